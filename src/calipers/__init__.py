@@ -1,0 +1,71 @@
+"""Measure from both sides how far generated samples are from real ones.
+
+Calipers compares sets of samples as distributions: are the generated samples good (precision),
+are they as varied as the reference (recall), and how far apart are the two (MAUVE and its family)?
+
+>>> import calipers
+>>> reference = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
+>>> generated = [[0.2, 0.1], [0.9, 0.8], [7.0, 7.0], [7.0, 8.0]]
+>>> calipers.metrics.precision_recall(reference, generated, k=1).precision.value
+0.5
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from calipers import metrics as metrics
+    from calipers.comparison import Comparison as Comparison
+    from calipers.curves import DivergenceFrontier as DivergenceFrontier
+    from calipers.curves import PrecisionRecallCurve as PrecisionRecallCurve
+    from calipers.curves import divergence_frontier as divergence_frontier
+    from calipers.curves import precision_recall_curve as precision_recall_curve
+    from calipers.errors import CalipersError as CalipersError
+    from calipers.errors import InputError as InputError
+    from calipers.errors import MissingExtraError as MissingExtraError
+    from calipers.estimate import Histograms as Histograms
+    from calipers.estimate import Neighbourhoods as Neighbourhoods
+    from calipers.estimate import neighbourhoods as neighbourhoods
+    from calipers.road import compare as compare
+    from calipers.samples import SampleSet as SampleSet
+    from calipers.samples import read_samples as read_samples
+    from calipers.score import Score as Score
+
+# Resolved when first used, so that importing the package loads no heavy library
+_HOMES = {
+    "CalipersError": "calipers.errors",
+    "Comparison": "calipers.comparison",
+    "DivergenceFrontier": "calipers.curves",
+    "Histograms": "calipers.estimate",
+    "InputError": "calipers.errors",
+    "MissingExtraError": "calipers.errors",
+    "Neighbourhoods": "calipers.estimate",
+    "PrecisionRecallCurve": "calipers.curves",
+    "SampleSet": "calipers.samples",
+    "Score": "calipers.score",
+    "compare": "calipers.road",
+    "divergence_frontier": "calipers.curves",
+    "neighbourhoods": "calipers.estimate",
+    "precision_recall_curve": "calipers.curves",
+    "read_samples": "calipers.samples",
+}
+
+__all__ = [*sorted(_HOMES), "__version__", "metrics"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "metrics":
+        return importlib.import_module("calipers.metrics")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'calipers' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,59 @@
+"""The few errors that Calipers raises, and the wording they share.
+
+Every message names the file, row or parameter, the rule, and the value that was found.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Iterable
+from types import ModuleType
+
+
+class CalipersError(Exception):
+    """Anything that a person can put right; the command line shows its text and exits with 2."""
+
+
+class InputError(CalipersError, ValueError):
+    """What was given breaks a rule: a file, a row, an array or a parameter."""
+
+
+class MissingExtraError(CalipersError, ImportError):
+    """A feature needs an optional package that is not installed."""
+
+
+def require(module: str, *, extra: str, purpose: str) -> ModuleType:
+    """Import an optional package, or say which pip command brings it.
+
+    Parameters
+    ----------
+    module
+        Name of the package to import, such as ``"torch"``.
+    extra
+        The extra of Calipers that installs it.
+    purpose
+        What needs it, as the subject of a sentence: ``"the embedder 'minilm'"``.
+
+    Raises
+    ------
+    MissingExtraError
+        If the package is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] != module.split(".")[0]:
+            raise
+        raise MissingExtraError(
+            f"{purpose} needs the package {module!r}, which is not installed. "
+            f"Install it with: pip install 'calipers[{extra}]'"
+        ) from error
+
+
+def unknown_name(kind: str, found: str, known: Iterable[str]) -> InputError:
+    """Build the error for a misspelt name, with the nearest known ones."""
+    names = sorted(known)
+    near = difflib.get_close_matches(found, names, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known: {', '.join(names)}"
+    return InputError(f"unknown {kind} {found!r}; {hint}")

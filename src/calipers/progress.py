@@ -1,0 +1,26 @@
+"""How a long computation reports how far it is, without knowing who watches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol
+
+Advance = Callable[[int], None]
+
+
+class Progress(Protocol):
+    """Anything that can show the progress of a named task."""
+
+    def task(self, description: str, total: int | None) -> AbstractContextManager[Advance]:
+        """Open a task of `total` steps; the manager gives a function that advances it."""
+        ...
+
+
+class Silent:
+    """A progress that shows nothing: the default of the library."""
+
+    @contextmanager
+    def task(self, description: str, total: int | None) -> Iterator[Advance]:
+        """Open a task that nobody sees."""
+        yield lambda steps: None

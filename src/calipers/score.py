@@ -1,0 +1,85 @@
+"""One number that a person reads, with all that is needed to judge it.
+
+Every metric returns a :class:`Score`, or a frozen group of them; there is no second shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Better = Literal["higher", "lower"]
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """How a generated set fares by one metric, and how to read it.
+
+    Attributes
+    ----------
+    value
+        The estimate. NaN where it is undefined, infinite where the definition says so; `reason`
+        then tells why.
+    interval
+        ``(low, high)`` at confidence `level`, or None where none was computed.
+    level
+        Confidence level of `interval`, in (0, 1).
+    noise_floor
+        What two halves of the reference score against each other, or None.
+    range
+        Smallest and largest value that the metric can take.
+    better
+        Whether ``"higher"`` or ``"lower"`` values are closer to the reference.
+    signature
+        One line that pins every choice behind the number; scores with the same signature are
+        comparable.
+    reason
+        Why `value` is not finite; None otherwise.
+    per_sample
+        One value for each sample, where the metric has one, shape ``(m,)`` or ``(n,)``.
+    seeds
+        The value for each seed file of the system, when it has several; `value` is their mean.
+    """
+
+    value: float
+    interval: tuple[float, float] | None = None
+    level: float | None = None
+    noise_floor: float | None = None
+    range: tuple[float, float] = (0.0, 1.0)
+    better: Better = "higher"
+    signature: str = ""
+    reason: str | None = None
+    per_sample: NDArray[Any] | None = field(default=None, repr=False)
+    seeds: tuple[float, ...] = ()
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def signed(self, **pins: object) -> Self:
+        """Return the same score with more pins at the end of its signature."""
+        return replace(self, signature=join_signature(self.signature, signature(pins)))
+
+
+def signature(pins: Mapping[str, object]) -> str:
+    """Write choices as one line, in the given order.
+
+    Examples
+    --------
+    >>> signature({"metric": "precision", "k": 4, "ties": "closed"})
+    'metric:precision|k:4|ties:closed'
+    """
+    return "|".join(f"{key}:{_pin(value)}" for key, value in pins.items())
+
+
+def join_signature(*parts: str) -> str:
+    """Join signature lines, leaving out empty ones."""
+    return "|".join(part for part in parts if part)
+
+
+def _pin(value: object) -> str:
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return text.replace("|", "/").replace(" ", "_")

@@ -1,0 +1,58 @@
+"""The wording that all errors share."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from calipers.errors import CalipersError, InputError, MissingExtraError, require, unknown_name
+
+
+def test_a_person_can_catch_all_errors_as_one_or_as_pythons_own() -> None:
+    assert issubclass(InputError, CalipersError)
+    assert issubclass(InputError, ValueError)
+    assert issubclass(MissingExtraError, CalipersError)
+    assert issubclass(MissingExtraError, ImportError)
+
+
+def test_require_gives_the_module() -> None:
+    assert require("json", extra="text", purpose="the test").dumps([1]) == "[1]"
+
+
+@pytest.mark.parametrize("module", ["no_such_package", "no_such_package.part"])
+def test_require_names_the_pip_command(module: str) -> None:
+    with pytest.raises(MissingExtraError) as caught:
+        require(module, extra="text", purpose="the embedder 'minilm'")
+    assert str(caught.value) == (
+        f"the embedder 'minilm' needs the package '{module}', which is not installed. "
+        "Install it with: pip install 'calipers[text]'"
+    )
+
+
+def test_require_lets_a_fault_inside_the_package_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "half_installed.py").write_text("import no_such_package\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="no_such_package") as caught:
+        require("half_installed", extra="text", purpose="the test")
+    assert not isinstance(caught.value, MissingExtraError)
+    assert "half_installed" not in sys.modules
+
+
+def test_a_misspelt_name_gets_the_nearest_ones() -> None:
+    error = unknown_name("metric", "precison", ["recall", "precision", "mauve"])
+    assert isinstance(error, InputError)
+    assert str(error) == "unknown metric 'precison'; did you mean 'precision'?"
+
+
+def test_several_near_names_are_offered() -> None:
+    message = str(unknown_name("metric", "mauve_sta", ["mauve", "mauve_star", "recall"]))
+    assert message == "unknown metric 'mauve_sta'; did you mean 'mauve_star' or 'mauve'?"
+
+
+def test_a_name_far_from_all_gets_the_whole_list() -> None:
+    message = str(unknown_name("embedder", "xyz", iter(["precomputed", "minilm"])))
+    assert message == "unknown embedder 'xyz'; known: minilm, precomputed"
