@@ -1,0 +1,80 @@
+"""Embeddings in NumPy's files: ``.npy`` and ``.npz``. Nothing is ever unpickled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.errors import InputError
+from calipers.samples import opening
+from calipers.samples.fields import NAME_IT
+from calipers.samples.sample_set import SampleSet
+from calipers.samples.source import Source
+from calipers.samples.wording import names
+
+_NPY, _NPZ = b"\x93NUMPY", b"PK"
+
+
+def read_numpy(path: Path, source: Source) -> SampleSet:
+    """Read embeddings: a ``.npy`` is memory-mapped, of an ``.npz`` the field names the array."""
+    try:
+        vectors = _load(path, source)
+    except InputError:
+        raise
+    except Exception as error:
+        # A damaged header can make NumPy raise nearly anything, even errors of the tokenizer.
+        if "ickle" in str(error) or "Python objects" in str(error):
+            raise _pickled(source) from error
+        raise source.error(f"is no readable NumPy file: {error}") from error
+    return SampleSet.from_vectors(vectors, name=source.name, source=source.path)
+
+
+def pick(found: list[str], source: Source) -> str:
+    """Choose one of a file's arrays: the one that the field names, or the only one."""
+    if source.field is None and len(found) == 1:
+        return found[0]
+    if source.field is None:
+        raise source.error(f"holds several arrays, {names(sorted(found))}; {NAME_IT}")
+    if source.field not in found:
+        raise source.error(
+            f"holds no array {source.field!r}; the arrays are {names(sorted(found))}"
+        )
+    return source.field
+
+
+def _load(path: Path, source: Source) -> NDArray[Any]:
+    with opening.open_seekable(path) as stream:
+        start = stream.read(len(_NPY))
+        stream.seek(0)
+        if start.startswith(_NPZ):
+            with np.load(stream, allow_pickle=False) as arrays:
+                return _from_archive(arrays, source)
+        if start != _NPY:
+            raise source.error("is no NumPy file of plain numbers (pickled data are refused)")
+        if opening.is_gzipped(path):
+            return _array(np.load(stream, allow_pickle=False))
+    return _array(np.load(path, mmap_mode="r", allow_pickle=False))
+
+
+def _from_archive(arrays: Any, source: Source) -> NDArray[Any]:
+    name = pick(list(arrays.files), source)
+    member = next(i for i in arrays.zip.infolist() if i.filename in (name, f"{name}.npy"))
+    if member.file_size > opening.MAX_DECOMPRESSED:
+        raise opening.too_large(source.path)
+    return _array(arrays[name])
+
+
+def _array(value: Any) -> NDArray[Any]:
+    if not isinstance(value, np.ndarray):
+        raise ValueError("it does not begin like an array")
+    return value
+
+
+def _pickled(source: Source) -> InputError:
+    return source.error(
+        "holds pickled Python objects (dtype object), which are refused; "
+        "save an array of plain numbers"
+    )

@@ -1,0 +1,130 @@
+"""The sample logs of lm-evaluation-harness (``samples_<task>_<date>.jsonl``).
+
+Each row is one document as one filter saw it, so a task with two filters logs every document
+twice with the same responses. ``resps`` holds a list for each request, of a string for each
+repeat. Tasks that only score given continuations log log-probabilities there, and no texts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from calipers.errors import InputError
+from calipers.samples.source import Source
+from calipers.samples.wording import counted, describe, names, numbered
+
+
+def is_harness(row: dict[str, Any]) -> bool:
+    """Tell whether a row is of such a log."""
+    return "doc_id" in row and isinstance(row.get("resps"), list)
+
+
+def harness_items(
+    rows: Iterator[tuple[int, Any]], source: Source, notes: list[str]
+) -> Iterator[tuple[int, Any, Any, Any]]:
+    """Yield every repeat of every request once, whatever the number of filters."""
+    seen = _Seen()
+    copies = 0
+    none: list[int] = []
+    for number, row in rows:
+        responses = _responses(number, row, source)
+        if seen.before(row):
+            copies += 1
+            continue
+        for index, repeats in enumerate(responses):
+            prompt = _prompt(row, index)
+            for text in repeats:
+                yield number, text, prompt, row
+        if not any(responses):
+            none.append(number)
+    if copies:
+        notes.append(f"{counted(copies, 'row')} left out: the same responses under another filter")
+    if none:
+        notes.append(
+            f"{counted(len(none), 'row')} had no response and gave no sample "
+            f"({numbered(source.unit, none)})"
+        )
+
+
+class _Seen:
+    """Which filters have shown each document with the same responses."""
+
+    def __init__(self) -> None:
+        self._filters: dict[bytes, tuple[object, ...]] = {}
+
+    def before(self, row: dict[str, Any]) -> bool:
+        """Tell whether another filter has shown this row's responses already."""
+        content = [row["doc_id"], row.get("doc_hash"), row["resps"]]
+        key = hashlib.sha256(json.dumps(content).encode()).digest()[:16]
+        name = str(row.get("filter"))
+        known = self._filters.get(key, ())
+        # The same filter again is another run with equal responses, unless the log is of a
+        # version that did not name filters yet.
+        copy = bool(known) and (name not in known or "filter" not in row)
+        self._filters[key] = (*known, name) if copy else (name,)
+        return copy
+
+
+def _responses(number: int, row: Any, source: Source) -> list[list[str]]:
+    if not isinstance(row, dict) or not isinstance(row.get("resps"), list):
+        found = names(row) if isinstance(row, dict) else describe(row)
+        raise source.row_error(number, f"has no list 'resps', as the rows before it; found {found}")
+    responses = [[each] if isinstance(each, str) else each for each in row["resps"]]
+    if any(isinstance(repeats, list) and _scored(repeats) for repeats in responses):
+        raise _no_texts(number, source)
+    for repeats in responses:
+        if not isinstance(repeats, list) or not all(isinstance(text, str) for text in repeats):
+            raise source.row_error(
+                number, f"'resps' must hold lists of strings, but one is {describe(repeats)}"
+            )
+    if _rolling(row, responses):
+        raise _no_texts(number, source)
+    return responses
+
+
+def _scored(repeats: list[Any]) -> bool:
+    return any(isinstance(each, list | int | float) for each in repeats)
+
+
+def _rolling(row: dict[str, Any], responses: list[list[str]]) -> bool:
+    # A log-probability of a whole text is logged as a string like a response, but its request
+    # has no settings for generation.
+    arguments = [_arguments(row, index) for index in range(len(responses))]
+    if any(len(each) != 1 for each in arguments):
+        return False
+    return all(_is_log(text) for repeats in responses for text in repeats)
+
+
+def _no_texts(number: int, source: Source) -> InputError:
+    return source.row_error(
+        number,
+        "'resps' holds log-probabilities, not texts: this task scores given continuations "
+        "and generates nothing; take the log of a task that generates (generate_until)",
+    )
+
+
+def _prompt(row: dict[str, Any], index: int) -> str | None:
+    first = next(iter(_arguments(row, index)), None)
+    if isinstance(first, list) and len(first) == 1:
+        first = first[0]
+    return first if isinstance(first, str) else None
+
+
+def _arguments(row: dict[str, Any], index: int) -> list[Any]:
+    held = row.get("arguments")
+    if isinstance(held, dict):
+        each = held.get(f"gen_args_{index}")
+        return list(each.values()) if isinstance(each, dict) else []
+    if isinstance(held, list) and index < len(held) and isinstance(held[index], list):
+        return list(held[index])
+    return []
+
+
+def _is_log(text: str) -> bool:
+    try:
+        return text.startswith("-") and float(text) <= 0
+    except ValueError:
+        return False

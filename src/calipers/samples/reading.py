@@ -1,0 +1,160 @@
+"""From what a person names or holds to a sample set."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+
+from calipers.errors import InputError
+from calipers.samples.arrays import read_numpy
+from calipers.samples.csv_files import read_csv, read_tsv
+from calipers.samples.dataset_folder import read_dataset
+from calipers.samples.json_files import read_json, read_jsonl
+from calipers.samples.lines import read_lines
+from calipers.samples.opening import is_gzipped, open_seekable, open_stream, split_suffix
+from calipers.samples.safetensors_files import read_safetensors
+from calipers.samples.sample_set import SampleSet
+from calipers.samples.source import Source
+from calipers.samples.standard_input import read_standard_input
+from calipers.samples.tables import read_parquet
+from calipers.samples.wording import describe, shortened
+
+STANDARD_INPUT = "-"
+
+_STREAMED: dict[str, Callable[[BinaryIO, Source], SampleSet]] = {
+    ".txt": read_lines,
+    ".jsonl": read_jsonl,
+    ".json": read_json,
+    ".csv": read_csv,
+    ".tsv": read_tsv,
+}
+_SEEKING: dict[str, Callable[[BinaryIO, Source], SampleSet]] = {".parquet": read_parquet}
+_MAPPED: dict[str, Callable[[Path, Source], SampleSet]] = {
+    ".npy": read_numpy,
+    ".npz": read_numpy,
+    ".safetensors": read_safetensors,
+}
+
+SUFFIXES = (*_STREAMED, *_SEEKING, *_MAPPED)
+"""The kinds of files that can be read, each also with ``.gz`` behind it."""
+
+
+def read_samples(
+    path: str | Path,
+    *,
+    name: str | None = None,
+    field: str | None = None,
+    group: str | None = None,
+) -> SampleSet:
+    """Read the samples of a file, a saved dataset or standard input.
+
+    Texts are read from ``.txt`` (a sample a line), ``.jsonl``, ``.json``, ``.csv``, ``.tsv`` and
+    ``.parquet`` files and from folders saved by Hugging Face ``datasets``; embeddings from
+    ``.npy``, ``.npz`` and ``.safetensors``. A file may be gzipped, with ``.gz`` behind its name.
+    Sample logs of lm-evaluation-harness and output files of OpenAI's batch interface are
+    recognised by their rows; every repeat and every choice is a sample.
+
+    Parameters
+    ----------
+    path
+        A file, a folder, or ``"-"`` for standard input (JSON lines, JSON or text).
+    name
+        What to call the set; by default the file's name without its suffixes.
+    field
+        Where the text is in a row, such as ``"text"``, ``"a.b[0]"`` or ``"choices[*].text"``; by
+        default the only field, or the only one with a usual name. For ``.npz`` and
+        ``.safetensors`` the name of the array. Formats without fields do not look at it.
+    group
+        Path of a field whose value is the group of the row's samples.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, empty, damaged or of an unknown kind, or a row holds no text.
+    """
+    if str(path) == STANDARD_INPUT:
+        return read_standard_input(Source("standard input", name or "stdin", field, group))
+    path = Path(path)
+    source = Source(str(path), name or default_name(path), field, group)
+    _check_there(path, source)
+    if path.is_dir():
+        return read_dataset(path, source)
+    return _read_file(path, source)
+
+
+def as_sample_set(value: object, *, name: str | None = None, field: str | None = None) -> SampleSet:
+    """Make a sample set of what a person holds.
+
+    Parameters
+    ----------
+    value
+        A path, a list of strings, an array or tensor of shape (n, d), or a sample set, which is
+        returned as it is.
+    name
+        What to call the set; by default a file's name, ``"texts"`` or ``"vectors"``.
+    field
+        Where the text is in the rows of a file.
+
+    Raises
+    ------
+    InputError
+        If it is something else, or breaks the rules of its kind.
+    """
+    if isinstance(value, SampleSet):
+        return value if name is None else value.renamed(name)
+    if isinstance(value, str | Path):
+        return read_samples(value, name=name, field=field)
+    if hasattr(value, "__array__") and not _holds_texts(value):
+        return SampleSet.from_vectors(value, name=name or "vectors")
+    if isinstance(value, Iterable) and not isinstance(value, bytes | dict):
+        return SampleSet.from_texts(value, name=name or "texts")
+    raise InputError(
+        f"{name or 'samples'}: must be a path, a list of strings or an array of shape (n, d), "
+        f"but it is {describe(value)}"
+    )
+
+
+def default_name(path: Path) -> str:
+    """Name a set after its file, without ``.gz`` and suffix, or after its folder."""
+    return path.resolve().name if os.path.isdir(path) else split_suffix(path)[0]
+
+
+def _check_there(path: Path, source: Source) -> None:
+    if not os.path.exists(path):
+        raise InputError(f"{shortened(str(path), 200)}: there is no such file")
+    if path.is_file() and path.stat().st_size == 0:
+        raise source.error("is empty")
+
+
+def _read_file(path: Path, source: Source) -> SampleSet:
+    suffix = split_suffix(path)[1]
+    if suffix in _MAPPED:
+        return _MAPPED[suffix](path, source)
+    if suffix in _SEEKING:
+        with open_seekable(path) as stream:
+            return _SEEKING[suffix](stream, source)
+    if suffix not in _STREAMED:
+        found = f"suffix {suffix!r}" if suffix else "no suffix"
+        gzipped = " before .gz" if is_gzipped(path) else ""
+        raise source.error(
+            f"a file with {found}{gzipped} cannot be read; known are {', '.join(SUFFIXES)}, "
+            "each also with .gz"
+        )
+    with open_stream(path) as stream:
+        return _STREAMED[suffix](stream, source)
+
+
+def _holds_texts(value: Any) -> bool:
+    # Columns of strings, such as those of pandas, are arrays of objects too.
+    if isinstance(value, pa.Array | pa.ChunkedArray):
+        return True
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError, RuntimeError):
+        return False
+    return array.ndim == 1 and array.dtype.kind in "UOT"

@@ -1,0 +1,50 @@
+"""Which file is being read and what was asked of it; every reader's messages start from here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from calipers.errors import InputError
+
+Unit = Literal["line", "row", "sample"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file, or standard input, and the choices for reading it.
+
+    Attributes
+    ----------
+    path
+        What a person calls the file; it begins every message.
+    name
+        Name of the sample set that is read from it.
+    field
+        Path of the text field, or None to find it.
+    group
+        Path of the field whose value is each sample's group, or None.
+    unit
+        What the numbers in messages count, from 1.
+    header_note
+        Said where a field is missing, for formats whose field names stand in a header row.
+    """
+
+    path: str
+    name: str
+    field: str | None = None
+    group: str | None = None
+    unit: Unit = "line"
+    header_note: str = ""
+
+    def counting(self, unit: Unit, header_note: str = "") -> Source:
+        """Return the same source with messages that count another unit."""
+        return replace(self, unit=unit, header_note=header_note)
+
+    def error(self, problem: str) -> InputError:
+        """Build the error for a problem of the whole file."""
+        return InputError(f"{self.path}: {problem}")
+
+    def row_error(self, number: int, problem: str) -> InputError:
+        """Build the error for a problem of one line or row, counted from 1."""
+        return InputError(f"{self.path}: {self.unit} {number}: {problem}")

@@ -1,0 +1,139 @@
+"""Tables in Arrow memory, and parquet files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, BinaryIO, cast
+
+import pyarrow as pa
+
+from calipers.samples import opening
+from calipers.samples.columns import is_string, string_array, utf8_array
+from calipers.samples.fields import find_field
+from calipers.samples.paths import root
+from calipers.samples.rows import read_rows, without_prompts
+from calipers.samples.sample_set import SampleSet
+from calipers.samples.source import Source
+from calipers.samples.wording import names
+
+ROWS = 4096
+
+Batches = Callable[[Sequence[str] | None], Iterator[Any]]
+"""Gives the record batches of a table, of some columns or (None) of all."""
+
+_LOGS = ({"doc_id", "resps"}, {"custom_id", "response"})
+
+
+def read_parquet(stream: BinaryIO, source: Source) -> SampleSet:
+    """Read a sample from each row of a parquet file."""
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(stream)
+        schema = file.schema_arrow
+        # Names are decoded when they are first asked for.
+        _ = schema.names
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise source.error(f"is no readable parquet file: {first_line(error)}") from error
+
+    def batches(columns: Sequence[str] | None) -> Iterator[Any]:
+        # Few bytes on disk may be many in memory here too.
+        size = 0
+        for batch in file.iter_batches(batch_size=ROWS, columns=columns):
+            size += batch.nbytes
+            if size > opening.MAX_DECOMPRESSED:
+                raise opening.too_large(source.path)
+            yield batch
+
+    return read_table(schema, batches, source)
+
+
+def read_table(schema: pa.Schema, batches: Batches, source: Source) -> SampleSet:
+    """Read a sample, or several, from each row of a table that comes in record batches."""
+    source = source.counting("row")
+    twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
+    if twice:
+        raise source.error(f"has the column {names(twice)} twice")
+    textual = [field.name for field in schema if is_string(field.type)]
+    unknown = [field.name for field in schema if pa.types.is_null(field.type)]
+    field = source.field
+    if field is None and not any(log <= set(schema.names) for log in _LOGS):
+        field = find_field(schema.names, textual + unknown, source)
+    try:
+        if field is not None and field in textual and source.group is None:
+            return _read_column(field, "prompt" if "prompt" in textual else None, batches, source)
+        rows = _plain_rows(batches(_needed(field, schema, source)), source)
+        return read_rows(rows, replace(source, field=field))
+    except (pa.ArrowException, OSError) as error:
+        raise source.error(f"cannot be read: {first_line(error)}") from error
+
+
+def _read_column(field: str, prompt: str | None, batches: Batches, source: Source) -> SampleSet:
+    """Take the texts as they are in Arrow memory, without making Python strings."""
+    prompt = None if prompt == field else prompt
+    texts, prompts, first = [], [], 1
+    for batch in batches([field] if prompt is None else [field, prompt]):
+        texts.append(string_array(batch.column(field), first, source.row_error))
+        if prompt is not None:
+            prompts.append(utf8_array(batch.column(prompt), first, source.row_error))
+        first += len(batch)
+    given, notes = _complete(prompts)
+    return SampleSet.from_texts(
+        pa.chunked_array(texts, type=pa.large_string()),
+        name=source.name,
+        source=source.path,
+        prompts=given,
+        notes=notes,
+    )
+
+
+def _complete(prompts: list[Any]) -> tuple[pa.ChunkedArray | None, list[str]]:
+    column = pa.chunked_array(prompts, type=pa.large_string())
+    if not column.null_count:
+        return (column if prompts else None), []
+    if column.null_count == len(column):
+        return None, []
+    return None, [without_prompts(column.null_count, len(column))]
+
+
+def _plain_rows(batches: Iterator[Any], source: Source) -> Iterator[tuple[int, Any]]:
+    number = 0
+    for batch in batches:
+        for start in range(0, len(batch), ROWS):
+            for row in _as_python(batch.slice(start, ROWS), number + 1, source):
+                number += 1
+                yield number, row
+
+
+def _as_python(batch: Any, first: int, source: Source) -> list[dict[str, Any]]:
+    try:
+        return cast(list[dict[str, Any]], batch.to_pylist())
+    except UnicodeDecodeError as error:
+        row = next(i for i in range(len(batch)) if not _decodes(batch.slice(i, 1)))
+        raise source.row_error(first + row, "holds text that is not valid UTF-8") from error
+
+
+def _decodes(batch: Any) -> bool:
+    try:
+        batch.to_pylist()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _needed(field: str | None, schema: pa.Schema, source: Source) -> list[str] | None:
+    """Name the columns that hold the field, the group and the prompts; None for all."""
+    paths = [path for path in (field, source.group, "prompt") if path is not None]
+    if field is None:
+        return None
+    wanted = {path if path in schema.names else root(path) for path in paths}
+    # A path that starts at no column breaks at the first row, where all columns are listed.
+    if not {field, root(field)} & set(schema.names):
+        return None
+    return [name for name in schema.names if name in wanted]
+
+
+def first_line(error: Exception) -> str:
+    """Keep what a person needs of an error from the file libraries."""
+    return str(error).partition("\n")[0]

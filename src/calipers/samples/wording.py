@@ -1,0 +1,58 @@
+"""How values, names and row numbers are worded in messages about samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+NAME_LENGTH = 40
+
+
+def counted(count: int, noun: str) -> str:
+    """Write a count with its noun: ``1 row``, ``1,200 rows``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def first_few(numbers: Sequence[int], limit: int = 5) -> str:
+    """List the first numbers and say how many more there are: ``2, 5, 9 and 40 more``."""
+    shown = [str(number) for number in numbers[:limit]]
+    return _listed(shown, len(numbers) - len(shown))
+
+
+def numbered(noun: str, numbers: Sequence[int]) -> str:
+    """Name rows by their numbers: ``line 3``, ``lines 3, 8 and 9``."""
+    return f"{noun if len(numbers) == 1 else noun + 's'} {first_few(numbers)}"
+
+
+def names(found: Iterable[object], limit: int = 12) -> str:
+    """List names in quotes, long ones shortened; ``none`` if there are none."""
+    found = iter(found)
+    shown = [repr(shortened(str(name))) for name in islice(found, limit)]
+    return _listed(shown, sum(1 for _ in found)) if shown else "none"
+
+
+def shortened(text: str, length: int = NAME_LENGTH) -> str:
+    """Cut a text to `length` characters, the last one an ellipsis."""
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def describe(value: object) -> str:
+    """Say what a value is that should have been a string."""
+    match value:
+        case None:
+            return "null"
+        case bool() | int() | float():
+            return f"the {type(value).__name__} {shortened(str(value))}"
+        case list() | tuple():
+            return f"a list of {counted(len(value), 'item')}"
+        case dict():
+            return f"an object with the fields {names(value)}"
+        case str():
+            return f"the string {shortened(value)!r}"
+    return f"a value of type {type(value).__name__}"
+
+
+def _listed(shown: Sequence[str], more: int) -> str:
+    if more:
+        return f"{', '.join(shown)} and {more:,} more"
+    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))

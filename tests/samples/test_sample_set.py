@@ -1,0 +1,237 @@
+from __future__ import annotations
+
+import hashlib
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calipers.errors import InputError
+from calipers.samples import SampleSet, as_sample_set
+from calipers.samples.sample_set import CHUNK
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+TEXTS = st.lists(TEXT, min_size=1, max_size=20).map(lambda texts: [*texts, "x"])
+
+
+def texts_of(*texts: str) -> SampleSet:
+    return SampleSet.from_texts(texts, name="a")
+
+
+def numbered(count: int) -> SampleSet:
+    return texts_of(*(f"text {i}" for i in range(count)))
+
+
+def test_holds_what_it_was_given_in_order() -> None:
+    samples = SampleSet.from_texts(
+        ["one two", "", "drei"], name="a", groups=["g", 2, True], prompts=["p", "q", ""]
+    )
+    assert (len(samples), samples[0], samples[-1]) == (3, "one two", "drei")
+    assert list(samples) == ["one two", "", "drei"]
+    assert samples.kind == "texts"
+    assert samples.vectors is None
+    assert samples.groups.to_pylist() == ["g", "2", "True"]
+    assert samples.prompts.to_pylist() == ["p", "q", ""]
+    with pytest.raises(IndexError):
+        samples[3]
+
+
+def test_repr_names_size_and_source() -> None:
+    assert repr(texts_of("a")) == "SampleSet('a', 1 text, '<list>')"
+
+
+def test_empty_texts_stay_and_are_noted() -> None:
+    samples = texts_of("a", "", "b", " \n", "c")
+    assert list(samples) == ["a", "", "b", " \n", "c"]
+    assert samples.notes == ("2 of 5 texts are empty and kept (samples 2 and 4)",)
+    many = texts_of("a", *[""] * 9)
+    assert many.notes == ("9 of 10 texts are empty and kept (samples 2, 3, 4, 5, 6 and 4 more)",)
+
+
+def test_notes_follow_the_rows_that_are_taken() -> None:
+    samples = SampleSet.from_texts(["a", "", "b"], name="a", notes=["2 rows left out"])
+    assert samples.take(np.array([0, 2])).notes == ("2 rows left out",)
+    assert samples.take(np.array([2, 0, 1])).notes[1].endswith("(sample 3)")
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ([], "a: holds no samples"),
+        (["", "  "], "a: all 2 texts are empty"),
+        (["x", 3], "a: sample 2: must be a string, but it is the int 3"),
+        (["x", None], "a: sample 2: must be a string, but it is null"),
+        ([["x"]], "a: sample 1: must be a string, but it is a list of 1 item"),
+        ([b"x"], "a: sample 1: must be a string, but it is a value of type bytes"),
+        (["x", "\ud800"], "a: sample 2: holds half of a surrogate pair, which is no character"),
+        (pa.array(["x", None]), "a: sample 2: the text is null, not a string"),
+        (pa.array([1]), "a: texts must be strings, but this Arrow array holds int64"),
+        (
+            pa.chunked_array([["x"], ["y", None]]),
+            "a: sample 3: the text is null, not a string",
+        ),
+    ],
+)
+def test_refuses_what_is_no_text(texts: object, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        SampleSet.from_texts(texts, name="a")  # type: ignore[arg-type]
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        (
+            {"groups": ["g"]},
+            "groups must have one value for each of the 2 samples, but there are 1",
+        ),
+        ({"prompts": "pqr"}, "prompts must have one value for each of the 2 samples"),
+        ({"groups": ["g", 1.5]}, "groups, value 2: must be a string or an integer, not the float"),
+        ({"groups": pa.array(["g", None])}, "groups, value 2: .* not null"),
+        ({"prompts": ["p", 3]}, "prompts, value 2: must be a string, not the int 3"),
+    ],
+)
+def test_labels_are_one_for_each_sample(extra: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        SampleSet.from_texts(["a", "b"], name="x", **extra)  # type: ignore[arg-type]
+
+
+def test_message_names_the_file_where_there_is_one() -> None:
+    with pytest.raises(InputError, match=r"^dir/a\.txt: holds no samples"):
+        SampleSet.from_texts([], name="a", source="dir/a.txt")
+
+
+def test_arrow_arrays_of_any_string_type_are_taken() -> None:
+    plain = texts_of("a", "b", "a")
+    for given_texts in (
+        pa.array(["a", "b", "a"]),
+        pa.array(["a", "b", "a"], pa.large_string()),
+        pa.array(["a", "b", "a"]).dictionary_encode(),
+        pa.chunked_array([["a"], [], ["b", "a"]]),
+        np.array(["a", "b", "a"]),
+    ):
+        assert as_sample_set(given_texts, name="a").content_hash == plain.content_hash
+
+
+def test_chunks_cover_the_set() -> None:
+    samples = numbered(2 * CHUNK + 5)
+    chunks = list(samples.chunks())
+    assert [chunk.start for chunk in chunks] == [0, CHUNK, 2 * CHUNK]
+    assert [text for chunk in chunks for text in chunk.texts] == list(samples)
+    assert len({chunk.content_hash for chunk in chunks}) == 3
+
+
+def test_chunk_hash_depends_on_its_texts_only() -> None:
+    first, second = numbered(2 * CHUNK), numbered(2 * CHUNK).take(np.arange(CHUNK, 2 * CHUNK))
+    assert list(first.chunks())[1].content_hash == next(second.chunks()).content_hash
+
+
+def test_content_hash_is_pinned() -> None:
+    # Caches and signatures depend on it: it changes with a new major version only.
+    ends = np.array([0, 1, 3], "<i8").tobytes()
+    chunk = hashlib.sha256(b"texts 2 " + ends + "aé".encode()).digest()
+    assert texts_of("a", "é").content_hash == hashlib.sha256(b"chunks " + chunk).hexdigest()
+
+
+def test_content_hash_sees_where_texts_end() -> None:
+    assert texts_of("ab", "c").content_hash != texts_of("a", "bc").content_hash
+    assert texts_of("a", "").content_hash != texts_of("", "a").content_hash
+    assert texts_of("a", "").content_hash != texts_of("a").content_hash
+
+
+@given(TEXTS, st.integers(0, 20))
+def test_content_hash_ignores_storage_and_name(texts: list[str], cut: int) -> None:
+    stored = pa.chunked_array([texts[:cut], texts[cut:]], type=pa.string())
+    other = SampleSet.from_texts(stored, name="b", source="elsewhere", groups=range(len(texts)))
+    assert other.content_hash == texts_of(*texts).content_hash
+
+
+@given(TEXTS, TEXTS)
+def test_content_hash_tells_texts_apart(first: list[str], second: list[str]) -> None:
+    assert (texts_of(*first).content_hash == texts_of(*second).content_hash) == (first == second)
+
+
+@given(TEXTS)
+def test_word_counts_are_those_of_str_split(texts: list[str]) -> None:
+    counts = texts_of(*texts).word_counts()
+    assert counts is not None
+    assert counts.dtype == np.int64
+    assert counts.tolist() == [len(text.split()) for text in texts]
+
+
+def test_word_counts_know_all_white_space() -> None:
+    spaces = [chr(c) for c in range(sys.maxunicode + 1) if chr(c).isspace()]
+    texts = [f"{s}a{s}{s}b{s}" for s in spaces]
+    assert texts_of(*texts).word_counts().tolist() == [2] * len(spaces)  # type: ignore[union-attr]
+
+
+@given(st.lists(st.integers(0, 99), min_size=1, max_size=50))
+def test_take_keeps_rows_together(rows: list[int]) -> None:
+    samples = SampleSet.from_texts(
+        map(str, range(100)), name="a", groups=range(100), prompts=[f"p{i}" for i in range(100)]
+    )
+    taken = samples.take(np.array(rows))
+    assert list(taken) == [str(row) for row in rows]
+    assert taken.groups.to_pylist() == list(taken)
+    assert taken.prompts.to_pylist() == [f"p{row}" for row in rows]
+
+
+@pytest.mark.parametrize("rows", [[], [3], [-1], [True, False], [0.5], [[0]]])
+def test_take_refuses_rows_that_are_not_there(rows: list[object]) -> None:
+    with pytest.raises(InputError, match="row"):
+        numbered(3).take(np.array(rows))
+
+
+def test_subsample_depends_on_length_size_and_seed_only() -> None:
+    first = numbered(3000).subsample(100, seed=1)
+    second = SampleSet.from_texts([f"other {i}" for i in range(3000)], name="b")
+    assert [t.split()[1] for t in first] == [t.split()[1] for t in second.subsample(100, seed=1)]
+    rows = [int(text.split()[1]) for text in first]
+    assert rows == sorted(set(rows))
+    assert len(rows) == 100
+    assert list(first) != list(numbered(3000).subsample(100, seed=2))
+    assert set(first) < set(numbered(3000).subsample(200, seed=1))
+
+
+def test_subsample_of_a_small_set_is_the_set() -> None:
+    samples = numbered(5)
+    assert samples.subsample(5, seed=0) is samples
+    assert samples.subsample(50, seed=0) is samples
+    assert samples.subsample(3, seed=0).name == "a"
+
+
+@pytest.mark.parametrize(("size", "seed"), [(0, 0), (-1, 0), (1, -1)])
+def test_subsample_refuses_impossible_numbers(size: int, seed: int) -> None:
+    with pytest.raises(InputError, match="a: "):
+        numbered(5).subsample(size, seed=seed)
+
+
+def test_cannot_be_changed() -> None:
+    samples = numbered(2)
+    with pytest.raises(AttributeError):
+        samples.name = "b"  # type: ignore[misc]
+    assert samples.renamed("b").name == "b"
+    assert samples.renamed("b").content_hash == samples.content_hash
+
+
+def test_renaming_a_given_set_keeps_its_samples() -> None:
+    samples = numbered(2)
+    assert as_sample_set(samples) is samples
+    assert list(as_sample_set(samples, name="b")) == list(samples)
+    assert as_sample_set(samples, name="b").name == "b"
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, b"abc", 3, None])
+def test_refuses_what_is_no_set(value: object) -> None:
+    with pytest.raises(InputError, match="must be a path, a list of strings or an array"):
+        as_sample_set(value)
+
+
+def test_the_column_is_made_piece_by_piece() -> None:
+    # So that few of its texts are Python strings at any time.
+    samples = SampleSet.from_texts((f"{i}" for i in range(40_000)), name="a")
+    assert samples.texts.num_chunks == 3
+    assert samples.texts.type == pa.large_string()

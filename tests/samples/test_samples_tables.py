@@ -1,0 +1,249 @@
+"""CSV, TSV, parquet and saved datasets."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from calipers.errors import InputError
+from calipers.samples import opening, read_samples
+
+Write = Callable[..., Path]
+
+
+def refusal(path: Path, **options: str) -> str:
+    """Read a file that is refused, and return the message without the path before it."""
+    with pytest.raises(InputError) as caught:
+        read_samples(path, **options)  # type: ignore[arg-type]
+    message = str(caught.value)
+    assert message.startswith(f"{path}: "), message
+    return message.removeprefix(f"{path}: ")
+
+
+def test_csv(write: Write) -> None:
+    content = 'id,text,prompt\r\n1,"a ""quoted""\nline, with comma",p\r\n2,,q\r\n'
+    samples = read_samples(write("a.csv.gz", content), group="id")
+    assert list(samples) == ['a "quoted"\nline, with comma', ""]
+    assert samples.groups.to_pylist() == ["1", "2"]
+    assert samples.prompts.to_pylist() == ["p", "q"]
+    assert samples.notes == ("1 of 2 texts is empty and kept (sample 2)",)
+
+
+def test_tsv(write: Write) -> None:
+    assert list(read_samples(write("a.tsv", 'n\ttext\n1\ta, b\n2\t"c\td"\n'))) == ["a, b", "c\td"]
+
+
+def test_a_single_column_is_taken_whatever_its_name(write: Write) -> None:
+    assert list(read_samples(write("a.csv", 'whatever\na\n""\n"b, c"\n'))) == ["a", "", "b, c"]
+
+
+def test_columns_by_name(write: Write) -> None:
+    path = write("a.csv", "text,my.col[0]\na,b\n")
+    assert list(read_samples(path)) == ["a"]
+    assert list(read_samples(path, field="my.col[0]")) == ["b"]
+    assert refusal(path, field="txt") == (
+        "line 2: there is no field 'txt'; the fields are 'text' and 'my.col[0]'"
+    )
+
+
+def test_long_values(write: Write) -> None:
+    assert len(read_samples(write("a.csv", f"text\n{'x' * 300_000}\n"))[0]) == 300_000
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('text,n\n"a\nb",1\nc\n', "line 4: has 1 value, but the header row names 2 columns"),
+        ("text,n\na,1,2\n", "line 2: has 3 values, but the header row names 2 columns"),
+        ("text,n,text \na,1,b\n", "the header row names the column 'text' twice"),
+        ('text,n\na,1\n"b,2\nc,3\n', "line 3: a quoted value that begins in this row never ends"),
+        ('text,n\n"a"b,1\n', "line 2: broken table: ',' expected after '\"'"),
+        ("text;n\na;1\n", "the header row is one column, 'text;n'; .* separated by ',', not ';'"),
+        (
+            "1,2\nx,y\n",
+            r"no field has a usual .* are '1' and '2' \(the first row must name the col",
+        ),
+        ("text,n\n", "holds no samples"),
+        ("\n\n", "holds no samples"),
+    ],
+)
+def test_wrong_csv(write: Write, content: str, message: str) -> None:
+    assert re.match(message, refusal(write("a.csv", content)))
+
+
+@pytest.fixture
+def parquet(tmp_path: Path) -> Write:
+    def write_parquet(table: pa.Table | dict[str, Any], name: str = "a.parquet") -> Path:
+        path = tmp_path / name
+        pq.write_table(pa.table(table) if isinstance(table, dict) else table, path)
+        return path
+
+    return write_parquet
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())]
+)
+def test_parquet(parquet: Write, kind: pa.DataType) -> None:
+    texts = [f"text {i % 7}" for i in range(10_000)]
+    path = parquet({"n": range(10_000), "text": pa.array(texts, pa.string()).cast(kind)})
+    samples = read_samples(path)
+    assert list(samples) == texts
+    assert samples.texts.type == pa.large_string()
+    assert samples.name == "a"
+
+
+def test_gzipped_parquet(parquet: Write, tmp_path: Path) -> None:
+    data = parquet({"text": ["a", "b"]}).read_bytes()
+    (tmp_path / "b.parquet.gz").write_bytes(gzip.compress(data))
+    assert list(read_samples(tmp_path / "b.parquet.gz")) == ["a", "b"]
+
+
+def test_parquet_prompts_and_groups(parquet: Write) -> None:
+    table = {"text": ["a", "b"], "prompt": ["p", "q"], "kind": [1, 2], "f": [0.5, 1.5]}
+    path = parquet(table)
+    assert read_samples(path).prompts.to_pylist() == ["p", "q"]
+    grouped = read_samples(path, group="kind")
+    assert grouped.groups.to_pylist() == ["1", "2"]
+    assert grouped.prompts.to_pylist() == ["p", "q"]
+    assert list(grouped) == ["a", "b"]
+    assert list(read_samples(path, field="prompt")) == ["p", "q"]
+    assert read_samples(path, field="prompt").prompts is None
+    assert "the group 'f' must be one string or integer, not the float" in refusal(path, group="f")
+    some = read_samples(parquet({"text": ["a", "b"], "prompt": ["p", None]}))
+    assert some.prompts is None
+    assert some.notes == ("prompts were left out: 1 of 2 samples have none",)
+    none = parquet({"text": ["a"], "prompt": pa.array([None], pa.string())})
+    assert read_samples(none).notes == ()
+
+
+def test_nested_parquet(parquet: Write) -> None:
+    path = parquet({"a": [{"b": ["x", "y"]}, {"b": ["z"]}], "g": [1, 2], "a.b": ["p", "q"]})
+    samples = read_samples(path, field="a.b[*]", group="g")
+    assert list(samples) == ["x", "y", "z"]
+    assert samples.groups.to_pylist() == ["1", "1", "2"]
+    assert list(read_samples(path, field="a.b")) == ["p", "q"]
+    assert refusal(path, field="a.c").startswith(
+        "row 1: the field 'a.c' breaks at 'a': there is no"
+    )
+    message = refusal(path, field="z.c")
+    assert message == "row 1: there is no field 'z'; the fields are 'a', 'g' and 'a.b'"
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "message"),
+    [
+        ({"text": ["a", "b", None], "n": [1, 2, 3]}, {}, "row 3: the text is null, not a string"),
+        ({"n": [1, 2]}, {}, "row 1: the field 'n' must be a string, but it is the int 1"),
+        ({"text": [["a"]], "n": [1]}, {}, r"row 1: the field 'text' must .* --field 'text\[\*\]'"),
+        ({"text": ["a"], "output": ["b"]}, {}, "several fields may be the text"),
+        ({"a": ["a"], "b": ["b"]}, {}, "no field has a usual name"),
+        ({"text": pa.array([], pa.string())}, {}, "holds no samples"),
+        (pa.table([["a"], ["b"]], names=["text", "text"]), {}, "has the column 'text' twice"),
+    ],
+)
+def test_wrong_parquet(parquet: Write, table: Any, options: dict[str, str], message: str) -> None:
+    assert re.match(message, refusal(parquet(table), **options))
+
+
+@pytest.mark.parametrize("name", ["Text (EN).", "a[", "a..b"])
+def test_any_name_of_a_column(parquet: Write, write: Write, name: str) -> None:
+    assert list(read_samples(parquet({name: ["x"], "n": [1]}), field=name, group="n")) == ["x"]
+    assert list(read_samples(write("a.csv", f"{name},n\nx,1\n"), field=name)) == ["x"]
+
+
+def test_column_names_that_are_not_utf8(parquet: Write) -> None:
+    path = parquet({"text": ["a"], "nämen": ["b"]})
+    path.write_bytes(path.read_bytes().replace("nämen".encode(), b"n\xff\xffmen"))
+    assert refusal(path).startswith("is no readable parquet file")
+
+
+def test_invalid_utf8_in_parquet(parquet: Write) -> None:
+    values = [b"a"] * 5000 + [b"\xff"] + [b"b"]
+    broken = pa.array(values, pa.binary()).view(pa.string())
+    path = parquet({"text": broken, "g": ["a"] * 5002})
+    assert refusal(path) == "row 5001: the text is not valid UTF-8"
+    assert refusal(path, group="g") == "row 5001: holds text that is not valid UTF-8"
+
+
+def test_no_parquet(write: Write) -> None:
+    assert refusal(write("a.parquet", b"PAR1 and more")).startswith("is no readable parquet file")
+    assert refusal(write("b.parquet.gz", b"text")).startswith("is no readable parquet file")
+
+
+def test_damaged_parquet(parquet: Write) -> None:
+    path = parquet({"text": [f"text {i}" for i in range(10_000)]})
+    data = bytearray(path.read_bytes())
+    data[100:2000] = bytes(1900)
+    path.write_bytes(data)
+    assert refusal(path)
+
+
+def test_parquet_bomb(parquet: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "MAX_DECOMPRESSED", 100_000)
+    path = parquet({"text": ["x" * 1000] * 1000})
+    assert path.stat().st_size < 10_000
+    assert refusal(path).startswith("holds more than 100,000 bytes when decompressed")
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    """A folder as Dataset.save_to_disk writes it, of two data files."""
+    folder = tmp_path / "saved"
+    folder.mkdir()
+    names = []
+    for i, texts in enumerate([["a", "b"], ["c"]]):
+        table = pa.table({"text": texts, "prompt": [f"p{t}" for t in texts], "n": [1] * len(texts)})
+        names.append(f"data-{i:05d}-of-00002.arrow")
+        with pa.ipc.new_stream(str(folder / names[-1]), table.schema) as writer:
+            writer.write_table(table, max_chunksize=1)
+    state = {"_data_files": [{"filename": name} for name in names], "_split": "train"}
+    (folder / "state.json").write_text(json.dumps(state))
+    (folder / "dataset_info.json").write_text("{}")
+    return folder
+
+
+def test_saved_dataset(saved: Path) -> None:
+    samples = read_samples(saved)
+    assert list(samples) == ["a", "b", "c"]
+    assert samples.prompts.to_pylist() == ["pa", "pb", "pc"]
+    assert (samples.name, samples.source) == ("saved", str(saved))
+    grouped = read_samples(saved, field="prompt", group="n")
+    assert list(grouped) == ["pa", "pb", "pc"]
+    assert grouped.groups.to_pylist() == ["1", "1", "1"]
+
+
+def test_datasets_package_writes_what_is_read(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    rows = {"text": [f"text {i}" for i in range(3000)], "n": list(range(3000))}
+    dataset = datasets.Dataset.from_dict(rows)
+    dataset.select(range(10, 2000)).save_to_disk(tmp_path / "one", num_shards=3)
+    assert list(read_samples(tmp_path / "one")) == rows["text"][10:2000]
+    datasets.DatasetDict({"train": dataset, "test": dataset}).save_to_disk(tmp_path / "two")
+    message = refusal(tmp_path / "two")
+    assert message.startswith("holds a dataset with the splits 'train' and 'test'; give the folder")
+    assert message.endswith(str(tmp_path / "two" / "train"))
+    assert list(read_samples(tmp_path / "two" / "test")) == rows["text"]
+
+
+def test_wrong_folders(saved: Path, tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    assert refusal(tmp_path / "plain").startswith("is a folder, but not one saved by Hugging Face")
+    (saved / "data-00001-of-00002.arrow").unlink()
+    assert refusal(saved).startswith("cannot read its file data-00001-of-00002.arrow")
+    (saved / "data-00000-of-00002.arrow").write_bytes(b"nothing")
+    assert refusal(saved).startswith("cannot read its file data-00000-of-00002.arrow")
+    (saved / "state.json").write_text('{"_data_files": []}')
+    assert refusal(saved) == "holds no samples"
+    for broken in ("{", "[1]", '{"_data_files": 3}'):
+        (saved / "state.json").write_text(broken)
+        with pytest.raises(InputError, match=r"state\.json: "):
+            read_samples(saved)
