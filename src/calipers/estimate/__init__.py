@@ -1,0 +1,17 @@
+"""How two sets of embeddings relate: the small objects that all scores are read from."""
+
+from calipers.estimate.histograms import Histograms
+from calipers.estimate.neighbourhoods import Balls, Neighbourhoods, neighbourhoods
+from calipers.estimate.preprocess import Preprocessed, preprocess
+from calipers.estimate.quantise import Quantisation, quantise
+
+__all__ = [
+    "Balls",
+    "Histograms",
+    "Neighbourhoods",
+    "Preprocessed",
+    "Quantisation",
+    "neighbourhoods",
+    "preprocess",
+    "quantise",
+]

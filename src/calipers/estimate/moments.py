@@ -1,0 +1,64 @@
+"""Mean and covariance of a set, kept so that sets and blocks merge by a sum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.estimate.blocks import Blocks
+from calipers.estimate.distances import Points
+
+STEP = 4096
+
+
+@dataclass(frozen=True)
+class Moments:
+    """How many rows a set has, their mean, and their scatter about it.
+
+    Attributes
+    ----------
+    count
+        Number of rows.
+    mean
+        Shape ``(d,)``, float64.
+    scatter
+        Sum of outer products of the deviations from the mean, shape ``(d, d)``, float64.
+    """
+
+    count: int
+    mean: NDArray[np.float64]
+    scatter: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, points: Points) -> Moments:
+        """Compute the moments of rows of shape ``(n, d)``, in blocks of rows.
+
+        Deviations are taken in float64, their products in the precision of the rows: enough for
+        principal axes; give float64 rows where the last digits matter.
+        """
+        mean = points.mean(axis=0, dtype=np.float64)
+        scatter = np.zeros((points.shape[1], points.shape[1]))
+        for start in range(0, len(points), STEP):
+            deviations = (points[start : start + STEP] - mean).astype(points.dtype, copy=False)
+            scatter += deviations.T @ deviations
+        return cls(len(points), mean, scatter)
+
+    @classmethod
+    def by_block(cls, points: Points, blocks: Blocks) -> tuple[Moments, ...]:
+        """The moments of every block of rows; merged without one, they make its replicate."""
+        return tuple(cls.of(points[blocks.labels == block]) for block in range(blocks.count))
+
+    def merge(self, other: Moments) -> Moments:
+        """The moments of both sets together."""
+        count = self.count + other.count
+        gap = other.mean - self.mean
+        mean = self.mean + gap * (other.count / count)
+        between = np.outer(gap, gap) * (self.count * other.count / count)
+        return Moments(count, mean, self.scatter + other.scatter + between)
+
+    @property
+    def covariance(self) -> NDArray[np.float64]:
+        """Unbiased covariance, shape ``(d, d)``; zeros for a single row."""
+        return self.scatter / max(self.count - 1, 1)

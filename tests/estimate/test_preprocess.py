@@ -1,0 +1,84 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.decomposition import PCA
+
+from calipers.errors import InputError
+from calipers.estimate import preprocess
+from calipers.estimate.blocks import Blocks
+from calipers.estimate.moments import Moments
+from calipers.estimate.preprocess import unit_rows
+
+
+@pytest.fixture
+def pair(rng):
+    scales = np.linspace(3, 0.1, 12)
+    return rng.standard_normal((90, 12)) * scales, rng.standard_normal((70, 12)) * scales + 0.4
+
+
+def test_equals_scikit_learn(pair):
+    ours = preprocess(*pair, norm="none", pca=0.9)
+    union = np.concatenate(pair)
+    theirs = PCA(n_components=0.9, svd_solver="full").fit(union)
+    assert ours.reference.shape[1] == theirs.n_components_
+    assert ours.explained_variance == pytest.approx(theirs.explained_variance_ratio_.sum())
+    expected = theirs.transform(pair[0])
+    np.testing.assert_allclose(np.abs(ours.reference), np.abs(expected), atol=1e-4)
+
+
+def test_all_axes_keep_all_distances(pair):
+    ours = preprocess(*pair, norm="none", pca=1.0)
+    np.testing.assert_allclose(
+        np.linalg.norm(ours.reference[0] - ours.generated, axis=1),
+        np.linalg.norm(pair[0][0] - pair[1], axis=1),
+        rtol=1e-5,
+    )
+
+
+def test_rows_get_length_one_and_zero_rows_stay():
+    rows = unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]]))
+    np.testing.assert_allclose(rows, [[0.6, 0.8], [0, 0]])
+
+
+def test_no_step_leaves_the_rows_as_they_are(pair):
+    ours = preprocess(*pair, norm="none", pca=None)
+    np.testing.assert_array_equal(ours.generated, pair[1])
+
+
+def test_constant_rows_do_not_fail():
+    same = np.ones((10, 4))
+    assert (preprocess(same, same).reference == 0).all()
+
+
+@pytest.mark.parametrize("share", [0, 1.5, -0.1])
+def test_bad_share(pair, share):
+    with pytest.raises(InputError, match="share of the variance in"):
+        preprocess(*pair, pca=share)
+
+
+@given(st.integers(1, 30), st.integers(1, 30))
+def test_moments_merge(n, m):
+    rng = np.random.default_rng([n, m])
+    x, y = rng.standard_normal((n, 3)) + 5, rng.standard_normal((m, 3))
+    merged, whole = Moments.of(x).merge(Moments.of(y)), Moments.of(np.concatenate([x, y]))
+    assert merged.count == whole.count
+    np.testing.assert_allclose(merged.mean, whole.mean, atol=1e-12)
+    np.testing.assert_allclose(merged.scatter, whole.scatter, atol=1e-9)
+
+
+def test_blocks_of_moments_make_the_whole(rng):
+    rows = rng.standard_normal((50, 4))
+    parts = Moments.by_block(rows, Blocks.balanced(50, seed=0, count=5))
+    assert [part.count for part in parts] == [10] * 5
+    merged = parts[0]
+    for part in parts[1:]:
+        merged = merged.merge(part)
+    np.testing.assert_allclose(merged.covariance, np.cov(rows.T), atol=1e-12)
+
+
+def test_blocks_are_shared_by_sets_of_one_size():
+    one, two = Blocks.balanced(103, seed=7), Blocks.balanced(103, seed=7)
+    np.testing.assert_array_equal(one.labels, two.labels)
+    assert set(np.bincount(one.labels)) == {5, 6}
+    assert (Blocks.balanced(103, seed=8).labels != one.labels).any()
