@@ -1,0 +1,76 @@
+"""Fréchet distance: how far apart the Gaussians fitted to both sets are.
+
+d² = |μ₁ − μ₂|² + tr(Σ₁ + Σ₂ − 2(Σ₁^½ Σ₂ Σ₁^½)^½), as in FID (Heusel et al., NeurIPS 2017). Only
+means and covariances count: sets of different shape may score 0, and the estimate is too large
+when there are few samples for the number of dimensions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calipers.estimate.moments import Moments
+from calipers.estimate.validate import check_pair
+from calipers.score import Score, signature
+
+
+def frechet_distance(reference: ArrayLike, generated: ArrayLike) -> Score:
+    """Tell how far the mean and the covariance of the generated set are from the reference.
+
+    Parameters
+    ----------
+    reference, generated
+        Embeddings, shapes ``(n, d)`` and ``(m, d)``; taken as given.
+
+    Returns
+    -------
+    Score
+        The squared distance, at least 0, lower is better; NaN with a reason where a set has a
+        single row.
+
+    Raises
+    ------
+    InputError
+        If the arrays do not fit together or are not finite.
+
+    Examples
+    --------
+    >>> round(frechet_distance([[0.0], [2.0]], [[3.0], [5.0]]).value, 9)
+    9.0
+    """
+    left, right = check_pair(reference, generated)
+    return frechet_score(*(Moments.of(side.astype(np.float64)) for side in (left, right)))
+
+
+def frechet_score(reference: Moments, generated: Moments) -> Score:
+    """Compare two sets through their moments."""
+    n, m = reference.count, generated.count
+    pins = {"metric": "frechet_distance", "covariance": "unbiased", "n": n, "m": m}
+    alone = min(n, m) < 2
+    return Score(
+        value=np.nan if alone else squared_frechet(reference, generated),
+        range=(0.0, np.inf),
+        better="lower",
+        signature=signature(pins | {"d": len(reference.mean)}),
+        reason="a covariance needs at least two rows in each set" if alone else None,
+    )
+
+
+def squared_frechet(reference: Moments, generated: Moments) -> float:
+    """The squared Fréchet distance of the Gaussians with these moments.
+
+    tr((Σ₁^½ Σ₂ Σ₁^½)^½) is the sum of the singular values of Σ₁^½ Σ₂^½; taken so, it is exact to
+    rounding for equal sets, where square roots of eigenvalues near 0 are not.
+    """
+    first, second = reference.covariance, generated.covariance
+    gap = reference.mean - generated.mean
+    cross = np.linalg.svd(_root(first) @ _root(second), compute_uv=False).sum()
+    return max(0.0, float(gap @ gap + np.trace(first) + np.trace(second) - 2 * cross))
+
+
+def _root(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Symmetric square root of a positive semi-definite matrix."""
+    values, vectors = np.linalg.eigh(covariance)
+    root: NDArray[np.float64] = (vectors * np.sqrt(np.clip(values, 0.0, None))) @ vectors.T
+    return root

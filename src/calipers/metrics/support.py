@@ -1,0 +1,158 @@
+"""Support metrics: does each sample lie where the other set has samples?
+
+With the k-NN balls B_k of a set as its support:
+
+- precision = share of generated rows inside a reference ball, recall = share of reference rows
+  inside a generated ball (Kynkäänniemi et al., NeurIPS 2019, equations 1–2; paper 000, section 3);
+- density = reference balls around a generated row, over k; coverage = share of reference rows
+  whose ball holds a generated row (Naeem et al., ICML 2020, equations 3–4).
+
+With ``ties="open"`` the values equal those of prdc. They do not see how the mass is spread inside
+the support, one outlier with a large ball can make it too wide, and coverage falls when there are
+fewer generated rows, whatever their distribution.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calipers.estimate.neighbourhoods import Neighbourhoods, Ties, neighbourhoods
+from calipers.estimate.validate import check_pair
+from calipers.score import Score, signature
+
+
+@dataclass(frozen=True)
+class PrecisionRecall:
+    """How good the generated samples are, and how much of the reference they cover."""
+
+    precision: Score
+    recall: Score
+
+
+@dataclass(frozen=True)
+class DensityCoverage:
+    """How densely reference samples surround generated ones, and how many have one nearby."""
+
+    density: Score
+    coverage: Score
+
+
+def precision_recall(
+    reference: ArrayLike,
+    generated: ArrayLike,
+    *,
+    k: int = 4,
+    ties: Ties = "closed",
+    threads: int | None = None,
+) -> PrecisionRecall:
+    """Tell how good (precision) and how diverse (recall) generated samples are.
+
+    Parameters
+    ----------
+    reference, generated
+        Embeddings, shapes ``(n, d)`` and ``(m, d)``; taken as given, nothing is normalised.
+    k
+        Neighbours that span a ball, from 1 to the smaller set less one.
+    ties
+        Whether a point on the rim is inside: ``"closed"`` (the papers) or ``"open"`` (prdc).
+    threads
+        Number of threads (default: all cores); no effect on the values.
+
+    Returns
+    -------
+    PrecisionRecall
+        Scores in [0, 1], higher is better. ``precision.per_sample`` tells for every generated row
+        whether it is inside, ``recall.per_sample`` for every reference row whether it is covered.
+
+    Raises
+    ------
+    InputError
+        If the arrays do not fit together, are not finite, or are too small for k.
+
+    Examples
+    --------
+    >>> reference = [[0.0], [1.0], [2.0], [3.0]]
+    >>> generated = [[0.5], [1.5], [9.0], [10.0]]
+    >>> scores = precision_recall(reference, generated, k=1)
+    >>> scores.precision.value, scores.recall.value
+    (0.5, 0.75)
+    """
+    near = _neighbourhoods(reference, generated, k, ties, threads)
+    return PrecisionRecall(precision_score(near, k), recall_score(near, k))
+
+
+def density_coverage(
+    reference: ArrayLike,
+    generated: ArrayLike,
+    *,
+    k: int = 4,
+    ties: Ties = "closed",
+    threads: int | None = None,
+) -> DensityCoverage:
+    """Tell how densely the reference surrounds generated samples, and how much of it they reach.
+
+    Parameters
+    ----------
+    reference, generated, k, ties, threads
+        As for :func:`precision_recall`.
+
+    Returns
+    -------
+    DensityCoverage
+        Density is at least 0 and may exceed 1; coverage lies in [0, 1]. Higher is better.
+        ``density.per_sample`` gives the balls around every generated row over k,
+        ``coverage.per_sample`` whether the ball of every reference row holds a generated one.
+
+    Raises
+    ------
+    InputError
+        If the arrays do not fit together, are not finite, or are too small for k.
+    """
+    near = _neighbourhoods(reference, generated, k, ties, threads)
+    return DensityCoverage(density_score(near, k), coverage_score(near, k))
+
+
+def precision_score(near: Neighbourhoods, k: int) -> Score:
+    """Share of generated rows that lie in a reference ball."""
+    return _share("precision", near.reference.inside[:, k - 1] > 0, near, k)
+
+
+def recall_score(near: Neighbourhoods, k: int) -> Score:
+    """Share of reference rows that lie in a generated ball."""
+    return _share("recall", near.generated.inside[:, k - 1] > 0, near, k)
+
+
+def coverage_score(near: Neighbourhoods, k: int) -> Score:
+    """Share of reference rows whose own ball holds a generated row."""
+    return _share("coverage", near.reference.held[:, k - 1] > 0, near, k)
+
+
+def density_score(near: Neighbourhoods, k: int) -> Score:
+    """Mean number of reference balls around a generated row, over k."""
+    balls = near.reference.inside[:, k - 1]
+    total = int(balls.sum(dtype=np.int64))
+    return Score(
+        value=total / (k * len(balls)),
+        range=(0.0, np.inf),
+        signature=_signature("density", near, k),
+        per_sample=balls / k,
+    )
+
+
+def _share(metric: str, hits: NDArray[np.bool_], near: Neighbourhoods, k: int) -> Score:
+    value = int(np.count_nonzero(hits)) / len(hits)
+    return Score(value=value, signature=_signature(metric, near, k), per_sample=hits)
+
+
+def _signature(metric: str, near: Neighbourhoods, k: int) -> str:
+    n, m = len(near.reference.radii), len(near.generated.radii)
+    return signature({"metric": metric, "k": k, "ties": near.ties, "n": n, "m": m})
+
+
+def _neighbourhoods(
+    reference: ArrayLike, generated: ArrayLike, k: int, ties: Ties, threads: int | None
+) -> Neighbourhoods:
+    return neighbourhoods(*check_pair(reference, generated), k=k, ties=ties, threads=threads)
