@@ -1,0 +1,183 @@
+"""One zip that keeps a comparison: JSON for what is read, npy for arrays, JSON lines for texts.
+
+Nothing in it is ever unpickled. Loading gives the same comparison back without computing.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.comparison.model import Comparison, Samples, SetSummary, SystemResult
+from calipers.errors import CalipersError, InputError
+from calipers.score import Score
+
+INDEX = "comparison.json"
+
+
+def save(comparison: Comparison, path: Path) -> None:
+    """Write the zip beside its place first, so that a failure leaves an older file whole.
+
+    Raises
+    ------
+    CalipersError
+        If it cannot be written there.
+    """
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise CalipersError(f"{path}: cannot be written: {error.strerror}") from error
+    try:
+        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w") as archive:
+            _write(comparison, archive)
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, path)
+    except OSError as error:
+        raise CalipersError(f"{path}: cannot be written: {error.strerror}") from error
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def load(path: Path) -> Comparison:
+    """Read a comparison back.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, is no such zip, or part of it is damaged.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _read(archive)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except (zipfile.BadZipFile, KeyError, TypeError, ValueError, EOFError) as error:
+        raise InputError(
+            f"{path}: is no comparison saved by calipers, or is damaged: {error}"
+        ) from error
+
+
+def _write(comparison: Comparison, archive: zipfile.ZipFile) -> None:
+    text = json.dumps(comparison.to_dict(), allow_nan=False, ensure_ascii=False, indent=1)
+    archive.writestr(INDEX, text, zipfile.ZIP_DEFLATED)
+    _write_samples(archive, "reference", comparison.reference_samples)
+    for place, system in enumerate(comparison.systems):
+        for key, curve in system.curves.items():
+            _write_array(archive, f"systems/{place}/curves/{key}.npy", curve)
+        for key, score in system.scores.items():
+            if score.per_sample is not None:
+                _write_array(archive, f"systems/{place}/per_sample/{key}.npy", score.per_sample)
+        for number, samples in enumerate(system.samples):
+            _write_samples(archive, f"systems/{place}/samples/{number}", samples)
+
+
+def _write_samples(archive: zipfile.ZipFile, folder: str, samples: Samples | None) -> None:
+    if samples is None:
+        return
+    for view, vectors in samples.vectors.items():
+        _write_array(archive, f"{folder}/vectors/{view}.npy", vectors)
+    if samples.texts is not None:
+        info = zipfile.ZipInfo(f"{folder}/texts.jsonl")
+        info.compress_type = zipfile.ZIP_DEFLATED
+        with archive.open(info, "w", force_zip64=True) as file:
+            for text in samples.texts:
+                file.write(json.dumps(text).encode() + b"\n")
+
+
+def _write_array(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
+    with archive.open(zipfile.ZipInfo(name), "w", force_zip64=True) as file:
+        np.lib.format.write_array(file, np.asarray(array), allow_pickle=False)
+
+
+def _read(archive: zipfile.ZipFile) -> Comparison:
+    data = json.loads(archive.read(INDEX))
+    systems = (_system(archive, place, entry) for place, entry in enumerate(data["systems"]))
+    return Comparison(
+        reference=_summary(data["reference"], data["reference"]["warnings"]),
+        systems=tuple(systems),
+        settings=data["settings"],
+        warnings=tuple(data["warnings"]),
+        reference_samples=_samples(archive, "reference"),
+        version=data["calipers"],
+    )
+
+
+def _summary(data: Mapping[str, Any], warnings: list[str]) -> SetSummary:
+    names = ("name", "source", "n", "n_given", "words", "content_hash")
+    return SetSummary(**{name: data[name] for name in names}, warnings=tuple(warnings))
+
+
+def _system(archive: zipfile.ZipFile, place: int, data: Mapping[str, Any]) -> SystemResult:
+    folder = f"systems/{place}"
+    each = dict(_arrays(archive, f"{folder}/per_sample/"))
+    scores = {
+        key: replace(_score(s), per_sample=each.get(key)) for key, s in data["scores"].items()
+    }
+    return SystemResult(
+        summary=_summary(data, []),
+        scores=scores,
+        curves=dict(_arrays(archive, f"{folder}/curves/")),
+        seeds=tuple(data["seeds"]),
+        samples=tuple(_all_samples(archive, f"{folder}/samples")),
+        warnings=tuple(data["warnings"]),
+    )
+
+
+def _score(data: Mapping[str, Any]) -> Score:
+    low, high = data["range"]
+    return Score(
+        value=_float(data["value"], math.nan),
+        interval=None if data["interval"] is None else tuple(data["interval"]),
+        level=data["level"],
+        noise_floor=data["noise_floor"],
+        range=(_float(low, -math.inf), _float(high, math.inf)),
+        better=data["better"],
+        signature=data["signature"],
+        reason=data["reason"],
+        seeds=tuple(_float(value, math.nan) for value in data.get("seeds", ())),
+    )
+
+
+def _float(value: float | None, missing: float) -> float:
+    return missing if value is None else float(value)
+
+
+def _all_samples(archive: zipfile.ZipFile, folder: str) -> Iterator[Samples]:
+    number = 0
+    while (samples := _samples(archive, f"{folder}/{number}")) is not None:
+        yield samples
+        number += 1
+
+
+def _samples(archive: zipfile.ZipFile, folder: str) -> Samples | None:
+    vectors = dict(_arrays(archive, f"{folder}/vectors/"))
+    name = f"{folder}/texts.jsonl"
+    texts = None
+    if name in archive.namelist():
+        with archive.open(name) as file:
+            texts = [json.loads(line) for line in file]
+    return Samples(texts, vectors) if vectors or texts is not None else None
+
+
+def _arrays(archive: zipfile.ZipFile, folder: str) -> Iterator[tuple[str, NDArray[Any]]]:
+    for name in archive.namelist():
+        if name.startswith(folder) and name.endswith(".npy"):
+            content = io.BytesIO(archive.read(name))
+            yield name[len(folder) : -4], np.load(content, allow_pickle=False)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

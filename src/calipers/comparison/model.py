@@ -1,0 +1,223 @@
+"""What a comparison found: frozen, complete, and readable without computing anything again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from calipers import __version__
+from calipers.errors import unknown_name
+from calipers.score import Score
+
+
+class Texts(Protocol):
+    """Texts in order: a list of strings, or a set that makes them when asked."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[str]: ...
+
+
+@dataclass(frozen=True)
+class SetSummary:
+    """What a person should know of a set of samples before reading scores.
+
+    Attributes
+    ----------
+    name, source
+        What it is called, and where it came from.
+    n, n_given
+        Samples that were compared, and samples that were there.
+    words
+        ``{"mean", "median"}`` of the whitespace-separated words of a text; None for embeddings.
+    content_hash
+        SHA-256 of the samples that were compared, hexadecimal.
+    warnings
+        What reading the set brought up.
+    """
+
+    name: str
+    source: str
+    n: int
+    n_given: int
+    words: Mapping[str, float] | None
+    content_hash: str
+    warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary as plain data."""
+        words = None if self.words is None else dict(self.words)
+        return {
+            "name": self.name,
+            "source": self.source,
+            "n": self.n,
+            "n_given": self.n_given,
+            "words": words,
+            "content_hash": self.content_hash,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """The samples behind a summary.
+
+    Attributes
+    ----------
+    texts
+        The texts in order, or None where only embeddings were given.
+    vectors
+        Embeddings as compared before preprocessing, by view, each of shape ``(n, d)``.
+    """
+
+    texts: Texts | None
+    vectors: Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class SystemResult:
+    """How one system fares.
+
+    Attributes
+    ----------
+    summary
+        Its set; with several seed files, sizes are those of one and lengths the mean.
+    scores
+        By key ``[view.]metric``, the first view without its name.
+    curves
+        Points of the curves behind the scores, by key ``[view.]curve``, one column each: ``prd``
+        (precision, recall) and ``frontier``, ``frontier_star`` (λ, KL(Q‖R), KL(P‖R)).
+    seeds
+        The sources of its files, when it has several.
+    samples
+        One entry for each file.
+    warnings
+        What is to be known of this system.
+    """
+
+    summary: SetSummary
+    scores: Mapping[str, Score]
+    curves: Mapping[str, NDArray[Any]] = field(repr=False)
+    seeds: tuple[str, ...] = ()
+    samples: tuple[Samples, ...] = field(default=(), repr=False)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What the system is called."""
+        return self.summary.name
+
+    def __getitem__(self, key: str) -> Score:
+        if key not in self.scores:
+            raise unknown_name(f"score of {self.name!r}", key, self.scores)
+        return self.scores[key]
+
+    def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
+        """Return the result as plain data."""
+        scores = {key: score_data(score, per_sample) for key, score in self.scores.items()}
+        warnings = [*self.summary.warnings, *self.warnings]
+        about = self.summary.to_dict() | {"seeds": list(self.seeds)}
+        return about | {"scores": scores, "warnings": warnings}
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Several systems against one reference: print it, look scores up, save it.
+
+    Attributes
+    ----------
+    reference
+        The reference set.
+    systems
+        One result for each system, in the order given.
+    settings
+        The choices of the run, as plain data.
+    warnings
+        What is to be known of the comparison as a whole.
+    reference_samples
+        The samples behind `reference`.
+    version
+        Of Calipers, that made it.
+    """
+
+    reference: SetSummary
+    systems: tuple[SystemResult, ...]
+    settings: Mapping[str, Any]
+    warnings: tuple[str, ...] = ()
+    reference_samples: Samples | None = field(default=None, repr=False)
+    version: str = __version__
+
+    def __getitem__(self, name: str) -> SystemResult:
+        for system in self.systems:
+            if system.name == name:
+                return system
+        raise unknown_name("system", name, [system.name for system in self.systems])
+
+    def __iter__(self) -> Iterator[SystemResult]:
+        return iter(self.systems)
+
+    def __len__(self) -> int:
+        return len(self.systems)
+
+    def __str__(self) -> str:
+        from calipers.report import plain_text
+
+        return plain_text(self.to_dict())
+
+    def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
+        """Return all results as plain data, fit for strict JSON.
+
+        Parameters
+        ----------
+        per_sample
+            Whether to include one value for each sample, where a metric has them.
+        """
+        warnings = {"warnings": list(self.reference.warnings)}
+        return {
+            "calipers": self.version,
+            "settings": dict(self.settings),
+            "reference": self.reference.to_dict() | warnings,
+            "systems": [system.to_dict(per_sample=per_sample) for system in self.systems],
+            "warnings": list(self.warnings),
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Keep scores, curves, texts and vectors in one zip of JSON and npy files."""
+        from calipers.comparison.archive import save
+
+        save(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Comparison:
+        """Read a comparison that :meth:`save` kept; nothing is computed."""
+        from calipers.comparison.archive import load
+
+        return load(Path(path))
+
+
+def score_data(score: Score, per_sample: bool) -> dict[str, Any]:
+    """Return a score as plain data; numbers that JSON lacks become None."""
+    interval = None if score.interval is None else [_number(bound) for bound in score.interval]
+    data: dict[str, Any] = {
+        "value": _number(score.value),
+        "interval": interval,
+        "level": score.level,
+        "noise_floor": _number(score.noise_floor),
+        "range": [_number(bound) for bound in score.range],
+        "better": score.better,
+        "signature": score.signature,
+        "reason": score.reason,
+    }
+    if score.seeds:
+        data["seeds"] = [_number(value) for value in score.seeds]
+    if per_sample and score.per_sample is not None:
+        data["per_sample"] = score.per_sample.tolist()
+    return data
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)

@@ -1,0 +1,185 @@
+"""From what a person hands over to sets of the sizes that will be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from calipers.comparison import SetSummary
+from calipers.errors import InputError
+from calipers.samples import SampleSet, System, as_sample_set
+
+LENGTH_RATIO = 1.25
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A set as it will be compared, and how many samples there were."""
+
+    samples: SampleSet
+    n_given: int
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One system as it will be compared, a set for each of its files."""
+
+    name: str
+    cuts: tuple[Cut, ...]
+
+
+@dataclass(frozen=True)
+class Intake:
+    """Both sides, cut to the sizes of the comparison."""
+
+    reference: Cut
+    systems: tuple[Entry, ...]
+
+
+def take_in(
+    reference: Any,
+    generated: Any,
+    *,
+    field: str | None,
+    max_samples: int | None,
+    keep_sizes: bool,
+    seed: int,
+) -> Intake:
+    """Read both sides and cut the generated sets to one size.
+
+    Every set is first cut to `max_samples`; then, unless `keep_sizes`, the generated ones to the
+    smallest of them, since coverage and its like fall with the number of samples.
+    """
+    reference_set = _named(reference, "reference", field)
+    systems = as_systems(generated, field=field)
+    _check_kinds(reference_set, systems)
+    limit = len(reference_set) if max_samples is None else max_samples
+    smallest = min(len(samples) for system in systems for samples in system.sets)
+    size = max_samples if keep_sizes else min(smallest, max_samples or smallest)
+    return Intake(
+        _cut(reference_set, limit, seed),
+        tuple(Entry(s.name, tuple(_cut(x, size, seed) for x in s.sets)) for s in systems),
+    )
+
+
+def as_systems(generated: Any, *, field: str | None = None) -> tuple[System, ...]:
+    """Bring whatever holds the generated sets to named systems.
+
+    Parameters
+    ----------
+    generated
+        A mapping from name to samples (a sequence of sample sets stands for its seeds), a
+        sequence of systems, or one set: texts, an array, a path, a sample set.
+
+    Raises
+    ------
+    InputError
+        If there is no system, or two have one name.
+    """
+    if isinstance(generated, Mapping):
+        systems = tuple(_system(str(name), value, field) for name, value in generated.items())
+    elif _all_of(generated, System):
+        systems = tuple(generated)
+    else:
+        systems = (generated if isinstance(generated, System) else _single(generated, field),)
+    if not systems:
+        raise InputError("generated must hold at least one system; found none")
+    names = [system.name for system in systems]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"two systems are named {name!r}; every system needs its own name")
+    return systems
+
+
+def summarise(cuts: Sequence[Cut], *, name: str, notes: tuple[str, ...] = ()) -> SetSummary:
+    """Describe a set, or the files of one system, with what embedding them brought up."""
+    sets = [cut.samples for cut in cuts]
+    hashes = [samples.content_hash for samples in sets]
+    return SetSummary(
+        name=name,
+        source=", ".join(samples.source for samples in sets),
+        n=len(sets[0]),
+        n_given=cuts[0].n_given,
+        words=_words(sets),
+        content_hash=hashes[0] if len(hashes) == 1 else "+".join(h[:16] for h in hashes),
+        warnings=tuple(note for samples in sets for note in samples.notes) + notes,
+    )
+
+
+def length_warnings(reference: SetSummary, generated: SetSummary) -> tuple[str, ...]:
+    """Warn where texts of one side are much longer: length alone moves every score."""
+    if reference.words is None or generated.words is None:
+        return ()
+    ours, theirs = generated.words["median"], reference.words["median"]
+    if max(ours, theirs) <= LENGTH_RATIO * min(ours, theirs):
+        return ()
+    return (
+        f"its texts have {ours:g} words in the median, those of the reference {theirs:g}; "
+        "a difference in length alone moves the scores",
+    )
+
+
+def size_warnings(intake: Intake, *, keep_sizes: bool) -> tuple[str, ...]:
+    """Say that sets were cut, or that sets of different size stand side by side."""
+    cuts = [cut for entry in intake.systems for cut in entry.cuts]
+    sizes = sorted({len(cut.samples) for cut in cuts})
+    if keep_sizes and len(sizes) > 1:
+        return (
+            f"generated sets have {sizes[0]} to {sizes[-1]} samples; fewer samples lower coverage "
+            "and raise distances, so their scores are not comparable",
+        )
+    return ()
+
+
+def _system(name: str, value: Any, field: str | None) -> System:
+    if isinstance(value, System):
+        return System(name=name, sets=value.sets)
+    seeds = value if _all_of(value, SampleSet) else (value,)
+    return System(name=name, sets=tuple(as_sample_set(s, name=name, field=field) for s in seeds))
+
+
+def _single(value: Any, field: str | None) -> System:
+    samples = _named(value, "generated", field)
+    return System(name=samples.name, sets=(samples,))
+
+
+def _named(value: Any, default: str, field: str | None) -> SampleSet:
+    """Read a set; what has no name of its own gets the default one."""
+    has_name = isinstance(value, SampleSet | Path | str)
+    return as_sample_set(value, name=None if has_name else default, field=field)
+
+
+def _all_of(value: Any, kind: type) -> bool:
+    return (
+        isinstance(value, Sequence)
+        and not isinstance(value, str)
+        and len(value) > 0
+        and all(isinstance(item, kind) for item in value)
+    )
+
+
+def _check_kinds(reference: SampleSet, systems: Sequence[System]) -> None:
+    for system in systems:
+        for samples in system.sets:
+            if samples.kind != reference.kind:
+                raise InputError(
+                    f"the reference holds {reference.kind} and {system.name!r} holds "
+                    f"{samples.kind}; both sides must be texts, or both embeddings"
+                )
+
+
+def _cut(samples: SampleSet, size: int | None, seed: int) -> Cut:
+    kept = samples if size is None else samples.subsample(size, seed=seed)
+    return Cut(kept, len(samples))
+
+
+def _words(sets: Sequence[SampleSet]) -> dict[str, float] | None:
+    counts = [count for samples in sets if (count := samples.word_counts()) is not None]
+    if not counts:
+        return None
+    words = np.concatenate(counts)
+    return {"mean": float(words.mean()), "median": float(np.median(words))}
