@@ -1,0 +1,53 @@
+"""The command line as a whole: its commands, and what ``--version`` says."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from calipers import __version__
+from calipers.cli.compare import EXAMPLES, compare
+from calipers.cli.demo import demo
+from calipers.cli.page import Command, Group
+from calipers.cli.show import show
+
+app = typer.Typer(
+    cls=Group,
+    invoke_without_command=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"calipers {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _calipers(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Compare generated samples with real ones."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+app.command(cls=Command)(demo)
+app.command(cls=Command, epilog=EXAMPLES)(compare)
+app.command(cls=Command)(show)
+
+
+@app.command(cls=Command)
+def version() -> None:
+    """Print the version."""
+    _print_version(True)

@@ -1,0 +1,164 @@
+"""The arguments and options of ``calipers compare``, with the words of their help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from calipers.cli import checks
+from calipers.cli.options import EMBEDDING, INPUT, MEASUREMENT, OUTPUT, complete
+from calipers.report.names import LABELS
+
+Generated = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="GENERATED",
+        help="One or more generated sets: FILE, or NAME=GLOB, where several files of one name "
+        "are the seeds of one system.",
+        rich_help_panel=INPUT,
+        show_default=False,
+    ),
+]
+Reference = Annotated[
+    str,
+    typer.Option(
+        "--reference",
+        "-r",
+        metavar="FILE",
+        help="The set to compare with: .txt (a sample a line), .jsonl, .json, .csv, .tsv, "
+        ".parquet, each also as .gz, a folder of Hugging Face datasets, or embeddings as .npy, "
+        ".npz, .safetensors; - is standard input.",
+        rich_help_panel=INPUT,
+        show_default=False,
+    ),
+]
+Field = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PATH",
+        help="Where the text is in a row, such as a.b[0]; by default it is looked for among "
+        "the usual names.",
+        rich_help_panel=INPUT,
+    ),
+]
+MaxSamples = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N",
+        help="Cut every set to N samples at most, the reference too.",
+        rich_help_panel=INPUT,
+    ),
+]
+KeepSizes = Annotated[
+    bool,
+    typer.Option(
+        "--keep-sizes",
+        help="Leave generated sets of different sizes as they are. By default all are cut to "
+        "the smallest, because scores depend on size.",
+        rich_help_panel=INPUT,
+    ),
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metrics",
+        metavar="LIST",
+        help="What to measure and show, such as precision,mauve; or all. May be repeated. "
+        "By default the table shows precision, recall, coverage and mauve_star.",
+        rich_help_panel=MEASUREMENT,
+        autocompletion=complete("all", *LABELS),
+        show_default=False,
+    ),
+]
+K = Annotated[
+    str,
+    typer.Option(
+        "--k",
+        metavar="N",
+        help="Nearest neighbours for precision, recall, density and coverage.",
+        rich_help_panel=MEASUREMENT,
+    ),
+]
+Ties = Annotated[
+    str,
+    typer.Option(
+        metavar="closed|open",
+        help="Whether a point on the rim of a neighbourhood lies inside (closed) or not.",
+        rich_help_panel=MEASUREMENT,
+        autocompletion=complete(*checks.TIES),
+    ),
+]
+Buckets = Annotated[
+    str,
+    typer.Option(
+        metavar="N|auto",
+        help="Cells of the quantisation for MAUVE and its family; auto is a tenth of the samples.",
+        rich_help_panel=MEASUREMENT,
+    ),
+]
+Embedder = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="minilm reads texts; precomputed takes embeddings as they are.",
+        rich_help_panel=EMBEDDING,
+        autocompletion=complete("minilm", "precomputed"),
+    ),
+]
+Device = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="Where the embedder runs: auto, cpu, cuda, mps.",
+        rich_help_panel=EMBEDDING,
+        autocompletion=complete("auto", "cpu", "cuda", "mps"),
+    ),
+]
+Dtype = Annotated[
+    str,
+    typer.Option(
+        metavar="float32|auto",
+        help="float32 gives the same digits on every machine; auto is faster where the hardware "
+        "has bfloat16, and moves scores a little.",
+        rich_help_panel=EMBEDDING,
+        autocompletion=complete(*checks.DTYPES),
+    ),
+]
+BatchSize = Annotated[
+    str | None,
+    typer.Option(metavar="N", help="Texts embedded at once.", rich_help_panel=EMBEDDING),
+]
+CacheDir = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="Where finished embeddings are kept; by default the user's cache folder.",
+        rich_help_panel=EMBEDDING,
+    ),
+]
+NoCache = Annotated[
+    bool,
+    typer.Option(
+        "--no-cache",
+        help="Neither read nor keep embeddings.",
+        rich_help_panel=EMBEDDING,
+    ),
+]
+Threads = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N",
+        help="Processor threads to use; all by default.",
+        rich_help_panel=EMBEDDING,
+    ),
+]
+PerSample = Annotated[
+    bool,
+    typer.Option(
+        "--per-sample",
+        help="Add to the JSON one value per sample, where a metric has them.",
+        rich_help_panel=OUTPUT,
+    ),
+]

@@ -1,0 +1,46 @@
+"""How a command ends when something is in its way: one paragraph and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import typer
+
+from calipers.cli.streams import write_error
+from calipers.errors import CalipersError
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+STOPPED = "stopped. Embeddings that were finished are in the cache; the same command goes on there."
+STOPPED_UNCACHED = "stopped; nothing was kept."
+
+
+@contextmanager
+def guarded(interrupted: str = STOPPED_UNCACHED) -> Iterator[None]:
+    """Turn what a person can put right into a message and exit code 2.
+
+    Ctrl-C ends with `interrupted` and 130, a reader that went away (``| head``) quietly with 0.
+    Anything else is a fault of Calipers and keeps its traceback.
+    """
+    try:
+        yield
+        sys.stdout.flush()
+    except CalipersError as error:
+        write_error(f"calipers: {error}")
+        raise typer.Exit(BAD_INPUT) from None
+    except KeyboardInterrupt:
+        write_error(("\n" if sys.stderr.isatty() else "") + f"calipers: {interrupted}")
+        raise typer.Exit(INTERRUPTED) from None
+    except BrokenPipeError:
+        _forget_stdout()
+        raise typer.Exit(0) from None
+
+
+def _forget_stdout() -> None:
+    """Let Python's last flush go nowhere, so that it has nothing to complain about."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,56 @@
+"""The options that several commands share, and the words of their help."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+INPUT = "Input"
+MEASUREMENT = "Measurement"
+EMBEDDING = "Embedding"
+OUTPUT = "Output"
+
+
+Json = Annotated[
+    str | None,
+    typer.Option(
+        "--json",
+        metavar="FILE",
+        help="Write all scores as JSON; - writes them to standard output, and nothing else there.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Save = Annotated[
+    str | None,
+    typer.Option(
+        "--save",
+        metavar="RUN.zip",
+        help="Keep scores, curves, texts and vectors; `calipers show` displays them again.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet",
+        "-q",
+        help="No progress and no warnings on standard error; the table stays.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Seed = Annotated[
+    str,
+    typer.Option(
+        "--seed", metavar="N", help="Decides every random step.", rich_help_panel=MEASUREMENT
+    ),
+]
+
+
+def complete(*values: str):  # type: ignore[no-untyped-def]
+    """Make a completion for the shell that offers some values."""
+
+    def offer(incomplete: str) -> list[str]:
+        return [value for value in values if value.startswith(incomplete)]
+
+    return offer

@@ -1,0 +1,109 @@
+"""Progress on standard error, for whatever takes longer than a second."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from calipers.cli.streams import write_error
+from calipers.progress import Advance
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+    from rich.progress import TaskID
+
+PATIENCE = 1.0
+
+
+class RichProgress:
+    """Shows a bar for each task that takes over a second, and wipes it at the end.
+
+    Where standard error is not a terminal, each such task leaves one plain line when it is done.
+    """
+
+    def __init__(self, console: Console | None = None, *, patience: float = PATIENCE) -> None:
+        from rich.console import Console
+
+        self._console = console or Console(stderr=True)
+        self._patience = patience
+        self._lock = threading.Lock()
+        self._bars: Bars | None = None
+        self._open = 0
+
+    @contextmanager
+    def task(self, description: str, total: int | None) -> Iterator[Advance]:
+        """Open a task of `total` steps, or of an unknown number of them."""
+        if self._console.is_terminal:
+            with self._bar(description, total) as advance:
+                yield advance
+        else:
+            with self._line(description) as advance:
+                yield advance
+
+    @contextmanager
+    def _bar(self, description: str, total: int | None) -> Iterator[Advance]:
+        bars = self._enter()
+        task = bars.add_task(description, total=total, visible=False)
+        timer = threading.Timer(self._patience, lambda: self._reveal(bars, task))
+        timer.daemon = True
+        timer.start()
+        try:
+            yield lambda steps: bars.advance(task, steps)
+        finally:
+            timer.cancel()
+            self._leave(bars, task)
+
+    @contextmanager
+    def _line(self, description: str) -> Iterator[Advance]:
+        begun = time.monotonic()
+        yield lambda steps: None
+        seconds = time.monotonic() - begun
+        if seconds >= self._patience:
+            write_error(f"{description}: {seconds:.1f} s")
+
+    def _enter(self) -> Bars:
+        with self._lock:
+            self._bars = self._bars or _bars(self._console)
+            self._open += 1
+            return self._bars
+
+    def _reveal(self, bars: Bars, task: TaskID) -> None:
+        """Show a task that turned out to be long, unless it has just ended."""
+        with self._lock:
+            if task in bars.task_ids:
+                bars.update(task, visible=True)
+                bars.start()
+
+    def _leave(self, bars: Bars, task: TaskID) -> None:
+        with self._lock:
+            bars.remove_task(task)
+            self._open -= 1
+            if self._open == 0:
+                bars.stop()
+                self._bars = None
+
+
+def _bars(console: Console) -> Bars:
+    """Make the bars; only standard error is theirs, standard output stays as it is."""
+    from rich import progress
+    from rich.text import Text
+
+    class Steps(progress.MofNCompleteColumn):
+        """How many steps are done, where it is known how many there are."""
+
+        def render(self, task: progress.Task) -> Text:
+            return super().render(task) if task.total is not None else Text()
+
+    return progress.Progress(
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        Steps(),
+        progress.TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        redirect_stdout=False,
+    )

@@ -1,0 +1,82 @@
+"""Text ──► standard output and error, whatever they can encode."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from typing import Any, TextIO
+
+PLAIN_WIDTH = 100
+
+_ASCII = str.maketrans(
+    {"↑": "^", "↓": "v", "–": "-", "…": "~", "·": "|", "é": "e", "─": "-", "’": "'"}
+)
+
+
+def write(text: str, stream: TextIO | None = None) -> None:
+    """Write lines to a stream (standard output by default), in ASCII where it knows no more."""
+    stream = sys.stdout if stream is None else stream
+    stream.write(encodable(text + "\n", stream))
+
+
+def write_bytes_of(text: str) -> None:
+    """Write a text to standard output in UTF-8, whatever the terminal speaks."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8"))
+    sys.stdout.buffer.flush()
+
+
+def write_error(text: str) -> None:
+    """Write lines to standard error, without characters that could steer a terminal."""
+    safe = "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
+    write(safe, sys.stderr)
+    sys.stderr.flush()
+
+
+def show_table(data: dict[str, Any]) -> None:
+    """Show a comparison: with weight and shade on a terminal, as plain text anywhere else."""
+    from rich.console import Console
+
+    from calipers.report import comparison_table, plain_text
+
+    console = Console()
+    table = comparison_table(data)
+    if console.is_terminal and _encodes(sys.stdout):
+        console.print(table)
+    else:
+        write(plain_text(data, width=line_width()))
+
+
+@contextmanager
+def calm(*, quiet: bool) -> Iterator[None]:
+    """Keep standard output for results: what other packages print goes to standard error.
+
+    Quiet silences their warnings too.
+    """
+    with warnings.catch_warnings(), redirect_stdout(sys.stderr):
+        if quiet:
+            warnings.simplefilter("ignore")
+        yield
+
+
+def line_width() -> int:
+    """Give the width of the terminal, or of a page where there is none."""
+    return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns
+
+
+def encodable(text: str, stream: TextIO) -> str:
+    """Give the text as the stream can write it: unknown characters become plain ones or ``?``."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.translate(_ASCII).encode(encoding, "replace").decode(encoding)
+    return text
+
+
+def _encodes(stream: TextIO) -> bool:
+    sample = "↑↓–…·─é"
+    return encodable(sample, stream) == sample

@@ -1,0 +1,17 @@
+"""Comparison ──► what a person or a program reads. Computes nothing.
+
+Everything here is a view of the data that ``Comparison.to_dict()`` gives.
+"""
+
+from __future__ import annotations
+
+from calipers.report.json_text import json_text, write_text_atomically
+from calipers.report.table import ComparisonTable, comparison_table, plain_text
+
+__all__ = [
+    "ComparisonTable",
+    "comparison_table",
+    "json_text",
+    "plain_text",
+    "write_text_atomically",
+]

@@ -1,0 +1,111 @@
+"""A comparison as data ──► the columns of its table, without any width in mind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from calipers.report.grid import Cell, Column
+from calipers.report.names import HEADLINE, clean, label
+from calipers.report.numbers import best_of, interval_text, score_text, size_text, words_text
+
+Data = Mapping[str, Any]
+
+REFERENCE = "reference"
+BEST = "*"
+BEST_STYLE = "bold"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric by one view: where its scores stand, and how they are read."""
+
+    view: str
+    metric: str
+    key: str
+    lower_is_better: bool
+
+    @property
+    def header(self) -> str:
+        """Name the metric, with an arrow to where it is better."""
+        return label(self.metric) + ("↓" if self.lower_is_better else "↑")
+
+
+def views(data: Data) -> list[str]:
+    """Give the names of the views, the main one first."""
+    return list(data.get("settings", {}).get("views") or [""])
+
+
+def shown_metrics(data: Data) -> list[Metric]:
+    """Choose what the table shows: what was asked for, else the headline, by every view."""
+    found = [
+        _metric(data, view, metric, main=index == 0)
+        for index, view in enumerate(views(data))
+        for metric in _shown_names(data)
+    ]
+    return [metric for metric in found if metric is not None]
+
+
+def scores_of(data: Data, metric: Metric) -> list[Data | None]:
+    """Give the score of every system by one metric, in the order of the systems."""
+    return [system.get("scores", {}).get(metric.key) for system in data.get("systems", ())]
+
+
+def lead_columns(data: Data) -> list[Column]:
+    """Give the columns before the scores: name, size and length."""
+    rows = [data["reference"], *data.get("systems", ())]
+    names = (REFERENCE, *(clean(row["name"]) for row in rows[1:]))
+    sizes = Column("n", _cells([size_text(row) for row in rows]))
+    words = Column("words", _cells([words_text(row) for row in rows]))
+    some_words = any(row.get("words") for row in rows)
+    return [Column("system", _cells(names), right=False), sizes, *([words] if some_words else [])]
+
+
+def score_column(data: Data, metric: Metric, *, inline: bool) -> Column:
+    """Give the column of one metric; `inline` puts intervals beside the values, not below."""
+    scores = scores_of(data, metric)
+    best = best_of(scores, lower_is_better=metric.lower_is_better)
+    cells = [_score_cell(score, row == best, inline) for row, score in enumerate(scores)]
+    return Column(metric.header, (Cell(), *cells), group=clean(metric.view))
+
+
+def _cells(texts: Sequence[str]) -> tuple[Cell, ...]:
+    return (Cell(texts[0], "dim"), *(Cell(text) for text in texts[1:]))
+
+
+def _score_cell(score: Data | None, best: bool, inline: bool) -> Cell:
+    text = score_text(score) + (BEST if best else " ")
+    interval = interval_text(score)
+    style = BEST_STYLE if best else ""
+    if inline and interval:
+        return Cell(text.rstrip() + interval, style)
+    return Cell(text, style, interval)
+
+
+def _shown_names(data: Data) -> list[str]:
+    """Give the keys of the metrics to show, without views and without repeats."""
+    asked = data.get("settings", {}).get("metrics_shown")
+    known = list(dict.fromkeys(_base(data, key) for key in _all_keys(data)))
+    if asked:
+        return list(dict.fromkeys(_base(data, key) for key in asked))
+    return [name for name in HEADLINE if name in known] or known
+
+
+def _all_keys(data: Data) -> list[str]:
+    return [key for system in data.get("systems", ()) for key in system.get("scores", {})]
+
+
+def _base(data: Data, key: str) -> str:
+    view, dot, rest = key.partition(".")
+    return rest if dot and view in views(data) else key
+
+
+def _metric(data: Data, view: str, metric: str, *, main: bool) -> Metric | None:
+    """Find one metric by one view; None where no system has it."""
+    key = metric if main else f"{view}.{metric}"
+    scores = [system.get("scores", {}).get(key) for system in data.get("systems", ())]
+    present = [score for score in scores if score]
+    if not present:
+        return None
+    return Metric(view, metric, key, lower_is_better=present[0].get("better") == "lower")

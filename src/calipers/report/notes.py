@@ -1,0 +1,131 @@
+"""What a table says in words: its title, how sets were cut, why values miss, what to beware of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from calipers.report.content import BEST, Data, Metric, scores_of
+from calipers.report.names import LABELS, MEANINGS, VIEWS, WIDEST_NAME, clean, label, shorten
+from calipers.report.numbers import MISSING, score_text
+
+ARROWS = {False: "↑ higher is better", True: "↓ lower is better"}
+
+
+def title(data: Data) -> str:
+    """Say what was compared with what, and how."""
+    reference, settings = data["reference"], data.get("settings", {})
+    cut = _cut(reference)
+    size = f"n = {reference.get('n')}" + (f" of {reference['n_given']}" if cut else "")
+    pins = [f"{key} {clean(settings[key])}" for key in ("embedder", "seed") if key in settings]
+    return " · ".join([f"Reference: {_name(reference)}, {size}", *pins])
+
+
+def cut_notes(data: Data) -> Iterator[str]:
+    """Say which sets were cut, and to what."""
+    settings, systems = data.get("settings", {}), list(data.get("systems", ()))
+    limit = settings.get("max_samples")
+    if limit and any(_given(row) > limit for row in [data["reference"], *systems]):
+        yield f"larger sets cut to {limit} (--max-samples)"
+    cut = [row for row in systems if row["n"] < min(_given(row), limit or _given(row))]
+    if cut:
+        smallest = [row for row in systems if _given(row) == row["n"]]
+        names = _names(smallest)
+        reason = f", the smallest ({names})" if smallest else ""
+        yield f"all generated sets cut to {cut[0]['n']}{reason}; --keep-sizes leaves them"
+
+
+def seed_notes(data: Data) -> Iterator[str]:
+    """Say which systems stand for several files."""
+    for system in data.get("systems", ()):
+        if len(system.get("seeds") or ()) > 1:
+            yield f"{_name(system)}: mean over {len(system['seeds'])} seed files"
+
+
+def interval_note(data: Data, metrics: Sequence[Metric]) -> Iterator[str]:
+    """Say what the brackets hold, where there are any."""
+    scores = [score for metric in metrics for score in scores_of(data, metric) if score]
+    levels = sorted({score.get("level") or 0.0 for score in scores if score.get("interval")})
+    if levels:
+        shares = " and ".join(f"{100 * level:g} %" for level in levels if level)
+        yield "[low,high]: interval" + (f" at {shares} confidence" if shares else "")
+
+
+def reasons(data: Data, metrics: Sequence[Metric]) -> Iterator[str]:
+    """Say for every dash in the table why there is no value."""
+    systems = [_name(system) for system in data.get("systems", ())]
+    about: dict[tuple[str, str], list[str]] = {}
+    for row, system in enumerate(systems):
+        for reason, missing in _reasons_of(data, metrics, row).items():
+            about.setdefault((reason, ", ".join(missing)), []).append(system)
+    for (reason, missing_names), names in about.items():
+        yield f"{', '.join(names)}, {missing_names}: {reason}"
+
+
+def warnings(data: Data) -> list[str]:
+    """Give every warning once, with the sets that it is about in front of it."""
+    about: dict[str, list[str]] = {}
+    for row in [data["reference"], *data.get("systems", ())]:
+        for text in row.get("warnings") or ():
+            about.setdefault(clean(text), []).append(_name(row))
+    sets = [f"{', '.join(dict.fromkeys(names))}: {text}" for text, names in about.items()]
+    return [*sets, *dict.fromkeys(clean(text) for text in data.get("warnings") or ())]
+
+
+def legend(data: Data, metrics: Sequence[Metric]) -> Iterator[tuple[str, str]]:
+    """Give what each column tells, as pairs of a name and a line."""
+    if any(row.get("words") for row in [data["reference"], *data.get("systems", ())]):
+        yield "words", "median length of a sample"
+    for key in dict.fromkeys(metric.metric for metric in metrics):
+        if key in MEANINGS:
+            yield label(key), MEANINGS[key]
+    for view in dict.fromkeys(metric.view for metric in metrics):
+        if view in VIEWS:
+            yield view, f"scores by {VIEWS[view]}"
+
+
+def marks(metrics: Sequence[Metric], *, best_shown: bool) -> str:
+    """Explain the arrows and the mark."""
+    directions = {metric.lower_is_better for metric in metrics}
+    arrows = [text for lower, text in ARROWS.items() if lower in directions]
+    return "; ".join([*arrows, *([f"{BEST} best of its column"] if best_shown else [])])
+
+
+def more(metrics: Sequence[Metric]) -> str:
+    """Say where the rest is that the table leaves out."""
+    rest = "Full precision and signatures: --json FILE, or .to_dict() in Python."
+    complete = {metric.metric for metric in metrics} >= LABELS.keys()
+    return rest if complete else f"More metrics: --metrics all. {rest}"
+
+
+def _reasons_of(data: Data, metrics: Sequence[Metric], row: int) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for metric in metrics:
+        score = scores_of(data, metric)[row]
+        if score_text(score) == MISSING:
+            name = f"{label(metric.metric)} by {clean(metric.view)}" if metric.view else metric.key
+            found.setdefault(_reason(score), []).append(name)
+    return found
+
+
+def _reason(score: Mapping[str, Any] | None) -> str:
+    if score is None:
+        return "not computed"
+    return clean(score.get("reason") or "no value, and no reason was kept")
+
+
+def _given(row: Mapping[str, Any]) -> int:
+    return int(row["n"] if row.get("n_given") is None else row["n_given"])
+
+
+def _cut(row: Mapping[str, Any]) -> bool:
+    return _given(row) != int(row["n"])
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    return shorten(clean(row["name"]), WIDEST_NAME)
+
+
+def _names(rows: Sequence[Mapping[str, Any]], most: int = 3) -> str:
+    names = [_name(row) for row in rows]
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if names[most:] else "")

@@ -1,0 +1,132 @@
+"""A comparison as data ──► the table that a person reads, on a terminal or as plain text.
+
+Both are the same lines: the terminal adds weight and shade, never a meaning of its own, so
+nothing is lost without colours.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+from calipers.report import notes
+from calipers.report.content import (
+    BEST_STYLE,
+    Data,
+    Metric,
+    lead_columns,
+    score_column,
+    shown_metrics,
+)
+from calipers.report.grid import Line, render
+from calipers.report.layout import arrange
+from calipers.report.numbers import MISSING
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+NARROWEST = 40
+
+
+class ComparisonTable:
+    """A table for rich: lays itself out for the width that it is given."""
+
+    def __init__(self, data: Data, *, width: int | None = None) -> None:
+        self._data = data
+        self._width = width
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the table line by line."""
+        from rich.text import Text
+
+        width = min(self._width or options.max_width, options.max_width)
+        for line in _lines(self._data, width, plain=False):
+            yield Text.assemble(*line, overflow="fold", no_wrap=False, end="\n")
+
+
+def comparison_table(data: Data, *, width: int | None = None) -> ComparisonTable:
+    """Show a comparison on a terminal.
+
+    Parameters
+    ----------
+    data
+        What ``Comparison.to_dict()`` gives.
+    width
+        Cells that a line may take; by default what the console has.
+    """
+    return ComparisonTable(data, width=width)
+
+
+def plain_text(data: Data, *, width: int = 100) -> str:
+    """Write a comparison as plain text: aligned, without colours or box drawing.
+
+    Where the views do not fit side by side, every line names its view, so that
+    ``grep model_a`` keeps its sense.
+
+    Parameters
+    ----------
+    data
+        What ``Comparison.to_dict()`` gives.
+    width
+        Cells that a line may take; longer single words, such as paths, are left whole.
+    """
+    lines = _lines(data, width, plain=True)
+    return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
+
+
+def _lines(data: Data, width: int, *, plain: bool) -> Iterator[Line]:
+    width = max(width, NARROWEST)
+    yield from _wrapped(notes.title(data), width, "bold")
+    yield ()
+    metrics = shown_metrics(data)
+    columns = [score_column(data, metric, inline=plain) for metric in metrics]
+    for grid in arrange(lead_columns(data), columns, width=width, labelled=plain):
+        yield from render(grid.columns, gap=grid.gap, rule="-" if plain else "─")
+        yield ()
+    marked = any(cell.style == BEST_STYLE for column in columns for cell in column.cells)
+    yield from _below(data, metrics, width, marked=marked)
+
+
+def _below(data: Data, metrics: list[Metric], width: int, *, marked: bool) -> Iterator[Line]:
+    """Write what stands under the table: notes, missing values, warnings, and how to read it."""
+    remarks = [*notes.cut_notes(data), *notes.seed_notes(data), *notes.interval_note(data, metrics)]
+    blocks = [
+        _listed("note: ", remarks, width, ""),
+        _listed(f"{MISSING} ", notes.reasons(data, metrics), width, ""),
+        _listed("warning: ", notes.warnings(data), width, "yellow"),
+    ]
+    for block in blocks:
+        yield from block
+    if any(blocks):
+        yield ()
+    yield from _legend(data, metrics, width)
+    yield from _wrapped(notes.marks(metrics, best_shown=marked), width, "dim")
+    yield from _wrapped(notes.more(metrics), width, "dim")
+
+
+def _legend(data: Data, metrics: list[Metric], width: int) -> Iterator[Line]:
+    pairs = list(notes.legend(data, metrics))
+    margin = max((cell_len(name) for name, _ in pairs), default=0)
+    for name, meaning in pairs:
+        first = name + " " * (margin - cell_len(name) + 2)
+        yield from _wrapped(meaning, width, "dim", first=first)
+
+
+def _listed(mark: str, texts: Iterable[str], width: int, style: str) -> list[Line]:
+    return [line for text in texts for line in _wrapped(text, width, style, first=mark)]
+
+
+def _wrapped(text: str, width: int, style: str, *, first: str = "") -> Iterator[Line]:
+    """Break a text into lines that hang below its first words."""
+    lines = textwrap.wrap(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=" " * cell_len(first),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return (((line, style),) for line in lines)

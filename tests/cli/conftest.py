@@ -1,0 +1,94 @@
+"""Stand-ins for the computing, so that these tests are about the command line alone."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from calipers.cli import app
+
+
+def scores(value: float) -> dict[str, Any]:
+    rest = {"interval": None, "level": None, "range": [0.0, 1.0], "better": "higher"}
+    keys = ("precision", "recall", "coverage", "mauve_star")
+    return {key: {"value": value, "reason": None, **rest} for key in keys}
+
+
+def row(name: str, value: float | None = None) -> dict[str, Any]:
+    some = {} if value is None else {"scores": scores(value), "seeds": []}
+    about = {"source": name, "n": 9, "n_given": 9, "words": {"mean": 5.0, "median": 5.0}}
+    return {"name": name, **about, **some, "warnings": []}
+
+
+class StandInComparison:
+    """What the command line sees of a comparison."""
+
+    def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
+        settings = {"embedder": "minilm", "views": ["meaning"], "seed": 0, "per": per_sample}
+        human = {**row("human"), "warnings": ["one text is empty"]}
+        systems = [row("model_a", 0.75), row("model_b", 0.25)]
+        data = {"calipers": "0.1.0", "settings": settings, "reference": human}
+        return {**data, "systems": systems, "warnings": []}
+
+    def save(self, path: str) -> None:
+        Path(path).write_bytes(b"zip")
+
+    @classmethod
+    def load(cls, path: str) -> StandInComparison:
+        return cls()
+
+
+class Calls:
+    """Remembers what was asked for, and can be told what to do instead of computing."""
+
+    def __init__(self) -> None:
+        self.compare: list[dict[str, Any]] = []
+        self.read: list[tuple[Any, str | None]] = []
+        self.act = lambda: None
+
+
+@pytest.fixture
+def calls(monkeypatch) -> Calls:
+    """Put the stand-ins in the place of the modules that compute."""
+    seen = Calls()
+
+    def compare(reference, generated, **options):
+        seen.compare.append({"reference": reference, "generated": generated, **options})
+        seen.act()
+        return StandInComparison()
+
+    def read(paths, *, field=None):
+        seen.read.append((paths, field))
+        return paths
+
+    stand_in(monkeypatch, "calipers.road", compare=compare)
+    stand_in(monkeypatch, "calipers.samples", read_samples=read, read_systems=read)
+    stand_in(monkeypatch, "calipers.comparison", Comparison=StandInComparison)
+
+    def run(*, seed=0, progress=None):
+        return compare("topics", ["held_out"], seed=seed, progress=progress)
+
+    stand_in(monkeypatch, "calipers.demo", run=run, READING="One. Two. Three.")
+    return seen
+
+
+def stand_in(monkeypatch, name: str, **members: Any) -> None:
+    module = ModuleType(name)
+    vars(module).update(members)
+    monkeypatch.setitem(sys.modules, name, module)
+
+
+@pytest.fixture
+def calipers(tmp_path, monkeypatch):
+    """Run ``calipers`` with some arguments in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str):
+        return CliRunner().invoke(app, [*arguments], prog_name="calipers")
+
+    return run

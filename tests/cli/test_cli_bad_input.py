@@ -1,0 +1,102 @@
+"""Bad arguments: told before anything is read, with the option, the rule and the value."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+JOB = ("compare", "--reference", "human.jsonl", "a.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--k", "0"], "--k must be a whole number of at least 1; found '0'"),
+        (["--k", "-3"], "--k must be a whole number of at least 1; found '-3'"),
+        (["--k", "four"], "--k must be a whole number of at least 1; found 'four'"),
+        (["--k", ""], "--k must be a whole number of at least 1; found ''"),
+        (["--seed", "-1"], "--seed must be a whole number of at least 0; found '-1'"),
+        (["--seed", "1.5"], "--seed must be a whole number of at least 0; found '1.5'"),
+        (["--max-samples", "1"], "--max-samples must be a whole number of at least 2; found '1'"),
+        (["--batch-size", "0"], "--batch-size must be a whole number of at least 1; found '0'"),
+        (["--threads", "0"], "--threads must be a whole number of at least 1; found '0'"),
+        (["--ties", "ajar"], "--ties must be closed or open; found 'ajar'"),
+        (["--dtype", "int8"], "--dtype must be float32 or auto; found 'int8'"),
+        (["--buckets", "1"], "--buckets must be auto or a whole number of at least 2; found '1'"),
+        (["--buckets", "many"], "found 'many'"),
+        (["--metrics", " , "], "--metrics must name at least one metric; found ' , '"),
+        (["--per-sample"], "--per-sample adds values to the JSON; give --json FILE with it"),
+        (["--save", "-"], "--save writes a zip file; it cannot go to standard output"),
+        (["--json", "no/x.json"], "--json no/x.json: there is no folder 'no'"),
+        (["--save", "no/run.zip"], "--save no/run.zip: there is no folder 'no'"),
+        (["--json", "."], "--json must name a file; . is a folder"),
+        (["--json", "n" * 300], "cannot be written: File name too long"),
+        (["--json", "x", "--save", "./x"], "--save and --json name the same file: ./x"),
+        (["--json", "human.jsonl"], "--json would overwrite an input: human.jsonl"),
+        (["--save", "./a.jsonl"], "--save would overwrite an input: ./a.jsonl"),
+        (["--cache-dir", "c", "--no-cache"], "--cache-dir and --no-cache exclude each other"),
+        (["--cache-dir", "file"], "--cache-dir must name a folder; file is a file"),
+        (["recall"], "recall: there is no such file. Several metrics are written as one list"),
+        (["-", "-"], "standard input (-) can be read once only"),
+    ],
+)
+def test_message(calipers, calls, arguments, message):
+    Path("file").touch()
+    result = calipers(*JOB, *arguments)
+    assert message in result.stderr
+    assert result.stderr.startswith("calipers: ")
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert calls.read == calls.compare == []
+
+
+def test_an_input_found_by_a_pattern_is_not_overwritten(calipers, calls):
+    Path("runs").mkdir()
+    Path("runs/b-1.jsonl").touch()
+    result = calipers(*JOB, "b=runs/*.jsonl", "--json", "runs/b-1.jsonl")
+    assert "--json would overwrite an input" in result.stderr
+
+
+def test_an_input_behind_a_link_is_not_overwritten(calipers, calls):
+    Path("human.jsonl").touch()
+    Path("link").symlink_to("human.jsonl")
+    assert "overwrite an input" in calipers(*JOB, "--json", "link").stderr
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_read_only_folder_is_told_before_the_work(calipers, calls):
+    Path("locked").mkdir(mode=0o500)
+    result = calipers(*JOB, "--json", "locked/x.json")
+    assert "cannot be written: Permission denied" in result.stderr
+    assert calls.compare == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["compare"], "--reference"),
+        (["compare", "a.jsonl"], "--reference"),
+        (["compare", "--reference", "human.jsonl"], "GENERATED"),
+        (["compare", "-r", "human.jsonl", "a.jsonl", "--metric", "recall"], "--metrics"),
+        (["compear"], "compare"),
+        (["show"], "RUN.zip"),
+        (["demo", "extra"], "extra"),
+    ],
+)
+def test_usage_errors_exit_2_and_point_the_way(calipers, calls, arguments, message):
+    result = calipers(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert "--help" in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_may_take_the_json(calipers, calls):
+    os.mkfifo("pipe")
+    reading = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
+    assert calipers(*JOB, "--json", "pipe").exit_code == 0
+    assert os.read(reading, 10**6).startswith(b'{\n  "calipers"')
+    os.close(reading)

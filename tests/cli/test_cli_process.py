@@ -1,0 +1,83 @@
+"""The command as a process of its own: what it imports, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+HEAVY = ("torch", "numba", "sklearn", "scipy", "matplotlib", "pyarrow", "numpy")
+
+LIST_MODULES = """
+import sys
+sys.argv = ["calipers", *{arguments!r}]
+from calipers.__main__ import main
+try:
+    main()
+except SystemExit as end:
+    print("exit", end.code)
+print("loaded", *sys.modules)
+"""
+
+
+def python(*arguments: str, **more) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, timeout=60, **more
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["compare", "--help"], ["--version"], ["demo", "-h"]]
+)
+def test_help_loads_nothing_heavy(arguments):
+    result = python("-c", LIST_MODULES.format(arguments=arguments))
+    assert "exit 0" in result.stdout, result.stderr
+    loaded = result.stdout.rpartition("loaded ")[2].split()
+    assert "calipers.cli.app" in loaded
+    assert not set(HEAVY) & set(loaded)
+
+
+def test_help_is_quick():
+    begun = time.perf_counter()
+    python("-m", "calipers", "--help")
+    first = time.perf_counter() - begun
+    begun = time.perf_counter()
+    python("-m", "calipers", "--help")
+    assert min(first, time.perf_counter() - begun) < 0.5
+
+
+def test_a_usage_error_exits_2_without_a_traceback():
+    result = python("-m", "calipers", "compare")
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr
+    assert "--reference" in result.stderr
+
+
+WRITE_MUCH = """
+import typer
+from calipers.cli.guard import guarded
+try:
+    with guarded():
+        print("x" * 10**6)
+except typer.Exit as end:
+    raise SystemExit(end.exit_code)
+"""
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as gone:
+        result = subprocess.run(
+            [sys.executable, "-c", WRITE_MUCH], stdout=gone, stderr=subprocess.PIPE, timeout=60
+        )
+    assert (result.returncode, result.stderr) == (0, b"")
+
+
+def test_output_that_cannot_show_arrows_gets_plain_characters():
+    code = "from calipers.cli.streams import write\nwrite('Precision↑ – Fréchet↓ 模')"
+    result = python("-c", code, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert result.stdout == "Precision^ - Frechetv ?\n"

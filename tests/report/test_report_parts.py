@@ -1,0 +1,94 @@
+"""The small parts of the table: names, numbers, and the grid."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from calipers.report.grid import Cell, Column, render, total_width
+from calipers.report.names import HEADLINE, LABELS, MEANINGS, clean, shorten
+from calipers.report.numbers import best_of, number, score_text, words_text
+
+
+def test_every_known_metric_has_a_name_and_a_meaning():
+    assert LABELS.keys() == MEANINGS.keys() >= set(HEADLINE)
+
+
+def test_every_metric_of_the_library_is_known():
+    from calipers.metrics.catalogue import METRICS
+
+    assert set(METRICS) == set(LABELS)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (0.0, True, "0.000"),
+        (-0.00001, True, "0.000"),
+        (1.0, True, "1.000"),
+        (0.9996, True, "1.000"),
+        (1.25, False, "1.250"),
+        (38.664, False, "38.66"),
+        (0.000123456, False, "0.0001235"),
+        (12345.6, False, "1.235e+04"),
+        (1234.6, False, "1235"),
+        (0.0, False, "0.000"),
+    ],
+)
+def test_numbers(value, unit, text):
+    assert number(value, unit=unit) == text
+
+
+def test_a_score_without_a_value_is_a_dash():
+    assert score_text(None) == score_text({"value": None, "range": [0, 1]}) == "–"
+
+
+@pytest.mark.parametrize(("median", "text"), [(3.5, "3.5"), (9.96, "10.0"), (150.0, "150")])
+def test_lengths(median, text):
+    assert words_text({"words": {"median": median}}) == text
+
+
+@pytest.mark.parametrize(
+    ("values", "lower", "best"),
+    [
+        ([0.1, 0.3, 0.2], False, 1),
+        ([0.1, 0.3, 0.2], True, 0),
+        ([0.3, 0.3, 0.2], False, None),
+        ([0.2, 0.2, 0.3], False, 2),
+        ([0.3, None], False, None),
+        ([None, 0.1, 0.2], False, 2),
+        ([], False, None),
+    ],
+)
+def test_best(values, lower, best):
+    scores = [{"value": value, "range": [0, 1]} for value in values]
+    assert best_of(scores, lower_is_better=lower) == best
+
+
+@given(st.text(), st.integers(min_value=3, max_value=50))
+def test_shortened_names_fit_and_keep_their_ends(text, width):
+    text = clean(text)
+    short = shorten(text, width)
+    assert cell_len(short) <= width
+    assert short == text or "…" in short
+
+
+@given(st.text())
+def test_clean_text_is_one_printable_line(text):
+    assert clean(text).isprintable()
+
+
+def test_a_group_spans_its_columns_and_no_more():
+    cells = (Cell("1"), Cell("22"))
+    columns = [Column("name", cells, right=False)]
+    columns += [Column(header, cells, group="view") for header in ("one", "three")]
+    lines = ["".join(text for text, _ in line) for line in render(columns, gap=1, rule="-")]
+    assert lines == [
+        "      view ----",
+        "name  one three",
+        "1       1     1",
+        "22     22    22",
+    ]
+    assert total_width(columns, 1) == len(lines[1])
