@@ -1,0 +1,71 @@
+"""The main job on texts that every Python carries: three systems against human prose.
+
+The human texts are paragraphs of Python's own documentation. The systems have known virtues and
+faults, so that a person can see what each score reacts to before judging systems of their own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from calipers.comparison import Comparison
+    from calipers.progress import Progress
+
+READING = (
+    "held_out is more of the same human prose: it shows how close to 1 these scores can come. "
+    "markov_chain puts the right words into a senseless order: much of its meaning passes, "
+    "its form gives it away, since all its texts sound alike. "
+    "near_copies repeats five paragraphs: each is good, so precision is high, but next to nothing "
+    "of the variety is there, so recall is close to 0."
+)
+"""How to read the table of the demo, in three sentences."""
+
+__all__ = ["READING", "run"]
+
+
+def run(
+    *,
+    seed: int = 0,
+    cache_dir: str | Path | None = None,
+    cache: bool = True,
+    device: str = "auto",
+    dtype: str = "float32",
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare held-out human texts, a Markov chain and near copies with human texts.
+
+    Parameters
+    ----------
+    seed
+        Decides the split of the human texts, the systems and every random step of the comparison.
+    cache_dir, cache, device, dtype, progress
+        As in `calipers.compare`.
+
+    Returns
+    -------
+    Comparison
+        The systems ``held_out``, ``markov_chain`` and ``near_copies``, all of the reference's size.
+
+    Raises
+    ------
+    MissingExtraError
+        If the packages of the default text embedder are not installed.
+    """
+    from calipers.demo.systems import systems
+    from calipers.road import compare
+    from calipers.samples import SampleSet
+
+    texts, generated = systems(seed)
+    return compare(
+        SampleSet.from_texts(texts, name="human", source="Python's documentation"),
+        generated,
+        seed=seed,
+        cache_dir=cache_dir,
+        cache=cache,
+        device=device,
+        dtype=dtype,
+        progress=progress,
+    )

@@ -1,0 +1,84 @@
+"""A word-level Markov chain: the demo's system that is varied but poor.
+
+The next word is drawn from the words that followed the last `order` words in the fitted texts.
+With order 1 a text keeps the vocabulary and the word pairs of its source and loses its sentences.
+With order 2 most states of a corpus of some ten thousand words have one successor, so the chain
+copies its source, and the demo could not show that form gives it away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+State = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class MarkovChain:
+    """What follows what in some texts.
+
+    Attributes
+    ----------
+    order
+        Number of words that the next word depends on.
+    openings
+        First `order` words of every fitted text.
+    successors
+        State to the words that followed it, each as often as it did.
+    lengths
+        Number of words of every fitted text.
+    """
+
+    order: int
+    openings: tuple[State, ...]
+    successors: dict[State, tuple[str, ...]]
+    lengths: tuple[int, ...]
+
+
+def fit(texts: Sequence[str], *, order: int = 1) -> MarkovChain:
+    """Learn which word follows which; texts of `order` words or fewer say nothing and are skipped.
+
+    Raises
+    ------
+    ValueError
+        If no text is longer than `order` words.
+    """
+    documents = [words for text in texts if len(words := text.split()) > order]
+    if not documents:
+        raise ValueError(f"texts must hold one of more than order={order} words")
+    followers: dict[State, list[str]] = {}
+    for words in documents:
+        for start in range(len(words) - order):
+            state = tuple(words[start : start + order])
+            followers.setdefault(state, []).append(words[start + order])
+    return MarkovChain(
+        order=order,
+        openings=tuple(tuple(words[:order]) for words in documents),
+        successors={state: tuple(words) for state, words in followers.items()},
+        lengths=tuple(len(words) for words in documents),
+    )
+
+
+def generate(chain: MarkovChain, size: int, *, seed: int | np.random.Generator) -> list[str]:
+    """Write `size` texts, as long in words as texts drawn from the fitted ones."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.choice(chain.lengths, size)
+    return [" ".join(_walk(chain, int(length), rng)) for length in lengths]
+
+
+def _walk(chain: MarkovChain, length: int, rng: np.random.Generator) -> Iterator[str]:
+    """Yield `length` words, opening again where a text ended."""
+    words: list[str] = []
+    state: State = ()
+    while len(words) < length:
+        choices = chain.successors.get(state)
+        if choices is None:
+            state = chain.openings[rng.integers(len(chain.openings))]
+            words.extend(state)
+        else:
+            words.append(choices[rng.integers(len(choices))])
+            state = tuple(words[-chain.order :])
+    yield from words[:length]
