@@ -18,13 +18,15 @@ def comparison(rng):
             np.nan, range=(0, np.inf), better="lower", reason="too few", noise_floor=0.25
         ),
     }
-    about = SetSummary("human", "human.jsonl", 2, 3, {"mean": 4.5, "median": 4.0}, "ab" * 32, ("n",))
+    about = SetSummary(
+        "human", "human.jsonl", 2, 3, {"mean": 4.5, "median": 4.0}, "ab" * 32, ("n",)
+    )
     system = SystemResult(
         summary=SetSummary("model/a: [x]", "a.jsonl", 2, 2, None, "cd" * 32, ("one",)),
         scores=scores,
         curves={"prd": rng.random((5, 2)), "form.frontier": rng.random((3, 3))},
         seeds=("a1", "a2"),
-        samples=(Samples(["first\nline", "ünïcode \u2028 \"q\""], {"meaning": rng.random((2, 4))}),),
+        samples=(Samples(["first\nline", 'ünïcode \u2028 "q"'], {"meaning": rng.random((2, 4))}),),
         warnings=("two",),
     )
     samples = Samples(["x", ""], {"meaning": np.ones((2, 4), np.float32)})
@@ -38,7 +40,9 @@ def test_looking_things_up(comparison):
     assert len(comparison) == 1
     with pytest.raises(InputError, match="unknown system 'model_b'"):
         comparison["model_b"]
-    with pytest.raises(InputError, match="unknown score of .* 'precison'; did you mean 'precision'"):
+    with pytest.raises(
+        InputError, match=r"unknown score of .* 'precison'; did you mean 'precision'"
+    ):
         system["precison"]
 
 

@@ -6,7 +6,9 @@ from calipers.metrics import frechet_distance
 
 def test_shifted_sets_by_hand(rng):
     rows = rng.standard_normal((50, 3))
-    assert frechet_distance(rows, rows + np.array([3.0, 0.0, 4.0])).value == pytest.approx(25, abs=1e-9)
+    assert frechet_distance(rows, rows + np.array([3.0, 0.0, 4.0])).value == pytest.approx(
+        25, abs=1e-9
+    )
 
 
 def test_scaled_axes_by_hand(rng):

@@ -103,7 +103,7 @@ def _state(rows: Rows, centres: int) -> _State:
 
 
 def _slack(rows: Rows) -> float:
-    return (rows.shape[1] + 16) * UNIT * 1.01
+    return float((rows.shape[1] + 16) * UNIT * 1.01)
 
 
 def _assign(

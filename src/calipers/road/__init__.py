@@ -1,5 +1,5 @@
 """The only place that wires the stages together: from samples to a comparison."""
 
-from calipers.road.compare import compare
+from calipers.road.run import compare
 
 __all__ = ["compare"]

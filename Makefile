@@ -1,0 +1,31 @@
+.DEFAULT_GOAL := help
+.PHONY: help check format lint types layers fix test bench
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+check: format lint types layers ## everything but the tests; changes nothing
+
+format: ## is the code formatted?
+	ruff format --check .
+
+lint: ## ruff's rules
+	ruff check .
+
+types: ## mypy, strict
+	mypy
+
+layers: ## no import turns back on the road
+	lint-imports
+
+fix: ## format, and mend what ruff can mend
+	ruff check --fix .
+	ruff format .
+
+test: ## the tests and the examples in docstrings
+	pytest
+
+bench: ## every measurement in benchmarks/, ours beside theirs
+	@status=0; for script in benchmarks/[!_]*.py; do \
+	  echo "== $$script"; python "$$script" || status=1; \
+	done; exit $$status

@@ -1,0 +1,93 @@
+"""Missing topics against invented topics, on AG News: the topic experiment of paper 000.
+
+    python experiments/ag_news.py
+
+The reference is half of the World and Sports items. Q1 has only World, Q2 the other half of both,
+Q3 all four topics alike. Q1 lacks half of the reference's topics and Q3 invents as many, which
+MAUVE alone cannot tell apart; precision and recall can (Le Bronnec et al., ACL 2024, section 5.2).
+
+Reads ``ag_news/test.csv`` (class, title, description; no header) in the folder that the
+environment variable CALIPERS_DATA names, by default ``../shared/data`` beside the checkout.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import calipers
+
+DATA = Path(os.environ.get("CALIPERS_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
+WORLD, SPORTS, BUSINESS, SCIENCE = 1, 2, 3, 4
+SHOWN = ("precision", "recall", "coverage", "mauve", "mauve_star", "prd_f1_8", "prd_f8")
+
+
+def news(folder: Path) -> dict[int, list[str]]:
+    """Titles and descriptions of the items, by topic."""
+    topics: dict[int, list[str]] = {topic: [] for topic in (WORLD, SPORTS, BUSINESS, SCIENCE)}
+    with (folder / "ag_news" / "test.csv").open(encoding="utf-8", newline="") as file:
+        for topic, title, description in csv.reader(file):
+            topics[int(topic)].append(f"{title}. {description}".replace("\\", " "))
+    return topics
+
+
+def systems(
+    topics: dict[int, list[str]], rng: np.random.Generator
+) -> tuple[list[str], dict[str, list[str]]]:
+    """The reference and the three sets; World and Sports are split into disjoint halves."""
+    shuffled = {
+        topic: [texts[i] for i in rng.permutation(len(texts))] for topic, texts in topics.items()
+    }
+    half = len(shuffled[WORLD]) // 2
+    seen = {topic: texts[:half] for topic, texts in shuffled.items()}
+    unseen = {topic: texts[half:] for topic, texts in shuffled.items()}
+
+    def mixed(*names: int) -> list[str]:
+        return [text for name in names for text in unseen[name][: half // len(names)]]
+
+    return seen[WORLD] + seen[SPORTS], {
+        "Q1 only World": mixed(WORLD),
+        "Q2 World, Sports": mixed(WORLD, SPORTS),
+        "Q3 all four topics": mixed(WORLD, SPORTS, BUSINESS, SCIENCE),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=5, help="random splits to average over")
+    options = parser.parse_args()
+    if not (DATA / "ag_news" / "test.csv").is_file():
+        sys.exit(f"there is no ag_news/test.csv in {DATA}; set CALIPERS_DATA to its folder")
+    topics = news(DATA)
+    found: dict[tuple[str, str, str], list[float]] = {}
+    for seed in range(options.seeds):
+        reference, generated = systems(topics, np.random.default_rng(seed))
+        comparison = calipers.compare(reference, generated, seed=seed)
+        for system in comparison:
+            for view in ("meaning", "form"):
+                for metric in SHOWN:
+                    score = system[metric if view == "meaning" else f"{view}.{metric}"]
+                    found.setdefault((view, system.name, metric), []).append(score.value)
+    sizes = comparison.reference.n, comparison.systems[0].summary.n
+    print(f"reference n = {sizes[0]}, each set m = {sizes[1]};", end=" ")
+    print(f"mean ± sd over {options.seeds} splits\n")
+    for view in ("meaning", "form"):
+        print(f"| {view} | " + " | ".join(SHOWN) + " |")
+        print("| --- |" + " --- |" * len(SHOWN))
+        for name in generated:
+            cells = (found[view, name, metric] for metric in SHOWN)
+            print(
+                f"| {name} | "
+                + " | ".join(f"{np.mean(c):.3f} ± {np.std(c):.3f}" for c in cells)
+                + " |"
+            )
+        print()
+
+
+if __name__ == "__main__":
+    main()
