@@ -35,13 +35,14 @@ class Moments:
     def of(cls, points: Points) -> Moments:
         """Compute the moments of rows of shape ``(n, d)``, in blocks of rows.
 
-        Deviations are taken in float64, their products in the precision of the rows: enough for
-        principal axes; give float64 rows where the last digits matter.
+        The mean is taken in float64, products in the precision of the rows: enough for principal
+        axes; give float64 rows where the last digits matter.
         """
         mean = points.mean(axis=0, dtype=np.float64)
+        centre = mean.astype(points.dtype)
         scatter = np.zeros((points.shape[1], points.shape[1]))
         for start in range(0, len(points), STEP):
-            deviations = (points[start : start + STEP] - mean).astype(points.dtype, copy=False)
+            deviations = points[start : start + STEP] - centre
             scatter += deviations.T @ deviations
         return cls(len(points), mean, scatter)
 

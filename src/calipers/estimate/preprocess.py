@@ -111,6 +111,7 @@ def project(
 ) -> NDArray[np.float32]:
     """Coordinates of rows along some axes about a mean, shape ``(n, q)``, float32."""
     out = np.empty((len(points), axes.shape[1]), np.float32)
+    centre, directions = mean.astype(points.dtype), axes.astype(points.dtype)
     for start in range(0, len(points), step):
-        out[start : start + step] = (points[start : start + step] - mean) @ axes
+        out[start : start + step] = (points[start : start + step] - centre) @ directions
     return out

@@ -12,8 +12,8 @@ from calipers.errors import InputError
 from calipers.estimate.blocks import Blocks
 from calipers.estimate.distances import Points
 from calipers.estimate.histograms import Histograms, count_cells
-from calipers.estimate.kmeans import k_means
-from calipers.estimate.tiles import workers
+from calipers.estimate.kmeans import MOST_BOUNDS, Clustering, k_means
+from calipers.estimate.tiles import Workers, workers
 
 Buckets = int | Literal["auto"]
 
@@ -104,15 +104,29 @@ def quantise(
     union = np.concatenate([reference, generated])
     union = (union - union.mean(axis=0, dtype=np.float64)).astype(np.float32)
     seeds = np.random.SeedSequence(seed).generate_state(restarts)
-    with workers(threads) as pool:
-        fits = [
-            k_means(union, cells, seed=int(s), max_iterations=max_iterations, workers=pool)
-            for s in seeds
-        ]
+    fits = _fits(union, cells, seeds.tolist(), max_iterations, threads)
     inertias = tuple(fit.inertia for fit in fits)
     runs = tuple(_histograms(fit.labels[:n], fit.labels[n:], cells, blocks) for fit in fits)
     best = fits[int(np.argmin(inertias))].labels
     return Quantisation(runs, inertias, (best[:n], best[n:]), cells)
+
+
+def _fits(
+    union: NDArray[np.float32],
+    cells: int,
+    seeds: list[int],
+    max_iterations: int,
+    threads: int | None,
+) -> list[Clustering]:
+    """Run k-means from every seed: side by side, or one by one where memory asks for it."""
+
+    def fit(seed: int, pool: Workers) -> Clustering:
+        return k_means(union, cells, seed=seed, max_iterations=max_iterations, workers=pool)
+
+    with workers(threads) as pool:
+        if len(union) * cells * pool.threads > MOST_BOUNDS:
+            return [fit(seed, pool) for seed in seeds]
+        return list(pool.map(lambda seed: fit(seed, Workers.alone()), seeds))
 
 
 def _histograms(

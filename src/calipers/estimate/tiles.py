@@ -59,6 +59,11 @@ class Workers:
         self.threads = threads
         self._pool = pool
 
+    @classmethod
+    def alone(cls) -> Workers:
+        """The calling thread alone."""
+        return cls(1, None)
+
     def map(self, work: Callable[[T], R], pieces: Iterable[T]) -> Iterator[R]:
         """Yield ``work(piece)`` in order, with a few pieces running ahead.
 
@@ -86,7 +91,7 @@ def workers(threads: int | None = None) -> Iterator[Workers]:
     count = available_threads(threads)
     with ThreadpoolController().limit(limits=1):
         if count == 1:
-            yield Workers(1, None)
+            yield Workers.alone()
             return
         with ThreadPoolExecutor(count) as pool:
             yield Workers(count, pool)
