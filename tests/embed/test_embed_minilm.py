@@ -3,11 +3,12 @@ import socket
 import numpy as np
 import pytest
 
-from calipers.embed import dense, load_embedder, minilm, weights
+from calipers.embed import load_embedder, minilm, weights
 from calipers.errors import CalipersError, InputError, MissingExtraError
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("tokenizers")
+dense = pytest.importorskip("calipers.embed.dense")
 try:
     FOLDER = weights.find_model()
 except MissingExtraError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -111,7 +111,8 @@ def project(
 ) -> NDArray[np.float32]:
     """Coordinates of rows along some axes about a mean, shape ``(n, q)``, float32."""
     out = np.empty((len(points), axes.shape[1]), np.float32)
-    centre, directions = mean.astype(points.dtype), axes.astype(points.dtype)
+    centre: Any = mean.astype(points.dtype)
+    directions: Any = axes.astype(points.dtype)
     for start in range(0, len(points), step):
         out[start : start + step] = (points[start : start + step] - centre) @ directions
     return out

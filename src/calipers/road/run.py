@@ -238,8 +238,9 @@ def _check_sizes(intake: Intake, settings: Settings) -> None:
     every = [intake.reference, *(cut for entry in intake.systems for cut in entry.cuts)]
     for cut in every:
         if len(cut.samples) < settings.k + 1:
+            named = cut.samples.source.startswith("<")
             raise InputError(
-                f"{cut.samples.name}: k = {settings.k} needs at least {settings.k + 1} samples in "
+                f"{cut.samples.name if named else cut.samples.source}: k = {settings.k} needs at least {settings.k + 1} samples in "
                 f"every set; it has {len(cut.samples)}"
             )
     sizes = [len(cut.samples) for cut in every]
