@@ -238,10 +238,10 @@ def _check_sizes(intake: Intake, settings: Settings) -> None:
     every = [intake.reference, *(cut for entry in intake.systems for cut in entry.cuts)]
     for cut in every:
         if len(cut.samples) < settings.k + 1:
-            named = cut.samples.source.startswith("<")
+            source, name = cut.samples.source, cut.samples.name
             raise InputError(
-                f"{cut.samples.name if named else cut.samples.source}: k = {settings.k} needs at least {settings.k + 1} samples in "
-                f"every set; it has {len(cut.samples)}"
+                f"{name if source.startswith('<') else source}: k = {settings.k} needs at least "
+                f"{settings.k + 1} samples in every set; it has {len(cut.samples)}"
             )
     sizes = [len(cut.samples) for cut in every]
     bucket_count(settings.buckets, sizes[0], min(sizes[1:]))
