@@ -82,4 +82,4 @@ def join_signature(*parts: str) -> str:
 
 def _pin(value: object) -> str:
     text = f"{value:g}" if isinstance(value, float) else str(value)
-    return text.replace("|", "/").replace(" ", "_")
+    return "_".join(text.replace("|", "/").split())

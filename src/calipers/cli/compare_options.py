@@ -65,7 +65,8 @@ Metrics = Annotated[
     typer.Option(
         "--metrics",
         metavar="LIST",
-        help="What to measure and show, such as precision,mauve; or all. May be repeated. "
+        help="What to measure and show, such as precision,mauve; or all. form.precision asks for "
+        "one view, precision for every view. May be repeated. "
         "By default the table shows precision, recall, coverage and mauve_star.",
         rich_help_panel=MEASUREMENT,
         autocompletion=complete("all", *LABELS),

@@ -10,13 +10,18 @@ depend on the number of threads.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.distances import UNIT, squared_distance
-from calipers.estimate.jit import kernel
+from calipers.estimate.distances import UNIT
+from calipers.estimate.kmeans_kernels import (
+    look_again,
+    loosen,
+    mean_rows,
+    measure_own,
+    nearest,
+)
 from calipers.estimate.tiles import Span, Workers, spans
 
 # Above this share of pairs to look at, one matrix product is cheaper than single distances
@@ -128,11 +133,11 @@ def _assign_part(state: _State, part: slice, middle: Rows, low: Rows, drift: Row
     rows, labels, own = state.rows[part], state.labels[part], state.own[part]
     bounds = None if state.bounds is None else state.bounds[part]
     if drift is not None:
-        _measure_own(rows, middle, labels, own)
-        if bounds is not None and _loosen(bounds, drift, own, labels) <= DENSE * bounds.size:
-            return int(_look_again(rows, middle, labels, own, bounds))
+        measure_own(rows, middle, labels, own)
+        if bounds is not None and loosen(bounds, drift, own, labels) <= DENSE * bounds.size:
+            return int(look_again(rows, middle, labels, own, bounds))
     products = rows @ middle.T
-    return int(_nearest(products, rows, state.low[part], middle, low, labels, own, bounds))
+    return int(nearest(products, rows, state.low[part], middle, low, labels, own, bounds))
 
 
 def _means(state: _State, middle: Rows, workers: Workers) -> Rows:
@@ -142,7 +147,7 @@ def _means(state: _State, middle: Rows, workers: Workers) -> Rows:
     moved = middle.copy()
 
     def work(part: Span) -> None:
-        _mean_rows(state.rows, order, starts, part[0], part[1], moved)
+        mean_rows(state.rows, order, starts, part[0], part[1], moved)
 
     list(workers.map(work, spans(len(middle), -(-len(middle) // workers.threads))))
     return moved
@@ -156,116 +161,3 @@ def _relocate(middle: Rows, state: _State) -> Rows:
         far = state.own[farthest] > 0
         middle[empty[far]] = state.rows[farthest[far]]
     return middle
-
-
-@kernel
-def _mean_rows(rows: Any, order: Any, starts: Any, first: int, last: int, means: Any) -> None:
-    total = np.empty(rows.shape[1], np.float64)
-    for centre in range(first, last):
-        count = starts[centre + 1] - starts[centre]
-        if count == 0:
-            continue
-        total[:] = 0.0
-        for place in range(starts[centre], starts[centre + 1]):
-            total += rows[order[place]]
-        means[centre] = total / count
-
-
-@kernel
-def _measure_own(rows: Any, middle: Any, labels: Any, own: Any) -> None:
-    for i in range(rows.shape[0]):
-        own[i] = squared_distance(rows[i], middle[labels[i]])
-
-
-@kernel
-def _reach(squared: float) -> Any:
-    """A distance as float32, never below the true one."""
-    return np.float32(np.sqrt(squared) * (1 + 2.0**-22))
-
-
-@kernel
-def _loosen_row(bounds: Any, drift: Any, reach: Any) -> int:
-    hits = 0
-    for c in range(bounds.shape[0]):
-        bound = (bounds[c] - drift[c]) * np.float32(1 - 2.0**-23)
-        bounds[c] = bound
-        hits += bound < reach
-    return hits
-
-
-@kernel
-def _loosen(bounds: Any, drift: Any, own: Any, labels: Any) -> int:
-    """Lower the bounds by what the centres moved; count the pairs that must be looked at."""
-    hits = 0
-    for i in range(bounds.shape[0]):
-        hits += _loosen_row(bounds[i], drift, _reach(own[i]))
-    return hits
-
-
-@kernel
-def _any_below(bounds: Any, reach: Any) -> bool:
-    hits = 0
-    for c in range(bounds.shape[0]):
-        hits += bounds[c] < reach
-    return hits > 0
-
-
-@kernel
-def _look_again(rows: Any, middle: Any, labels: Any, own: Any, bounds: Any) -> int:
-    """Compute the distances whose bounds no longer rule them out."""
-    changed = 0
-    centres = bounds.shape[1]
-    for i in range(rows.shape[0]):
-        before, reach = labels[i], _reach(own[i])
-        for c0 in range(0, centres, 64):
-            c1 = min(c0 + 64, centres)
-            if not _any_below(bounds[i, c0:c1], reach):
-                continue
-            for c in range(c0, c1):
-                if bounds[i, c] < reach:
-                    squared = squared_distance(rows[i], middle[c])
-                    bounds[i, c] = np.float32(np.sqrt(squared) * (1 - 2.0**-22))
-                    if squared < own[i]:
-                        own[i], labels[i], reach = squared, c, _reach(squared)
-        changed += labels[i] != before
-    return changed
-
-
-@kernel
-def _nearest_in_row(products: Any, row_low: Any, low: Any, bounds: Any) -> Any:
-    """Bounds of one row from its products, and the least of them."""
-    least = np.float32(np.inf)
-    for c in range(products.shape[0]):
-        half = max(row_low + low[c] - products[c], np.float32(0))
-        bounds[c] = half
-        least = min(least, half)
-    return least
-
-
-@kernel
-def _nearest(
-    products: Any,
-    rows: Any,
-    row_low: Any,
-    middle: Any,
-    low: Any,
-    labels: Any,
-    own: Any,
-    bounds: Any,
-) -> int:
-    """Find the nearest centre of every row from all products, and set its bounds anew."""
-    changed = 0
-    for i in range(products.shape[0]):
-        halves = products[i]
-        least = _nearest_in_row(products[i], row_low[i], low, halves)
-        for c in range(halves.shape[0]):
-            if halves[c] == least:
-                squared = squared_distance(rows[i], middle[c])
-                if squared < own[i]:
-                    own[i], labels[i] = squared, c
-                    changed += 1
-                break
-        if bounds is not None:
-            for c in range(halves.shape[0]):
-                bounds[i, c] = np.sqrt(np.float32(2) * halves[c]) * np.float32(1 - 2.0**-22)
-    return changed

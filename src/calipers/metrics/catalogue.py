@@ -100,6 +100,11 @@ class Choice:
     metric: Metric
     view: str | None
 
+    @property
+    def key(self) -> str:
+        """The choice as a person would write it."""
+        return self.metric.name if self.view is None else f"{self.view}.{self.metric.name}"
+
 
 def choose(names: Iterable[str] | None, views: tuple[str, ...]) -> tuple[Choice, ...]:
     """Turn names as a person writes them into metrics and views.

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from calipers.comparison import Comparison, Samples, SetSummary, SystemResult
-from calipers.embed import Cache, Embedder, Embeddings, embed_samples, load_embedder
-from calipers.errors import InputError
+from calipers.comparison import Comparison
+from calipers.embed import Cache, Embedder, load_embedder
 from calipers.estimate.neighbourhoods import Ties
-from calipers.estimate.quantise import Buckets, bucket_count
+from calipers.estimate.quantise import Buckets
 from calipers.estimate.validate import check_at_least, check_choice
 from calipers.metrics.catalogue import Choice, choose
 from calipers.metrics.pair import Settings
 from calipers.progress import Progress, Silent
-from calipers.road.intake import (
-    Cut,
-    Entry,
-    Intake,
-    length_warnings,
-    size_warnings,
-    summarise,
-    take_in,
-)
-from calipers.road.scoring import Scored, average, score_pair
+from calipers.road.intake import size_warnings, take_in
+from calipers.road.stages import check_sizes, embed_sides, score_systems
 
 
 def compare(
@@ -108,7 +98,7 @@ def compare(
         keep_sizes=keep_sizes,
         seed=seed,
     )
-    _check_sizes(intake, settings)
+    check_sizes(intake, settings)
     name = "precomputed" if intake.reference.samples.kind == "vectors" else embedder
     model = (
         load_embedder(name, device=device, dtype=dtype, batch_size=batch_size)
@@ -118,20 +108,16 @@ def compare(
     choices = choose(metrics, model.views)
     store = Cache(None if cache_dir is None else Path(cache_dir)) if cache else None
     watch = progress or Silent()
-    embedded = _embed(intake, model, store, watch)
-    comparison = _score(intake, embedded, choices, settings, watch)
+    embedded = embed_sides(intake, model, store, watch)
+    comparison = score_systems(intake, embedded, choices, settings, watch)
     return replace(
         comparison,
         warnings=size_warnings(intake, keep_sizes=keep_sizes) + comparison.warnings,
         settings={
             "embedder": model.name,
             "views": list(model.views),
-            "metrics": [
-                c.metric.name if c.view is None else f"{c.view}.{c.metric.name}" for c in choices
-            ],
-            "metrics_shown": None
-            if metrics is None
-            else list(dict.fromkeys(c.metric.name for c in choices)),
+            "metrics": [choice.key for choice in choices],
+            "metrics_shown": None if metrics is None else _shown(choices),
             "k": k,
             "ties": ties,
             "buckets": buckets,
@@ -143,116 +129,5 @@ def compare(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Embedded:
-    """Embeddings of both sides, laid out as the intake is."""
-
-    reference: Embeddings
-    systems: tuple[tuple[Embeddings, ...], ...]
-
-    @property
-    def shared_notes(self) -> tuple[str, ...]:
-        """What holds for several sets alike, such as a cache that cannot be written."""
-        every = [self.reference, *(part for parts in self.systems for part in parts)]
-        counts = Counter(note for part in every for note in part.notes)
-        return tuple(note for note, count in counts.items() if count > 1)
-
-    def own_notes(self, parts: Sequence[Embeddings]) -> tuple[str, ...]:
-        """What holds for these sets alone."""
-        shared = self.shared_notes
-        return tuple(note for part in parts for note in part.notes if note not in shared)
-
-
-def _embed(intake: Intake, model: Embedder, cache: Cache | None, progress: Progress) -> _Embedded:
-    def embed(cut: Cut) -> Embeddings:
-        return embed_samples(cut.samples, model, cache=cache, progress=progress)
-
-    reference = embed(intake.reference)
-    embedded = _Embedded(
-        reference, tuple(tuple(embed(cut) for cut in entry.cuts) for entry in intake.systems)
-    )
-    _check_columns(intake, embedded)
-    return embedded
-
-
-def _score(
-    intake: Intake,
-    embedded: _Embedded,
-    choices: Sequence[Choice],
-    settings: Settings,
-    progress: Progress,
-) -> Comparison:
-    cut = intake.reference
-    about = summarise([cut], name=cut.samples.name, notes=embedded.own_notes([embedded.reference]))
-    systems = []
-    with progress.task("Scoring", sum(len(entry.cuts) for entry in intake.systems)) as advance:
-        for entry, parts in zip(intake.systems, embedded.systems, strict=True):
-            scored = []
-            for part in parts:
-                scored.append(
-                    score_pair(
-                        embedded.reference,
-                        part,
-                        choices,
-                        settings,
-                        reference_hash=about.content_hash,
-                    )
-                )
-                advance(1)
-            notes = embedded.own_notes(parts)
-            systems.append(_result(entry, parts, average(scored), about, notes))
-    return Comparison(
-        reference=about,
-        systems=tuple(systems),
-        settings={},
-        warnings=embedded.shared_notes,
-        reference_samples=_samples(cut, embedded.reference),
-    )
-
-
-def _result(
-    entry: Entry,
-    parts: Sequence[Embeddings],
-    scored: Scored,
-    reference: SetSummary,
-    notes: tuple[str, ...],
-) -> SystemResult:
-    summary = summarise(entry.cuts, name=entry.name, notes=notes)
-    several = len(entry.cuts) > 1
-    return SystemResult(
-        summary=summary,
-        scores=scored.scores,
-        curves=scored.curves,
-        seeds=tuple(cut.samples.source for cut in entry.cuts) if several else (),
-        samples=tuple(_samples(c, e) for c, e in zip(entry.cuts, parts, strict=True)),
-        warnings=length_warnings(reference, summary),
-    )
-
-
-def _samples(cut: Cut, embeddings: Embeddings) -> Samples:
-    return Samples(cut.samples if cut.samples.kind == "texts" else None, embeddings.views)
-
-
-def _check_sizes(intake: Intake, settings: Settings) -> None:
-    """Say before the long work which set is too small."""
-    every = [intake.reference, *(cut for entry in intake.systems for cut in entry.cuts)]
-    for cut in every:
-        if len(cut.samples) < settings.k + 1:
-            source, name = cut.samples.source, cut.samples.name
-            raise InputError(
-                f"{name if source.startswith('<') else source}: k = {settings.k} needs at least "
-                f"{settings.k + 1} samples in every set; it has {len(cut.samples)}"
-            )
-    sizes = [len(cut.samples) for cut in every]
-    bucket_count(settings.buckets, sizes[0], min(sizes[1:]))
-
-
-def _check_columns(intake: Intake, embedded: _Embedded) -> None:
-    for view, rows in embedded.reference.views.items():
-        for entry, parts in zip(intake.systems, embedded.systems, strict=True):
-            for part in parts:
-                if part.views[view].shape[1] != rows.shape[1]:
-                    raise InputError(
-                        f"{entry.name}: embeddings must have as many columns as the reference's "
-                        f"{rows.shape[1]}; found {part.views[view].shape[1]}"
-                    )
+def _shown(choices: Sequence[Choice]) -> list[str]:
+    return list(dict.fromkeys(choice.metric.name for choice in choices))
