@@ -88,13 +88,17 @@ def divergence_frontier(pair: Histograms, *, grid: int = GRID) -> DivergenceFron
 def frontier_integral(p: Probabilities, q: Probabilities) -> float:
     """Average linearised cost of the KL frontier, in closed form, in [0, 1].
 
-    With both sides summed over the cells: ½(p + q) − p·q·log(p/q)/(p − q), which tends to 0 where
-    p = q and is ½·p where q = 0; Pillutla et al., JMLR 2023, property 7.
+    The sum over the cells of ½(p + q) − p·q·log(p/q)/(p − q); Pillutla et al., JMLR 2023,
+    property 7. With x = (p − q)/(p + q) a cell adds ½(p + q)·(1 − (1 − x²)·artanh(x)/x), which
+    does not cancel where p and q are nearly equal.
     """
+    total = p + q
+    p, q, total = p[total > 0], q[total > 0], total[total > 0]
+    x = (p - q) / total
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.where((p > 0) & (q > 0), p * q * (np.log(p) - np.log(q)) / (p - q), 0.0)
-    mean = np.where(p == q, p, mean)
-    return float(np.clip(np.sum(0.5 * (p + q) - mean), 0.0, 1.0))
+        shared = 4 * p * q / total**2 * np.arctanh(x) / x
+    shared = np.where(x == 0, 1.0, np.where(np.abs(x) == 1, 0.0, shared))
+    return float(np.clip(np.sum(0.5 * total * (1 - shared)), 0.0, 1.0))
 
 
 def _kl(p: Probabilities, mixtures: NDArray[np.float64]) -> NDArray[np.float64]:
