@@ -140,7 +140,29 @@ def test_bad_options():
     pair = histograms(([1, 2], [2, 1]))
     with pytest.raises(InputError, match="unknown smoothing 'laplac'; did you mean 'laplace'"):
         pair.smoothed("laplac")
-    with pytest.raises(InputError, match="c must be above 0; found 0"):
+    with pytest.raises(InputError, match="c must be above 0 and finite; found 0"):
         divergence_frontier(pair).area(0)
-    with pytest.raises(InputError, match="beta must be above 0; found -1"):
+    with pytest.raises(InputError, match="beta must be above 0 and finite; found -1"):
         precision_recall_curve(pair).f_beta(-1)
+
+
+def test_the_frontier_says_which_side_pays():
+    # Q lies inside P: it costs little where the mixture is P (weight near 1), P does not
+    frontier = divergence_frontier(histograms(([1, 1], [2, 0])))
+    assert frontier.weights[0] < 0.001 < 0.999 < frontier.weights[-1]
+    assert frontier.generated_cost[-1] == pytest.approx(np.log(2), abs=1e-4)
+    assert frontier.generated_cost[0] == pytest.approx(0, abs=1e-4)
+    assert frontier.reference_cost[-1] == pytest.approx(0, abs=1e-4)
+    assert frontier.reference_cost[0] > 5
+
+
+def test_smoothing_adds_its_constant_to_every_cell():
+    counts = ([3, 1, 0], [0, 4, 4])
+    for smoothing, expected in (
+        ("none", [0.75, 0.25, 0]),
+        ("laplace", [4 / 7, 2 / 7, 1 / 7]),
+        ("krichevsky-trofimov", [3.5 / 5.5, 1.5 / 5.5, 0.5 / 5.5]),
+    ):
+        p, q = histograms(counts, smoothing).probabilities
+        np.testing.assert_allclose(p, expected)
+        assert q.sum() == pytest.approx(1)

@@ -10,14 +10,15 @@ from hypothesis.extra.numpy import arrays
 from calipers.errors import InputError
 from calipers.estimate import neighbourhoods
 from calipers.estimate.blocks import Blocks
-from calipers.estimate.distances import sieves, squared_distance
+from calipers.estimate.distances import sieves, squared_distance, thresholds
 from calipers.estimate.nearest import (
     Nearest,
     merge_nearest,
     nearest_in_tile,
     nearest_neighbours,
 )
-from calipers.estimate.tiles import spans, triangle
+from calipers.estimate.tiles import available_threads, spans, triangle, workers
+from calipers.estimate.validate import check_points
 
 _spec = importlib.util.spec_from_file_location("oracle", Path(__file__).with_name("oracle.py"))
 oracle = importlib.util.module_from_spec(_spec)
@@ -208,7 +209,7 @@ def test_the_distance_is_symmetric_to_the_bit_and_the_same_in_every_kernel(rng, 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"k": 0}, "k must be at least 1; found 0"),
+        ({"k": 0}, "k must be a whole number of at least 1; found 0"),
         ({"k": 5}, "k = 5 needs at least 6 samples in each set; the reference set has 5"),
         ({"k": 2, "ties": "half"}, "unknown value for ties 'half'"),
     ],
@@ -243,3 +244,136 @@ def test_read_only_strided_and_half_precision_arrays(rng):
     near = neighbourhoods(reference[:, ::2], generated, k=3)
     expected = oracle.counts(reference[:, ::2].astype(np.float32), generated, 3)
     assert_counts(near, expected, 3)
+
+
+def test_replicates_are_of_k_and_not_of_k_max(rng):
+    reference = rng.standard_normal((150, 5)).astype(np.float32)
+    generated = rng.standard_normal((120, 5)).astype(np.float32)
+    labels = Blocks.balanced(150, seed=3, count=6), Blocks.balanced(120, seed=4, count=6)
+    near = neighbourhoods(reference, generated, k=2, k_max=5, blocks=labels)
+    assert near.reference_blocks is labels[0]
+    assert near.generated_blocks is labels[1]
+    for block in range(6):
+        rows, columns = (side.labels != block for side in labels)
+        fewer = neighbourhoods(reference[rows], generated, k=2)
+        replicates = near.reference.replicates
+        np.testing.assert_array_equal(
+            replicates.inside_without[:, block], fewer.reference.inside[:, 1]
+        )
+        np.testing.assert_array_equal(
+            replicates.held_without[rows, block], fewer.reference.held[:, 1]
+        )
+        fewer = neighbourhoods(reference, generated[columns], k=2)
+        np.testing.assert_array_equal(
+            near.reference.held[:, 1] - near.reference.replicates.held_from[:, block],
+            fewer.reference.held[:, 1],
+        )
+    assert neighbourhoods(reference, generated, k=2).reference.replicates is None
+
+
+def test_radii_without_a_block_that_holds_most_of_the_nearest_rows():
+    # The eight nearest rows of 0 are all in block 1; without it the ball reaches to 100
+    reference = np.array([[0.0], *([x / 10] for x in range(1, 9)), [100.0], [200.0]])
+    labels = Blocks(np.array([0] + [1] * 8 + [0, 0]), 2)
+    generated = np.array([[50.0], [99.0], [150.0]])
+    near = neighbourhoods(
+        reference, generated, k=1, blocks=(labels, Blocks.balanced(3, seed=0, count=2))
+    )
+    assert near.reference.held[0, 0] == 0
+    assert near.reference.replicates.held_without[0, 1] == 2
+
+
+def test_k_max_never_lies_below_k(rng):
+    rows = rng.standard_normal((20, 2))
+    assert neighbourhoods(rows, rows, k=5, k_max=2).k_max == 5
+    with pytest.raises(InputError, match="k = 20 needs at least 21 samples in each set"):
+        neighbourhoods(rows, rows, k=3, k_max=20)
+
+
+def test_sets_of_different_precision_are_compared_in_float64():
+    # Both reference radii are 1; the generated row lies a hair outside, which float32 cannot tell
+    reference, generated = np.array([[0], [1]], np.float32), np.array([[2 + 1e-12], [9.0]])
+    assert neighbourhoods(reference, generated, k=1).reference.inside[0, 0] == 0
+
+
+def test_rows_that_are_not_usable_are_named_wherever_they_stand():
+    rows = np.zeros((9000, 1))
+    rows[[4095, 5000, 8999]] = [[np.nan], [1e101], [np.inf]]
+    with pytest.raises(InputError, match=r"3 row\(s\) do not, counted from 1: 4096, 5001, 9000$"):
+        neighbourhoods(np.zeros((5, 1)), rows, k=1)
+
+
+def test_there_is_always_a_thread():
+    assert available_threads(0) == 1
+    assert available_threads(3) == 3
+    assert available_threads() >= 1
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_workers_give_every_result_in_order(threads):
+    with workers(threads) as pool:
+        assert list(pool.map(lambda piece: 2 * piece, range(50))) == list(range(0, 100, 2))
+
+
+def test_a_triangle_holds_every_pair_of_spans_once():
+    rows = spans(25, 10)
+    assert rows == [(0, 10), (10, 20), (20, 25)]
+    assert set(triangle(rows)) == {(rows[i], rows[j]) for i in range(3) for j in range(i, 3)}
+    assert len(triangle(rows)) == 6
+
+
+@pytest.mark.parametrize("scale", [1e-60, 1e30, 1e60, 1e99])
+def test_equals_brute_force_where_float32_squares_would_not_fit(rng, scale):
+    reference, generated = rng.standard_normal((2, 60, 5)) * scale
+    near = neighbourhoods(reference, generated, k=3)
+    assert_counts(near, oracle.counts(reference, generated, 3), 3)
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"),
+    [("f2", "f4"), ("f4", "f4"), ("f8", "f8"), ("i1", "f4"), ("u2", "f4"), ("i4", "f8")],
+)
+def test_numbers_are_converted_once_to_a_float_that_holds_them(given, taken):
+    assert check_points(np.ones((2, 2), given), "x").dtype == np.dtype(taken)
+
+
+@pytest.mark.parametrize("block", [7, 16, 1024])
+def test_of_equally_near_rows_those_of_lowest_index_are_kept(rng, block):
+    rows = rng.integers(0, 3, (80, 3)).astype(np.float32)
+    (points,) = sieves(rows)
+    nearest = nearest_neighbours(points, k=3, threads=1, block=block)
+    squared = oracle.squared_distances(rows, rows)
+    np.fill_diagonal(squared, np.inf)
+    order = np.argsort(squared, axis=1, kind="stable")[:, :3]
+    np.testing.assert_array_equal(nearest.index, order)
+    np.testing.assert_array_equal(nearest.squared, np.take_along_axis(squared, order, axis=1))
+
+
+@pytest.mark.parametrize("d", [1, 24, 300])
+@pytest.mark.parametrize("offset", [0.0, 50.0])
+def test_a_bound_of_the_sieve_never_lies_above_the_distance(rng, d, offset):
+    # Rows in two far clusters: within one, the float32 products cancel nearly all of the lengths
+    rows = rng.standard_normal((120, d)) + offset * np.repeat([[-1], [1]], 60, axis=0)
+    (points,) = sieves(rows)
+    products = points.rows @ points.rows.T
+    bounds = points.low[:, None] + points.low[None, :] - products
+    squared = oracle.squared_distances(rows, rows)
+    assert (bounds <= points.threshold(squared)).all()
+    # Nor far below it, or everything would pass
+    assert (bounds >= points.half_scale * squared - 1e-3 * points.low.max()).all()
+
+
+def test_thresholds_are_rounded_up(rng):
+    squared = np.concatenate([rng.random(2000) * 10.0 ** rng.integers(-20, 20, 2000), [0.0]])
+    for half_scale in (0.5, 2.0**-41, 2.0**31):
+        assert (thresholds(squared, half_scale) >= squared * half_scale).all()
+    assert thresholds(np.array([np.nan, np.inf]), 0.5).tolist() == [np.inf, np.inf]
+
+
+def test_a_hair_closer_is_closer_also_once_the_limit_is_tight():
+    # Twenty pairs of twins around the last row, each pair closer to it by two parts in 10⁸
+    shell = np.concatenate([np.eye(10), -np.eye(10)]) * (1 - 2e-8 * np.arange(20))[:, None]
+    rows = np.concatenate([np.stack([shell, shell * 1.001], axis=1).reshape(40, 10), [[0.0] * 10]])
+    (points,) = sieves(rows)
+    nearest = nearest_neighbours(points, k=1, threads=1)
+    assert nearest.index[40, 0] == 38

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calipers.errors import InputError
-from calipers.estimate import quantise
+from calipers.estimate import Histograms, Quantisation, quantise
 from calipers.estimate.blocks import Blocks
 from calipers.estimate.quantise import bucket_count
 
@@ -57,5 +57,55 @@ def test_number_of_buckets():
 
 
 def test_bad_restarts(clusters):
-    with pytest.raises(InputError, match="restarts must be at least 1; found 0"):
+    with pytest.raises(InputError, match="restarts must be a whole number of at least 1; found 0"):
         quantise(*clusters, restarts=0)
+
+
+def test_the_best_run_has_the_smallest_inertia_and_the_first_of_equals():
+    runs = tuple(Histograms(np.array([n]), np.array([n])) for n in (1, 2, 3, 4))
+    labels = (np.zeros(1, np.int32), np.zeros(1, np.int32))
+    assert Quantisation(runs, (3.0, 1.0, 2.0, 1.0), labels, 1).best is runs[1]
+
+
+def test_every_restart_is_another_and_the_labels_are_those_of_the_best(rng):
+    reference, generated = rng.standard_normal((80, 4)), rng.standard_normal((60, 4))
+    cells = quantise(reference, generated, buckets=9, restarts=6)
+    assert len(set(cells.inertias)) > 1
+    best = int(np.argmin(cells.inertias))
+    for labels, counts in zip(
+        cells.labels, (cells.runs[best].reference, cells.runs[best].generated), strict=True
+    ):
+        np.testing.assert_array_equal(np.bincount(labels, minlength=9), counts)
+
+
+def test_blocks_count_the_rows_that_bear_their_label(rng):
+    reference, generated = rng.standard_normal((60, 3)), rng.standard_normal((60, 3))
+    blocks = tuple(Blocks.balanced(60, seed=seed, count=6) for seed in (0, 1))
+    cells = quantise(reference, generated, buckets=4, restarts=3, blocks=blocks)
+    kept = cells.best.smoothed("laplace")
+    for side, counts in ((0, kept.reference_blocks), (1, kept.generated_blocks)):
+        for block in range(6):
+            rows = cells.labels[side][blocks[side].labels == block]
+            np.testing.assert_array_equal(counts[block], np.bincount(rows, minlength=4))
+
+
+def test_far_from_the_origin_cells_are_the_same(rng):
+    rows = rng.standard_normal((200, 3))
+    near = quantise(rows[:100], rows[100:], buckets=8, seed=1)
+    far = quantise(rows[:100] + 1e6, rows[100:] + 1e6, buckets=8, seed=1)
+    np.testing.assert_array_equal(near.labels[0], far.labels[0])
+
+
+def test_auto_buckets_are_rounded():
+    assert bucket_count("auto", 48, 99) == 5
+
+
+@pytest.mark.parametrize("exponent", [-300, -80, 62, 66, 300])
+def test_cells_do_not_depend_on_the_scale(rng, exponent):
+    reference, generated = rng.standard_normal((2, 100, 4))
+    plain = quantise(reference, generated, buckets=8, restarts=2)
+    scaled = quantise(
+        np.ldexp(reference, exponent), np.ldexp(generated, exponent), buckets=8, restarts=2
+    )
+    for one, two in zip(plain.labels, scaled.labels, strict=True):
+        np.testing.assert_array_equal(one, two)

@@ -45,11 +45,12 @@ class PrecisionRecallCurve:
         beta
             Weight of recall against precision, above 0.
         """
-        if not beta > 0:
-            raise InputError(f"beta must be above 0; found {beta}")
-        weight = beta * beta
-        below = weight * self.precision + self.recall
-        above = (1 + weight) * self.precision * self.recall
+        if not 0 < beta < np.inf:
+            raise InputError(f"beta must be above 0 and finite; found {beta}")
+        # Weights of the harmonic mean: β²/(1 + β²) and 1/(1 + β²), without squaring a large β
+        on_recall = 1 / (1 + beta**-2) if beta > 1 else beta**2 / (1 + beta**2)
+        below = on_recall * self.precision + (1 - on_recall) * self.recall
+        above = self.precision * self.recall
         return float(np.max(np.divide(above, below, out=np.zeros_like(above), where=below > 0)))
 
 

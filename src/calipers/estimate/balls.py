@@ -34,13 +34,14 @@ class Radii:
     squared: NDArray[np.float64]
     without: NDArray[np.float64]
     k: int
+    short: int = 0
 
     @classmethod
     def of(cls, nearest: Nearest, *, k: int, k_max: int, blocks: Blocks) -> Radii:
         """Read the radii off the nearest neighbours of a set."""
         without = np.empty((len(nearest.squared), blocks.count))
-        _radii_without(nearest.squared, nearest.index, blocks.labels, k, without)
-        return cls(np.ascontiguousarray(nearest.squared[:, :k_max]), without, k)
+        short = _radii_without(nearest.squared, nearest.index, blocks.labels, k, without)
+        return cls(np.ascontiguousarray(nearest.squared[:, :k_max]), without, k, int(short))
 
     def largest(self) -> NDArray[np.float64]:
         """The largest radius of every row, shape ``(n,)``: no pair beyond it counts."""
@@ -203,8 +204,12 @@ def _scan(
 
 
 @kernel
-def _radii_without(squared: Any, index: Any, labels: Any, k: int, without: Any) -> None:
-    """The k-th nearest row outside each block; the last known one where too few are known."""
+def _radii_without(squared: Any, index: Any, labels: Any, k: int, without: Any) -> int:
+    """The k-th nearest row outside each block; the last known one where too few are known.
+
+    Returns how many radii are too small for that reason, each row's own block left out.
+    """
+    short = 0
     for i in range(squared.shape[0]):
         for block in range(without.shape[1]):
             left = k
@@ -213,3 +218,5 @@ def _radii_without(squared: Any, index: Any, labels: Any, k: int, without: Any) 
                 left -= labels[index[i, place]] != block
                 if left == 0:
                     break
+            short += left > 0 and labels[i] != block
+    return short

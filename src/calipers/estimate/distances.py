@@ -86,7 +86,6 @@ def sieves(*sets: Points) -> tuple[Sieve, ...]:
     """
     total = sum(len(points) for points in sets)
     centre = sum(points.sum(axis=0, dtype=np.float64) for points in sets) / total
-    centre = np.asarray(centre, dtype=np.float32).astype(np.float64)
     largest = max(float(_largest_deviation(points, centre)) for points in sets)
     scale = 2.0 ** -float(np.clip(np.frexp(largest)[1], -400, 400))
     return tuple(_sieve(points, centre, scale) for points in sets)

@@ -96,7 +96,8 @@ def _check_counts(counts: NDArray[np.int64], name: str) -> NDArray[np.int64]:
         ("be finite", lambda: bool(np.isfinite(array).all())),
         ("not be negative", lambda: bool((array >= 0).all())),
         ("be whole numbers", lambda: bool((array == np.floor(array)).all())),
-        ("hold at least one sample", lambda: bool(array.sum() > 0)),
+        ("be at most 2^53", lambda: bool((array <= 2**53).all())),
+        ("hold at least one sample", lambda: bool((array > 0).any())),
     )
     for rule, holds in rules:
         if not holds():

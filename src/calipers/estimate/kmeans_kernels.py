@@ -95,6 +95,22 @@ def _nearest_in_row(products: Any, row_low: Any, low: Any, bounds: Any) -> Any:
 
 
 @kernel
+def _half(squared: float) -> Any:
+    """Half a squared distance as float32, never below the true one."""
+    return np.float32(0.5 * squared * (1 + 2.0**-22) + 1e-36)
+
+
+@kernel
+def _try_centre(
+    row: Any, centre: Any, which: int, i: int, before: int, labels: Any, own: Any
+) -> None:
+    """Take a centre that is nearer; among equal new ones the first, as `look_again` does."""
+    squared = squared_distance(row, centre)
+    if squared < own[i] or (squared == own[i] and labels[i] != before and which < labels[i]):
+        own[i], labels[i] = squared, which
+
+
+@kernel
 def nearest(
     products: Any,
     rows: Any,
@@ -108,15 +124,19 @@ def nearest(
     """Find the nearest centre of every row from all products, and set its bounds anew."""
     changed = 0
     for i in range(products.shape[0]):
-        halves = products[i]
+        halves, before = products[i], labels[i]
         least = _nearest_in_row(products[i], row_low[i], low, halves)
-        for c in range(halves.shape[0]):
-            if halves[c] == least:
-                squared = squared_distance(rows[i], middle[c])
-                if squared < own[i]:
-                    own[i], labels[i] = squared, c
-                    changed += 1
-                break
+        if least <= _half(own[i]):
+            for c in range(halves.shape[0]):  # the likely centre first: it lowers the limit
+                if halves[c] == least:
+                    _try_centre(rows[i], middle[c], c, i, before, labels, own)
+                    break
+            limit = _half(own[i])
+            for c in range(halves.shape[0]):
+                if halves[c] <= limit and c != labels[i]:
+                    _try_centre(rows[i], middle[c], c, i, before, labels, own)
+                    limit = _half(own[i])
+        changed += labels[i] != before
         if bounds is not None:
             for c in range(halves.shape[0]):
                 bounds[i, c] = np.sqrt(np.float32(2) * halves[c]) * np.float32(1 - 2.0**-22)

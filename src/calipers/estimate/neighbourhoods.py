@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,11 +15,13 @@ from calipers.estimate.blocks import Blocks
 from calipers.estimate.distances import Points, Sieve, sieves
 from calipers.estimate.nearest import nearest_neighbours
 from calipers.estimate.tiles import BLOCK, Span, rectangle, spans, workers
-from calipers.estimate.validate import check_choice, check_pair
+from calipers.estimate.validate import check_choice, check_pair, check_whole
 
 Ties = Literal["closed", "open"]
-# Neighbours kept beyond k, so that the radius without one block of rows is known as well
+# Neighbours kept beyond k at least, so that radii without one block of rows are known as well;
+# more where a block holds more of them, and no further beyond the other number
 SPARE = 8
+MOST_KEPT = 1024
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,9 @@ def neighbourhoods(
     reference, generated = check_pair(reference, generated)
     k_max = check_k(k, k_max, reference, generated)
     check_choice("ties", ties, ("closed", "open"))
+    check_whole("block_size", block_size, 1)
     blocks = blocks or (Blocks.none(len(reference)), Blocks.none(len(generated)))
+    _check_blocks(blocks, len(reference), len(generated))
     sides = [
         _side(sieve, k, k_max, labels, threads, block_size)
         for sieve, labels in zip(sieves(reference, generated), blocks, strict=True)
@@ -149,9 +154,8 @@ def neighbourhoods(
 
 def check_k(k: int, k_max: int | None, reference: Points, generated: Points) -> int:
     """Return the largest k that is asked for, or say which set is too small for it."""
-    if k < 1:
-        raise InputError(f"k must be at least 1; found {k}")
-    largest = max(k, k_max or k)
+    check_whole("k", k, 1)
+    largest = max(k, k if k_max is None else check_whole("k_max", k_max, 1))
     for name, points in (("reference", reference), ("generated", generated)):
         if len(points) < largest + 1:
             raise InputError(
@@ -161,13 +165,35 @@ def check_k(k: int, k_max: int | None, reference: Points, generated: Points) -> 
     return largest
 
 
+def _check_blocks(blocks: tuple[Blocks, Blocks], n: int, m: int) -> None:
+    """Refuse labels that the kernels would write beyond their arrays with."""
+    if blocks[0].count != blocks[1].count:
+        raise InputError(
+            "both sets must have equally many blocks; "
+            f"found {blocks[0].count} and {blocks[1].count}"
+        )
+    for name, side, rows in (("reference", blocks[0], n), ("generated", blocks[1], m)):
+        labels = side.labels
+        if labels.shape != (rows,):
+            raise InputError(f"{name} blocks must label {rows} rows; found shape {labels.shape}")
+        if side.count and not 0 <= labels.min() <= labels.max() < side.count:
+            raise InputError(f"{name} block labels must lie in 0..{side.count - 1}")
+
+
 def _side(
     points: Sieve, k: int, k_max: int, blocks: Blocks, threads: int | None, size: int
 ) -> Side:
-    spare = SPARE if blocks.count else 0
-    kept = min(k_max + spare, len(points.rows) - 1)
-    nearest = nearest_neighbours(points, k=kept, threads=threads, block=size)
-    return Side(points, Radii.of(nearest, k=k, k_max=k_max, blocks=blocks), blocks)
+    spare = 0
+    if blocks.count:  # how many of the k nearest one block may hold, six standard deviations up
+        share = k / blocks.count
+        spare = max(SPARE, math.ceil(share + 6 * math.sqrt(share)))
+    while True:
+        kept = min(k_max + spare, len(points.rows) - 1)
+        nearest = nearest_neighbours(points, k=kept, threads=threads, block=size)
+        radii = Radii.of(nearest, k=k, k_max=k_max, blocks=blocks)
+        if radii.short == 0 or kept == len(points.rows) - 1 or kept > MOST_KEPT:
+            return Side(points, radii, blocks)
+        spare = 2 * spare + k  # one block holds most neighbours of some row: keep more
 
 
 def _count(

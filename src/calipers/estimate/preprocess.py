@@ -69,13 +69,40 @@ def preprocess(
         left, right = unit_rows(left), unit_rows(right)
     if pca is None:
         return Preprocessed(left, right, 1.0)
+    exponent = _common_exponent(left, right)
+    left, right = _scaled(left, -exponent), _scaled(right, -exponent)
     mean, axes, explained = joint_axes(Moments.of(left), Moments.of(right), share=pca)
-    return Preprocessed(project(left, mean, axes), project(right, mean, axes), explained)
+    rows = [_scaled(project(side, mean, axes), exponent) for side in (left, right)]
+    if not all(np.isfinite(side).all() for side in rows):
+        raise InputError("embeddings are too large for float32; scale them, or use norm='l2'")
+    return Preprocessed(rows[0], rows[1], explained)
+
+
+def _common_exponent(left: Points, right: Points) -> int:
+    """The power of two that brings both sets to about 1; 0 where their squares are safe."""
+    largest = max(max(float(side.max()), -float(side.min())) for side in (left, right))
+    exponent = int(np.frexp(largest)[1])
+    return exponent if abs(exponent) > 30 else 0
+
+
+def _scaled(rows: Points, exponent: int) -> Points:
+    """The rows times a power of two, which rounds nothing."""
+    if exponent == 0:
+        return rows
+    with np.errstate(over="ignore"):
+        scaled: Points = np.ldexp(rows, exponent)
+    return scaled
 
 
 def unit_rows(points: Points) -> Points:
     """Scale every row to Euclidean length one; rows of zeros stay as they are."""
     lengths = np.sqrt(np.einsum("ij,ij->i", points, points, dtype=np.float64))
+    tiny = np.flatnonzero(lengths < 1e-140)  # their squares underflow
+    largest = np.abs(points[tiny]).max(axis=1, initial=0.0)
+    if largest.any():
+        points = points.copy()
+        points[tiny] /= np.where(largest > 0, largest, 1.0)[:, None]
+        lengths[tiny] = np.linalg.norm(points[tiny], axis=1)
     lengths[lengths == 0] = 1.0
     scaled: Points = (points / lengths[:, None]).astype(points.dtype)
     return scaled

@@ -14,6 +14,7 @@ from calipers.estimate.distances import Points
 from calipers.estimate.histograms import Histograms, count_cells
 from calipers.estimate.kmeans import MOST_BOUNDS, Clustering, k_means
 from calipers.estimate.tiles import Workers, workers
+from calipers.estimate.validate import check_pair, check_whole, is_whole
 
 Buckets = int | Literal["auto"]
 
@@ -55,13 +56,13 @@ def bucket_count(buckets: Buckets, n: int, m: int) -> int:
     """
     if buckets == "auto":
         return max(2, round(min(n, m) / 10))
-    if isinstance(buckets, bool) or not isinstance(buckets, int) or buckets < 2:
+    if not is_whole(buckets, 2):
         raise InputError(f"buckets must be 'auto' or a whole number from 2; found {buckets!r}")
     if buckets > n + m:
         raise InputError(
             f"buckets must be at most the {n + m} samples of both sets; found {buckets}"
         )
-    return buckets
+    return int(buckets)
 
 
 def quantise(
@@ -97,15 +98,19 @@ def quantise(
     threads
         Number of threads (default: all cores).
     """
-    if restarts < 1:
-        raise InputError(f"restarts must be at least 1; found {restarts}")
+    check_whole("restarts", restarts, 1)
+    check_whole("seed", seed, 0)
+    reference, generated = check_pair(reference, generated)
     n = len(reference)
     cells = bucket_count(buckets, n, len(generated))
     union = np.concatenate([reference, generated])
-    union = (union - union.mean(axis=0, dtype=np.float64)).astype(np.float32)
+    centred = union - union.mean(axis=0, dtype=np.float64)
+    # A power of two brings the rows to about 1: nothing is rounded, and no float32 square overflows
+    exponent = int(np.clip(np.frexp(np.abs(centred).max())[1], -500, 500))
+    union = np.ldexp(centred, -exponent).astype(np.float32)
     seeds = np.random.SeedSequence(seed).generate_state(restarts)
     fits = _fits(union, cells, seeds.tolist(), max_iterations, threads)
-    inertias = tuple(fit.inertia for fit in fits)
+    inertias = tuple(float(np.ldexp(fit.inertia, 2 * exponent)) for fit in fits)
     runs = tuple(_histograms(fit.labels[:n], fit.labels[n:], cells, blocks) for fit in fits)
     best = fits[int(np.argmin(inertias))].labels
     return Quantisation(runs, inertias, (best[:n], best[n:]), cells)

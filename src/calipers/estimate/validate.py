@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,18 @@ def check_choice(parameter: str, found: Any, known: Sequence[str]) -> None:
     """Refuse a word that is not one of the known ones."""
     if found not in known:
         raise unknown_name(f"value for {parameter}", str(found), known)
+
+
+def check_whole(parameter: str, found: Any, least: int) -> int:
+    """Return a whole number, or refuse what is none or lies below its least value."""
+    if not is_whole(found, least):
+        raise InputError(f"{parameter} must be a whole number of at least {least}; found {found!r}")
+    return int(found)
+
+
+def is_whole(found: Any, least: int) -> bool:
+    """Whether it is a whole number, also one of numpy's, from `least` on."""
+    return type(found) is not bool and isinstance(found, Integral) and int(found) >= least
 
 
 def check_at_least(parameter: str, found: float, least: float) -> None:

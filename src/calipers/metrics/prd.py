@@ -18,7 +18,7 @@ from calipers.curves.precision_recall import (
     precision_recall_curve,
 )
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
-from calipers.estimate.validate import check_pair
+from calipers.estimate.validate import check_pair, check_whole
 from calipers.score import Score, signature
 
 BUCKETS = 20
@@ -69,6 +69,7 @@ def prd(
         If the arrays do not fit together, are not finite, or an option is out of its range.
     """
     left, right = check_pair(reference, generated)
+    check_whole("runs", runs, 1)
     cells = quantise(left, right, buckets=buckets, restarts=runs, seed=seed, threads=threads)
     return prd_scores(cells, pins=signature({"seed": seed}))
 

@@ -1,0 +1,141 @@
+"""Scales, shapes and labels at the edge of what the estimates accept."""
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+
+from calipers.curves import precision_recall_curve
+from calipers.curves.frontier import frontier_integral
+from calipers.errors import InputError
+from calipers.estimate import Histograms, neighbourhoods, preprocess, quantise
+from calipers.estimate.blocks import Blocks
+from calipers.estimate.kmeans import k_means
+from calipers.estimate.preprocess import unit_rows
+from calipers.estimate.tiles import workers
+from calipers.metrics import prd, precision_recall
+
+FIVE = Blocks.balanced(60, seed=0, count=5)
+
+
+@pytest.fixture
+def pair(rng):
+    return rng.standard_normal((200, 8)), rng.standard_normal((150, 8)) * 0.9
+
+
+@pytest.mark.parametrize("exponent", [-160, -60, 60, 166, 300])
+def test_no_scale_changes_who_lies_in_whose_balls(pair, exponent):
+    plain = precision_recall(*pair)
+    scaled = precision_recall(*(np.ldexp(side, exponent) for side in pair))
+    assert scaled.precision.value == plain.precision.value
+    assert scaled.recall.value == plain.recall.value
+
+
+@pytest.mark.parametrize("exponent", [-160, -80, 64, 130, 300])
+def test_no_scale_changes_the_cells(pair, exponent):
+    plain = quantise(*pair, buckets=20)
+    scaled = quantise(*(np.ldexp(side, exponent) for side in pair), buckets=20)
+    np.testing.assert_array_equal(scaled.best.reference, plain.best.reference)
+    assert scaled.inertias == tuple(np.ldexp(plain.inertias, 2 * exponent))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("exponent", [-80, 60, 120])
+def test_no_scale_changes_the_axes(pair, dtype, exponent):
+    plain = preprocess(*(side.astype(dtype) for side in pair), norm="none")
+    scaled = preprocess(*(np.ldexp(side, exponent).astype(dtype) for side in pair), norm="none")
+    np.testing.assert_allclose(
+        np.ldexp(scaled.reference, -exponent), plain.reference, rtol=1e-4, atol=1e-5
+    )
+
+
+def test_what_float32_cannot_hold_is_refused(pair):
+    with pytest.raises(InputError, match="too large for float32; scale them"):
+        preprocess(*(side * 1e60 for side in pair), norm="none")
+
+
+def test_rows_whose_squares_underflow_get_length_one():
+    rows = unit_rows(np.array([[3e-170, 4e-170], [0.0, 0.0], [3.0, 4.0]]))
+    np.testing.assert_allclose(rows, [[0.6, 0.8], [0, 0], [0.6, 0.8]])
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("distance", [30.0, 1e3, 1e4])
+def test_clusters_far_apart_get_the_labels_of_a_float64_run(rng, distance, threads):
+    # Float32 products of such rows cancel; only float64 distances tell the centres apart
+    shift = np.repeat([[0.0, 0.0], [distance, 0.0]], 500, axis=0)
+    rows = (rng.standard_normal((1000, 2)) + shift - shift.mean(axis=0)).astype(np.float32)
+    with workers(threads) as pool:
+        found = k_means(rows, 40, seed=0, max_iterations=500, workers=pool)
+    first = rows[np.random.default_rng(0).choice(1000, 40, replace=False)].astype(float)
+    theirs = KMeans(40, init=first, n_init=1, max_iter=500).fit(rows.astype(float))
+    np.testing.assert_array_equal(found.labels, theirs.labels_)
+
+
+@pytest.mark.parametrize("count", [2, 5])
+def test_replicates_are_exact_when_a_block_holds_most_neighbours(rng, count):
+    reference, generated = rng.standard_normal((2, 200, 5))
+    labels = Blocks.balanced(200, seed=0, count=count)
+    near = neighbourhoods(reference, generated, k=12, blocks=(labels, labels))
+    for block in range(count):
+        kept = labels.labels != block
+        fewer = neighbourhoods(reference[kept], generated, k=12)
+        np.testing.assert_array_equal(
+            near.reference.replicates.inside_without[:, block], fewer.reference.inside[:, 11]
+        )
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "words"),
+    [
+        (
+            Blocks.balanced(60, seed=0, count=5),
+            Blocks.balanced(60, seed=0, count=20),
+            "found 5 and",
+        ),
+        (
+            Blocks.balanced(60, seed=0, count=5),
+            Blocks.balanced(30, seed=0, count=5),
+            "label 60 rows",
+        ),
+        (Blocks(np.full(60, 7), 5), Blocks.balanced(60, seed=0, count=5), r"must lie in 0\.\.4"),
+    ],
+)
+def test_blocks_that_do_not_fit_are_refused(rng, left, right, words):
+    rows = rng.standard_normal((60, 3))
+    with pytest.raises(InputError, match=words):
+        neighbourhoods(rows, rows, k=2, blocks=(left, right))
+
+
+@pytest.mark.parametrize("difference", [1e-1, 1e-3, 1e-5, 1e-8, 1e-12])
+def test_the_frontier_integral_of_near_equal_cells(difference):
+    # To first order in x² a cell adds ⅓·(p + q)·x², with x = (p − q)/(p + q)
+    p = np.array([0.5, 0.5])
+    q = p + np.array([1, -1]) * difference / 2
+    x = (p - q) / (p + q)
+    first_order = np.sum((p + q) * x**2) / 3
+    assert frontier_integral(p, q) == pytest.approx(first_order, rel=max(difference**2, 1e-9))
+
+
+def test_counts_beyond_exact_floats_are_refused():
+    with pytest.raises(InputError, match=r"must be at most 2\^53"):
+        Histograms(np.array([2**62, 2**62]), np.array([1, 1]))
+
+
+@pytest.mark.parametrize("beta", [1e-160, 1e160])
+def test_f_beta_of_extreme_weights_is_one_of_the_ends(beta):
+    curve = precision_recall_curve(Histograms(np.array([1, 1]), np.array([2, 0])))
+    expected = curve.recall.max() if beta > 1 else curve.precision.max()
+    assert curve.f_beta(beta) == pytest.approx(expected)
+
+
+def test_numbers_of_any_whole_kind_and_no_other(pair):
+    assert quantise(*pair, buckets=np.int64(5), restarts=1).buckets == 5
+    for options, words in (({"k": 2.5}, "found 2.5"), ({"k": True}, "found True")):
+        with pytest.raises(InputError, match=words):
+            neighbourhoods(*pair, **options)
+    with pytest.raises(InputError, match="block_size must be a whole number of at least 1"):
+        neighbourhoods(*pair, block_size=0)
+    with pytest.raises(InputError, match="seed must be a whole number of at least 0; found -1"):
+        prd(*pair, seed=-1)
+    with pytest.raises(InputError, match="reference must hold finite numbers"):
+        quantise(np.full((20, 2), np.nan), pair[1][:, :2])
