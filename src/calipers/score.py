@@ -59,6 +59,9 @@ class Score:
     def __float__(self) -> float:
         return float(self.value)
 
+    def __format__(self, spec: str) -> str:
+        return format(self.value, spec) if spec else str(self)
+
     def signed(self, **pins: object) -> Self:
         """Return the same score with more pins at the end of its signature."""
         return replace(self, signature=join_signature(self.signature, signature(pins)))

@@ -137,7 +137,7 @@ def test_errors_of_the_library_are_one_paragraph_and_exit_2(calipers, calls):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"), [([], "in the cache"), (["--no-cache"], "nothing")]
+    ("arguments", "words"), [([], "every 1,024 samples"), (["--no-cache"], "nothing")]
 )
 def test_interrupting_says_what_was_kept_and_exits_130(calipers, calls, arguments, words):
     def interrupt():

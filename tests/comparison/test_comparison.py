@@ -1,10 +1,13 @@
 import json
+import os
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from calipers.comparison import Comparison, Samples, SetSummary, SystemResult
+from calipers.comparison.model import score_data
 from calipers.errors import CalipersError, InputError
 from calipers.score import Score
 
@@ -139,3 +142,84 @@ def test_printing_shows_the_table(comparison):
     shown = str(comparison)
     assert "human" in shown
     assert "0.750" in shown
+
+
+def test_saving_takes_the_place_of_the_older_file_in_one_step(comparison, tmp_path):
+    path, linked = tmp_path / "run.zip", tmp_path / "older"
+    path.write_bytes(b"older")
+    os.link(path, linked)
+    comparison.save(path)
+    assert linked.read_bytes() == b"older"  # another name of the old file: never written into
+    assert zipfile.is_zipfile(path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes are those of posix")
+def test_a_saved_file_may_be_read_as_any_new_file(comparison, tmp_path):
+    comparison.save(tmp_path / "run.zip")
+    (tmp_path / "plain").touch()
+    modes = {(tmp_path / name).stat().st_mode & 0o777 for name in ("run.zip", "plain")}
+    assert len(modes) == 1
+
+
+def test_every_system_keeps_its_own_samples_and_values(comparison, tmp_path):
+    first = comparison.systems[0]
+    several = tuple(Samples(None, {"meaning": np.full((2, 4), float(i))}) for i in range(3))
+    score = Score(0.5, per_sample=np.array([0.25, 0.75]), seeds=(np.nan, np.inf, 0.5))
+    second = SystemResult(
+        SetSummary("b", "b.npy", 2, 9, None, "ef" * 32, ("own",)),
+        {"precision": score, "frechet_distance": Score(np.inf, range=(0, np.inf), better="lower")},
+        {"prd": np.zeros((2, 2))},
+        samples=several,
+    )
+    path = tmp_path / "run.zip"
+    replace(comparison, systems=(first, second), version="0.0.1").save(path)
+    loaded = Comparison.load(path)
+    assert loaded.version == "0.0.1"
+    assert loaded["b"].scores["frechet_distance"].range == (0, np.inf)
+    assert loaded["b"].scores["frechet_distance"].better == "lower"
+    np.testing.assert_array_equal(loaded["b"]["precision"].per_sample, [0.25, 0.75])
+    np.testing.assert_array_equal(loaded[first.name]["precision"].per_sample, [True, False])
+    assert loaded[first.name]["form.precision"].per_sample is None
+    np.testing.assert_array_equal(loaded["b"].curves["prd"], np.zeros((2, 2)))
+    assert [found.vectors["meaning"][0, 0] for found in loaded["b"].samples] == [0, 1, 2]
+    assert [found.texts for found in loaded["b"].samples] == [None] * 3
+    data = loaded.to_dict()["systems"]
+    assert [row["warnings"] for row in data] == [["one", "two"], ["own"]]
+    assert data[1]["scores"]["precision"]["seeds"] == [None, None, 0.5]
+
+
+def test_numbers_that_json_lacks_are_null(comparison):
+    for value in (np.nan, np.inf, -np.inf):
+        data = score_data(Score(value, interval=(0.1, value), seeds=(0.5, value)), False)
+        assert (data["value"], data["interval"], data["seeds"]) == (None, [0.1, None], [0.5, None])
+
+
+def test_arrays_of_objects_are_never_written(comparison, tmp_path):
+    odd = replace(comparison.systems[0], curves={"odd": np.array([{"a": 1}], dtype=object)})
+    with pytest.raises(ValueError, match="Object arrays cannot be saved"):
+        replace(comparison, systems=(odd,)).save(tmp_path / "run.zip")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_membership_formats_and_short_names(comparison):
+    assert "model/a: [x]" in comparison
+    assert "model_b" not in comparison
+    assert repr(comparison) == "<Comparison of 'model/a: [x]' with 'human'>"
+    assert f"{comparison['model/a: [x]']['precision']:.2f}" == "0.75"
+
+
+def test_any_damage_is_said_and_never_raised_raw(comparison, tmp_path, rng):
+    path, broken = tmp_path / "run.zip", tmp_path / "broken.zip"
+    comparison.save(path)
+    whole = path.read_bytes()
+    refused = 0
+    for _ in range(300):
+        content = bytearray(whole)
+        for place in rng.integers(0, len(content), 4):
+            content[place] = rng.integers(0, 256)
+        broken.write_bytes(bytes(content))
+        try:
+            Comparison.load(broken)
+        except InputError:
+            refused += 1
+    assert refused > 100

@@ -72,3 +72,36 @@ def test_an_empty_centre_moves_to_the_farthest_row():
     # Three of the four starts fall on the same point in every seed; none may stay empty
     rows = np.array([[0.0]] * 97 + [[10.0], [20.0], [30.0]], np.float32)
     assert fit(rows, 4).inertia == 0
+
+
+def test_it_stops_after_the_rounds_it_was_given(rows):
+    assert fit(rows, 30, max_iterations=2).iterations == 2
+
+
+def test_one_round_is_one_step_of_lloyd_with_labels_of_the_new_centres(rows, monkeypatch):
+    def labels_of(centres):
+        squared = ((rows[:, None].astype(float) - centres) ** 2).sum(axis=-1)
+        return squared.argmin(axis=1), squared.min(axis=1).sum()
+
+    first = rows[np.random.default_rng(0).choice(len(rows), 15, replace=False)]
+    before, _ = labels_of(first)
+    after, inertia = labels_of([rows[before == c].mean(axis=0, dtype=float) for c in range(15)])
+    assert (before != after).any()
+    stopped = fit(rows, 15, max_iterations=1)
+    monkeypatch.setattr(module, "TOLERANCE", 1e9)
+    for found in (stopped, fit(rows, 15)):
+        assert found.iterations == 1
+        np.testing.assert_array_equal(found.labels, after)
+        assert found.inertia == pytest.approx(inertia, rel=1e-6)
+
+
+def test_bounds_never_lie_above_the_distances(rng):
+    # Two far groups: within one, the float32 products cancel nearly all of the lengths
+    rows = (rng.standard_normal((300, 24)) / 50 + np.repeat([[-1], [1]], 150, axis=0)).astype("f4")
+    middle = rows[::10].copy()
+    state = module._state(rows, len(middle))
+    with workers(1) as pool:
+        module._assign(state, middle, None, [(0, 300)], pool)
+    exact = np.sqrt(((rows[:, None].astype(float) - middle.astype(float)) ** 2).sum(axis=-1))
+    assert (state.bounds <= exact).all()
+    np.testing.assert_array_equal(state.labels, exact.argmin(axis=1))

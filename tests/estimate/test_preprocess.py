@@ -82,3 +82,31 @@ def test_blocks_are_shared_by_sets_of_one_size():
     np.testing.assert_array_equal(one.labels, two.labels)
     assert set(np.bincount(one.labels)) == {5, 6}
     assert (Blocks.balanced(103, seed=8).labels != one.labels).any()
+
+
+def test_moments_and_projection_of_more_rows_than_one_step_takes(rng):
+    rows = rng.standard_normal((9001, 3)) * [3, 2, 1] + [5, 0, -2]
+    moments = Moments.of(rows)
+    np.testing.assert_allclose(moments.covariance, np.cov(rows.T), atol=1e-9)
+    ours = preprocess(rows, rows[:7], norm="none", pca=1.0)
+    for place in (0, 4095, 4096, 8191, 8192, 9000):
+        np.testing.assert_allclose(
+            np.linalg.norm(ours.reference[place] - ours.generated, axis=1),
+            np.linalg.norm(rows[place] - rows[:7], axis=1),
+            atol=1e-4,
+        )
+
+
+def test_axes_are_those_of_the_union_and_not_of_one_side(rng):
+    # Each side spreads along one axis of its own; the union needs both
+    left, right = rng.standard_normal((2, 60, 2)) * [[[1, 0]], [[0, 1]]]
+    ours = preprocess(left, right, norm="none", pca=0.9)
+    assert ours.reference.shape == (60, 2)
+    assert ours.generated.std() > 0.5
+    assert ours.explained_variance == 1
+
+
+def test_both_sides_are_scaled_to_length_one(pair):
+    ours = preprocess(*pair, norm="l2", pca=None)
+    for side in (ours.reference, ours.generated):
+        np.testing.assert_allclose(np.linalg.norm(side, axis=1), 1)

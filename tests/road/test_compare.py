@@ -1,10 +1,19 @@
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 
 import calipers
-from calipers.embed import EncodedBatch
+import calipers.metrics.pair as pair_module
+from calipers import metrics
+from calipers.embed import Embeddings, EncodedBatch
 from calipers.errors import InputError
+from calipers.metrics.catalogue import METRICS
+from calipers.metrics.pair import Pair, Settings
+from calipers.road.scoring import Scored, average
+from calipers.road.stages import Embedded
 from calipers.samples import SampleSet, System
+from calipers.score import Score
 
 WORDS = ["stone", "river", "cloud", "engine", "lamp", "paper", "tiger", "wheel", "garden", "mirror"]
 
@@ -199,10 +208,10 @@ def test_notes_of_single_sets_and_of_all(rng, reference):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"k": 0}, "k must be at least 1; found 0"),
-        ({"k": 200}, "reference: k = 200 needs at least 201 samples in every set; it has 150"),
-        ({"seed": -1}, "seed must be at least 0; found -1"),
-        ({"max_samples": 1}, "max_samples must be at least 2; found 1"),
+        ({"k": 0}, "k must be a whole number of at least 1; found 0"),
+        ({"k": 200}, "good: k = 200 needs at least 201 samples in every set; it has 120"),
+        ({"seed": -1}, "seed must be a whole number of at least 0; found -1"),
+        ({"max_samples": 1}, "max_samples must be a whole number of at least 2; found 1"),
         ({"ties": "half"}, "unknown value for ties 'half'"),
         ({"buckets": 1}, "buckets must be 'auto' or a whole number from 2; found 1"),
         ({"embedder": "minilmm"}, "unknown embedder 'minilmm'; did you mean 'minilm'"),
@@ -225,3 +234,210 @@ def test_bad_sets(rng, reference):
         compare(reference, {"v": rng.standard_normal((20, 3))})
     with pytest.raises(InputError, match="as many columns as the reference's 3; found 4"):
         compare(rng.standard_normal((20, 3)), {"v": rng.standard_normal((20, 4))})
+
+
+def views(given):
+    found = Letters().embed(given).views
+    return {view: found[view] for view in Letters.views}
+
+
+def test_scores_and_curves_are_those_of_the_preprocessed_pair(rng, reference):
+    given = texts(rng, 130)
+    found = compare(reference, {"x": given}, k=3, seed=2, buckets=11)["x"]
+    for prefix, view in (("", "meaning"), ("form.", "form")):
+        rows = metrics.preprocess(views(reference)[view], views(given)[view], norm="l2", pca=0.9)
+        pair = Pair(rows.reference, rows.generated, Settings(k=3, seed=2, buckets=11))
+        for name, metric in METRICS.items():
+            expected = metric.score(pair)
+            assert found[f"{prefix}{name}"].value == expected.value, (view, name)
+            assert found[f"{prefix}{name}"].signature.startswith(expected.signature), (view, name)
+        np.testing.assert_array_equal(
+            found.curves[f"{prefix}prd"],
+            np.column_stack([pair.prd.curve.precision, pair.prd.curve.recall]),
+        )
+        for name in ("frontier", "frontier_star"):
+            curve = getattr(pair.mauve, name)
+            np.testing.assert_array_equal(
+                found.curves[f"{prefix}{name}"],
+                np.column_stack([curve.weights, curve.generated_cost, curve.reference_cost]),
+            )
+
+
+def test_signatures_pin_what_the_embedder_did_and_the_seed_of_the_cut(reference, generated):
+    line = compare(reference, generated, seed=6)["good"]["recall"].signature.split("|")
+    for pin in ("dtype:float32", "device:cpu", "view:meaning(letters)", "sampling_seed:6"):
+        assert pin in line
+
+
+def test_no_curve_is_made_for_itself_alone(reference, generated):
+    assert compare(reference, generated, metrics=["recall"])["good"].curves == {}
+    assert set(compare(reference, generated, metrics=["prd_f8"])["good"].curves) == {
+        "prd",
+        "form.prd",
+    }
+
+
+def test_the_rows_that_stay_depend_on_the_seed(rng):
+    reference, large = rng.standard_normal((60, 3)), rng.standard_normal((90, 3))
+    sets = {"large": large, "small": rng.standard_normal((40, 3))}
+    for seed in (0, 5):
+        found = compare(reference, sets, embedder="precomputed", seed=seed, metrics=["recall"])
+        kept = SampleSet.from_vectors(large, name="large").subsample(40, seed=seed)
+        np.testing.assert_array_equal(
+            found["large"].samples[0].vectors["precomputed"], kept.vectors
+        )
+
+
+def test_all_files_of_a_system_count_for_the_size_and_the_summary(rng, reference):
+    sizes, lengths = (110, 70, 90), (8, 20, 26)
+    sets = [
+        SampleSet.from_texts(texts(rng, n, words), name="s", source=f"s{n}", notes=[f"note {n}"])
+        for n, words in zip(sizes, lengths, strict=True)
+    ]
+    found = compare(reference, {"several": sets, "one": texts(rng, 100)}, metrics=["recall"])
+    assert [system.summary.n for system in found] == [70, 70]
+    several = found["several"].summary
+    assert several.n_given == 110
+    assert several.words == {"mean": 18.0, "median": 20.0}
+    assert several.warnings == ("note 110", "note 70", "note 90")
+    cut = [one.subsample(70, seed=0).content_hash[:16] for one in sets]
+    assert several.content_hash == "+".join(cut)
+    assert found["one"].seeds == ()
+    tiny = SampleSet.from_texts(texts(rng, 4), name="x", source="tiny")
+    with pytest.raises(InputError, match="tiny: k = 4 needs at least 5 samples"):
+        compare(reference, {"several": [sets[0], tiny]}, keep_sizes=True)
+
+
+def test_curves_of_seeds_are_averaged_and_a_reason_is_kept(rng, reference):
+    sets = [SampleSet.from_texts(texts(rng, 80), name="s") for _ in range(2)]
+    found = compare(reference, {"x": sets}, metrics=["prd_f8"])["x"]
+    single = [compare(reference, {"x": one}, metrics=["prd_f8"])["x"] for one in sets]
+    np.testing.assert_allclose(
+        found.curves["prd"], (single[0].curves["prd"] + single[1].curves["prd"]) / 2
+    )
+    parts = [
+        Scored({"a": Score(value, reason=reason, per_sample=np.full(2, place))}, {})
+        for place, (value, reason) in enumerate([(0.0, None), (0.1, None), (np.nan, "why")])
+    ]
+    score = average(parts).scores["a"]
+    assert np.isnan(score.value)
+    assert score.reason == "why"
+    np.testing.assert_array_equal(score.per_sample, [0, 0, 1, 1, 2, 2])
+    assert average(parts[:2]).scores["a"].value == pytest.approx(0.05)
+    three = [Scored({"a": Score(value)}, {}) for value in (0.0, 0.1, 0.5)]
+    assert average(three).scores["a"].value == pytest.approx(0.2)
+
+
+def test_shorter_texts_are_said_as_well(rng, reference):
+    found = compare(reference, {"short": texts(rng, 100, words=5)}, metrics=["recall"])
+    assert "5 words in the median, those of the reference 12" in found["short"].warnings[0]
+
+
+def test_what_holds_for_several_sets_is_said_once(reference, generated):
+    parts = tuple(
+        Embeddings({"meaning": np.eye(3)}, {}, notes)
+        for notes in (("shared", "mine"), ("shared",), ("shared", "other"))
+    )
+    embedded = Embedded(parts[0], ((parts[1],), (parts[2],)))
+    assert embedded.shared_notes == ("shared",)
+    assert embedded.own_notes([parts[0]]) == ("mine",)
+    assert embedded.own_notes([parts[1]]) == ()
+    assert embedded.own_notes(parts[1:]) == ("other",)
+
+
+def test_a_cache_that_cannot_be_written_is_said_of_the_comparison(tmp_path, reference, generated):
+    (tmp_path / "file").write_text("no folder")
+    found = compare(
+        reference, generated, cache=True, cache_dir=tmp_path / "file", metrics=["recall"]
+    )
+    assert len(found.warnings) == 1
+    assert str(tmp_path / "file") in found.warnings[0]
+
+
+def test_embeddings_are_cached_only_when_asked(tmp_path, reference, generated):
+    compare(reference, generated, cache=False, cache_dir=tmp_path / "a", metrics=["recall"])
+    assert not (tmp_path / "a").exists()
+    compare(reference, generated, cache=True, cache_dir=tmp_path / "b", metrics=["recall"])
+    assert any((tmp_path / "b").rglob("*.safetensors"))
+
+
+def test_settings_say_how_the_run_was_made(reference, generated):
+    found = compare(reference, generated, max_samples=100, metrics=["form.recall"])
+    assert found.settings["max_samples"] == 100
+    assert found.settings["metrics"] == ["form.recall"]
+    assert found.settings["metrics_shown"] == ["recall"]
+    assert found.settings["sizes"] == "equal"
+    kept = compare(reference, generated, keep_sizes=True)
+    assert kept.settings["metrics_shown"] is None
+    assert kept.settings["sizes"] == "kept"
+
+
+def test_scoring_tells_how_far_it_is(reference, generated):
+    steps = []
+
+    class Watch:
+        @contextmanager
+        def task(self, description, total):
+            yield lambda count: steps.append((description, total, count))
+
+    compare(reference, generated, metrics=["recall"], progress=Watch())
+    assert [step for step in steps if step[0] == "Scoring"] == [("Scoring", 2, 1)] * 2
+
+
+def test_the_number_of_threads_reaches_the_estimates(reference, generated, monkeypatch):
+    asked = []
+
+    def spy(function):
+        def record(*sides, **options):
+            asked.append(options["threads"])
+            return function(*sides, **options)
+
+        return record
+
+    for name in ("neighbourhoods", "quantise"):
+        monkeypatch.setattr(pair_module, name, spy(getattr(pair_module, name)))
+    compare(reference, generated, metrics=["recall", "prd_f8", "mauve"], threads=3)
+    assert set(asked) == {3}
+    assert len(asked) == 2 * 2 * 3
+
+
+def test_the_set_that_is_too_small_is_named_and_not_one_that_was_cut_to_it(rng, reference):
+    with pytest.raises(InputError, match=r"few: k = 4 needs at least 5 .* it has 4$"):
+        compare(reference, {"good": texts(rng, 50), "few": texts(rng, 4)})
+    with pytest.raises(InputError, match="it has 50, cut to 4"):
+        compare(reference, {"good": texts(rng, 50)}, max_samples=4)
+
+
+def test_lists_of_paths_are_no_texts(tmp_path, reference):
+    files = [tmp_path / f"{seed}.txt" for seed in range(3)]
+    for file in files:
+        file.write_text("\n".join(reference))
+    for paths in (files, [str(file) for file in files]):
+        with pytest.raises(InputError, match="this list holds paths of files"):
+            compare(reference, {"xl": paths})
+        with pytest.raises(InputError, match="this list holds paths of files"):
+            compare(reference, paths)
+    several = compare(reference, {"xl": [calipers.read_samples(file) for file in files]})
+    assert len(several["xl"].seeds) == 3
+
+
+def test_metrics_in_one_string_and_by_view(reference, generated):
+    found = compare(reference, generated, metrics="precision, form.mauve")["good"]
+    assert set(found.scores) == {"precision", "form.precision", "form.mauve"}
+    by_view = compare(reference, generated, metrics="form")["good"]
+    assert len(by_view.scores) == 11
+    assert all(key.startswith("form.") for key in by_view.scores)
+
+
+def test_what_cannot_mean_much_is_said(rng, reference):
+    same = compare(reference, {"same": reference}, metrics=["recall"])["same"]
+    assert "is the reference itself, sample for sample" in same.warnings
+    few = compare(reference, {"few": texts(rng, 30)}, metrics=["recall"])["few"]
+    assert any("30 samples are few" in warning for warning in few.warnings)
+    assert any("balls of 4 neighbours among 30" in warning for warning in few.warnings)
+    assert compare(reference, {"x": texts(rng, 110)}, metrics=["recall"])["x"].warnings == ()
+
+
+def test_a_system_needs_a_name(reference):
+    with pytest.raises(InputError, match="a system needs a name"):
+        compare(reference, {"": reference})

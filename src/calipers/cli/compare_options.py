@@ -121,8 +121,8 @@ Dtype = Annotated[
     str,
     typer.Option(
         metavar="float32|auto",
-        help="float32 gives the same digits on every machine; auto is faster where the hardware "
-        "has bfloat16, and moves scores a little.",
+        help="float32 gives the same scores on every machine, last digits apart; auto is faster "
+        "where the hardware has bfloat16, and moves scores a little.",
         rich_help_panel=EMBEDDING,
         autocompletion=complete(*checks.DTYPES),
     ),

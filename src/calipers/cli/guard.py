@@ -15,7 +15,10 @@ from calipers.errors import CalipersError
 BAD_INPUT = 2
 INTERRUPTED = 130
 
-STOPPED = "stopped. Embeddings that were finished are in the cache; the same command goes on there."
+STOPPED = (
+    "stopped. Embeddings are kept for every 1,024 samples that were finished; the same command "
+    "goes on there."
+)
 STOPPED_UNCACHED = "stopped; nothing was kept."
 
 

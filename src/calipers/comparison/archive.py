@@ -11,6 +11,7 @@ import math
 import os
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,17 @@ from calipers.errors import CalipersError, InputError
 from calipers.score import Score
 
 INDEX = "comparison.json"
+# What the parts of a damaged or foreign zip may raise while they are read
+DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    NotImplementedError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+    EOFError,
+)
 
 
 def save(comparison: Comparison, path: Path) -> None:
@@ -62,7 +74,7 @@ def load(path: Path) -> Comparison:
             return _read(archive)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except (zipfile.BadZipFile, KeyError, TypeError, ValueError, EOFError) as error:
+    except DAMAGE as error:
         raise InputError(
             f"{path}: is no comparison saved by calipers, or is damaged: {error}"
         ) from error

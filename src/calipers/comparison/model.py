@@ -124,7 +124,7 @@ class SystemResult:
         return about | {"scores": scores, "warnings": warnings}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Several systems against one reference: print it, look scores up, save it.
 
@@ -156,6 +156,13 @@ class Comparison:
             if system.name == name:
                 return system
         raise unknown_name("system", name, [system.name for system in self.systems])
+
+    def __contains__(self, name: object) -> bool:
+        return any(system.name == name for system in self.systems)
+
+    def __repr__(self) -> str:
+        names = ", ".join(repr(system.name) for system in self.systems)
+        return f"<Comparison of {names} with {self.reference.name!r}>"
 
     def __iter__(self) -> Iterator[SystemResult]:
         return iter(self.systems)

@@ -31,7 +31,7 @@ def load_embedder(
     device
         ``"cpu"``, ``"cuda"``, ``"cuda:1"``, ``"mps"``, or ``"auto"`` for the best one at hand.
     dtype
-        ``"float32"``, which gives the same digits everywhere, or ``"auto"`` for bfloat16 where
+        ``"float32"``, which gives the same scores everywhere, or ``"auto"`` for bfloat16 where
         the hardware computes in it.
     batch_size
         Most texts in one forward pass; None leaves it to the embedder. Never changes a vector.

@@ -86,6 +86,16 @@ class Workers:
 
 
 @contextmanager
+def limit_threads(threads: int | None) -> Iterator[None]:
+    """Hold BLAS and OpenMP, torch's too, to so many threads; None leaves them as they are."""
+    if threads is None:
+        yield
+        return
+    with ThreadpoolController().limit(limits=threads):
+        yield
+
+
+@contextmanager
 def workers(threads: int | None = None) -> Iterator[Workers]:
     """Open worker threads, one for each core by default, with BLAS on one thread in each."""
     count = available_threads(threads)

@@ -106,13 +106,14 @@ class Choice:
         return self.metric.name if self.view is None else f"{self.view}.{self.metric.name}"
 
 
-def choose(names: Iterable[str] | None, views: tuple[str, ...]) -> tuple[Choice, ...]:
+def choose(names: str | Iterable[str] | None, views: tuple[str, ...]) -> tuple[Choice, ...]:
     """Turn names as a person writes them into metrics and views.
 
     Parameters
     ----------
     names
-        Keys ``[view.]metric``; a plain name means every view, ``all`` (and None) every metric.
+        Keys ``[view.]metric``, in a list or in one string; a plain name means every view, a view
+        every metric in it, ``all`` (and None) every metric.
     views
         The views of the embedder, the main one first.
 
@@ -121,6 +122,8 @@ def choose(names: Iterable[str] | None, views: tuple[str, ...]) -> tuple[Choice,
     InputError
         If a metric or a view is unknown; the nearest names are suggested.
     """
+    if isinstance(names, str):
+        names = names.replace(",", " ").split()
     chosen: dict[tuple[str | None, str], Choice] = {}
     for name in ["all"] if names is None else names:
         for choice in _expand(name, views):
@@ -141,6 +144,10 @@ def _expand(name: str, views: tuple[str, ...]) -> list[Choice]:
     view, _, rest = name.rpartition(".")
     if view and view not in views:
         raise unknown_name("view", view, views)
+    if name in views:
+        view, rest = name, "all"
+    if rest == "all":
+        return [Choice(metric, view) for metric in METRICS.values()]
     base, _, option = rest.partition(":")
     if base not in METRICS:
         raise unknown_name("metric", base, [*METRICS, "all"])

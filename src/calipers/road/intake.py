@@ -14,6 +14,9 @@ from calipers.errors import InputError
 from calipers.samples import SampleSet, System, as_sample_set
 
 LENGTH_RATIO = 1.25
+FEW = 100
+# Fewer samples than this times k, and a ball spans a good part of its set
+WIDE = 10
 
 
 @dataclass(frozen=True)
@@ -123,8 +126,21 @@ def length_warnings(reference: SetSummary, generated: SetSummary) -> tuple[str, 
     )
 
 
+def trust_warnings(reference: SetSummary, generated: SetSummary, k: int) -> tuple[str, ...]:
+    """Warn where the scores cannot mean much, whatever they are."""
+    found = []
+    if generated.content_hash == reference.content_hash:
+        found.append("is the reference itself, sample for sample")
+    size = min(reference.n, generated.n)
+    if size < FEW:
+        found.append(f"{size} samples are few: chance alone moves its scores a lot")
+    if size < WIDE * k:
+        found.append(f"balls of {k} neighbours among {size} samples hold nearly everything")
+    return tuple(found)
+
+
 def size_warnings(intake: Intake, *, keep_sizes: bool) -> tuple[str, ...]:
-    """Say that sets were cut, or that sets of different size stand side by side."""
+    """Say that sets of different size stand side by side, where they were kept so."""
     cuts = [cut for entry in intake.systems for cut in entry.cuts]
     sizes = sorted({len(cut.samples) for cut in cuts})
     if keep_sizes and len(sizes) > 1:
@@ -136,13 +152,17 @@ def size_warnings(intake: Intake, *, keep_sizes: bool) -> tuple[str, ...]:
 
 
 def _system(name: str, value: Any, field: str | None) -> System:
+    if not name:
+        raise InputError("a system needs a name; found an empty one")
     if isinstance(value, System):
         return System(name=name, sets=value.sets)
+    _refuse_paths(name, value)
     seeds = value if _all_of(value, SampleSet) else (value,)
     return System(name=name, sets=tuple(as_sample_set(s, name=name, field=field) for s in seeds))
 
 
 def _single(value: Any, field: str | None) -> System:
+    _refuse_paths("generated", value)
     samples = _named(value, "generated", field)
     return System(name=samples.name, sets=(samples,))
 
@@ -151,6 +171,21 @@ def _named(value: Any, default: str, field: str | None) -> SampleSet:
     """Read a set; what has no name of its own gets the default one."""
     has_name = isinstance(value, SampleSet | Path | str)
     return as_sample_set(value, name=None if has_name else default, field=field)
+
+
+def _refuse_paths(name: str, value: Any) -> None:
+    """Strings that all name files are files, not texts; scoring their names would mislead."""
+    few_texts = _all_of(value, str) and len(value) < FEW
+    if _all_of(value, Path) or (few_texts and all(map(_is_file, value))):
+        raise InputError(
+            f"{name}: this list holds paths of files ({value[0]}, …), not texts; for the seeds of "
+            "a system give [calipers.read_samples(path) for path in paths], for several systems "
+            "a dict"
+        )
+
+
+def _is_file(text: str) -> bool:
+    return len(text) < 300 and text.isprintable() and bool(text) and Path(text).is_file()
 
 
 def _all_of(value: Any, kind: type) -> bool:

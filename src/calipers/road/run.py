@@ -11,7 +11,8 @@ from calipers.comparison import Comparison
 from calipers.embed import Cache, Embedder, load_embedder
 from calipers.estimate.neighbourhoods import Ties
 from calipers.estimate.quantise import Buckets
-from calipers.estimate.validate import check_at_least, check_choice
+from calipers.estimate.tiles import limit_threads
+from calipers.estimate.validate import check_choice, check_whole
 from calipers.metrics.catalogue import Choice, choose
 from calipers.metrics.pair import Settings
 from calipers.progress import Progress, Silent
@@ -25,7 +26,7 @@ def compare(
     *,
     field: str | None = None,
     embedder: str | Embedder = "minilm",
-    metrics: Iterable[str] | None = None,
+    metrics: str | Iterable[str] | None = None,
     k: int = 4,
     ties: Ties = "closed",
     buckets: Buckets = "auto",
@@ -55,7 +56,8 @@ def compare(
     embedder
         Name of a text embedder, or an embedder. Embeddings that are given are taken as they are.
     metrics
-        Keys ``[view.]metric``; a plain name means every view. None for all.
+        Keys ``[view.]metric``, in a list or in one string; a plain name means every view. None
+        for all.
     k, ties
         Neighbours that span a ball, and whether its rim belongs to it.
     buckets
@@ -71,7 +73,7 @@ def compare(
     cache_dir, cache
         Where embeddings are kept, and whether.
     threads
-        Number of threads of the estimates (default: all cores); no effect on counts.
+        Number of threads (default: all cores); moves no more than the last digits.
     progress
         What shows how far it is.
 
@@ -85,9 +87,10 @@ def compare(
     InputError
         If samples cannot be read or do not fit together, or an option is out of its range.
     """
-    check_at_least("k", k, 1)
-    check_at_least("seed", seed, 0)
-    check_at_least("max_samples", 2 if max_samples is None else max_samples, 2)
+    check_whole("k", k, 1)
+    check_whole("seed", seed, 0)
+    check_whole("max_samples", 2 if max_samples is None else max_samples, 2)
+    check_whole("threads", 1 if threads is None else threads, 1)
     check_choice("ties", ties, ("closed", "open"))
     settings = Settings(k=k, ties=ties, buckets=buckets, seed=seed, threads=threads)
     intake = take_in(
@@ -108,8 +111,9 @@ def compare(
     choices = choose(metrics, model.views)
     store = Cache(None if cache_dir is None else Path(cache_dir)) if cache else None
     watch = progress or Silent()
-    embedded = embed_sides(intake, model, store, watch)
-    comparison = score_systems(intake, embedded, choices, settings, watch)
+    with limit_threads(threads):
+        embedded = embed_sides(intake, model, store, watch)
+        comparison = score_systems(intake, embedded, choices, settings, watch)
     return replace(
         comparison,
         warnings=size_warnings(intake, keep_sizes=keep_sizes) + comparison.warnings,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,20 +12,22 @@ from calipers.estimate.quantise import bucket_count
 from calipers.metrics.catalogue import Choice
 from calipers.metrics.pair import Settings
 from calipers.progress import Progress
-from calipers.road.intake import Cut, Entry, Intake, length_warnings, summarise
+from calipers.road.intake import Cut, Entry, Intake, length_warnings, summarise, trust_warnings
 from calipers.road.scoring import Scored, average, score_pair
 
 
 def check_sizes(intake: Intake, settings: Settings) -> None:
     """Say before the long work which set is too small."""
     every = [intake.reference, *(cut for entry in intake.systems for cut in entry.cuts)]
-    for cut in every:
-        if len(cut.samples) < settings.k + 1:
-            source, name = cut.samples.source, cut.samples.name
-            raise InputError(
-                f"{name if source.startswith('<') else source}: k = {settings.k} needs at least "
-                f"{settings.k + 1} samples in every set; it has {len(cut.samples)}"
-            )
+    smallest = min(every, key=lambda cut: (len(cut.samples), cut.n_given))
+    size, source = len(smallest.samples), smallest.samples.source
+    if size < settings.k + 1:
+        where = smallest.samples.name if source.startswith("<") else source
+        cut = f", cut to {size}" if size < smallest.n_given else ""
+        raise InputError(
+            f"{where}: k = {settings.k} needs at least {settings.k + 1} samples in every set; "
+            f"it has {smallest.n_given}{cut}"
+        )
     sizes = [len(cut.samples) for cut in every]
     bucket_count(settings.buckets, sizes[0], min(sizes[1:]))
 
@@ -40,10 +41,11 @@ class Embedded:
 
     @property
     def shared_notes(self) -> tuple[str, ...]:
-        """What holds for several sets alike, such as a cache that cannot be written."""
+        """What holds for every set alike, such as a cache that cannot be written."""
         every = [self.reference, *(part for parts in self.systems for part in parts)]
-        counts = Counter(note for part in every for note in part.notes)
-        return tuple(note for note, count in counts.items() if count > 1)
+        return tuple(
+            note for note in self.reference.notes if all(note in part.notes for part in every)
+        )
 
     def own_notes(self, parts: Sequence[Embeddings]) -> tuple[str, ...]:
         """What holds for these sets alone."""
@@ -93,7 +95,7 @@ def score_systems(
                 )
                 advance(1)
             notes = embedded.own_notes(parts)
-            systems.append(_result(entry, parts, average(scored), about, notes))
+            systems.append(_result(entry, parts, average(scored), about, notes, settings.k))
     return Comparison(
         reference=about,
         systems=tuple(systems),
@@ -109,6 +111,7 @@ def _result(
     scored: Scored,
     reference: SetSummary,
     notes: tuple[str, ...],
+    k: int,
 ) -> SystemResult:
     summary = summarise(entry.cuts, name=entry.name, notes=notes)
     several = len(entry.cuts) > 1
@@ -118,7 +121,7 @@ def _result(
         curves=scored.curves,
         seeds=tuple(cut.samples.source for cut in entry.cuts) if several else (),
         samples=tuple(_samples(c, e) for c, e in zip(entry.cuts, parts, strict=True)),
-        warnings=length_warnings(reference, summary),
+        warnings=(*length_warnings(reference, summary), *trust_warnings(reference, summary, k)),
     )
 
 

@@ -60,7 +60,7 @@ def json_rows(lines: Iterable[tuple[int, str]], source: Source) -> Iterator[tupl
             value = parse(line)
         except json.JSONDecodeError as error:
             column = min(error.pos, len(line.rstrip())) + 1
-            problem = f"broken JSON at column {column}: {error.msg}"
+            problem = f"broken JSON at column {column}: {error.msg.removesuffix(' at')}"
             raise source.row_error(number, problem) from error
         except (ValueError, RecursionError) as error:
             raise source.row_error(number, _problem(error)) from error

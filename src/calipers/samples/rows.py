@@ -134,8 +134,16 @@ def _group_of(extract: Extract, path: str, source: Source, number: int, row: Any
     return label
 
 
+def _list_hint(field: str, value: list[object]) -> str:
+    last = value[-1] if value else None
+    if isinstance(last, dict):
+        key = "content" if "content" in last else next(iter(last), "KEY")
+        return f"; for the text of its last item write --field '{field}[-1].{key}'"
+    return f"; take its items with --field '{field}[*]', or the first with '{field}[0]'"
+
+
 def _not_text(field: str, value: object) -> str:
     hint = ""
     if isinstance(value, list):
-        hint = f"; take its items with --field '{field}[*]', or the first with '{field}[0]'"
+        hint = _list_hint(field, value)
     return f"the field {field!r} must be a string, but it is {describe(value)}{hint}"

@@ -1,0 +1,130 @@
+"""What the catalogue reads off a pair is what the public functions say of the same arrays."""
+
+import numpy as np
+import pytest
+
+from calipers import metrics
+from calipers.curves import divergence_frontier, precision_recall_curve
+from calipers.curves.precision_recall import mean_curve
+from calipers.estimate.blocks import Blocks
+from calipers.estimate.quantise import quantise
+from calipers.metrics.catalogue import METRICS
+from calipers.metrics.pair import Pair, Settings
+
+SETTINGS = Settings(k=2, ties="open", buckets=12, restarts=3, c=2.0, seed=5, threads=1)
+
+
+@pytest.fixture
+def sets(rng):
+    # Whole numbers, so that points do lie on rims and open balls differ from closed ones
+    reference = rng.integers(0, 4, (90, 3)).astype(np.float64)
+    return reference, rng.integers(1, 5, (70, 3)).astype(np.float64)
+
+
+def test_every_metric_by_its_name(sets):
+    pair = Pair(*sets, SETTINGS)
+    support = metrics.precision_recall(*sets, k=2, ties="open")
+    spread = metrics.density_coverage(*sets, k=2, ties="open")
+    options = {"buckets": 12, "restarts": 3, "c": 2.0, "seed": 5, "norm": "none", "pca": None}
+    closeness = metrics.mauve(*sets, **options)
+    cells = metrics.prd(*sets, seed=5)
+    expected = {
+        "precision": support.precision,
+        "recall": support.recall,
+        "density": spread.density,
+        "coverage": spread.coverage,
+        "mauve": closeness.mauve,
+        "mauve_star": closeness.mauve_star,
+        "frontier_integral": closeness.frontier_integral,
+        "frontier_integral_star": closeness.frontier_integral_star,
+        "prd_f8": cells.f8,
+        "prd_f1_8": cells.f1_8,
+        "frechet_distance": metrics.frechet_distance(*sets),
+    }
+    assert expected.keys() == METRICS.keys()
+    assert len({score.value for score in expected.values()}) == 11
+    for name, metric in METRICS.items():
+        found = metric.score(pair)
+        assert found.value == pytest.approx(expected[name].value, abs=1e-12), name
+        assert (found.range, found.better) == (expected[name].range, expected[name].better), name
+        assert found.signature.startswith(f"metric:{name}|"), name
+        if name.startswith(("mauve", "frontier", "prd")):
+            assert "seed:5" in found.signature.split("|"), name
+    assert pair.prd.f8.signature == cells.f8.signature
+
+
+def test_options_of_mauve_reach_the_steps(sets):
+    plain = quantise(*sets, buckets=12, restarts=3, seed=5)
+    found = metrics.mauve(*sets, buckets=12, restarts=3, seed=5, c=2.0, norm="none", pca=None)
+    frontier = divergence_frontier(plain.best)
+    assert found.mauve.value == frontier.area(2.0) != frontier.area(5.0)
+    star = divergence_frontier(plain.best.smoothed("krichevsky-trofimov"))
+    assert found.mauve_star.value == star.area(2.0)
+    assert found.frontier_integral_star.value == star.integral() != frontier.integral()
+    np.testing.assert_array_equal(found.frontier_star.weights, star.weights)
+    np.testing.assert_array_equal(found.frontier_star.reference_cost, star.reference_cost)
+    pins = found.mauve_star.signature.split("|")
+    for pin in ("c:2", "grid:25", "buckets:12", "restarts:3", "n:90", "m:70", "seed:5"):
+        assert pin in pins
+    assert "smoothing:krichevsky-trofimov" in pins
+    assert "norm:none" in pins
+    assert "pca:none" in pins
+    assert "smoothing:none" in found.mauve.signature.split("|")
+    turned = metrics.mauve(*sets, buckets=12, restarts=3, seed=5, c=2.0, norm="l2", pca=0.5)
+    rows = metrics.preprocess(*sets, norm="l2", pca=0.5)
+    cells = quantise(rows.reference, rows.generated, buckets=12, restarts=3, seed=5)
+    assert turned.mauve.value == divergence_frontier(cells.best).area(2.0)
+
+
+def test_prd_averages_all_its_runs(sets):
+    cells = quantise(*sets, buckets=8, restarts=4, seed=3)
+    found = metrics.prd(*sets, buckets=8, runs=4, seed=3)
+    curves = [precision_recall_curve(run) for run in cells.runs]
+    assert len({curve.f_beta(8) for curve in curves}) > 1
+    np.testing.assert_allclose(
+        found.curve.precision, np.mean([curve.precision for curve in curves], axis=0)
+    )
+    assert found.f8.value == pytest.approx(mean_curve(curves).f_beta(8))
+    assert found.f1_8.value == pytest.approx(mean_curve(curves).f_beta(1 / 8))
+    for pin in ("beta:8", "buckets:8", "runs:4", "n:90", "m:70", "seed:3"):
+        assert pin in found.f8.signature.split("|")
+    assert "beta:0.125" in found.f1_8.signature.split("|")
+
+
+def test_prd_takes_no_more_cells_than_samples():
+    few = np.arange(12.0).reshape(6, 2)
+    pair = Pair(few, few + 0.5, Settings(k=2, threads=1))
+    assert "buckets:12" in pair.prd.f8.signature.split("|")
+
+
+def test_prd_tells_quality_from_diversity(rng):
+    # Half of the reference is never reached: diversity suffers, quality does not
+    reference = np.repeat([[0.0], [100.0]], 50, axis=0) + rng.standard_normal((100, 1))
+    lacking = metrics.prd(reference, reference[:50], buckets=2, runs=3)
+    assert lacking.f1_8.value > 0.95
+    assert lacking.f8.value < 0.6
+
+
+def test_replicates_share_the_labels_of_seed_and_size(rng):
+    reference, generated = rng.standard_normal((120, 3)), rng.standard_normal((100, 3))
+    pair = Pair(reference, generated, Settings(k=4, seed=7, threads=1))
+    for found, size in zip(pair.blocks, (120, 100), strict=True):
+        np.testing.assert_array_equal(found.labels, Blocks.balanced(size, seed=7).labels)
+        assert found.count == 20
+    assert pair.neighbourhoods.reference_blocks is pair.blocks[0]
+    assert pair.neighbourhoods.generated.replicates.held_from.shape == (100, 20)
+
+
+def test_small_sets_have_no_replicates(rng):
+    reference, generated = rng.standard_normal((120, 3)), rng.standard_normal((99, 3))
+    pair = Pair(reference, generated, Settings(k=4, threads=1))
+    assert pair.blocks is None
+    assert pair.neighbourhoods.reference.replicates is None
+
+
+def test_values_per_sample_of_density_are_over_k(rng):
+    reference, generated = rng.standard_normal((2, 60, 3))
+    for k in (1, 2, 7):
+        density = metrics.density_coverage(reference, generated, k=k).density
+        assert density.per_sample.mean() == pytest.approx(density.value, abs=1e-12)
+        assert f"k:{k}" in density.signature.split("|")
