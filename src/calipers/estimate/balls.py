@@ -29,6 +29,8 @@ class Radii:
         shape ``(n, blocks)``; no columns where no replicates are kept.
     k
         The k of `without`.
+    short
+        How many radii of `without` are too small, since too few neighbours were known.
     """
 
     squared: NDArray[np.float64]

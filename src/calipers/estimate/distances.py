@@ -91,15 +91,21 @@ def sieves(*sets: Points) -> tuple[Sieve, ...]:
     return tuple(_sieve(points, centre, scale) for points in sets)
 
 
+def low_halves(rows: Points) -> NDArray[np.float32]:
+    """``(1 - slack) * |row|^2 / 2``, with the worst case of a float32 product as slack."""
+    slack = (rows.shape[1] + 16) * UNIT * 1.01
+    half = 0.5 * np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+    low: NDArray[np.float32] = (half * (1 - slack)).astype(np.float32)
+    return low
+
+
 def _sieve(points: Points, centre: NDArray[np.float64], scale: float) -> Sieve:
     rows = np.empty(points.shape, np.float32)
     low = np.empty(len(points), np.float32)
-    slack = (points.shape[1] + 16) * UNIT * 1.01
     for start in range(0, len(points), 1024):
         block = (points[start : start + 1024] - centre) * scale
         rows[start : start + 1024] = block
-        half = 0.5 * np.einsum("ij,ij->i", block, block)
-        low[start : start + 1024] = half * (1 - slack)
+        low[start : start + 1024] = low_halves(block)
     return Sieve(points, rows, low, 0.5 * scale * scale)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.distances import UNIT
+from calipers.estimate.distances import low_halves
 from calipers.estimate.kmeans_kernels import (
     look_again,
     loosen,
@@ -101,14 +101,8 @@ def k_means(
 
 def _state(rows: Rows, centres: int) -> _State:
     n = len(rows)
-    half = 0.5 * np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
     bounds = np.empty((n, centres), np.float32) if n * centres <= MOST_BOUNDS else None
-    low = (half * (1 - _slack(rows))).astype(np.float32)
-    return _State(rows, low, np.full(n, -1, np.int32), np.full(n, np.inf), bounds)
-
-
-def _slack(rows: Rows) -> float:
-    return float((rows.shape[1] + 16) * UNIT * 1.01)
+    return _State(rows, low_halves(rows), np.full(n, -1, np.int32), np.full(n, np.inf), bounds)
 
 
 def _assign(
@@ -119,8 +113,7 @@ def _assign(
     workers: Workers,
 ) -> int:
     """Bring every row to its nearest centre; return how many changed theirs."""
-    half = 0.5 * np.einsum("ij,ij->i", middle, middle, dtype=np.float64)
-    low = (half * (1 - _slack(middle))).astype(np.float32)
+    low = low_halves(middle)
     shrink = None if drift is None else (drift * (1 + 1e-6)).astype(np.float32)
 
     def work(part: Span) -> int:

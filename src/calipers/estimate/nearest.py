@@ -73,13 +73,17 @@ def nearest_in_tile(
     k = known.squared.shape[1]
     left, right = Nearest.empty(row1 - row0, k), Nearest.empty(column1 - column0, k)
     products = points.rows[row0:row1] @ points.rows[column0:column1].T
-    limits = points.threshold(known.squared[:, -1])
+    row_limits = points.threshold(known.squared[row0:row1, -1])
+    # On the diagonal rows and columns are the same, and share what tightens their limits
+    column_limits = (
+        row_limits if row0 == column0 else points.threshold(known.squared[column0:column1, -1])
+    )
     _scan(
         products,
         points.points,
         points.low,
-        limits[row0:row1],
-        limits[column0:column1],
+        row_limits,
+        column_limits,
         row0,
         column0,
         points.half_scale,

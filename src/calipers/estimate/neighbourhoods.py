@@ -18,9 +18,9 @@ from calipers.estimate.tiles import BLOCK, Span, rectangle, spans, workers
 from calipers.estimate.validate import check_choice, check_pair, check_whole
 
 Ties = Literal["closed", "open"]
-# Neighbours kept beyond k at least, so that radii without one block of rows are known as well;
-# more where a block holds more of them, and no further beyond the other number
+# Neighbours kept beyond k, at least, so that the radii without one block of rows are known too
 SPARE = 8
+# Where labels are so uneven that more would be needed, such a radius is the last known one
 MOST_KEPT = 1024
 
 

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
 from calipers.estimate.blocks import Blocks
-from calipers.estimate.distances import Points
 from calipers.estimate.histograms import Histograms, count_cells
 from calipers.estimate.kmeans import MOST_BOUNDS, Clustering, k_means
 from calipers.estimate.tiles import Workers, workers
@@ -66,8 +65,8 @@ def bucket_count(buckets: Buckets, n: int, m: int) -> int:
 
 
 def quantise(
-    reference: Points,
-    generated: Points,
+    reference: ArrayLike,
+    generated: ArrayLike,
     *,
     buckets: Buckets = "auto",
     restarts: int = 5,
@@ -100,10 +99,10 @@ def quantise(
     """
     check_whole("restarts", restarts, 1)
     check_whole("seed", seed, 0)
-    reference, generated = check_pair(reference, generated)
-    n = len(reference)
-    cells = bucket_count(buckets, n, len(generated))
-    union = np.concatenate([reference, generated])
+    left, right = check_pair(reference, generated)
+    n = len(left)
+    cells = bucket_count(buckets, n, len(right))
+    union = np.concatenate([left, right])
     centred = union - union.mean(axis=0, dtype=np.float64)
     # A power of two brings the rows to about 1: nothing is rounded, and no float32 square overflows
     exponent = int(np.clip(np.frexp(np.abs(centred).max())[1], -500, 500))

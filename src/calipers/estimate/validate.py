@@ -74,12 +74,6 @@ def is_whole(found: Any, least: int) -> bool:
     return type(found) is not bool and isinstance(found, Integral) and int(found) >= least
 
 
-def check_at_least(parameter: str, found: float, least: float) -> None:
-    """Refuse a number below its least value."""
-    if not found >= least:
-        raise InputError(f"{parameter} must be at least {least}; found {found}")
-
-
 def _check_finite(array: Points, name: str) -> None:
     bad: list[int] = []
     for start in range(0, len(array), 4096):

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from calipers.curves.frontier import DivergenceFrontier, divergence_frontier
 from calipers.estimate.preprocess import Norm, preprocess
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
-from calipers.score import Score, signature
+from calipers.score import Score, join_signature, signature
 
 
 @dataclass(frozen=True)
@@ -109,12 +109,12 @@ def _area(
 ) -> Score:
     grid = len(frontier.weights)
     own = _signature(metric, cells, {"c": c, "grid": grid, "area": "both_axes"})
-    return Score(value=frontier.area(c), signature=f"{own}|{pins}".rstrip("|"))
+    return Score(value=frontier.area(c), signature=join_signature(own, pins))
 
 
 def _integral(metric: str, frontier: DivergenceFrontier, cells: Quantisation, pins: str) -> Score:
     own = _signature(metric, cells, {"divergence": "kl"})
-    return Score(value=frontier.integral(), better="lower", signature=f"{own}|{pins}".rstrip("|"))
+    return Score(value=frontier.integral(), better="lower", signature=join_signature(own, pins))
 
 
 def _signature(metric: str, cells: Quantisation, own: dict[str, object]) -> str:

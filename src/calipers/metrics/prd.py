@@ -18,8 +18,8 @@ from calipers.curves.precision_recall import (
     precision_recall_curve,
 )
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
-from calipers.estimate.validate import check_pair, check_whole
-from calipers.score import Score, signature
+from calipers.estimate.validate import check_whole
+from calipers.score import Score, join_signature, signature
 
 BUCKETS = 20
 RUNS = 10
@@ -68,9 +68,10 @@ def prd(
     InputError
         If the arrays do not fit together, are not finite, or an option is out of its range.
     """
-    left, right = check_pair(reference, generated)
     check_whole("runs", runs, 1)
-    cells = quantise(left, right, buckets=buckets, restarts=runs, seed=seed, threads=threads)
+    cells = quantise(
+        reference, generated, buckets=buckets, restarts=runs, seed=seed, threads=threads
+    )
     return prd_scores(cells, pins=signature({"seed": seed}))
 
 
@@ -88,6 +89,4 @@ def _f(
     own = {"metric": metric, "beta": beta, "angles": len(curve.precision)}
     cut = {"buckets": cells.buckets, "kmeans": "lloyd_random", "runs": len(cells.runs)}
     sizes = {"n": int(cells.best.reference.sum()), "m": int(cells.best.generated.sum())}
-    return Score(
-        value=curve.f_beta(beta), signature=f"{signature(own | cut | sizes)}|{pins}".rstrip("|")
-    )
+    return Score(curve.f_beta(beta), signature=join_signature(signature(own | cut | sizes), pins))

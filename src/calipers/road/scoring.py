@@ -65,12 +65,11 @@ def _mean(scores: Sequence[Score]) -> Score:
     values = tuple(score.value for score in scores)
     each = [score.per_sample for score in scores if score.per_sample is not None]
     return replace(
-        scores[0],
+        scores[0].signed(files=len(scores)),
         value=float(np.mean(values)),
         seeds=values,
         per_sample=np.concatenate(each) if each else None,
         reason=next((score.reason for score in scores if score.reason), None),
-        signature=f"{scores[0].signature}|files:{len(scores)}",
     )
 
 
