@@ -10,14 +10,10 @@ from hypothesis.extra.numpy import arrays
 from calipers.errors import InputError
 from calipers.estimate import neighbourhoods
 from calipers.estimate.blocks import Blocks
+from calipers.estimate.candidates import Candidates, settle
 from calipers.estimate.distances import sieves, squared_distance, thresholds
-from calipers.estimate.nearest import (
-    Nearest,
-    merge_nearest,
-    nearest_in_tile,
-    nearest_neighbours,
-)
-from calipers.estimate.tiles import available_threads, spans, triangle, workers
+from calipers.estimate.nearest import nearest_in_tile, nearest_neighbours
+from calipers.estimate.tiles import available_threads, panel_spans, spans, triangle, workers
 from calipers.estimate.validate import check_points
 
 _spec = importlib.util.spec_from_file_location("oracle", Path(__file__).with_name("oracle.py"))
@@ -177,13 +173,15 @@ def test_replicates_equal_a_run_without_the_block(rng, ties):
 def test_tiles_merge_in_any_order_from_empty_lists(rng):
     (points,) = sieves(rng.standard_normal((200, 9)).astype(np.float32))
     whole = nearest_neighbours(points, k=5, threads=1)
-    tiles = triangle(spans(200, 60))
-    merged = Nearest.empty(200, 5)
+    tiles = triangle(panel_spans(200, 60))
+    found = Candidates.empty(200, 5)
     for place in rng.permutation(len(tiles)):
         rows, columns = tiles[place]
-        left, right = nearest_in_tile(points, (rows, columns), Nearest.empty(200, 5))
-        merge_nearest(merged, rows, left)
-        merge_nearest(merged, columns, right)
+        left, right = nearest_in_tile(points, (rows, columns), Candidates.empty(200, 5))
+        found.merge(rows, left)
+        found.merge(columns, right)
+    with workers(1) as pool:
+        merged = settle(found, points, points, 5, pool, own=True)
     np.testing.assert_array_equal(merged.squared, whole.squared)
     np.testing.assert_array_equal(merged.index, whole.index)
 
@@ -356,11 +354,14 @@ def test_a_bound_of_the_sieve_never_lies_above_the_distance(rng, d, offset):
     rows = rng.standard_normal((120, d)) + offset * np.repeat([[-1], [1]], 60, axis=0)
     (points,) = sieves(rows)
     products = points.rows @ points.rows.T
-    bounds = points.low[:, None] + points.low[None, :] - products
+    low = points.low[:120]
+    sums = low[:, None] + low[None, :]
+    bounds = sums - products
     squared = oracle.squared_distances(rows, rows)
-    assert (bounds <= points.threshold(squared)).all()
+    assert (bounds < points.threshold(squared)).all()
+    assert (bounds + points.gap * sums >= points.half_scale * squared).all()
     # Nor far below it, or everything would pass
-    assert (bounds >= points.half_scale * squared - 1e-3 * points.low.max()).all()
+    assert (bounds >= points.half_scale * squared - 1e-3 * low.max()).all()
 
 
 def test_thresholds_are_rounded_up(rng):

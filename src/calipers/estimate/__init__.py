@@ -1,5 +1,6 @@
 """How two sets of embeddings relate: the small objects that all scores are read from."""
 
+from calipers.estimate.balls import Supports
 from calipers.estimate.histograms import Histograms
 from calipers.estimate.neighbourhoods import Balls, Neighbourhoods, neighbourhoods
 from calipers.estimate.preprocess import Preprocessed, preprocess
@@ -11,6 +12,7 @@ __all__ = [
     "Neighbourhoods",
     "Preprocessed",
     "Quantisation",
+    "Supports",
     "neighbourhoods",
     "preprocess",
     "quantise",

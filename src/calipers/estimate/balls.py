@@ -1,208 +1,194 @@
-"""Which rows of one set lie in the k-NN balls of another: one pass over the pairs, exact counts."""
+"""The balls of a set, as what the pass over the pairs compares distances with."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.errors import InputError
 from calipers.estimate.blocks import Blocks
-from calipers.estimate.distances import Sieve, any_within, squared_distance
-from calipers.estimate.jit import kernel
-from calipers.estimate.nearest import Nearest
+from calipers.estimate.candidates import Nearest
+from calipers.estimate.distances import Sieve, squared_distance
+from calipers.estimate.jit import inlined, kernel
 
 Counts = NDArray[np.int32]
+Doubles = NDArray[np.float64]
+Distance = Literal["euclidean", "cosine"]
 
 
 @dataclass(frozen=True)
-class Radii:
-    """Squared radii of the balls of one set, ready to be compared with the pairs of a tile.
+class Supports:
+    """Further supports that the same pass measures; None leaves one out.
+
+    Attributes
+    ----------
+    capped
+        The k of balls whose radius is capped at the median of their set's radii.
+    smaller
+        The k of balls of which only those with a radius up to the median count.
+    spread
+        ``(k, factor)``: balls of one radius, `factor` times the mean k-th radius of their set.
+    """
+
+    capped: int | None = None
+    smaller: int | None = None
+    spread: tuple[int, float] | None = None
+
+    @property
+    def k_max(self) -> int:
+        """The largest k that they need; 0 where they need none."""
+        return max(self.capped or 0, self.smaller or 0, self.spread[0] if self.spread else 0)
+
+
+class Radii(NamedTuple):
+    """Squared radii of the balls around the rows of a set, float64.
 
     Attributes
     ----------
     squared
-        For every row and every k from 1 to k_max, shape ``(n, k_max)``, float64.
+        For every row and every k from 1 to k_max, shape ``(n, k_max)``.
     without
-        For every row and block, the radius for `k` once that block of the own set is deleted,
-        shape ``(n, blocks)``; no columns where no replicates are kept.
-    k
-        The k of `without`.
-    short
-        How many radii of `without` are too small, since too few neighbours were known.
+        For every row and block, the radius for the chosen k once that block of the own set is
+        deleted, shape ``(n, blocks)``; no columns where no replicates are kept.
+    largest
+        The largest of these for every row, shape ``(n,)``: no pair beyond it counts.
+    capped
+        The radius capped at the median, -1 where none is asked for, shape ``(n,)``.
+    smaller
+        The radius where it is at most the median, else -1, shape ``(n,)``.
+    labels
+        The block of every row, shape ``(n,)``, int64.
     """
 
-    squared: NDArray[np.float64]
-    without: NDArray[np.float64]
-    k: int
-    short: int = 0
-
-    @classmethod
-    def of(cls, nearest: Nearest, *, k: int, k_max: int, blocks: Blocks) -> Radii:
-        """Read the radii off the nearest neighbours of a set."""
-        without = np.empty((len(nearest.squared), blocks.count))
-        short = _radii_without(nearest.squared, nearest.index, blocks.labels, k, without)
-        return cls(np.ascontiguousarray(nearest.squared[:, :k_max]), without, k, int(short))
-
-    def largest(self) -> NDArray[np.float64]:
-        """The largest radius of every row, shape ``(n,)``: no pair beyond it counts."""
-        without: NDArray[np.float64] = self.without.max(axis=1, initial=0.0)
-        return np.maximum(self.squared[:, -1], without)
+    squared: Doubles
+    without: Doubles
+    largest: Doubles
+    capped: Doubles
+    smaller: Doubles
+    labels: NDArray[np.int64]
 
     def rows(self, start: int, stop: int) -> Radii:
         """The radii of some of the rows."""
-        return Radii(self.squared[start:stop], self.without[start:stop], self.k)
-
-
-@dataclass(frozen=True)
-class BallCounts:
-    """How often rows of one set (the owners of the balls) hold rows of the other (the guests).
-
-    Attributes
-    ----------
-    held
-        Guests by the smallest k whose ball holds them, shape ``(owners, k_max)``.
-    inside
-        For every guest, owners by the smallest k whose ball holds it, shape ``(guests, k_max)``.
-    held_without
-        Guests held once a block of the owners' set is deleted, shape ``(owners, blocks)``.
-    held_from
-        Guests held, by the guest's block, shape ``(owners, blocks)``.
-    inside_without
-        Owners that hold the guest once a block of their set is deleted, ``(guests, blocks)``.
-    """
-
-    held: Counts
-    inside: Counts
-    held_without: Counts
-    held_from: Counts
-    inside_without: Counts
-
-    @classmethod
-    def zeros(cls, owners: int, guests: int, k_max: int, blocks: int) -> BallCounts:
-        """Nothing counted yet."""
-        return cls(
-            np.zeros((owners, k_max), np.int32),
-            np.zeros((guests, k_max), np.int32),
-            np.zeros((owners, blocks), np.int32),
-            np.zeros((owners, blocks), np.int32),
-            np.zeros((guests, blocks), np.int32),
+        return Radii(
+            self.squared[start:stop],
+            self.without[start:stop],
+            self.largest[start:stop],
+            self.capped[start:stop],
+            self.smaller[start:stop],
+            self.labels[start:stop],
         )
-
-    def add(self, part: BallCounts, owners: slice, guests: slice) -> None:
-        """Add the counts of a tile, in place."""
-        self.held[owners] += part.held
-        self.inside[guests] += part.inside
-        self.held_without[owners] += part.held_without
-        self.held_from[owners] += part.held_from
-        self.inside_without[guests] += part.inside_without
-
-    @property
-    def arrays(self) -> tuple[Counts, ...]:
-        """The arrays in the order in which the kernel takes them."""
-        return self.held, self.inside, self.held_without, self.held_from, self.inside_without
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two sets of a pass: its rows, its balls, its block labels."""
+    """One of the two sets of a pass: its rows, its nearest neighbours, its balls.
+
+    Attributes
+    ----------
+    points
+        The rows, ready for the sieve.
+    nearest
+        Their nearest own neighbours.
+    radii
+        Their balls.
+    k
+        The chosen k, of the replicates.
+    median
+        The square of the median radius at which balls are capped, NaN where none is asked for.
+    spread
+        The common squared radius of :attr:`Supports.spread`, NaN where none is asked for.
+    """
 
     points: Sieve
+    nearest: Nearest
     radii: Radii
-    blocks: Blocks
-
-    def rows(self, start: int, stop: int) -> tuple[Any, ...]:
-        """What the kernel needs of some of the rows."""
-        radii = self.radii.rows(start, stop)
-        return (
-            self.points.points[start:stop],
-            self.points.low[start:stop],
-            self.points.threshold(radii.largest()),
-            radii.squared,
-            radii.without,
-            self.blocks.labels[start:stop],
-        )
+    k: int
+    median: float
+    spread: float
 
 
-def count_tile(
-    reference: Side, generated: Side, rows: slice, columns: slice, *, closed: bool
-) -> tuple[BallCounts, BallCounts]:
-    """Count over one tile: generated rows in reference balls, and reference rows in generated ones.
+def radii_of(
+    nearest: Nearest, *, k: int, k_max: int, blocks: Blocks, supports: Supports
+) -> tuple[Radii, int]:
+    """Read the radii off the nearest neighbours of a set.
 
-    A pure function of its rows; counts of tiles add up in any order.
+    Also returns how many radii without a block are too small, since too few neighbours are known.
     """
-    n, m = rows.stop - rows.start, columns.stop - columns.start
-    k_max, blocks = reference.radii.squared.shape[1], reference.blocks.count
-    of_reference = BallCounts.zeros(n, m, k_max, blocks)
-    of_generated = BallCounts.zeros(m, n, k_max, blocks)
-    products = reference.points.rows[rows] @ generated.points.rows[columns].T
-    _scan(
-        products,
-        reference.rows(rows.start, rows.stop),
-        generated.rows(columns.start, columns.stop),
-        of_reference.arrays,
-        of_generated.arrays,
-        reference.radii.k,
+    n = len(nearest.squared)
+    without = np.empty((n, blocks.count))
+    short = _radii_without(nearest.squared, nearest.index, blocks.labels, k, without)
+    squared = np.ascontiguousarray(nearest.squared[:, :k_max])
+    capped, smaller = np.full((2, n), -1.0)
+    if supports.capped is not None:
+        capped = np.minimum(
+            squared[:, supports.capped - 1], median_radius(squared, supports.capped)
+        )
+    if supports.smaller is not None:
+        own = squared[:, supports.smaller - 1]
+        smaller = np.where(own <= median_radius(squared, supports.smaller), own, -1.0)
+    largest = np.maximum(squared[:, -1], without.max(axis=1, initial=0.0))
+    return Radii(squared, without, largest, capped, smaller, blocks.labels), int(short)
+
+
+def common_radius(nearest: Nearest, supports: Supports, distance: Distance) -> float:
+    """The squared radius of the balls that all have the same one, NaN where none is asked for."""
+    if supports.spread is None:
+        return np.nan
+    k, factor = supports.spread
+    mean = float(as_distance(nearest.squared[:, k - 1], distance).mean())
+    return 2 * factor * mean if distance == "cosine" else (factor * mean) ** 2
+
+
+def as_distance(squared: Doubles, distance: Distance) -> Doubles:
+    """Turn squared distances of rows into the distance that was asked for."""
+    return squared / 2 if distance == "cosine" else np.sqrt(squared)
+
+
+def capped_own(side: Side, *, closed: bool) -> Counts:
+    """In how many of its own set's capped balls every row lies, its own left out, ``(n,)``."""
+    counts = np.zeros(len(side.radii.capped), np.int32)
+    _count_own(
+        side.nearest.squared,
+        side.nearest.index,
+        side.radii.capped,
+        side.points.points,
         closed,
+        counts,
     )
-    return of_reference, of_generated
+    return counts
 
 
-@kernel
-def _holds(squared_radius: float, squared: float, closed: bool) -> bool:
+def check_supports(supports: Supports) -> None:
+    """Refuse further supports that make no sense."""
+    from calipers.estimate.validate import check_whole
+
+    spread = supports.spread or (1, 1.0)
+    for name, k in (
+        ("capped", supports.capped),
+        ("smaller", supports.smaller),
+        ("spread", spread[0]),
+    ):
+        check_whole(f"k of {name}", 1 if k is None else k, 1)
+    if not 0 < spread[1] < np.inf:
+        raise InputError(f"the factor of spread must be positive; found {spread[1]!r}")
+
+
+def median_radius(squared: Doubles, k: int | None) -> float:
+    """The square of the median k-th radius; exact where it is one of the radii."""
+    if k is None:
+        return np.nan
+    column = np.sort(squared[:, k - 1])
+    low, high = column[(len(column) - 1) // 2], column[len(column) // 2]
+    return float(low if low == high else ((np.sqrt(low) + np.sqrt(high)) / 2) ** 2)
+
+
+@inlined
+def holds(squared_radius: float, squared: float, closed: bool) -> bool:
+    """Whether a ball holds a point at some squared distance from its centre."""
     return squared <= squared_radius if closed else squared < squared_radius
-
-
-@kernel
-def _record(
-    squared: float,
-    owner: int,
-    guest: int,
-    owners: Any,
-    label: int,
-    counts: Any,
-    k: int,
-    closed: Any,
-) -> None:
-    """Enter one pair into the counts of the owner's balls."""
-    _, _, _, radii, without, labels = owners
-    held, inside, held_without, held_from, inside_without = counts
-    for level in range(radii.shape[1]):
-        if _holds(radii[owner, level], squared, closed):
-            held[owner, level] += 1
-            inside[guest, level] += 1
-            break
-    blocks = without.shape[1]
-    if blocks > 0 and _holds(radii[owner, k - 1], squared, closed):
-        held_from[owner, label] += 1
-    for block in range(blocks):
-        if block != labels[owner] and _holds(without[owner, block], squared, closed):
-            held_without[owner, block] += 1
-            inside_without[guest, block] += 1
-
-
-@kernel
-def _scan(
-    products: Any, rows: Any, columns: Any, of_rows: Any, of_columns: Any, k: int, closed: bool
-) -> None:
-    row_points, row_low, row_limits, _, _, row_labels = rows
-    column_points, column_low, column_limits, _, _, column_labels = columns
-    width = products.shape[1]
-    for r in range(products.shape[0]):
-        low, limit = row_low[r], row_limits[r]
-        for c0 in range(0, width, 64):
-            c1 = min(c0 + 64, width)
-            if not any_within(
-                products[r, c0:c1], low, column_low[c0:c1], limit, column_limits[c0:c1]
-            ):
-                continue
-            for c in range(c0, c1):
-                bound = low + column_low[c] - products[r, c]
-                if bound <= limit or bound <= column_limits[c]:
-                    squared = squared_distance(row_points[r], column_points[c])
-                    _record(squared, r, c, rows, column_labels[c], of_rows, k, closed)
-                    _record(squared, c, r, columns, row_labels[r], of_columns, k, closed)
 
 
 @kernel
@@ -222,3 +208,20 @@ def _radii_without(squared: Any, index: Any, labels: Any, k: int, without: Any) 
                     break
             short += left > 0 and labels[i] != block
     return short
+
+
+@kernel
+def _count_own(
+    squared: Any, index: Any, capped: Any, points: Any, closed: bool, counts: Any
+) -> None:
+    n, kept = squared.shape
+    for i in range(n):
+        if kept < n - 1 and holds(capped[i], squared[i, -1], closed):
+            for j in range(n):  # ties go on beyond the neighbours that were kept
+                distance = squared_distance(points[i], points[j])
+                counts[j] += j != i and holds(capped[i], distance, closed)
+            continue
+        for place in range(kept):
+            if not holds(capped[i], squared[i, place], closed):
+                break
+            counts[index[i, place]] += 1

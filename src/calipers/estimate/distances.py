@@ -1,21 +1,23 @@
 """Squared Euclidean distances: exact ones in float64, and float32 bounds that never miss one.
 
-The float32 products of BLAS are fast but cancel. They are used only as a sieve: for centred and
-scaled rows z, half the squared distance of two rows lies above ``low_i + low_j - z_i . z_j``,
-where ``low = (1 - slack) * |z|^2 / 2``. The slack is the worst case of a d-term float32 sum, so
-no pair that matters can fall through; every pair that passes is computed again in float64, on
-the numbers as given.
+Products in float32 are fast but cancel. They are used only as a sieve: for centred and scaled rows
+z, half the squared distance of two rows lies above ``low_i + low_j - z_i . z_j``, where
+``low = (1 - slack) * |z|^2 / 2``. The slack is the worst case of a d-term float32 sum, so no pair
+that matters can fall through; every pair that passes is computed again in float64, on the numbers
+as given.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.jit import kernel, summation
+from calipers.estimate.jit import summation
+from calipers.estimate.microkernel import PANEL
 
 Points = NDArray[np.float32] | NDArray[np.float64]
 
@@ -32,48 +34,64 @@ def squared_distance(x: Any, y: Any) -> float:
     return total
 
 
-@kernel
-def any_within(products: Any, low: float, column_low: Any, limit: float, limits: Any) -> bool:
-    """Tell whether any pair of a row and some columns passes the sieve, in vector lanes."""
-    hits = 0
-    for c in range(products.shape[0]):
-        bound = low + column_low[c] - products[c]
-        hits += (bound <= limit) | (bound <= limits[c])
-    return hits > 0
-
-
 @dataclass(frozen=True)
 class Sieve:
-    """The float32 side of a set of points: what BLAS multiplies, and the bounds it allows.
+    """The float32 side of a set of points: what is multiplied, and the bounds that it allows.
 
     Attributes
     ----------
     points
         The rows as given, shape ``(n, d)``, float32 or float64: the exact distances use these.
-    rows
-        Centred and scaled rows, shape ``(n, d)``, float32, of absolute value at most about 1.
+    panels
+        Centred and scaled rows of absolute value at most about 1, in the layout of
+        :mod:`calipers.estimate.microkernel`, shape ``(panels, d, 48)``, float32; the rows that
+        fill the last panel are zero.
     low
-        ``(1 - slack) * |row|^2 / 2``, shape ``(n,)``, float32.
+        ``(1 - slack) * |row|^2 / 2``, shape ``(panels * 48,)``, float32; infinite for rows that
+        only fill, so that none of their pairs passes.
     half_scale
-        Factor from a squared distance of `points` to half a squared distance of `rows`; a power
+        Factor from a squared distance of `points` to half a squared distance of the rows; a power
         of two, so that it rounds nothing.
     """
 
     points: Points
-    rows: NDArray[np.float32]
+    panels: NDArray[np.float32]
     low: NDArray[np.float32]
     half_scale: float
+
+    def limits(self, squared_radius: NDArray[np.float64]) -> NDArray[np.float32]:
+        """Squared radii of consecutive rows as limits of the sieve, filled up to whole panels."""
+        return fill_panels(thresholds(squared_radius, self.half_scale), 0.0)
+
+    @cached_property
+    def rows(self) -> NDArray[np.float32]:
+        """The centred and scaled rows one after the other, ``(n, d)``, made when asked for."""
+        n, d = self.points.shape
+        return np.ascontiguousarray(self.panels.transpose(0, 2, 1).reshape(-1, d)[:n])
 
     def threshold(self, squared_radius: NDArray[np.float64]) -> NDArray[np.float32]:
         """Bring squared radii to the scale of the bounds, rounded up."""
         return thresholds(squared_radius, self.half_scale)
 
+    @property
+    def gap(self) -> float:
+        """By how much half a squared distance may pass its bound, over the sum of both `low`."""
+        return 2.02 * slack(self.points.shape[1])
+
 
 def thresholds(squared_radius: NDArray[np.float64], half_scale: float) -> NDArray[np.float32]:
-    """Half squared radii in the scale of the sieve, float32, never below the true value."""
+    """Half squared radii in the scale of the sieve, float32, above the true value."""
     with np.errstate(over="ignore"):
         scaled = (squared_radius * (half_scale * (1 + 4 * UNIT)) + 1e-36).astype(np.float32)
     return np.where(np.isnan(squared_radius), np.float32(np.inf), scaled)
+
+
+def fill_panels(values: NDArray[np.float32], with_value: float) -> NDArray[np.float32]:
+    """Bring values, one for each row, to whole panels."""
+    places = -(-len(values) // PANEL) * PANEL
+    filled = np.full(places, with_value, np.float32)
+    filled[: len(values)] = values
+    return filled
 
 
 def sieves(*sets: Points) -> tuple[Sieve, ...]:
@@ -93,20 +111,26 @@ def sieves(*sets: Points) -> tuple[Sieve, ...]:
 
 def low_halves(rows: Points) -> NDArray[np.float32]:
     """``(1 - slack) * |row|^2 / 2``, with the worst case of a float32 product as slack."""
-    slack = (rows.shape[1] + 16) * UNIT * 1.01
     half = 0.5 * np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-    low: NDArray[np.float32] = (half * (1 - slack)).astype(np.float32)
+    low: NDArray[np.float32] = (half * (1 - slack(rows.shape[1]))).astype(np.float32)
     return low
 
 
+def slack(d: int) -> float:
+    """Share of half a squared length by which the bounds stay below the truth."""
+    return (d + 16) * UNIT * 1.01
+
+
 def _sieve(points: Points, centre: NDArray[np.float64], scale: float) -> Sieve:
-    rows = np.empty(points.shape, np.float32)
+    count = -(-len(points) // PANEL)
+    panels = np.zeros((count, points.shape[1], PANEL), np.float32)
     low = np.empty(len(points), np.float32)
-    for start in range(0, len(points), 1024):
-        block = (points[start : start + 1024] - centre) * scale
-        rows[start : start + 1024] = block
-        low[start : start + 1024] = low_halves(block)
-    return Sieve(points, rows, low, 0.5 * scale * scale)
+    for panel in range(count):
+        part = slice(panel * PANEL, min((panel + 1) * PANEL, len(points)))
+        rows = (points[part] - centre) * scale
+        panels[panel, :, : len(rows)] = rows.T
+        low[part] = low_halves(rows)
+    return Sieve(points, panels, fill_panels(low, np.inf), 0.5 * scale * scale)
 
 
 def _largest_deviation(points: Points, centre: NDArray[np.float64]) -> float:

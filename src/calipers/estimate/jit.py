@@ -15,6 +15,14 @@ def kernel(function: F) -> F:
     return cast(F, _compile(function))
 
 
+def inlined(function: F) -> F:
+    """Compile a small part of a kernel into whatever calls it.
+
+    A call costs more than it seems: the owners of all arrays in the arguments are counted.
+    """
+    return cast(F, _compile(function, forceinline=True))
+
+
 def summation(function: F) -> F:
     """Compile a sum whose terms may be added in any one order, so that it runs in vector lanes.
 

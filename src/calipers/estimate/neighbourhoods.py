@@ -10,14 +10,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
-from calipers.estimate.balls import BallCounts, Counts, Radii, Side, count_tile
+from calipers.estimate.balls import (
+    Counts,
+    Side,
+    as_distance,
+    capped_own,
+    check_supports,
+    common_radius,
+    median_radius,
+    radii_of,
+)
+from calipers.estimate.balls import Distance as Distance
+from calipers.estimate.balls import Supports as Supports
 from calipers.estimate.blocks import Blocks
+from calipers.estimate.candidates import Nearest, settle
+from calipers.estimate.crossing import Crossing, cross_tile, exact_ratio
 from calipers.estimate.distances import Points, Sieve, sieves
 from calipers.estimate.nearest import nearest_neighbours
-from calipers.estimate.tiles import BLOCK, Span, rectangle, spans, workers
+from calipers.estimate.preprocess import unit_rows
+from calipers.estimate.tiles import BLOCK, Span, Workers, panel_spans, rectangle, workers
 from calipers.estimate.validate import check_choice, check_pair, check_whole
 
 Ties = Literal["closed", "open"]
+NO_SUPPORTS = Supports()
 # Neighbours kept beyond k, at least, so that the radii without one block of rows are known too
 SPARE = 8
 # Where labels are so uneven that more would be needed, such a radius is the last known one
@@ -56,14 +71,44 @@ class Balls:
         How many guests lie in the ball of every owner, for each k, ``(n, k_max)``, int32.
     inside
         In how many of the balls every guest lies, for each k, shape ``(m, k_max)``, int32.
+    own_nearest
+        The nearest own neighbour of every owner, the first of equal ones, shape ``(n,)``, int64.
+    nearest
+        The owner nearest to every guest, the first of equal ones, shape ``(m,)``, int64.
+    distance
+        The distance to it, shape ``(m,)``, float64.
+    capped
+        How many balls of capped radius hold every guest, shape ``(m,)``, int32, or None.
+    capped_own
+        How many balls of capped radius hold every owner, its own left out, ``(n,)``, or None.
+    realism
+        Largest ratio of the radius of a smaller ball to the distance from its centre, for every
+        guest, shape ``(m,)``, float64, infinite at distance 0, or None.
+    missed
+        Product of distance over the common radius R over the owners within R of every guest,
+        shape ``(m,)``, float64, or None.
     replicates
-        The same with one block of rows left out, or None where no blocks were given.
+        The counts with one block of rows left out, or None where no blocks were given.
     """
 
     radii: NDArray[np.float64]
     held: Counts
     inside: Counts
-    replicates: Replicates | None
+    own_nearest: NDArray[np.int64]
+    nearest: NDArray[np.int64]
+    distance: NDArray[np.float64]
+    capped: Counts | None = None
+    capped_own: Counts | None = None
+    realism: NDArray[np.float64] | None = None
+    missed: NDArray[np.float64] | None = None
+    replicates: Replicates | None = None
+
+    @property
+    def first(self) -> NDArray[np.int64]:
+        """The smallest k whose ball holds the guest; k_max + 1 where none does, shape ``(m,)``."""
+        reached = self.inside > 0
+        first: NDArray[np.int64] = reached.shape[1] + 1 - reached.sum(axis=1)
+        return first
 
 
 @dataclass(frozen=True)
@@ -78,6 +123,10 @@ class Neighbourhoods:
         The balls of the generated rows; their guests are the reference rows.
     ties
         ``"closed"`` counts a point on the rim of a ball as inside, ``"open"`` as outside.
+    distance
+        ``"euclidean"``, or ``"cosine"``: 1 less the cosine of the angle.
+    supports
+        The further supports that were measured.
     k_max
         The largest k for which the counts are known.
     reference_blocks, generated_blocks
@@ -87,6 +136,8 @@ class Neighbourhoods:
     reference: Balls
     generated: Balls
     ties: Ties
+    distance: Distance
+    supports: Supports
     k_max: int
     reference_blocks: Blocks
     generated_blocks: Blocks
@@ -99,6 +150,8 @@ def neighbourhoods(
     k: int = 4,
     k_max: int | None = None,
     ties: Ties = "closed",
+    distance: Distance = "euclidean",
+    supports: Supports = NO_SUPPORTS,
     blocks: tuple[Blocks, Blocks] | None = None,
     threads: int | None = None,
     block_size: int = BLOCK,
@@ -116,6 +169,11 @@ def neighbourhoods(
         Counts are kept for every k up to this one (default: `k`).
     ties
         Whether the rim of a ball belongs to it: ``"closed"`` (the papers) or ``"open"`` (prdc).
+    distance
+        ``"euclidean"``, or ``"cosine"``: 1 less the cosine of the angle, for which rows are first
+        scaled to length one in float64.
+    supports
+        Further supports to measure in the same pass.
     blocks
         Block labels of both sets; with them, counts of delete-one-block replicates are kept.
     threads, block_size
@@ -132,20 +190,27 @@ def neighbourhoods(
         If the arrays do not fit together, hold NaN or infinity, or have too few rows for k.
     """
     reference, generated = check_pair(reference, generated)
-    k_max = check_k(k, k_max, reference, generated)
+    check_supports(supports)
+    k_max = check_k(k, max(k_max or k, supports.k_max), reference, generated)
     check_choice("ties", ties, ("closed", "open"))
+    check_choice("distance", distance, ("euclidean", "cosine"))
     check_whole("block_size", block_size, 1)
     blocks = blocks or (Blocks.none(len(reference)), Blocks.none(len(generated)))
     _check_blocks(blocks, len(reference), len(generated))
+    if distance == "cosine":
+        reference, generated = _directions(reference, generated)
+    work = _Work(k, k_max, ties == "closed", distance, supports, threads, block_size)
     sides = [
-        _side(sieve, k, k_max, labels, threads, block_size)
+        work.side(sieve, labels)
         for sieve, labels in zip(sieves(reference, generated), blocks, strict=True)
     ]
-    counts = _count(sides[0], sides[1], ties == "closed", threads, block_size)
+    found = work.cross(sides[0], sides[1])
     return Neighbourhoods(
-        reference=_balls(sides[0], counts[0]),
-        generated=_balls(sides[1], counts[1]),
+        reference=work.balls(sides[0], found[0]),
+        generated=work.balls(sides[1], found[1]),
         ties=ties,
+        distance=distance,
+        supports=supports,
         k_max=k_max,
         reference_blocks=blocks[0],
         generated_blocks=blocks[1],
@@ -180,46 +245,98 @@ def _check_blocks(blocks: tuple[Blocks, Blocks], n: int, m: int) -> None:
             raise InputError(f"{name} block labels must lie in 0..{side.count - 1}")
 
 
-def _side(
-    points: Sieve, k: int, k_max: int, blocks: Blocks, threads: int | None, size: int
-) -> Side:
-    spare = 0
-    if blocks.count:  # how many of the k nearest one block may hold, six standard deviations up
-        share = k / blocks.count
-        spare = max(SPARE, math.ceil(share + 6 * math.sqrt(share)))
-    while True:
-        kept = min(k_max + spare, len(points.rows) - 1)
-        nearest = nearest_neighbours(points, k=kept, threads=threads, block=size)
-        radii = Radii.of(nearest, k=k, k_max=k_max, blocks=blocks)
-        if radii.short == 0 or kept == len(points.rows) - 1 or kept > MOST_KEPT:
-            return Side(points, radii, blocks)
-        spare = 2 * spare + k  # one block holds most neighbours of some row: keep more
+def _directions(reference: Points, generated: Points) -> tuple[Points, Points]:
+    """Rows of length one, whose squared distance is twice their cosine distance."""
+    for name, points in (("reference", reference), ("generated", generated)):
+        zero = np.flatnonzero(~points.any(axis=1))
+        if len(zero):
+            raise InputError(
+                f"{name}: distance cosine needs rows that are not all zero; "
+                f"{len(zero)} row(s) are, the first is row {zero[0] + 1}"
+            )
+    return unit_rows(reference.astype(np.float64)), unit_rows(generated.astype(np.float64))
 
 
-def _count(
-    reference: Side, generated: Side, closed: bool, threads: int | None, size: int
-) -> tuple[BallCounts, BallCounts]:
-    n, m = len(reference.points.rows), len(generated.points.rows)
-    k_max, blocks = reference.radii.squared.shape[1], reference.blocks.count
-    totals = BallCounts.zeros(n, m, k_max, blocks), BallCounts.zeros(m, n, k_max, blocks)
+@dataclass(frozen=True)
+class _Crossed:
+    """What a pass found for the balls of one set, settled."""
 
-    def work(tile: tuple[Span, Span]) -> tuple[slice, slice, tuple[BallCounts, BallCounts]]:
-        rows, columns = slice(*tile[0]), slice(*tile[1])
-        return rows, columns, count_tile(reference, generated, rows, columns, closed=closed)
+    found: Crossing
+    nearest: Nearest
+    ratio: NDArray[np.float64]
 
-    tiles = rectangle(spans(n, size), spans(m, size))
-    with workers(threads) as pool:
-        for rows, columns, parts in pool.map(work, tiles):
-            totals[0].add(parts[0], rows, columns)
-            totals[1].add(parts[1], columns, rows)
-    return totals
+    @classmethod
+    def of(cls, owners: Side, guests: Side, found: Crossing, pool: Workers) -> _Crossed:
+        nearest = settle(found.candidates, guests.points, owners.points, 1, pool, own=False)
+        return cls(found, nearest, exact_ratio(owners, guests, found))
 
 
-def _balls(side: Side, counts: BallCounts) -> Balls:
-    replicates = Replicates(counts.held_without, counts.held_from, counts.inside_without)
-    return Balls(
-        np.sqrt(side.radii.squared),
-        np.cumsum(counts.held, axis=1, dtype=np.int32),
-        np.cumsum(counts.inside, axis=1, dtype=np.int32),
-        replicates if side.blocks.count else None,
-    )
+@dataclass(frozen=True)
+class _Work:
+    """The choices of one call, and the three passes that follow from them."""
+
+    k: int
+    k_max: int
+    closed: bool
+    distance: Distance
+    supports: Supports
+    threads: int | None
+    size: int
+
+    def side(self, points: Sieve, blocks: Blocks) -> Side:
+        """Find the balls of one set."""
+        others, spare = len(points.points) - 1, 0
+        if blocks.count:  # how many of the k nearest one block may hold, six deviations up
+            share = self.k / blocks.count
+            spare = max(SPARE, math.ceil(share + 6 * math.sqrt(share)))
+        while True:
+            kept = min(self.k_max + spare, others)
+            nearest = nearest_neighbours(points, k=kept, threads=self.threads, block=self.size)
+            radii, short = radii_of(
+                nearest, k=self.k, k_max=self.k_max, blocks=blocks, supports=self.supports
+            )
+            if short == 0 or kept == others or kept > MOST_KEPT:
+                spread = common_radius(nearest, self.supports, self.distance)
+                median = median_radius(nearest.squared, self.supports.capped)
+                return Side(points, nearest, radii, self.k, median, spread)
+            spare = 2 * spare + self.k  # one block holds most neighbours of some row: keep more
+
+    def cross(self, reference: Side, generated: Side) -> tuple[_Crossed, _Crossed]:
+        """Look at every pair of the two sets once."""
+        n, m = len(reference.points.points), len(generated.points.points)
+        blocks = reference.radii.without.shape[1]
+        total = Crossing.empty(n, m, self.k_max, blocks), Crossing.empty(m, n, self.k_max, blocks)
+
+        def look(tile: tuple[Span, Span]) -> tuple[slice, slice, tuple[Crossing, Crossing]]:
+            found = cross_tile(reference, generated, *tile, total, closed=self.closed)
+            return slice(*tile[0]), slice(*tile[1]), found
+
+        with workers(self.threads) as pool:
+            tiles = rectangle(panel_spans(n, self.size), panel_spans(m, self.size))
+            for rows, columns, parts in pool.map(look, tiles):
+                total[0].add(parts[0], rows, columns)
+                total[1].add(parts[1], columns, rows)
+            return (
+                _Crossed.of(reference, generated, total[0], pool),
+                _Crossed.of(generated, reference, total[1], pool),
+            )
+
+    def balls(self, side: Side, crossed: _Crossed) -> Balls:
+        """Bring what the passes found to what the metrics read."""
+        asked, euclidean = self.supports, self.distance == "euclidean"
+        root = np.sqrt if euclidean else np.positive
+        found = crossed.found
+        replicates = Replicates(found.held_without, found.held_from, found.inside_without)
+        return Balls(
+            radii=as_distance(side.radii.squared, self.distance),
+            held=np.cumsum(found.held, axis=1, dtype=np.int32),
+            inside=np.cumsum(found.inside, axis=1, dtype=np.int32),
+            own_nearest=np.ascontiguousarray(side.nearest.index[:, 0]),
+            nearest=crossed.nearest.index[:, 0],
+            distance=as_distance(crossed.nearest.squared[:, 0], self.distance),
+            capped=None if asked.capped is None else found.capped,
+            capped_own=None if asked.capped is None else capped_own(side, closed=self.closed),
+            realism=None if asked.smaller is None else root(crossed.ratio),
+            missed=None if asked.spread is None else root(found.missed),
+            replicates=replicates if side.radii.without.shape[1] else None,
+        )

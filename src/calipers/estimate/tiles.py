@@ -16,6 +16,8 @@ from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+from calipers.estimate.microkernel import PANEL
+
 BLOCK = 1024
 
 Span = tuple[int, int]
@@ -35,6 +37,11 @@ def available_threads(threads: int | None = None) -> int:
 def spans(n: int, size: int = BLOCK) -> list[Span]:
     """Cut ``range(n)`` into consecutive spans of at most `size` rows."""
     return [(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def panel_spans(n: int, size: int = BLOCK) -> list[Span]:
+    """Cut ``range(n)`` into spans of about `size` rows that start at whole panels."""
+    return spans(n, max(1, round(size / PANEL)) * PANEL)
 
 
 def rectangle(rows: list[Span], columns: list[Span]) -> list[tuple[Span, Span]]:

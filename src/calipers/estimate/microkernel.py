@@ -1,0 +1,169 @@
+"""The innermost loops of the neighbour kernels, written for the vector registers of this machine.
+
+Rows are laid out in panels: 48 rows side by side, one coordinate after the other. A product of two
+panels keeps a patch of its 48 x 48 sums in registers over the whole depth, so it reads little and
+comes close to what the processor can do, whichever BLAS NumPy was built with; the same panel
+serves as the left and as the right factor. Numba has no words for vector registers, so the two
+functions here are spelt in LLVM's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+PANEL = 48
+"""Rows of a panel: a multiple of every patch below."""
+
+
+def _lanes() -> int:
+    features = llvm.get_host_cpu_features()
+    return 16 if features.get("avx512f") else 8 if features.get("avx2") else 4
+
+
+LANES = _lanes()
+VECTORS = 3  # vector registers across a patch
+HEIGHT = 4 if LANES == 8 else 8  # rows of a patch: as many sums as there are registers for
+WIDTH = VECTORS * LANES
+
+_FLOAT, _WORD, _INT = ir.FloatType(), ir.IntType(64), ir.IntType(32)
+_VECTOR = ir.VectorType(_FLOAT, LANES)
+_STEP = 4  # bytes of a float32
+
+
+def _at(builder: Any, base: Any, offset: int | Any, kind: Any) -> Any:
+    """Point to a float32 at some distance from an address."""
+    start = builder.inttoptr(base, _FLOAT.as_pointer())
+    place = offset if isinstance(offset, ir.Value) else ir.Constant(_WORD, offset)
+    return builder.bitcast(builder.gep(start, [place]), kind.as_pointer())
+
+
+def _load(builder: Any, base: Any, offset: int | Any, kind: Any = _VECTOR) -> Any:
+    return builder.load(_at(builder, base, offset, kind), align=_STEP)
+
+
+def _spread(builder: Any, scalar: Any) -> Any:
+    """Copy one number into every lane."""
+    empty = ir.Constant(_VECTOR, ir.Undefined)
+    first = builder.insert_element(empty, scalar, ir.Constant(_INT, 0))
+    lanes = ir.Constant(ir.VectorType(_INT, LANES), [0] * LANES)
+    return builder.shuffle_vector(first, empty, lanes)
+
+
+def _fma(builder: Any) -> Callable[[Any, Any, Any], Any]:
+    kind = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
+    name = f"llvm.fma.v{LANES}f32"
+    function = cgutils.get_or_insert_function(builder.module, kind, name)
+    return lambda x, y, z: builder.call(function, [x, y, z])
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def multiply_patch(typingctx: Any, left: Any, right: Any, depth: Any, sums: Any) -> Any:
+    """Add to a patch of sums the products of `HEIGHT` rows of one panel with `WIDTH` of another.
+
+    All but `depth` are addresses: of the first coordinate of the first row in each panel, and of
+    the first sum. Sums of one row stand `PANEL` apart from those of the next.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        left, right, depth, sums = arguments
+        fma = _fma(builder)
+        entry = builder.block
+        loop, after = (builder.append_basic_block(name) for name in ("depth", "after"))
+        places = [(r, r * PANEL + v * LANES, v) for r in range(HEIGHT) for v in range(VECTORS)]
+        before = [_load(builder, sums, place) for _, place, _ in places]
+        builder.branch(loop)
+        builder.position_at_end(loop)
+        step = builder.phi(_WORD)
+        kept = [builder.phi(_VECTOR) for _ in places]
+        start = builder.mul(step, ir.Constant(_WORD, PANEL))
+        columns = [
+            _load(builder, right, builder.add(start, ir.Constant(_WORD, v * LANES)))
+            for v in range(VECTORS)
+        ]
+        rows = [
+            _spread(
+                builder, _load(builder, left, builder.add(start, ir.Constant(_WORD, r)), _FLOAT)
+            )
+            for r in range(HEIGHT)
+        ]
+        new = [fma(rows[r], columns[v], old) for (r, _, v), old in zip(places, kept, strict=True)]
+        following = builder.add(step, ir.Constant(_WORD, 1))
+        step.add_incoming(ir.Constant(_WORD, 0), entry)
+        step.add_incoming(following, loop)
+        for phi, first, last in zip(kept, before, new, strict=True):
+            phi.add_incoming(first, entry)
+            phi.add_incoming(last, loop)
+        builder.cbranch(builder.icmp_signed("<", following, depth), loop, after)
+        builder.position_at_end(after)
+        for (_, place, _), value in zip(places, new, strict=True):
+            builder.store(value, _at(builder, sums, place, _VECTOR), align=_STEP)
+        return context.get_dummy_value()
+
+    return types.void(types.uintp, types.uintp, types.intp, types.uintp), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def sift_row(typingctx: Any, products: Any, row: Any, columns: Any) -> Any:
+    """Tell which of the pairs of a row with the rows of a panel pass the sieve, a bit for each.
+
+    Parameters
+    ----------
+    products
+        Address of the row's 48 products.
+    row
+        The row's ``(low, tail, limit, gain, reach)``, float32.
+    columns
+        Addresses of the same five for the rows of the panel.
+
+    With ``bound = low + low' - product - tail * tail'`` a pair passes when the bound lies below
+    either limit, or ``gain * bound`` below the other side's reach.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        products, row, columns = arguments
+        low, tail, limit, gain, reach = (
+            _spread(builder, builder.extract_value(row, i)) for i in range(5)
+        )
+        addresses = [builder.extract_value(columns, i) for i in range(5)]
+        mask = ir.Constant(_WORD, 0)
+        for start in range(0, PANEL, LANES):
+            other_low, other_tail, other_limit, other_gain, other_reach = (
+                _load(builder, address, start) for address in addresses
+            )
+            sums = _load(builder, products, start)
+            sums = builder.fadd(sums, builder.fmul(tail, other_tail))
+            bound = builder.fsub(builder.fadd(low, other_low), sums)
+            passes = [
+                builder.fcmp_ordered("<", left, right)
+                for left, right in (
+                    (bound, limit),
+                    (bound, other_limit),
+                    (builder.fmul(bound, other_gain), reach),
+                    (builder.fmul(bound, gain), other_reach),
+                )
+            ]
+            found = builder.or_(
+                builder.or_(passes[0], passes[1]), builder.or_(passes[2], passes[3])
+            )
+            bits = builder.zext(builder.bitcast(found, ir.IntType(LANES)), _WORD)
+            mask = builder.or_(mask, builder.shl(bits, ir.Constant(_WORD, start)))
+        return mask
+
+    return types.uint64(types.uintp, row, columns), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def lowest_bit(typingctx: Any, mask: Any) -> Any:
+    """Give the place of the lowest bit that is set."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.intp(types.uint64), generate

@@ -1,0 +1,79 @@
+"""Products of panels, and which of their pairs pass the sieve."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.estimate.jit import inlined
+from calipers.estimate.microkernel import HEIGHT, PANEL, WIDTH, multiply_patch, sift_row
+
+Floats = NDArray[np.float32]
+
+
+class Gates(NamedTuple):
+    """What decides for each row of a span whether a pair passes, filled up to whole panels.
+
+    Attributes
+    ----------
+    low
+        From :class:`calipers.estimate.distances.Sieve`.
+    tail
+        Length of the part of the row that the product leaves out.
+    limit
+        A pair passes when its bound lies below this, for either of its rows.
+    gain, reach
+        A pair also passes when the bound times the one row's gain lies below the other's reach.
+    """
+
+    low: Floats
+    tail: Floats
+    limit: Floats
+    gain: Floats
+    reach: Floats
+
+    @classmethod
+    def of(cls, low: Floats, limit: Floats) -> Gates:
+        """Gates with limits alone."""
+        zero = np.zeros_like(limit)
+        return cls(low, zero, limit, zero.copy(), zero - 1)
+
+
+@inlined
+def multiply_panels(left: Any, right: Any, products: Any) -> None:
+    """Products of all rows of one panel with all rows of another, ``(48, 48)``, float32."""
+    products[:] = 0
+    depth = left.shape[0]
+    for c in range(0, PANEL, WIDTH):
+        for r in range(0, PANEL, HEIGHT):
+            multiply_patch(
+                left.ctypes.data + np.uintp(4 * r),
+                right.ctypes.data + np.uintp(4 * c),
+                depth,
+                products.ctypes.data + np.uintp(4 * (r * PANEL + c)),
+            )
+
+
+@inlined
+def sift(products: Any, rows: Any, columns: Any, row0: int, column0: int, passing: Any) -> int:
+    """Mark the pairs that pass, a bit for each column in the word of its row.
+
+    `row0` and `column0` are the places of the panels in the gates. Returns how many rows of the
+    panel have a pair that passes.
+    """
+    addresses = (
+        columns.low[column0:].ctypes.data,
+        columns.tail[column0:].ctypes.data,
+        columns.limit[column0:].ctypes.data,
+        columns.gain[column0:].ctypes.data,
+        columns.reach[column0:].ctypes.data,
+    )
+    found = 0
+    for r in range(PANEL):
+        i = row0 + r
+        row = (rows.low[i], rows.tail[i], rows.limit[i], rows.gain[i], rows.reach[i])
+        passing[r] = sift_row(products[r].ctypes.data, row, addresses)
+        found += passing[r] != 0
+    return found
