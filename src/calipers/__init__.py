@@ -20,6 +20,8 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from calipers import metrics as metrics
     from calipers.comparison import Comparison as Comparison
+    from calipers.comparison import Sweep as Sweep
+    from calipers.comparison.overlap_model import Overlap as Overlap
     from calipers.curves import DivergenceFrontier as DivergenceFrontier
     from calipers.curves import PrecisionRecallCurve as PrecisionRecallCurve
     from calipers.curves import divergence_frontier as divergence_frontier
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from calipers.estimate import Neighbourhoods as Neighbourhoods
     from calipers.estimate import neighbourhoods as neighbourhoods
     from calipers.road import compare as compare
+    from calipers.road import sweep as sweep
+    from calipers.road.overlap_run import overlap as overlap
     from calipers.samples import SampleSet as SampleSet
     from calipers.samples import read_samples as read_samples
     from calipers.score import Score as Score
@@ -44,14 +48,18 @@ _HOMES = {
     "InputError": "calipers.errors",
     "MissingExtraError": "calipers.errors",
     "Neighbourhoods": "calipers.estimate",
+    "Overlap": "calipers.comparison.overlap_model",
     "PrecisionRecallCurve": "calipers.curves",
     "SampleSet": "calipers.samples",
     "Score": "calipers.score",
+    "Sweep": "calipers.comparison",
     "compare": "calipers.road",
     "divergence_frontier": "calipers.curves",
     "neighbourhoods": "calipers.estimate",
+    "overlap": "calipers.road.overlap_run",
     "precision_recall_curve": "calipers.curves",
     "read_samples": "calipers.samples",
+    "sweep": "calipers.road",
 }
 
 __all__ = [*sorted(_HOMES), "__version__", "metrics"]

@@ -49,6 +49,7 @@ class Calls:
     def __init__(self) -> None:
         self.compare: list[dict[str, Any]] = []
         self.read: list[tuple[Any, str | None]] = []
+        self.groups: list[tuple[Any, str | None]] = []
         self.act = lambda: None
 
 
@@ -62,8 +63,9 @@ def calls(monkeypatch) -> Calls:
         seen.act()
         return StandInComparison()
 
-    def read(paths, *, field=None):
+    def read(paths, *, field=None, group=None):
         seen.read.append((paths, field))
+        seen.groups.append((paths, group))
         return paths
 
     stand_in(monkeypatch, "calipers.road", compare=compare)

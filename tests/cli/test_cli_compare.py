@@ -25,8 +25,11 @@ def test_defaults_reach_compare(calipers, calls):
         "generated": ["a.jsonl", "b=runs/b-*.jsonl"],
         "embedder": "minilm",
         "metrics": None,
+        "group": None,
+        "train": None,
         "k": 4,
         "ties": "closed",
+        "distance": "euclidean",
         "buckets": "auto",
         "seed": 0,
         "max_samples": None,
@@ -47,6 +50,9 @@ def test_defaults_reach_compare(calipers, calls):
         (["--metrics", "all"], "metrics", ("all",)),
         (["--k", "1"], "k", 1),
         (["--ties", "open"], "ties", "open"),
+        (["--distance", "cosine"], "distance", "cosine"),
+        (["--group", "meta.topic"], "group", "meta.topic"),
+        (["--train", "train.jsonl"], "train", "train.jsonl"),
         (["--buckets", "50"], "buckets", 50),
         (["--seed", "12"], "seed", 12),
         (["--max-samples", "2"], "max_samples", 2),
@@ -69,6 +75,15 @@ def test_options_reach_compare(calipers, calls, arguments, name, value):
 def test_field_reaches_both_sides(calipers, calls):
     calipers(*JOB, "--field", "a.b[0]")
     assert [field for _, field in calls.read] == ["a.b[0]", "a.b[0]"]
+
+
+def test_the_group_is_read_from_both_sides_and_not_from_the_training_set(calipers, calls):
+    calipers(*JOB, "--group", "topic", "--train", "train.jsonl")
+    assert calls.groups == [
+        ("human.jsonl", "topic"),
+        (["a.jsonl", "b=runs/b-*.jsonl"], "topic"),
+        ("train.jsonl", None),
+    ]
 
 
 def test_the_table_is_plain_text_where_there_is_no_terminal(calipers, calls):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calipers.comparison import Comparison, Samples, SetSummary, SystemResult
-from calipers.comparison.model import score_data
+from calipers.comparison.plain import score_data
 from calipers.errors import CalipersError, InputError
 from calipers.score import Score
 
@@ -223,3 +223,23 @@ def test_any_damage_is_said_and_never_raised_raw(comparison, tmp_path, rng):
         except InputError:
             refused += 1
     assert refused > 100
+
+
+def test_values_of_samples_that_json_lacks_are_null():
+    score = Score(0.5, per_sample=np.array([0.5, np.inf, np.nan]))
+    assert score_data(score, True)["per_sample"] == [0.5, None, None]
+    assert score_data(Score(0.5, per_sample=np.array([True, False])), True)["per_sample"] == [
+        True,
+        False,
+    ]
+
+
+def test_a_locked_part_is_said_as_damage(comparison, tmp_path):
+    path = tmp_path / "run.zip"
+    comparison.save(path)
+    content = bytearray(path.read_bytes())
+    entry = content.rfind(b"PK\x01\x02")
+    content[entry + 8] |= 1  # the flag of an encrypted member
+    path.write_bytes(bytes(content))
+    with pytest.raises(InputError, match="or is damaged"):
+        Comparison.load(path)

@@ -28,11 +28,29 @@ def test_every_metric_by_its_name(sets):
     options = {"buckets": 12, "restarts": 3, "c": 2.0, "seed": 5, "norm": "none", "pca": None}
     closeness = metrics.mauve(*sets, **options)
     cells = metrics.prd(*sets, seed=5)
+    clipped = metrics.clipped_density_coverage(*sets, ties="open")
+    probable = metrics.probabilistic_precision_recall(*sets)
+    cover = metrics.precision_recall_cover(*sets, ties="open")
+    spheres = metrics.sphere_precision_recall(*sets, ties="open")
+    topology = metrics.topological_precision_recall(*sets, seed=5)
     expected = {
         "precision": support.precision,
         "recall": support.recall,
         "density": spread.density,
         "coverage": spread.coverage,
+        "realism": metrics.realism(*sets, k=2),
+        "clipped_density": clipped.density,
+        "clipped_coverage": clipped.coverage,
+        "probabilistic_precision": probable.precision,
+        "probabilistic_recall": probable.recall,
+        "cover_precision": cover.precision,
+        "cover_recall": cover.recall,
+        "sphere_precision": spheres.precision,
+        "sphere_recall": spheres.recall,
+        "topp": topology.precision,
+        "topr": topology.recall,
+        "authenticity": metrics.authenticity(*sets),
+        "near_copies": metrics.near_copies(*sets),
         "mauve": closeness.mauve,
         "mauve_star": closeness.mauve_star,
         "frontier_integral": closeness.frontier_integral,
@@ -42,13 +60,14 @@ def test_every_metric_by_its_name(sets):
         "frechet_distance": metrics.frechet_distance(*sets),
     }
     assert expected.keys() == METRICS.keys()
-    assert len({score.value for score in expected.values()}) == 11
+    assert len({score.value for score in expected.values()}) == len(METRICS) - 1  # TopP = TopR = 0
     for name, metric in METRICS.items():
         found = metric.score(pair)
         assert found.value == pytest.approx(expected[name].value, abs=1e-12), name
+        assert "ties:closed" not in found.signature, name
         assert (found.range, found.better) == (expected[name].range, expected[name].better), name
         assert found.signature.startswith(f"metric:{name}|"), name
-        if name.startswith(("mauve", "frontier", "prd")):
+        if name.startswith(("mauve", "frontier", "prd", "top")):
             assert "seed:5" in found.signature.split("|"), name
     assert pair.prd.f8.signature == cells.f8.signature
 

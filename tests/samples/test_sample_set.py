@@ -89,8 +89,12 @@ def test_refuses_what_is_no_text(texts: object, message: str) -> None:
             "groups must have one value for each of the 2 samples, but there are 1",
         ),
         ({"prompts": "pqr"}, "prompts must have one value for each of the 2 samples"),
-        ({"groups": ["g", 1.5]}, "groups, value 2: must be a string or an integer, not the float"),
-        ({"groups": pa.array(["g", None])}, "groups, value 2: .* not null"),
+        ({"groups": ["g", []]}, "groups, value 2: must be a string, a number or a boolean, not a"),
+        ({"groups": ["g", "x" * 201]}, "groups, value 2: must be a label of at most 200"),
+        (
+            {"groups": pa.array(["g", None])},
+            r"x: groups are missing for 1 of 2 samples \(value 2\); give every sample a label",
+        ),
         ({"prompts": ["p", 3]}, "prompts, value 2: must be a string, not the int 3"),
     ],
 )

@@ -160,7 +160,10 @@ def test_fields_by_path(write_rows: Write) -> None:
     assert samples.notes == ("1 row had no item at 'a.b[*]' and gave no sample (line 2)",)
     assert refusal(path, field="a.b[0]").startswith("line 2: the field 'a.b[0]' breaks at 'a.b'")
     assert refusal(path, field="a").startswith("line 1: the field 'a' must be a string")
-    assert refusal(path, field="a.b[*]", group="m").startswith("line 1: there is no field 'm'")
+    assert refusal(path, field="a.b[*]", group="m") == (
+        "no line has a group 'm' (line 1: there is no field 'm'; the fields are 'a' and 'n'); "
+        "name a field that every row has"
+    )
     assert "the group 'a' must be one string" in refusal(path, field="a.b[*]", group="a")
 
 

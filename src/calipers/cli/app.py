@@ -9,8 +9,12 @@ import typer
 from calipers import __version__
 from calipers.cli.compare import EXAMPLES, compare
 from calipers.cli.demo import demo
+from calipers.cli.overlap import EXAMPLES as OVERLAP_EXAMPLES
+from calipers.cli.overlap import overlap
 from calipers.cli.page import Command, Group
 from calipers.cli.show import show
+from calipers.cli.sweep import EXAMPLES as SWEEP_EXAMPLES
+from calipers.cli.sweep import sweep
 
 app = typer.Typer(
     cls=Group,
@@ -44,6 +48,8 @@ def _calipers(
 
 app.command(cls=Command)(demo)
 app.command(cls=Command, epilog=EXAMPLES)(compare)
+app.command(cls=Command, epilog=SWEEP_EXAMPLES)(sweep)
+app.command(cls=Command, epilog=OVERLAP_EXAMPLES)(overlap)
 app.command(cls=Command)(show)
 
 

@@ -14,6 +14,7 @@ from calipers.errors import InputError
 
 STDIO = "-"
 TIES: Sequence[Literal["closed", "open"]] = ("closed", "open")
+DISTANCES: Sequence[Literal["euclidean", "cosine"]] = ("euclidean", "cosine")
 DTYPES: Sequence[Literal["float32", "auto"]] = ("float32", "auto")
 
 Word = TypeVar("Word", bound=str)
@@ -59,6 +60,12 @@ def parse_metrics(options: Sequence[str]) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(keys))
 
 
+def check_group(group: str | None) -> None:
+    """Refuse an empty name of a field."""
+    if group is not None and not group.strip():
+        raise InputError(f"--group must name a field; found {group!r}")
+
+
 def check_cache(folder: Path | None, *, no_cache: bool) -> None:
     """Refuse a cache folder that cannot be one, or that is not wanted."""
     if folder is not None and no_cache:
@@ -67,11 +74,11 @@ def check_cache(folder: Path | None, *, no_cache: bool) -> None:
         raise InputError(f"--cache-dir must name a folder; {folder} is a file")
 
 
-def check_specs(reference: str, generated: Sequence[str]) -> None:
+def check_specs(reference: str, generated: Sequence[str], train: str | None = None) -> None:
     """Refuse what cannot be meant: standard input twice, or a metric in the place of a file."""
     from calipers.report.names import LABELS
 
-    if [reference, *generated].count(STDIO) > 1:
+    if [reference, train, *generated].count(STDIO) > 1:
         raise InputError("standard input (-) can be read once only; it is given more than once")
     for spec in generated:
         if spec in LABELS and not os.path.exists(spec):

@@ -37,6 +37,14 @@ EXAMPLES = examples(
             "calipers compare -r real.npy fake.npy --embedder precomputed",
         ),
         (
+            "Which topics a model forgets, where the reference's rows name theirs:",
+            "calipers compare -r human.jsonl model.jsonl --group topic",
+        ),
+        (
+            "What share of the samples is copied from the training set:",
+            "calipers compare -r human.jsonl model.jsonl --train train.jsonl",
+        ),
+        (
             "A quick first look at large files:",
             "calipers compare -r human.parquet model.parquet --max-samples 1000",
         ),
@@ -48,11 +56,14 @@ def compare(
     generated: its.Generated,
     reference: its.Reference,
     field: its.Field = None,
+    group: its.Group = None,
+    train: its.Train = None,
     max_samples: its.MaxSamples = None,
     keep_sizes: its.KeepSizes = False,
     metrics: its.Metrics = None,
     k: its.K = "4",
     ties: its.Ties = "closed",
+    distance: its.Distance = "euclidean",
     buckets: its.Buckets = "auto",
     seed: Seed = "0",
     embedder: its.Embedder = "minilm",
@@ -83,21 +94,26 @@ def compare(
         batch = checks.optional_whole("--batch-size", batch_size, least=1)
         workers = checks.optional_whole("--threads", threads, least=1)
         rim = checks.one_of("--ties", ties, checks.TIES)
+        measure = checks.one_of("--distance", distance, checks.DISTANCES)
         digits = checks.one_of("--dtype", dtype, checks.DTYPES)
         checks.check_cache(cache_dir, no_cache=no_cache)
-        checks.check_specs(reference, generated)
-        outputs.check([reference, *generated])
+        checks.check_group(group)
+        checks.check_specs(reference, generated, train)
+        outputs.check([reference, *generated, *([] if train is None else [train])])
         with calm(quiet=quiet):
             from calipers.road import compare as run
 
-            reference_set, systems = _read(reference, generated, field)
+            sets = _read(reference, generated, train, field, group)
             comparison = run(
-                reference_set,
-                systems,
+                sets[0],
+                sets[1],
+                train=sets[2],
+                group=group,
                 embedder=embedder,
                 metrics=asked,
                 k=neighbours,
                 ties=rim,
+                distance=measure,
                 buckets=cells,
                 seed=start,
                 max_samples=most,
@@ -114,9 +130,17 @@ def compare(
 
 
 def _read(
-    reference: str, generated: Sequence[str], field: str | None
-) -> tuple[SampleSet, tuple[System, ...]]:
+    reference: str,
+    generated: Sequence[str],
+    train: str | None,
+    field: str | None,
+    group: str | None,
+) -> tuple[SampleSet, tuple[System, ...], SampleSet | None]:
     """Read all files first: a misspelt last one should not cost the work on the others."""
     from calipers.samples import read_samples, read_systems
 
-    return read_samples(reference, field=field), read_systems(generated, field=field)
+    return (
+        read_samples(reference, field=field, group=group),
+        read_systems(generated, field=field, group=group),
+        None if train is None else read_samples(train, field=field),
+    )

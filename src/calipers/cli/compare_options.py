@@ -9,7 +9,7 @@ import typer
 
 from calipers.cli import checks
 from calipers.cli.options import EMBEDDING, INPUT, MEASUREMENT, OUTPUT, complete
-from calipers.report.names import LABELS
+from calipers.report.names import HEADLINE, LABELS
 
 Generated = Annotated[
     list[str],
@@ -43,11 +43,32 @@ Field = Annotated[
         rich_help_panel=INPUT,
     ),
 ]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        "--group",
+        metavar="FIELD",
+        help="Give recall, coverage and precision for every group too, by this field of the "
+        "reference's rows (a topic, an author, a language): a group that a model forgets is "
+        "seen. Generated files may have the field or lack it.",
+        rich_help_panel=INPUT,
+    ),
+]
+Train = Annotated[
+    str | None,
+    typer.Option(
+        "--train",
+        metavar="FILE",
+        help="What the models were trained on, in any format of --reference: tells what share of "
+        "the generated samples, and of the reference, are near copies of it. Never cut.",
+        rich_help_panel=INPUT,
+    ),
+]
 MaxSamples = Annotated[
     str | None,
     typer.Option(
         metavar="N",
-        help="Cut every set to N samples at most, the reference too.",
+        help="Cut every set to N samples at most, the reference too, but not --train.",
         rich_help_panel=INPUT,
     ),
 ]
@@ -67,7 +88,8 @@ Metrics = Annotated[
         metavar="LIST",
         help="What to measure and show, such as precision,mauve; or all. form.precision asks for "
         "one view, precision for every view. May be repeated. "
-        "By default the table shows precision, recall, coverage and mauve_star.",
+        f"By default the table shows {', '.join(HEADLINE[:-1])} and {HEADLINE[-1]}. "
+        f"Known are {', '.join(LABELS)}.",
         rich_help_panel=MEASUREMENT,
         autocompletion=complete("all", *LABELS),
         show_default=False,
@@ -89,6 +111,16 @@ Ties = Annotated[
         help="Whether a point on the rim of a neighbourhood lies inside (closed) or not.",
         rich_help_panel=MEASUREMENT,
         autocompletion=complete(*checks.TIES),
+    ),
+]
+Distance = Annotated[
+    str,
+    typer.Option(
+        metavar="euclidean|cosine",
+        help="Distance between samples, for neighbourhoods and copies. Rows have length one, so "
+        "Euclidean distances order as cosines do; cosine takes angles about the joint mean.",
+        rich_help_panel=MEASUREMENT,
+        autocompletion=complete(*checks.DISTANCES),
     ),
 ]
 Buckets = Annotated[
@@ -159,7 +191,8 @@ PerSample = Annotated[
     bool,
     typer.Option(
         "--per-sample",
-        help="Add to the JSON one value per sample, where a metric has them.",
+        help="Add to the JSON one value per sample, where a metric has them, and where each "
+        "sample lies: its nearest one of the other side, how far, in which ball first.",
         rich_help_panel=OUTPUT,
     ),
 ]

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ INDEX = "comparison.json"
 DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
-    NotImplementedError,
+    RuntimeError,
     AttributeError,
     LookupError,
     TypeError,
@@ -84,12 +85,13 @@ def _write(comparison: Comparison, archive: zipfile.ZipFile) -> None:
     text = json.dumps(comparison.to_dict(), allow_nan=False, ensure_ascii=False, indent=1)
     archive.writestr(INDEX, text, zipfile.ZIP_DEFLATED)
     _write_samples(archive, "reference", comparison.reference_samples)
+    _write_each(archive, "reference", comparison.reference_scores)
     for place, system in enumerate(comparison.systems):
         for key, curve in system.curves.items():
             _write_array(archive, f"systems/{place}/curves/{key}.npy", curve)
-        for key, score in system.scores.items():
-            if score.per_sample is not None:
-                _write_array(archive, f"systems/{place}/per_sample/{key}.npy", score.per_sample)
+        for name, array in system.neighbours.items():
+            _write_array(archive, f"systems/{place}/neighbours/{name}.npy", array)
+        _write_each(archive, f"systems/{place}", system.scores)
         for number, samples in enumerate(system.samples):
             _write_samples(archive, f"systems/{place}/samples/{number}", samples)
 
@@ -107,6 +109,13 @@ def _write_samples(archive: zipfile.ZipFile, folder: str, samples: Samples | Non
                 file.write(json.dumps(text).encode() + b"\n")
 
 
+def _write_each(archive: zipfile.ZipFile, folder: str, scores: Mapping[str, Score]) -> None:
+    """Keep one value for each sample; labels in keys may hold what names of files must not."""
+    for key, score in scores.items():
+        if score.per_sample is not None:
+            _write_array(archive, f"{folder}/per_sample/{quote(key, '=')}.npy", score.per_sample)
+
+
 def _write_array(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
     with archive.open(zipfile.ZipInfo(name), "w", force_zip64=True) as file:
         np.lib.format.write_array(file, np.asarray(array), allow_pickle=False)
@@ -115,35 +124,42 @@ def _write_array(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> No
 def _read(archive: zipfile.ZipFile) -> Comparison:
     data = json.loads(archive.read(INDEX))
     systems = (_system(archive, place, entry) for place, entry in enumerate(data["systems"]))
+    reference, train = data["reference"], data.get("train")
     return Comparison(
-        reference=_summary(data["reference"], data["reference"]["warnings"]),
+        reference=_summary(reference, reference["warnings"]),
         systems=tuple(systems),
         settings=data["settings"],
         warnings=tuple(data["warnings"]),
         reference_samples=_samples(archive, "reference"),
         version=data["calipers"],
+        reference_scores=_scores(archive, "reference", reference.get("scores", {})),
+        train=None if train is None else _summary(train, train["warnings"]),
     )
 
 
 def _summary(data: Mapping[str, Any], warnings: list[str]) -> SetSummary:
     names = ("name", "source", "n", "n_given", "words", "content_hash")
-    return SetSummary(**{name: data[name] for name in names}, warnings=tuple(warnings))
+    values = {name: data[name] for name in names}
+    return SetSummary(**values, warnings=tuple(warnings), groups=data.get("groups"))
 
 
 def _system(archive: zipfile.ZipFile, place: int, data: Mapping[str, Any]) -> SystemResult:
     folder = f"systems/{place}"
-    each = dict(_arrays(archive, f"{folder}/per_sample/"))
-    scores = {
-        key: replace(_score(s), per_sample=each.get(key)) for key, s in data["scores"].items()
-    }
     return SystemResult(
         summary=_summary(data, []),
-        scores=scores,
+        scores=_scores(archive, folder, data["scores"]),
         curves=dict(_arrays(archive, f"{folder}/curves/")),
         seeds=tuple(data["seeds"]),
         samples=tuple(_all_samples(archive, f"{folder}/samples")),
         warnings=tuple(data["warnings"]),
+        neighbours=dict(_arrays(archive, f"{folder}/neighbours/")),
     )
+
+
+def _scores(archive: zipfile.ZipFile, folder: str, data: Mapping[str, Any]) -> dict[str, Score]:
+    found = _arrays(archive, f"{folder}/per_sample/")
+    each = {unquote(name): array for name, array in found}
+    return {key: replace(_score(score), per_sample=each.get(key)) for key, score in data.items()}
 
 
 def _score(data: Mapping[str, Any]) -> Score:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, Protocol
 from numpy.typing import NDArray
 
 from calipers import __version__
+from calipers.comparison.plain import all_scores, values
 from calipers.errors import unknown_name
 from calipers.score import Score
 
@@ -39,6 +39,9 @@ class SetSummary:
         SHA-256 of the samples that were compared, hexadecimal.
     warnings
         What reading the set brought up.
+    groups
+        Samples of each group that were compared, by label, over all files of a system; None where
+        no groups were asked for, or the set has none.
     """
 
     name: str
@@ -48,10 +51,12 @@ class SetSummary:
     words: Mapping[str, float] | None
     content_hash: str
     warnings: tuple[str, ...] = ()
+    groups: Mapping[str, int] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data."""
         words = None if self.words is None else dict(self.words)
+        groups = None if self.groups is None else dict(self.groups)
         return {
             "name": self.name,
             "source": self.source,
@@ -59,6 +64,7 @@ class SetSummary:
             "n_given": self.n_given,
             "words": words,
             "content_hash": self.content_hash,
+            "groups": groups,
         }
 
 
@@ -87,7 +93,11 @@ class SystemResult:
     summary
         Its set; with several seed files, sizes are those of one and lengths the mean.
     scores
-        By key ``[view.]metric``, the first view without its name.
+        By key ``[view.]metric[:option]``, the first view without its name. With groups, the options
+        are ``recall:group=LABEL``, ``coverage:group=LABEL``, ``precision:group=LABEL`` (by the
+        group of the nearest reference sample) and, where the generated samples have groups,
+        ``precision:own=LABEL``; with a training set, ``near_copies:train`` and
+        ``authenticity:train``.
     curves
         Points of the curves behind the scores, by key ``[view.]curve``, one column each: ``prd``
         (precision, recall) and ``frontier``, ``frontier_star`` (λ, KL(Q‖R), KL(P‖R)).
@@ -97,6 +107,15 @@ class SystemResult:
         One entry for each file.
     warnings
         What is to be known of this system.
+    neighbours
+        Where single samples lie, by key ``[view.]name``; the files of a system one after another.
+        One entry for each generated sample, shape ``(m,)``: ``nearest_reference`` (row of the
+        nearest reference sample, from 0), ``reference_distance`` (to it) and
+        ``reference_first_k`` (the smallest k at which a reference ball holds it; one more than
+        the largest k that was measured where none does). For each reference sample, shape
+        ``(n,)``, the same of the generated ones: ``nearest_generated``, ``generated_distance``,
+        ``generated_first_k``. With a training set ``nearest_train`` and ``train_distance``, for
+        each generated sample.
     """
 
     summary: SetSummary
@@ -105,6 +124,7 @@ class SystemResult:
     seeds: tuple[str, ...] = ()
     samples: tuple[Samples, ...] = field(default=(), repr=False)
     warnings: tuple[str, ...] = ()
+    neighbours: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
@@ -118,10 +138,12 @@ class SystemResult:
 
     def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
         """Return the result as plain data."""
-        scores = {key: score_data(score, per_sample) for key, score in self.scores.items()}
         warnings = [*self.summary.warnings, *self.warnings]
-        about = self.summary.to_dict() | {"seeds": list(self.seeds)}
-        return about | {"scores": scores, "warnings": warnings}
+        data = self.summary.to_dict() | {"seeds": list(self.seeds)}
+        data |= {"scores": all_scores(self.scores, per_sample), "warnings": warnings}
+        if per_sample:
+            data["neighbours"] = {name: values(each) for name, each in self.neighbours.items()}
+        return data
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,6 +164,11 @@ class Comparison:
         The samples behind `reference`.
     version
         Of Calipers, that made it.
+    reference_scores
+        What the reference itself scores, where that tells what is normal: with a training set
+        ``near_copies:train`` and ``authenticity:train``, by key ``[view.]metric[:option]``.
+    train
+        The training set, or None.
     """
 
     reference: SetSummary
@@ -150,6 +177,8 @@ class Comparison:
     warnings: tuple[str, ...] = ()
     reference_samples: Samples | None = field(default=None, repr=False)
     version: str = __version__
+    reference_scores: Mapping[str, Score] = field(default_factory=dict, repr=False)
+    train: SetSummary | None = None
 
     def __getitem__(self, name: str) -> SystemResult:
         for system in self.systems:
@@ -181,13 +210,15 @@ class Comparison:
         Parameters
         ----------
         per_sample
-            Whether to include one value for each sample, where a metric has them.
+            Whether to include one value for each sample, where a metric has them, and where each
+            sample lies (``neighbours``).
         """
-        warnings = {"warnings": list(self.reference.warnings)}
+        scores = all_scores(self.reference_scores, per_sample)
         return {
             "calipers": self.version,
             "settings": dict(self.settings),
-            "reference": self.reference.to_dict() | warnings,
+            "reference": _with_warnings(self.reference) | {"scores": scores},
+            "train": None if self.train is None else _with_warnings(self.train),
             "systems": [system.to_dict(per_sample=per_sample) for system in self.systems],
             "warnings": list(self.warnings),
         }
@@ -206,25 +237,5 @@ class Comparison:
         return load(Path(path))
 
 
-def score_data(score: Score, per_sample: bool) -> dict[str, Any]:
-    """Return a score as plain data; numbers that JSON lacks become None."""
-    interval = None if score.interval is None else [_number(bound) for bound in score.interval]
-    data: dict[str, Any] = {
-        "value": _number(score.value),
-        "interval": interval,
-        "level": score.level,
-        "noise_floor": _number(score.noise_floor),
-        "range": [_number(bound) for bound in score.range],
-        "better": score.better,
-        "signature": score.signature,
-        "reason": score.reason,
-    }
-    if score.seeds:
-        data["seeds"] = [_number(value) for value in score.seeds]
-    if per_sample and score.per_sample is not None:
-        data["per_sample"] = score.per_sample.tolist()
-    return data
-
-
-def _number(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else float(value)
+def _with_warnings(summary: SetSummary) -> dict[str, Any]:
+    return summary.to_dict() | {"warnings": list(summary.warnings)}

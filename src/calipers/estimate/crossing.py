@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.balls import Counts, Doubles, Radii, Side, holds
-from calipers.estimate.candidates import Candidates, keep
-from calipers.estimate.distances import fill_panels, squared_distance
-from calipers.estimate.jit import inlined, kernel
-from calipers.estimate.microkernel import PANEL, lowest_bit
-from calipers.estimate.panels import Gates, multiply_panels, sift
-from calipers.estimate.spread import CLOSE, Spread, miss_panel
+from calipers.estimate.balls import Counts, Doubles, Side
+from calipers.estimate.candidates import Candidates
+from calipers.estimate.crossing_scan import LARGE, LESS, SMALL, Edges, exact_ratios, scan
+from calipers.estimate.distances import fill_panels
+from calipers.estimate.panels import Gates, patches
+from calipers.estimate.spread import Spread
 from calipers.estimate.tiles import Span
-
-LARGE = 3e38  # just below what float32 holds
-SMALL = 1e-30  # a ratio below counts as none
-LESS = 1 - 2.0**-20  # keeps a ratio that is not exact from shutting out its equal
 
 
 class Crossing(NamedTuple):
@@ -95,33 +90,6 @@ class Crossing(NamedTuple):
         self.missed[guests] *= part.missed
 
 
-class _Edges(NamedTuple):
-    """What settles a pair of some rows: their balls, and when its bound leaves anything open.
-
-    Attributes
-    ----------
-    radii
-        Of the rows.
-    marks
-        All squared radii that may matter, shape ``(rows, kept)``.
-    limit
-        The largest radius as a limit of the sieve, float32, filled up to whole panels.
-    start
-        The place of the first row in its set.
-    """
-
-    radii: Radii
-    marks: Doubles
-    limit: NDArray[np.float32]
-    start: int
-
-    @classmethod
-    def of(cls, side: Side, span: Span) -> _Edges:
-        radii = side.radii.rows(*span)
-        marks = side.nearest.squared[span[0] : span[1]]
-        return cls(radii, marks, side.points.limits(radii.largest), span[0])
-
-
 def cross_tile(
     reference: Side,
     generated: Side,
@@ -140,17 +108,20 @@ def cross_tile(
     n, m = rows[1] - rows[0], columns[1] - columns[0]
     found = Crossing.empty(n, m, k_max, blocks), Crossing.empty(m, n, k_max, blocks)
     spread = Spread.of(reference, generated, rows, columns)
-    edges = _Edges.of(reference, rows), _Edges.of(generated, columns)
+    edges = Edges.of(reference, rows), Edges.of(generated, columns)
+    gates = (
+        _gates(reference, rows, known[1], edges[0]),
+        _gates(generated, columns, known[0], edges[1]),
+    )
     left, right = reference.points, generated.points
-    _scan(
-        (left.panels, right.panels, left.points, right.points),
-        (
-            _gates(reference, rows, known[1], edges[0]),
-            _gates(generated, columns, known[0], edges[1]),
-        ),
+    scan(
+        (left.panels, right.panels),
+        (left.points, right.points),
+        patches(n, m, left.panels),
+        gates,
         edges,
         found,
-        (left.half_scale, left.gap, reference.median, generated.median, reference.k, closed),
+        (left.half_scale, left.gap, reference.k, closed),
         spread,
     )
     found[0].missed[:] = spread.missed_columns[:m]
@@ -161,11 +132,13 @@ def cross_tile(
 def exact_ratio(owners: Side, guests: Side, found: Crossing) -> Doubles:
     """Settle the largest ratio of every guest on the numbers as given."""
     ratio = np.zeros(len(found.ratio))
-    _ratios(owners.points.points, guests.points.points, owners.radii.smaller, found.deepest, ratio)
+    exact_ratios(
+        owners.points.points, guests.points.points, owners.radii.smaller, found.deepest, ratio
+    )
     return ratio
 
 
-def _gates(side: Side, span: Span, known: Crossing, edges: _Edges) -> Gates:
+def _gates(side: Side, span: Span, known: Crossing, edges: Edges) -> Gates:
     """Let pass what a ball may hold, what may lie nearer, and what may lie deeper in a ball."""
     limit = np.maximum(edges.limit, fill_panels(known.bound[slice(*span), -1], 0.0))
     gates = Gates.of(side.points.low[span[0] : span[0] + len(limit)], limit)
@@ -175,116 +148,3 @@ def _gates(side: Side, span: Span, known: Crossing, edges: _Edges) -> Gates:
     gates.reach[counts] = reach[counts]
     gates.gain[: len(smaller)] = np.clip(known.ratio[slice(*span)] * LESS, SMALL, LARGE)
     return gates
-
-
-@kernel
-def _ratios(owners: Any, guests: Any, smaller: Any, deepest: Any, ratio: Any) -> None:
-    for guest in range(ratio.shape[0]):
-        owner = deepest[guest]
-        if owner >= 0:
-            squared = squared_distance(owners[owner], guests[guest])
-            ratio[guest] = smaller[owner] / squared if squared > 0 else np.inf
-
-
-@inlined
-def _open(marks: Any, owner: int, median: float, low: float, high: float) -> bool:
-    """Whether a radius lies where the squared distance may lie."""
-    hits = low <= median <= high
-    for place in range(marks.shape[1]):
-        hits |= (low <= marks[owner, place]) & (marks[owner, place] <= high)
-    return hits
-
-
-@inlined
-def _record(
-    squared: float, owner: int, guest: int, label: int, radii: Any, found: Any, k: int, closed: Any
-) -> None:
-    """Enter one pair into the counts of the owner's balls."""
-    if not holds(radii.largest[owner], squared, closed):
-        return
-    for level in range(radii.squared.shape[1]):
-        if holds(radii.squared[owner, level], squared, closed):
-            found.held[owner, level] += 1
-            found.inside[guest, level] += 1
-            break
-    found.capped[guest] += holds(radii.capped[owner], squared, closed)
-    blocks = radii.without.shape[1]
-    if blocks > 0 and holds(radii.squared[owner, k - 1], squared, closed):
-        found.held_from[owner, label] += 1
-    for block in range(blocks):
-        if block != radii.labels[owner] and holds(radii.without[owner, block], squared, closed):
-            found.held_without[owner, block] += 1
-            found.inside_without[guest, block] += 1
-
-
-@inlined
-def _depth(smaller: float, squared: float) -> float:
-    """Squared ratio of a ball's radius to the distance from its centre; -1 if it does not count."""
-    if smaller < 0:
-        return -1.0
-    return smaller / squared if squared > 0 else np.inf
-
-
-@inlined
-def _deepen(ratio: float, owner: int, guest: int, gates: Any, found: Any) -> None:
-    """Note a ball that holds the guest deeper than all before."""
-    if ratio > found.ratio[guest] or (ratio == found.ratio[guest] and owner < found.deepest[guest]):
-        found.ratio[guest] = ratio
-        found.deepest[guest] = owner
-        gates.gain[guest] = max(gates.gain[guest], np.float32(min(ratio * LESS, LARGE)))
-
-
-@kernel
-def _scan(
-    panels_points: Any, gates: Any, edges: Any, found: Any, choices: Any, spread: Any
-) -> None:
-    left_panels, right_panels, left, right = panels_points
-    half_scale, gap, left_median, right_median, k, closed = choices
-    rows, columns = gates
-    owners, others = edges
-    of_rows, of_columns = found
-    products = np.empty((PANEL, PANEL), np.float32)
-    passing = np.empty(PANEL, np.uint64)
-    scale = 1 / half_scale
-    for column in range(0, columns.low.shape[0], PANEL):
-        for row in range(0, rows.low.shape[0], PANEL):
-            multiply_panels(
-                left_panels[(owners.start + row) // PANEL],
-                right_panels[(others.start + column) // PANEL],
-                products,
-            )
-            if spread.active:
-                miss_panel(products, row, column, left, right, owners.start, others.start, spread)
-            if sift(products, rows, columns, row, column, passing) == 0:
-                continue
-            for r in range(row, row + PANEL):
-                bits = passing[r - row]
-                while bits:
-                    c = column + lowest_bit(bits)
-                    bits &= bits - np.uint64(1)
-                    i, j = owners.start + r, others.start + c
-                    sums = rows.low[r] + columns.low[c]
-                    bound = sums - products[r - row, c - column]
-                    if bound < owners.limit[r] or bound < others.limit[c]:
-                        low, high = bound * scale, (bound + gap * sums) * scale
-                        if _open(owners.marks, r, left_median, low, high) or _open(
-                            others.marks, c, right_median, low, high
-                        ):
-                            low = squared_distance(left[i], right[j])
-                        _record(low, r, c, others.radii.labels[c], owners.radii, of_rows, k, closed)
-                        _record(
-                            low, c, r, owners.radii.labels[r], others.radii, of_columns, k, closed
-                        )
-                    if bound < of_rows.bound[c, -1]:
-                        last = keep(of_rows.bound, of_rows.which, c, bound, i)
-                        columns.limit[c] = min(columns.limit[c], max(last, others.limit[c]))
-                    if bound < of_columns.bound[r, -1]:
-                        last = keep(of_columns.bound, of_columns.which, r, bound, j)
-                        rows.limit[r] = min(rows.limit[r], max(last, owners.limit[r]))
-                    deeper = bound * columns.gain[c] < rows.reach[r]
-                    if deeper or bound * rows.gain[r] < columns.reach[c]:
-                        middle = (bound + gap * sums / 2) * scale
-                        if middle * half_scale < CLOSE * sums:
-                            middle = squared_distance(left[i], right[j])
-                        _deepen(_depth(owners.radii.smaller[r], middle), i, c, columns, of_rows)
-                        _deepen(_depth(others.radii.smaller[c], middle), j, r, rows, of_columns)

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.jit import summation
+from calipers.estimate.jit import kernel, summation
 from calipers.estimate.microkernel import PANEL
+from calipers.estimate.tiles import Span, Workers, panel_spans, workers
 
 Points = NDArray[np.float32] | NDArray[np.float64]
 
@@ -94,19 +95,23 @@ def fill_panels(values: NDArray[np.float32], with_value: float) -> NDArray[np.fl
     return filled
 
 
-def sieves(*sets: Points) -> tuple[Sieve, ...]:
+def sieves(*sets: Points, threads: int | None = None) -> tuple[Sieve, ...]:
     """Prepare sets of points for the sieve, with one centre and one scale for all.
 
     Parameters
     ----------
     *sets
         Arrays of shape ``(n_s, d)``, float32 or float64, finite.
+    threads
+        Number of threads; no effect on the result.
     """
     total = sum(len(points) for points in sets)
-    centre = sum(points.sum(axis=0, dtype=np.float64) for points in sets) / total
-    largest = max(float(_largest_deviation(points, centre)) for points in sets)
-    scale = 2.0 ** -float(np.clip(np.frexp(largest)[1], -400, 400))
-    return tuple(_sieve(points, centre, scale) for points in sets)
+    with workers(threads) as pool:
+        sums = [_column_sums(points, pool) for points in sets]
+        centre = sum(sums[1:], start=sums[0]) / total
+        largest = max(_largest_deviation(points, centre, pool) for points in sets)
+        scale = 2.0 ** -float(np.clip(np.frexp(largest)[1], -400, 400))
+        return tuple(_sieve(points, centre, scale, pool) for points in sets)
 
 
 def low_halves(rows: Points) -> NDArray[np.float32]:
@@ -121,20 +126,59 @@ def slack(d: int) -> float:
     return (d + 16) * UNIT * 1.01
 
 
-def _sieve(points: Points, centre: NDArray[np.float64], scale: float) -> Sieve:
+def _column_sums(points: Points, pool: Workers) -> NDArray[np.float64]:
+    parts = list(pool.map(lambda span: _sum_rows(points[slice(*span)]), panel_spans(len(points))))
+    total: NDArray[np.float64] = np.sum(parts, axis=0)
+    return total
+
+
+def _largest_deviation(points: Points, centre: NDArray[np.float64], pool: Workers) -> float:
+    spans = panel_spans(len(points))
+    return max(pool.map(lambda span: float(_farthest(points[slice(*span)], centre)), spans))
+
+
+def _sieve(points: Points, centre: NDArray[np.float64], scale: float, pool: Workers) -> Sieve:
     count = -(-len(points) // PANEL)
     panels = np.zeros((count, points.shape[1], PANEL), np.float32)
-    low = np.empty(len(points), np.float32)
-    for panel in range(count):
-        part = slice(panel * PANEL, min((panel + 1) * PANEL, len(points)))
-        rows = (points[part] - centre) * scale
-        panels[panel, :, : len(rows)] = rows.T
-        low[part] = low_halves(rows)
-    return Sieve(points, panels, fill_panels(low, np.inf), 0.5 * scale * scale)
+    low = np.full(count * PANEL, np.inf, np.float32)
+    share = 0.5 * (1 - slack(points.shape[1]))
+
+    def work(span: Span) -> None:
+        rows, first = slice(*span), span[0] // PANEL
+        _lay_out(points[rows], centre, scale, share, panels[first:], low[rows])
+
+    for _ in pool.map(work, panel_spans(len(points))):
+        pass
+    return Sieve(points, panels, low, 0.5 * scale * scale)
 
 
-def _largest_deviation(points: Points, centre: NDArray[np.float64]) -> float:
-    return max(
-        float(np.abs(points[start : start + 1024] - centre).max())
-        for start in range(0, len(points), 1024)
-    )
+@kernel
+def _sum_rows(points: Any) -> Any:
+    total = np.zeros(points.shape[1])
+    for row in range(points.shape[0]):
+        for t in range(points.shape[1]):
+            total[t] += points[row, t]
+    return total
+
+
+@kernel
+def _farthest(points: Any, centre: Any) -> float:
+    """Largest absolute deviation from the centre in any column."""
+    largest = 0.0
+    for row in range(points.shape[0]):
+        for t in range(points.shape[1]):
+            largest = max(largest, abs(points[row, t] - centre[t]))
+    return largest
+
+
+@kernel
+def _lay_out(points: Any, centre: Any, scale: float, share: float, panels: Any, low: Any) -> None:
+    """Centre and scale rows into their panels, and bound half their squared lengths from below."""
+    for row in range(points.shape[0]):
+        panel, place = row // PANEL, row % PANEL
+        squared = 0.0
+        for t in range(points.shape[1]):
+            value = (np.float64(points[row, t]) - centre[t]) * scale
+            panels[panel, t, place] = value
+            squared += value * value
+        low[row] = share * squared

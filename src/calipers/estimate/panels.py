@@ -12,6 +12,8 @@ from calipers.estimate.microkernel import HEIGHT, PANEL, WIDTH, multiply_patch, 
 
 Floats = NDArray[np.float32]
 
+STRIP = 2**17  # numbers of float32 that fill half a megabyte
+
 
 class Gates(NamedTuple):
     """What decides for each row of a span whether a pair passes, filled up to whole panels.
@@ -39,6 +41,17 @@ class Gates(NamedTuple):
         """Gates with limits alone."""
         zero = np.zeros_like(limit)
         return cls(low, zero, limit, zero.copy(), zero - 1)
+
+
+def patches(n: int, m: int, panels: Floats) -> NDArray[np.int64]:
+    """The first row and column of every pair of panels in a tile of n x m pairs, ``(count, 2)``.
+
+    Strips of rows that stay in a core's own cache, past which all columns are led.
+    """
+    strip = max(1, STRIP // (panels.shape[1] * PANEL)) * PANEL
+    rows, columns = (np.arange(0, size, PANEL) for size in (n, m))
+    pairs = np.stack(np.meshgrid(rows, columns, indexing="ij"), axis=-1).reshape(-1, 2)
+    return pairs[np.lexsort((pairs[:, 0], pairs[:, 1], pairs[:, 0] // strip))].astype(np.int64)
 
 
 @inlined

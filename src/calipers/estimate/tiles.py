@@ -14,11 +14,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from calipers.estimate.microkernel import PANEL
 
 BLOCK = 1024
+LARGEST = 3072
 
 Span = tuple[int, int]
 T = TypeVar("T")
@@ -37,6 +39,14 @@ def available_threads(threads: int | None = None) -> int:
 def spans(n: int, size: int = BLOCK) -> list[Span]:
     """Cut ``range(n)`` into consecutive spans of at most `size` rows."""
     return [(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def block_of(n: int, m: int, threads: int | None = None) -> int:
+    """Rows of a tile that gives every thread some 24 of n x m pairs, within sensible bounds.
+
+    Small tiles cost time between them, large ones leave threads idle at the end.
+    """
+    return int(np.clip(np.sqrt(n * m / (24 * available_threads(threads))), BLOCK, LARGEST))
 
 
 def panel_spans(n: int, size: int = BLOCK) -> list[Span]:

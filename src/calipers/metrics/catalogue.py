@@ -1,96 +1,15 @@
-"""Every metric by name: what it tells, where its values lie, and how it is read off a pair."""
+"""Metrics by the names that a person writes: which are asked for, and what they need measured."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from calipers.errors import InputError, unknown_name
-from calipers.metrics.frechet import frechet_score
-from calipers.metrics.pair import Pair
-from calipers.metrics.support import coverage_score, density_score, precision_score, recall_score
-from calipers.score import Score
+from calipers.metrics.entries import METRICS, Metric
+from calipers.metrics.needs import NOTHING, Needs
 
-
-@dataclass(frozen=True)
-class Metric:
-    """One metric of the catalogue.
-
-    Attributes
-    ----------
-    name
-        The key under which its score stands.
-    tells
-        What a person learns from it, in one line.
-    score
-        Reads the score off a pair; estimates that metrics share are made only once.
-    """
-
-    name: str
-    tells: str
-    score: Callable[[Pair], Score]
-
-
-METRICS: dict[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        Metric(
-            "precision",
-            "share of generated samples inside the reference's support: quality",
-            lambda pair: precision_score(pair.neighbourhoods, pair.settings.k),
-        ),
-        Metric(
-            "recall",
-            "share of reference samples inside the generated support: diversity",
-            lambda pair: recall_score(pair.neighbourhoods, pair.settings.k),
-        ),
-        Metric(
-            "density",
-            "how many reference samples surround a generated one, relative to k: quality",
-            lambda pair: density_score(pair.neighbourhoods, pair.settings.k),
-        ),
-        Metric(
-            "coverage",
-            "share of reference samples with a generated one nearby: diversity",
-            lambda pair: coverage_score(pair.neighbourhoods, pair.settings.k),
-        ),
-        Metric(
-            "mauve",
-            "closeness of the two distributions, raw counts as in mauve-text",
-            lambda pair: pair.mauve.mauve,
-        ),
-        Metric(
-            "mauve_star",
-            "closeness of the two distributions, smoothed counts",
-            lambda pair: pair.mauve.mauve_star,
-        ),
-        Metric(
-            "frontier_integral",
-            "average cost of explaining both sets by a mixture, raw counts",
-            lambda pair: pair.mauve.frontier_integral,
-        ),
-        Metric(
-            "frontier_integral_star",
-            "average cost of explaining both sets by a mixture, smoothed counts",
-            lambda pair: pair.mauve.frontier_integral_star,
-        ),
-        Metric(
-            "prd_f8",
-            "diversity, from the precision-recall curve over 20 cells",
-            lambda pair: pair.prd.f8,
-        ),
-        Metric(
-            "prd_f1_8",
-            "quality, from the precision-recall curve over 20 cells",
-            lambda pair: pair.prd.f1_8,
-        ),
-        Metric(
-            "frechet_distance",
-            "distance between the Gaussians fitted to both sets",
-            lambda pair: frechet_score(*pair.moments),
-        ),
-    )
-}
+__all__ = ["METRICS", "Choice", "Metric", "choose", "key", "needs_of"]
 
 
 @dataclass(frozen=True)
@@ -131,6 +50,14 @@ def choose(names: str | Iterable[str] | None, views: tuple[str, ...]) -> tuple[C
     if not chosen:
         raise InputError("metrics must name at least one metric; found none")
     return tuple(chosen.values())
+
+
+def needs_of(metrics: Iterable[Metric]) -> Needs:
+    """Bring together what these metrics need measured, for `Pair.needs`."""
+    needs = NOTHING
+    for metric in metrics:
+        needs |= metric.needs
+    return needs
 
 
 def key(view: str, metric: str, views: tuple[str, ...]) -> str:

@@ -10,10 +10,12 @@ import numpy as np
 from calipers.estimate.blocks import DEFAULT_BLOCKS, Blocks
 from calipers.estimate.distances import Points
 from calipers.estimate.moments import Moments
-from calipers.estimate.neighbourhoods import Neighbourhoods, Ties, neighbourhoods
+from calipers.estimate.neighbourhoods import Distance, Neighbourhoods, Ties, neighbourhoods
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
 from calipers.metrics.frontiers import Mauve, mauve_scores
+from calipers.metrics.needs import EVERYTHING, Needs
 from calipers.metrics.prd import BUCKETS, RUNS, Prd, prd_scores
+from calipers.metrics.topp import TopologicalPrecisionRecall, topological_scores
 from calipers.score import signature
 
 
@@ -25,6 +27,8 @@ class Settings:
     ----------
     k, ties
         Of the k-NN balls.
+    distance
+        Of all neighbourhoods: Euclidean or cosine.
     buckets, restarts
         Of the quantisation behind MAUVE and the frontier integral.
     c
@@ -37,6 +41,7 @@ class Settings:
 
     k: int = 4
     ties: Ties = "closed"
+    distance: Distance = "euclidean"
     buckets: Buckets = "auto"
     restarts: int = 5
     c: float = 5.0
@@ -54,11 +59,15 @@ class Pair:
         Preprocessed rows, shapes ``(n, q)`` and ``(m, q)``.
     settings
         The choices that all metrics share.
+    needs
+        What the pass over the distances is to measure; less than everything takes less time, and
+        the metrics that need more are then refused.
     """
 
     reference: Points
     generated: Points
     settings: Settings
+    needs: Needs = EVERYTHING
 
     @cached_property
     def blocks(self) -> tuple[Blocks, Blocks] | None:
@@ -71,13 +80,30 @@ class Pair:
 
     @cached_property
     def neighbourhoods(self) -> Neighbourhoods:
-        """Who lies in whose k-NN balls."""
+        """Who lies in whose k-NN balls, from one pass for all that is needed.
+
+        Metrics whose own k the sets are too small for find nothing here; the others still score.
+        """
+        k, largest = self.settings.k, min(len(self.reference), len(self.generated)) - 1
         return neighbourhoods(
             self.reference,
             self.generated,
-            k=self.settings.k,
+            k=k,
+            k_max=max(k, min(self.needs.k, largest)),
             ties=self.settings.ties,
+            distance=self.settings.distance,
+            supports=self.needs.supports(k, largest),
             blocks=self.blocks,
+            threads=self.settings.threads,
+        )
+
+    @cached_property
+    def topology(self) -> TopologicalPrecisionRecall:
+        """TopP and TopR."""
+        return topological_scores(
+            self.reference,
+            self.generated,
+            seed=self.settings.seed,
             threads=self.settings.threads,
         )
 

@@ -17,11 +17,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from calipers.estimate.neighbourhoods import Neighbourhoods, Ties, neighbourhoods
-from calipers.estimate.validate import check_pair
-from calipers.score import Score, signature
+from calipers.estimate.neighbourhoods import Distance, Neighbourhoods, Ties
+from calipers.metrics.reading import measure, share, signed
+from calipers.score import Score
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ def precision_recall(
     *,
     k: int = 4,
     ties: Ties = "closed",
+    distance: Distance = "euclidean",
     threads: int | None = None,
 ) -> PrecisionRecall:
     """Tell how good (precision) and how diverse (recall) generated samples are.
@@ -58,6 +59,8 @@ def precision_recall(
         Neighbours that span a ball, from 1 to the smaller set less one.
     ties
         Whether a point on the rim is inside: ``"closed"`` (the papers) or ``"open"`` (prdc).
+    distance
+        ``"euclidean"``, or ``"cosine"``: 1 less the cosine of the angle, for rows other than 0.
     threads
         Number of threads (default: all cores); no effect on the values.
 
@@ -80,7 +83,7 @@ def precision_recall(
     >>> scores.precision.value, scores.recall.value
     (0.5, 0.75)
     """
-    near = _neighbourhoods(reference, generated, k, ties, threads)
+    near = measure(reference, generated, k=k, ties=ties, distance=distance, threads=threads)
     return PrecisionRecall(precision_score(near, k), recall_score(near, k))
 
 
@@ -90,13 +93,14 @@ def density_coverage(
     *,
     k: int = 4,
     ties: Ties = "closed",
+    distance: Distance = "euclidean",
     threads: int | None = None,
 ) -> DensityCoverage:
     """Tell how densely the reference surrounds generated samples, and how much of it they reach.
 
     Parameters
     ----------
-    reference, generated, k, ties, threads
+    reference, generated, k, ties, distance, threads
         As for :func:`precision_recall`.
 
     Returns
@@ -111,23 +115,23 @@ def density_coverage(
     InputError
         If the arrays do not fit together, are not finite, or are too small for k.
     """
-    near = _neighbourhoods(reference, generated, k, ties, threads)
+    near = measure(reference, generated, k=k, ties=ties, distance=distance, threads=threads)
     return DensityCoverage(density_score(near, k), coverage_score(near, k))
 
 
 def precision_score(near: Neighbourhoods, k: int) -> Score:
     """Share of generated rows that lie in a reference ball."""
-    return _share("precision", near.reference.inside[:, k - 1] > 0, near, k)
+    return share("precision", near.reference.inside[:, k - 1] > 0, near, k)
 
 
 def recall_score(near: Neighbourhoods, k: int) -> Score:
     """Share of reference rows that lie in a generated ball."""
-    return _share("recall", near.generated.inside[:, k - 1] > 0, near, k)
+    return share("recall", near.generated.inside[:, k - 1] > 0, near, k)
 
 
 def coverage_score(near: Neighbourhoods, k: int) -> Score:
     """Share of reference rows whose own ball holds a generated row."""
-    return _share("coverage", near.reference.held[:, k - 1] > 0, near, k)
+    return share("coverage", near.reference.held[:, k - 1] > 0, near, k)
 
 
 def density_score(near: Neighbourhoods, k: int) -> Score:
@@ -137,22 +141,6 @@ def density_score(near: Neighbourhoods, k: int) -> Score:
     return Score(
         value=total / (k * len(balls)),
         range=(0.0, np.inf),
-        signature=_signature("density", near, k),
+        signature=signed("density", near, k),
         per_sample=balls / k,
     )
-
-
-def _share(metric: str, hits: NDArray[np.bool_], near: Neighbourhoods, k: int) -> Score:
-    value = int(np.count_nonzero(hits)) / len(hits)
-    return Score(value=value, signature=_signature(metric, near, k), per_sample=hits)
-
-
-def _signature(metric: str, near: Neighbourhoods, k: int) -> str:
-    n, m = len(near.reference.radii), len(near.generated.radii)
-    return signature({"metric": metric, "k": k, "ties": near.ties, "n": n, "m": m})
-
-
-def _neighbourhoods(
-    reference: ArrayLike, generated: ArrayLike, k: int, ties: Ties, threads: int | None
-) -> Neighbourhoods:
-    return neighbourhoods(*check_pair(reference, generated), k=k, ties=ties, threads=threads)

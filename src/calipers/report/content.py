@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from calipers.report.grid import Cell, Column
-from calipers.report.names import HEADLINE, clean, label
+from calipers.report.names import HEADLINE, UNRANKED, clean, label
 from calipers.report.numbers import best_of, interval_text, score_text, size_text, words_text
 
 Data = Mapping[str, Any]
 
 REFERENCE = "reference"
+ELSEWHERE = (":group=", ":own=", ":train")
 BEST = "*"
 BEST_STYLE = "bold"
 
@@ -27,9 +28,21 @@ class Metric:
     lower_is_better: bool
 
     @property
+    def ranked(self) -> bool:
+        """Whether the best of several values can be told."""
+        return self.metric not in UNRANKED
+
+    @property
     def header(self) -> str:
         """Name the metric, with an arrow to where it is better."""
-        return label(self.metric) + ("↓" if self.lower_is_better else "↑")
+        return label(self.metric) + self.arrow
+
+    @property
+    def arrow(self) -> str:
+        """Where it is better; nothing where neither end is."""
+        if not self.ranked:
+            return ""
+        return "↓" if self.lower_is_better else "↑"
 
 
 def views(data: Data) -> list[str]:
@@ -65,7 +78,7 @@ def lead_columns(data: Data) -> list[Column]:
 def score_column(data: Data, metric: Metric, *, inline: bool) -> Column:
     """Give the column of one metric; `inline` puts intervals beside the values, not below."""
     scores = scores_of(data, metric)
-    best = best_of(scores, lower_is_better=metric.lower_is_better)
+    best = best_of(scores, lower_is_better=metric.lower_is_better) if metric.ranked else None
     cells = [_score_cell(score, row == best, inline) for row, score in enumerate(scores)]
     return Column(metric.header, (Cell(), *cells), group=clean(metric.view))
 
@@ -84,9 +97,13 @@ def _score_cell(score: Data | None, best: bool, inline: bool) -> Cell:
 
 
 def _shown_names(data: Data) -> list[str]:
-    """Give the keys of the metrics to show, without views and without repeats."""
+    """Give the keys of the metrics to show, without views and without repeats.
+
+    Scores by group and against the training set have blocks of their own.
+    """
     asked = data.get("settings", {}).get("metrics_shown")
-    known = list(dict.fromkeys(_base(data, key) for key in _all_keys(data)))
+    keys = [key for key in _all_keys(data) if not any(option in key for option in ELSEWHERE)]
+    known = list(dict.fromkeys(_base(data, key) for key in keys))
     if asked:
         return list(dict.fromkeys(_base(data, key) for key in asked))
     return [name for name in HEADLINE if name in known] or known

@@ -40,8 +40,13 @@ def write_text_atomically(path: str | Path, text: str) -> None:
     InputError
         If the file cannot be written; names the path and the reason.
     """
+    write_bytes_atomically(path, text.encode("utf-8"))
+
+
+def write_bytes_atomically(path: str | Path, content: bytes) -> None:
+    """Write a file as it is, with the same care as :func:`write_text_atomically`."""
     try:
-        _write(Path(path), text.encode("utf-8"))
+        _write(Path(path), content)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
 

@@ -49,6 +49,30 @@ def arrange(
     return _in_pieces(lead, groups, width)
 
 
+def packed(lead: Sequence[Column], runs: Sequence[tuple[Column, ...]], *, width: int) -> list[Grid]:
+    """Set as many runs of columns beside each other as fit, each grid with the lead columns.
+
+    They stand wider apart where that costs no further grid; a run too wide for a line is broken.
+    """
+    tight, wide = (_filled(lead, runs, width, gap) for gap in (1, 2))
+    columns, gap = (wide, 2) if len(wide) == len(tight) else (tight, 1)
+    return [Grid(each, gap) for each in columns]
+
+
+def _filled(
+    lead: Sequence[Column], runs: Sequence[tuple[Column, ...]], width: int, gap: int
+) -> list[tuple[Column, ...]]:
+    grids: list[tuple[Column, ...]] = []
+    for run in runs:
+        whole = total_width((*lead, *run), gap) <= width
+        for part in [run] if whole else [(column,) for column in run]:
+            if grids and total_width((*grids[-1], *part), gap) <= width:
+                grids[-1] = (*grids[-1], *part)
+            else:
+                grids.append((*lead, *part))
+    return grids
+
+
 def _in_pieces(
     lead: Sequence[Column], groups: Sequence[tuple[Column, ...]], width: int
 ) -> list[Grid]:

@@ -12,6 +12,19 @@ LABELS = {
     "recall": "Recall",
     "density": "Density",
     "coverage": "Coverage",
+    "realism": "Realism",
+    "clipped_density": "Clip D",
+    "clipped_coverage": "Clip C",
+    "probabilistic_precision": "Prob P",
+    "probabilistic_recall": "Prob R",
+    "cover_precision": "Cover P",
+    "cover_recall": "Cover R",
+    "sphere_precision": "Sphere P",
+    "sphere_recall": "Sphere R",
+    "topp": "TopP",
+    "topr": "TopR",
+    "authenticity": "Authentic",
+    "near_copies": "Copies",
     "mauve": "MAUVE",
     "mauve_star": "MAUVE*",
     "frontier_integral": "FI",
@@ -22,11 +35,27 @@ LABELS = {
 }
 """Key of a metric to the name at the head of its column."""
 
+UNRANKED = {"authenticity"}
+"""The metrics whose good values lie in the middle, so that none is the best of its column."""
+
 MEANINGS = {
     "precision": "share of generated samples inside the reference's support (quality)",
     "recall": "share of reference samples inside the generated support (diversity)",
     "density": "how densely the reference surrounds the generated samples; may pass 1 (quality)",
     "coverage": "share of reference samples with a generated one close by (diversity)",
+    "realism": "depth of the median generated sample in the support; 1 is the edge (quality)",
+    "clipped_density": "density as the share of good samples, safe from outliers (quality)",
+    "clipped_coverage": "coverage as the share of good samples, safe from outliers (diversity)",
+    "probabilistic_precision": "chance of a generated sample to lie in the other support (quality)",
+    "probabilistic_recall": "chance of a reference sample to lie in the other support (diversity)",
+    "cover_precision": "share of generated samples with enough of the reference around (quality)",
+    "cover_recall": "share of reference samples with enough generated ones around (diversity)",
+    "sphere_precision": "whether both sets spread alike around the reference's mean (quality)",
+    "sphere_recall": "whether both sets spread alike around the generated mean; 0.5 is usual",
+    "topp": "precision without samples that are noise to their own set (quality)",
+    "topr": "recall without samples that are noise to their own set (diversity)",
+    "authenticity": "share of generated samples not too close to a known one; 0.3 to 0.8 is usual",
+    "near_copies": "share of generated samples that nearly repeat a known one; 0.01 is usual",
     "mauve": "how close the two distributions are, unsmoothed; 1 is no gap",
     "mauve_star": "how close the two distributions are; 1 is no gap",
     "frontier_integral": "frontier integral, the gap between the distributions; 0 is none",
@@ -36,6 +65,9 @@ MEANINGS = {
     "frechet_distance": "distance of the Gaussians fitted to the two sets; 0 is no gap",
 }
 """Key of a metric to one line that says what it tells."""
+
+OPTIONS = ("train", "group=", "own=")
+"""What may follow a metric's key and still be named by its label."""
 
 WIDEST_NAME = 40
 """Cells that the name of a set may take; longer ones lose their middle."""
@@ -48,8 +80,19 @@ VIEWS = {
 
 
 def label(metric: str) -> str:
-    """Name a metric for a column; an unknown key is its own name."""
-    return LABELS.get(metric, clean(metric))
+    """Name a metric for a column; an unknown key is its own name.
+
+    Examples
+    --------
+    >>> label("near_copies:train")
+    'Copies train'
+    >>> label("recall:group=Sports")
+    'Recall Sports'
+    """
+    name, _, option = metric.partition(":")
+    if name not in LABELS or (option and not option.startswith(OPTIONS)):
+        return clean(metric)
+    return f"{LABELS[name]} {clean(option.removeprefix('group='))}".rstrip()
 
 
 def shorten(text: str, width: int) -> str:

@@ -17,7 +17,8 @@ def title(data: Data) -> str:
     reference, settings = data["reference"], data.get("settings", {})
     cut = _cut(reference)
     size = f"n = {reference.get('n')}" + (f" of {reference['n_given']}" if cut else "")
-    pins = [f"{key} {clean(settings[key])}" for key in ("embedder", "seed") if key in settings]
+    keys = ["embedder", "seed"] + ["distance"] * (settings.get("distance") == "cosine")
+    pins = [f"{key} {clean(settings[key])}" for key in keys if key in settings]
     return " · ".join([f"Reference: {_name(reference)}, {size}", *pins])
 
 
@@ -65,7 +66,7 @@ def reasons(data: Data, metrics: Sequence[Metric]) -> Iterator[str]:
 def warnings(data: Data) -> list[str]:
     """Give every warning once, with the sets that it is about in front of it."""
     about: dict[str, list[str]] = {}
-    for row in [data["reference"], *data.get("systems", ())]:
+    for row in [data["reference"], *data.get("systems", ()), data.get("train") or {}]:
         for text in row.get("warnings") or ():
             about.setdefault(clean(text), []).append(_name(row))
     sets = [f"{', '.join(dict.fromkeys(names))}: {text}" for text, names in about.items()]
@@ -86,7 +87,7 @@ def legend(data: Data, metrics: Sequence[Metric]) -> Iterator[tuple[str, str]]:
 
 def marks(metrics: Sequence[Metric], *, best_shown: bool) -> str:
     """Explain the arrows and the mark."""
-    directions = {metric.lower_is_better for metric in metrics}
+    directions = {metric.lower_is_better for metric in metrics if metric.ranked}
     arrows = [text for lower, text in ARROWS.items() if lower in directions]
     return "; ".join([*arrows, *([f"{BEST} best of its column"] if best_shown else [])])
 

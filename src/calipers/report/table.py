@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from calipers.report import notes
+from calipers.report import copies, groups, notes
 from calipers.report.content import (
     BEST_STYLE,
     Data,
@@ -22,7 +22,7 @@ from calipers.report.content import (
     shown_metrics,
 )
 from calipers.report.grid import Line, render
-from calipers.report.layout import arrange
+from calipers.report.layout import Grid, arrange
 from calipers.report.numbers import MISSING
 
 if TYPE_CHECKING:
@@ -86,8 +86,35 @@ def _lines(data: Data, width: int, *, plain: bool) -> Iterator[Line]:
     for grid in arrange(lead_columns(data), columns, width=width, labelled=plain):
         yield from render(grid.columns, gap=grid.gap, rule="-" if plain else "─")
         yield ()
+    yield from _groups(data, width, plain=plain)
+    yield from _copies(data, width, plain=plain)
     marked = any(cell.style == BEST_STYLE for column in columns for cell in column.cells)
     yield from _below(data, metrics, width, marked=marked)
+
+
+def _groups(data: Data, width: int, *, plain: bool) -> Iterator[Line]:
+    """Write the scores by group, where there are any."""
+    grids = list(groups.group_grids(data, width=width))
+    if grids:
+        yield from _block(groups.heading(data), grids, groups.caption(data), width, plain=plain)
+
+
+def _copies(data: Data, width: int, *, plain: bool) -> Iterator[Line]:
+    """Write what was copied from the training set, where one was given."""
+    if data.get("train"):
+        grids = copies.copy_grids(data, width=width)
+        yield from _block(copies.heading(data), grids, copies.caption(), width, plain=plain)
+
+
+def _block(
+    heading: str, grids: Iterable[Grid], caption: str, width: int, *, plain: bool
+) -> Iterator[Line]:
+    yield from _wrapped(heading, width, "bold")
+    for grid in grids:
+        yield from render(grid.columns, gap=grid.gap, rule="-" if plain else "─")
+        yield ()
+    yield from _wrapped(caption, width, "dim")
+    yield ()
 
 
 def _below(data: Data, metrics: list[Metric], width: int, *, marked: bool) -> Iterator[Line]:

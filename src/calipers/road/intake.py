@@ -11,6 +11,7 @@ import numpy as np
 
 from calipers.comparison import SetSummary
 from calipers.errors import InputError
+from calipers.road.groups import group_sizes, grouped, lost_groups
 from calipers.samples import SampleSet, System, as_sample_set
 
 LENGTH_RATIO = 1.25
@@ -37,10 +38,16 @@ class Entry:
 
 @dataclass(frozen=True)
 class Intake:
-    """Both sides, cut to the sizes of the comparison."""
+    """Both sides, cut to the sizes of the comparison, and the whole training set.
+
+    `lost` tells which groups of the reference the cut has left without samples.
+    """
 
     reference: Cut
     systems: tuple[Entry, ...]
+    train: Cut | None = None
+    group: str | None = None
+    lost: tuple[str, ...] = ()
 
 
 def take_in(
@@ -51,25 +58,36 @@ def take_in(
     max_samples: int | None,
     keep_sizes: bool,
     seed: int,
+    group: str | None = None,
+    train: Any = None,
 ) -> Intake:
     """Read both sides and cut the generated sets to one size.
 
     Every set is first cut to `max_samples`; then, unless `keep_sizes`, the generated ones to the
-    smallest of them, since coverage and its like fall with the number of samples.
+    smallest of them, since coverage and its like fall with the number of samples. The training
+    set stays whole: a copy of a sample that was cut away would not be seen.
     """
-    reference_set = _named(reference, "reference", field)
-    systems = as_systems(generated, field=field)
-    _check_kinds(reference_set, systems)
+    given = _named(reference, "reference", field, group)
+    reference_set, systems = grouped(given, as_systems(generated, field=field, group=group), group)
+    _refuse_paths("train", train)
+    train_set = None if train is None else _named(train, "train", field)
+    _check_kinds(reference_set, systems, train_set)
     limit = len(reference_set) if max_samples is None else max_samples
     smallest = min(len(samples) for system in systems for samples in system.sets)
     size = max_samples if keep_sizes else min(smallest, max_samples or smallest)
+    cut = _cut(reference_set, limit, seed)
     return Intake(
-        _cut(reference_set, limit, seed),
+        cut,
         tuple(Entry(s.name, tuple(_cut(x, size, seed) for x in s.sets)) for s in systems),
+        train=None if train_set is None else _cut(train_set, None, seed),
+        group=group,
+        lost=lost_groups(reference_set, cut.samples),
     )
 
 
-def as_systems(generated: Any, *, field: str | None = None) -> tuple[System, ...]:
+def as_systems(
+    generated: Any, *, field: str | None = None, group: str | None = None
+) -> tuple[System, ...]:
     """Bring whatever holds the generated sets to named systems.
 
     Parameters
@@ -77,6 +95,8 @@ def as_systems(generated: Any, *, field: str | None = None) -> tuple[System, ...
     generated
         A mapping from name to samples (a sequence of sample sets stands for its seeds), a
         sequence of systems, or one set: texts, an array, a path, a sample set.
+    field, group
+        Where text and group are in the rows of a file; the group may be absent.
 
     Raises
     ------
@@ -84,11 +104,14 @@ def as_systems(generated: Any, *, field: str | None = None) -> tuple[System, ...
         If there is no system, or two have one name.
     """
     if isinstance(generated, Mapping):
-        systems = tuple(_system(str(name), value, field) for name, value in generated.items())
+        systems = tuple(
+            _system(str(name), value, field, group) for name, value in generated.items()
+        )
     elif _all_of(generated, System):
         systems = tuple(generated)
     else:
-        systems = (generated if isinstance(generated, System) else _single(generated, field),)
+        single = isinstance(generated, System)
+        systems = (generated if single else _single(generated, field, group),)
     if not systems:
         raise InputError("generated must hold at least one system; found none")
     names = [system.name for system in systems]
@@ -110,6 +133,7 @@ def summarise(cuts: Sequence[Cut], *, name: str, notes: tuple[str, ...] = ()) ->
         words=_words(sets),
         content_hash=hashes[0] if len(hashes) == 1 else "+".join(h[:16] for h in hashes),
         warnings=tuple(note for samples in sets for note in samples.notes) + notes,
+        groups=group_sizes(sets),
     )
 
 
@@ -151,26 +175,36 @@ def size_warnings(intake: Intake, *, keep_sizes: bool) -> tuple[str, ...]:
     return ()
 
 
-def _system(name: str, value: Any, field: str | None) -> System:
+def _system(name: str, value: Any, field: str | None, group: str | None) -> System:
     if not name:
         raise InputError("a system needs a name; found an empty one")
     if isinstance(value, System):
         return System(name=name, sets=value.sets)
     _refuse_paths(name, value)
     seeds = value if _all_of(value, SampleSet) else (value,)
-    return System(name=name, sets=tuple(as_sample_set(s, name=name, field=field) for s in seeds))
+    options = {"name": name, "field": field, "group": group}
+    sets = tuple(as_sample_set(seed, **options, group_needed=False) for seed in seeds)
+    return System(name=name, sets=sets)
 
 
-def _single(value: Any, field: str | None) -> System:
+def _single(value: Any, field: str | None, group: str | None) -> System:
     _refuse_paths("generated", value)
-    samples = _named(value, "generated", field)
+    samples = _named(value, "generated", field, group, group_needed=False)
     return System(name=samples.name, sets=(samples,))
 
 
-def _named(value: Any, default: str, field: str | None) -> SampleSet:
+def _named(
+    value: Any,
+    default: str,
+    field: str | None,
+    group: str | None = None,
+    *,
+    group_needed: bool = True,
+) -> SampleSet:
     """Read a set; what has no name of its own gets the default one."""
     has_name = isinstance(value, SampleSet | Path | str)
-    return as_sample_set(value, name=None if has_name else default, field=field)
+    name = None if has_name else default
+    return as_sample_set(value, name=name, field=field, group=group, group_needed=group_needed)
 
 
 def _refuse_paths(name: str, value: Any) -> None:
@@ -180,7 +214,7 @@ def _refuse_paths(name: str, value: Any) -> None:
         raise InputError(
             f"{name}: this list holds paths of files ({value[0]}, …), not texts; for the seeds of "
             "a system give [calipers.read_samples(path) for path in paths], for several systems "
-            "a dict"
+            "a dict, and as reference or training set one file"
         )
 
 
@@ -197,7 +231,12 @@ def _all_of(value: Any, kind: type) -> bool:
     )
 
 
-def _check_kinds(reference: SampleSet, systems: Sequence[System]) -> None:
+def _check_kinds(reference: SampleSet, systems: Sequence[System], train: SampleSet | None) -> None:
+    if train is not None and train.kind != reference.kind:
+        raise InputError(
+            f"the reference holds {reference.kind} and the training set {train.name!r} holds "
+            f"{train.kind}; both must be texts, or both embeddings"
+        )
     for system in systems:
         for samples in system.sets:
             if samples.kind != reference.kind:

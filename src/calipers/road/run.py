@@ -9,15 +9,17 @@ from typing import Any
 
 from calipers.comparison import Comparison
 from calipers.embed import Cache, Embedder, load_embedder
-from calipers.estimate.neighbourhoods import Ties
+from calipers.estimate.neighbourhoods import Distance, Ties
 from calipers.estimate.quantise import Buckets
 from calipers.estimate.tiles import limit_threads
 from calipers.estimate.validate import check_choice, check_whole
 from calipers.metrics.catalogue import Choice, choose
 from calipers.metrics.pair import Settings
 from calipers.progress import Progress, Silent
+from calipers.road.groups import check_group
 from calipers.road.intake import size_warnings, take_in
-from calipers.road.stages import check_sizes, embed_sides, score_systems
+from calipers.road.results import score_systems
+from calipers.road.stages import check_sizes, embed_sides
 
 
 def compare(
@@ -27,8 +29,11 @@ def compare(
     field: str | None = None,
     embedder: str | Embedder = "minilm",
     metrics: str | Iterable[str] | None = None,
+    group: str | None = None,
+    train: Any = None,
     k: int = 4,
     ties: Ties = "closed",
+    distance: Distance = "euclidean",
     buckets: Buckets = "auto",
     seed: int = 0,
     max_samples: int | None = None,
@@ -58,14 +63,26 @@ def compare(
     metrics
         Keys ``[view.]metric``, in a list or in one string; a plain name means every view. None
         for all.
+    group
+        Name of the field that holds the group of a sample (its topic, author, language): recall,
+        coverage and precision are then given for every group too. Files are read with it; sample
+        sets bring their groups along, from ``read_samples(path, group=...)`` or
+        :meth:`~calipers.samples.SampleSet.with_groups`, and `group` then only names them. Every
+        reference sample must have a group; generated sets may go without.
+    train
+        The training set of the models, in any form that `reference` may have: tells for every
+        system what share of its samples are near copies of it (``near_copies:train``,
+        ``authenticity:train``). It is never cut, since copies of what was cut would not be seen.
     k, ties
         Neighbours that span a ball, and whether its rim belongs to it.
+    distance
+        ``"euclidean"`` or ``"cosine"``: of the balls and of nearest neighbours.
     buckets
         Cells of the quantisation behind MAUVE; ``"auto"`` for a tenth of the smaller set.
     seed
         Of cutting, k-means and block labels.
     max_samples
-        Cut every set, the reference too, to this many samples.
+        Cut every set, the reference too but not the training set, to this many samples.
     keep_sizes
         Leave the generated sets as large as they are; by default all are cut to the smallest.
     device, dtype, batch_size
@@ -92,7 +109,11 @@ def compare(
     check_whole("max_samples", 2 if max_samples is None else max_samples, 2)
     check_whole("threads", 1 if threads is None else threads, 1)
     check_choice("ties", ties, ("closed", "open"))
-    settings = Settings(k=k, ties=ties, buckets=buckets, seed=seed, threads=threads)
+    check_choice("distance", distance, ("euclidean", "cosine"))
+    check_group(group)
+    settings = Settings(
+        k=k, ties=ties, distance=distance, buckets=buckets, seed=seed, threads=threads
+    )
     intake = take_in(
         reference,
         generated,
@@ -100,6 +121,8 @@ def compare(
         max_samples=max_samples,
         keep_sizes=keep_sizes,
         seed=seed,
+        group=group,
+        train=train,
     )
     check_sizes(intake, settings)
     name = "precomputed" if intake.reference.samples.kind == "vectors" else embedder
@@ -123,11 +146,14 @@ def compare(
             "metrics": [choice.key for choice in choices],
             "metrics_shown": None if metrics is None else _shown(choices),
             "k": k,
+            **comparison.settings,
             "ties": ties,
+            "distance": distance,
             "buckets": buckets,
             "seed": seed,
             "sizes": "kept" if keep_sizes else "equal",
             "max_samples": max_samples,
+            "group": group,
             "embedding": dict(model.signature),
         },
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,19 +12,37 @@ from numpy.typing import NDArray
 from calipers import __version__
 from calipers.embed import Embeddings
 from calipers.estimate.preprocess import preprocess
-from calipers.metrics.catalogue import Choice, key
+from calipers.metrics.catalogue import Choice, Metric, key, needs_of
+from calipers.metrics.groups import group_scores
 from calipers.metrics.pair import Pair, Settings
+from calipers.road.groups import Labels
+from calipers.road.neighbours import neighbours
 from calipers.score import Score
 
 PCA = 0.9
+ABSENT = Score(np.nan, reason="a file of the system has no sample of this group")
 
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """The scores and curves of one pair, by key."""
+    """The scores and curves of one pair, and where its samples lie, by key.
+
+    `k_max` is the largest k for which balls were measured, 0 where none were.
+    """
 
     scores: Mapping[str, Score]
     curves: Mapping[str, NDArray[Any]]
+    neighbours: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    k_max: int = 0
+
+    def merged(self, other: Scored) -> Scored:
+        """Return what both hold."""
+        return Scored(
+            {**self.scores, **other.scores},
+            {**self.curves, **other.curves},
+            {**self.neighbours, **other.neighbours},
+            max(self.k_max, other.k_max),
+        )
 
 
 def score_pair(
@@ -34,38 +52,69 @@ def score_pair(
     settings: Settings,
     *,
     reference_hash: str,
+    labels: Labels | None = None,
 ) -> Scored:
-    """Score one generated set against the reference in every view."""
-    scores: dict[str, Score] = {}
-    curves: dict[str, NDArray[Any]] = {}
+    """Score one generated set against the reference in every view, and by group with `labels`."""
+    found = Scored({}, {})
     views = tuple(reference.views)
     for view in views:
         wanted = [c.metric for c in choices if c.view in (None, view)]
         if not wanted:
             continue
         rows = preprocess(reference.views[view], generated.views[view], norm="l2", pca=PCA)
-        pair = Pair(rows.reference, rows.generated, settings)
-        pins = _pins(reference, view, settings, reference_hash)
-        for metric in wanted:
-            scores[key(view, metric.name, views)] = metric.score(pair).signed(**pins)
-        curves |= {key(view, name, views): curve for name, curve in _curves(pair).items()}
-    return Scored(scores, curves)
+        pair = Pair(rows.reference, rows.generated, settings, needs_of(wanted))
+        pins = pins_of(reference, view, settings, reference=reference_hash[:16])
+        part = _score(pair, wanted, labels)
+        signed = {name: score.signed(**pins) for name, score in part.scores.items()}
+        found = found.merged(keyed(replace(part, scores=signed), view, views))
+    return found
 
 
 def average(parts: Sequence[Scored]) -> Scored:
-    """Bring the seeds of a system together: means of scores and curves, and the single values."""
+    """Bring the seeds of a system together: means of scores and curves, and the single values.
+
+    A group that a file has no sample of has no mean, and says so.
+    """
     if len(parts) == 1:
         return parts[0]
-    scores = {name: _mean([part.scores[name] for part in parts]) for name in parts[0].scores}
+    names = dict.fromkeys(name for part in parts for name in part.scores)
+    scores = {name: _mean([part.scores.get(name, ABSENT) for part in parts]) for name in names}
     curves = {name: np.mean([p.curves[name] for p in parts], axis=0) for name in parts[0].curves}
-    return Scored(scores, curves)
+    lie = {
+        name: np.concatenate([part.neighbours[name] for part in parts])
+        for name in parts[0].neighbours
+    }
+    return Scored(scores, curves, lie, parts[0].k_max)
+
+
+def _score(pair: Pair, wanted: Sequence[Metric], labels: Labels | None) -> Scored:
+    scores = {metric.name: metric.score(pair) for metric in wanted}
+    if labels is not None:
+        near, k = pair.neighbourhoods, pair.settings.k
+        by_group = group_scores(near, k, labels.reference, labels.generated)
+        scores |= {name: score.signed(groups=labels.pin) for name, score in by_group.items()}
+    if "neighbourhoods" not in vars(pair):
+        return Scored(scores, _curves(pair))
+    near = pair.neighbourhoods
+    return Scored(scores, _curves(pair), neighbours(near), near.k_max)
+
+
+def keyed(part: Scored, view: str, views: tuple[str, ...]) -> Scored:
+    """Put the view in front of every name, unless it is the main one."""
+    return Scored(
+        {key(view, name, views): score for name, score in part.scores.items()},
+        {key(view, name, views): curve for name, curve in part.curves.items()},
+        {key(view, name, views): each for name, each in part.neighbours.items()},
+        part.k_max,
+    )
 
 
 def _mean(scores: Sequence[Score]) -> Score:
     values = tuple(score.value for score in scores)
     each = [score.per_sample for score in scores if score.per_sample is not None]
+    first = next(score for score in scores if score is not ABSENT)
     return replace(
-        scores[0].signed(files=len(scores)),
+        first.signed(files=len(scores)),
         value=float(np.mean(values)),
         seeds=values,
         per_sample=np.concatenate(each) if each else None,
@@ -73,9 +122,10 @@ def _mean(scores: Sequence[Score]) -> Score:
     )
 
 
-def _pins(
-    embeddings: Embeddings, view: str, settings: Settings, reference_hash: str
+def pins_of(
+    embeddings: Embeddings, view: str, settings: Settings, **hashes: str
 ) -> dict[str, object]:
+    """What every score of a view is signed with; `hashes` name the set that it is held against."""
     own = embeddings.view_signature.get(view)
     return {
         "norm": "l2",
@@ -83,7 +133,7 @@ def _pins(
         "scope": "pair",
         **embeddings.signature,
         "view": view if own is None else f"{view}({own})",
-        "reference": reference_hash[:16],
+        **hashes,
         "sampling_seed": settings.seed,
         "calipers": __version__,
     }

@@ -21,7 +21,7 @@ _NPY, _NPZ = b"\x93NUMPY", b"PK"
 def read_numpy(path: Path, source: Source) -> SampleSet:
     """Read embeddings: a ``.npy`` is memory-mapped, of an ``.npz`` the field names the array."""
     try:
-        vectors = _load(path, source)
+        vectors, groups = _load(path, source)
     except InputError:
         raise
     except Exception as error:
@@ -29,7 +29,8 @@ def read_numpy(path: Path, source: Source) -> SampleSet:
         if "ickle" in str(error) or "Python objects" in str(error):
             raise _pickled(source) from error
         raise source.error(f"is no readable NumPy file: {error}") from error
-    return SampleSet.from_vectors(vectors, name=source.name, source=source.path)
+    samples = SampleSet.from_vectors(vectors, name=source.name, source=source.path)
+    return samples if groups is None else samples.with_groups(groups.tolist())
 
 
 def pick(found: list[str], source: Source) -> str:
@@ -45,7 +46,8 @@ def pick(found: list[str], source: Source) -> str:
     return source.field
 
 
-def _load(path: Path, source: Source) -> NDArray[Any]:
+def _load(path: Path, source: Source) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Read the embeddings, and their groups where there are any."""
     with opening.open_seekable(path) as stream:
         start = stream.read(len(_NPY))
         stream.seek(0)
@@ -55,12 +57,25 @@ def _load(path: Path, source: Source) -> NDArray[Any]:
         if start != _NPY:
             raise source.error("is no NumPy file of plain numbers (pickled data are refused)")
         if opening.is_gzipped(path):
-            return _array(np.load(stream, allow_pickle=False))
-    return _array(np.load(path, mmap_mode="r", allow_pickle=False))
+            return _array(np.load(stream, allow_pickle=False)), None
+    return _array(np.load(path, mmap_mode="r", allow_pickle=False)), None
 
 
-def _from_archive(arrays: Any, source: Source) -> NDArray[Any]:
-    name = pick(list(arrays.files), source)
+def _from_archive(arrays: Any, source: Source) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    group = source.group
+    if group is not None and source.group_needed and group not in arrays.files:
+        raise source.error(
+            f"holds no array {group!r} of groups; the arrays are {names(arrays.files)}"
+        )
+    vectors = _member(
+        arrays, pick([name for name in arrays.files if name != group], source), source
+    )
+    if group is None or group not in arrays.files:
+        return vectors, None
+    return vectors, _member(arrays, group, source)
+
+
+def _member(arrays: Any, name: str, source: Source) -> NDArray[Any]:
     member = next(i for i in arrays.zip.infolist() if i.filename in (name, f"{name}.npy"))
     if member.file_size > opening.MAX_DECOMPRESSED:
         raise opening.too_large(source.path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 from calipers.samples.fields import NAME_IT
@@ -82,7 +83,7 @@ def _read_at(value: dict[str, Any], source: Source) -> SampleSet:
     except PathError as error:
         raise source.error(str(error)) from None
     rows = found[0] if len(found) == 1 and isinstance(found[0], list) else found
-    plain = Source(source.path, source.name, group=source.group, unit="row")
+    plain = replace(source, field=None, unit="row")
     return read_rows(enumerate(rows, 1), plain)
 
 

@@ -11,7 +11,10 @@ import pyarrow as pa
 
 from calipers.errors import InputError
 from calipers.samples.columns import StringColumn, is_string, string_array
-from calipers.samples.wording import describe
+from calipers.samples.wording import counted, describe, numbered
+
+LONGEST = 200
+"""Characters that a label may have; more of them are a text."""
 
 
 def text_column(texts: Iterable[object], where: str) -> pa.ChunkedArray:
@@ -43,8 +46,21 @@ def label_column(
 
 
 def as_label(value: object) -> str | None:
-    """Write a string, integer or boolean as a label; None if it is something else."""
-    return str(value) if isinstance(value, str | int | np.integer | np.bool_) else None
+    """Write a string, number or boolean as a label; None if it is something else.
+
+    Whole numbers are written alike, whether a table holds them as integers or as floats.
+    """
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    known = isinstance(value, str | int | float | np.integer | np.floating | np.bool_)
+    return str(value) if known else None
+
+
+def is_missing(value: object) -> bool:
+    """Tell whether a label is null, blank or not a number."""
+    if isinstance(value, str):
+        return not value.strip()
+    return value is None or (isinstance(value, float | np.floating) and bool(np.isnan(value)))
 
 
 def _is_finished(values: Iterable[object]) -> bool:
@@ -58,15 +74,29 @@ def _is_finished(values: Iterable[object]) -> bool:
 def _labels(kind: str, values: Iterable[object], where: str) -> pa.ChunkedArray:
     column = StringColumn(partial(_sample_error, where))
     plain = values.to_pylist() if isinstance(values, pa.Array | pa.ChunkedArray) else values
+    missing = []
     for number, value in enumerate(plain, 1):
-        label = as_label(value)
-        if label is None or (kind == "prompts" and not isinstance(value, str)):
-            rule = "a string" if kind == "prompts" else "a string or an integer"
-            raise InputError(
-                f"{where}: {kind}, value {number}: must be {rule}, not {describe(value)}"
-            )
-        column.append(number, label)
+        if kind == "groups" and is_missing(value):
+            missing.append(number)
+        else:
+            column.append(number, _label(kind, number, value, where))
+    if missing:
+        raise InputError(
+            f"{where}: {kind} are missing for {len(missing):,} of "
+            f"{counted(len(missing) + column.length, 'sample')} ({numbered('value', missing)}); "
+            'give every sample a label, such as "none"'
+        )
     return column.finish()
+
+
+def _label(kind: str, number: int, value: object, where: str) -> str:
+    label = as_label(value)
+    rule = "a string" if kind == "prompts" else "a string, a number or a boolean"
+    if kind == "groups" and label is not None and len(label) > LONGEST:
+        label, rule = None, f"a label of at most {LONGEST} characters"
+    if label is None or (kind == "prompts" and not isinstance(value, str)):
+        raise InputError(f"{where}: {kind}, value {number}: must be {rule}, not {describe(value)}")
+    return label
 
 
 def _from_arrow(texts: pa.Array | pa.ChunkedArray, where: str) -> pa.ChunkedArray:

@@ -50,6 +50,7 @@ def read_samples(
     name: str | None = None,
     field: str | None = None,
     group: str | None = None,
+    group_needed: bool = True,
 ) -> SampleSet:
     """Read the samples of a file, a saved dataset or standard input.
 
@@ -70,7 +71,11 @@ def read_samples(
         default the only field, or the only one with a usual name. For ``.npz`` and
         ``.safetensors`` the name of the array. Formats without fields do not look at it.
     group
-        Path of a field whose value is the group of the row's samples.
+        Path of a field whose value is the group of the row's samples; for ``.npz`` the name of
+        the array that holds a group for each embedding.
+    group_needed
+        Whether a file that has no such field at all is refused; otherwise its samples have no
+        groups. Where some rows have the field, all must have it.
 
     Raises
     ------
@@ -78,16 +83,23 @@ def read_samples(
         If the file is missing, empty, damaged or of an unknown kind, or a row holds no text.
     """
     if str(path) == STANDARD_INPUT:
-        return read_standard_input(Source("standard input", name or "stdin", field, group))
+        source = Source("standard input", name or "stdin", field, group, group_needed)
+        return _with_groups(read_standard_input(source), source)
     path = Path(path)
-    source = Source(str(path), name or default_name(path), field, group)
+    source = Source(str(path), name or default_name(path), field, group, group_needed)
     _check_there(path, source)
-    if path.is_dir():
-        return read_dataset(path, source)
-    return _read_file(path, source)
+    read = read_dataset if path.is_dir() else _read_file
+    return _with_groups(read(path, source), source)
 
 
-def as_sample_set(value: object, *, name: str | None = None, field: str | None = None) -> SampleSet:
+def as_sample_set(
+    value: object,
+    *,
+    name: str | None = None,
+    field: str | None = None,
+    group: str | None = None,
+    group_needed: bool = True,
+) -> SampleSet:
     """Make a sample set of what a person holds.
 
     Parameters
@@ -97,8 +109,8 @@ def as_sample_set(value: object, *, name: str | None = None, field: str | None =
         returned as it is.
     name
         What to call the set; by default a file's name, ``"texts"`` or ``"vectors"``.
-    field
-        Where the text is in the rows of a file.
+    field, group, group_needed
+        For a file: where the text and the group are in its rows; as in :func:`read_samples`.
 
     Raises
     ------
@@ -108,7 +120,7 @@ def as_sample_set(value: object, *, name: str | None = None, field: str | None =
     if isinstance(value, SampleSet):
         return value if name is None else value.renamed(name)
     if isinstance(value, str | Path):
-        return read_samples(value, name=name, field=field)
+        return read_samples(value, name=name, field=field, group=group, group_needed=group_needed)
     if hasattr(value, "__array__") and not _holds_texts(value):
         return SampleSet.from_vectors(value, name=name or "vectors")
     if isinstance(value, Iterable) and not isinstance(value, bytes | dict):
@@ -122,6 +134,17 @@ def as_sample_set(value: object, *, name: str | None = None, field: str | None =
 def default_name(path: Path) -> str:
     """Name a set after its file, without ``.gz`` and suffix, or after its folder."""
     return path.resolve().name if os.path.isdir(path) else split_suffix(path)[0]
+
+
+def _with_groups(samples: SampleSet, source: Source) -> SampleSet:
+    """Return the set, unless groups were needed and its format has no fields to hold them."""
+    if source.group is not None and source.group_needed and samples.groups is None:
+        raise source.error(
+            f"has no fields, so none is the group {source.group!r}; give JSON lines, CSV or "
+            "parquet with such a field, embeddings as .npz with such an array, or labels in "
+            "Python: SampleSet.with_groups"
+        )
+    return samples
 
 
 def _check_there(path: Path, source: Source) -> None:

@@ -5,16 +5,15 @@ Readers give numbered rows; here the text of each is found, checked and stored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
 from calipers.samples.batch_output import batch_items, is_batch_output
 from calipers.samples.columns import StringColumn
 from calipers.samples.fields import find_field
+from calipers.samples.group_column import GroupColumn
 from calipers.samples.harness import harness_items, is_harness
-from calipers.samples.labels import as_label
 from calipers.samples.paths import Extract, PathError, extractor
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source
@@ -87,21 +86,21 @@ def _field_items(
 
 
 def _collected(items: Iterator[Item], source: Source, notes: list[str]) -> SampleSet:
-    texts, prompts, groups = (StringColumn(source.row_error) for _ in range(3))
-    group_of = None if source.group is None else _group(source.group, source)
+    texts, prompts = StringColumn(source.row_error), StringColumn(source.row_error)
+    groups = None if source.group is None else GroupColumn(source)
     for number, text, prompt, row in items:
         texts.append(number, text)
         if isinstance(prompt, str):
             prompts.append(number, prompt)
-        if group_of is not None:
-            groups.append(number, group_of(number, row))
+        if groups is not None:
+            groups.append(number, row)
     if 0 < prompts.length < texts.length:
         notes.append(without_prompts(texts.length - prompts.length, texts.length))
     return SampleSet.from_texts(
         texts.finish(),
         name=source.name,
         source=source.path,
-        groups=groups.finish() if group_of else None,
+        groups=groups.finish() if groups else None,
         prompts=prompts.finish() if prompts.length == texts.length else None,
         notes=notes,
     )
@@ -117,21 +116,6 @@ def _at(extract: Extract, number: int, row: Any, source: Source) -> list[Any]:
         return extract(row)
     except PathError as error:
         raise source.row_error(number, str(error)) from None
-
-
-def _group(path: str, source: Source) -> Callable[[int, Any], str]:
-    return partial(_group_of, extractor(path), path, source)
-
-
-def _group_of(extract: Extract, path: str, source: Source, number: int, row: Any) -> str:
-    values = _at(extract, number, row, source)
-    label = as_label(values[0]) if len(values) == 1 else None
-    if label is None:
-        found = describe(values[0] if len(values) == 1 else values)
-        raise source.row_error(
-            number, f"the group {path!r} must be one string or integer, not {found}"
-        )
-    return label
 
 
 def _list_hint(field: str, value: list[object]) -> str:

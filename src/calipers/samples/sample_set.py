@@ -89,7 +89,7 @@ class SampleSet:
         name, source
             What to call the set, and where it came from.
         groups
-            A label (string, integer or boolean) for each text.
+            A label (string, number or boolean) for each text.
         prompts
             The prompt (a string) of each text.
         notes
@@ -160,6 +160,22 @@ class SampleSet:
     def renamed(self, name: str) -> SampleSet:
         """Return the same samples under another name."""
         return replace(self, name=name)
+
+    def with_groups(self, labels: Iterable[object]) -> SampleSet:
+        """Return the same samples, each with the group that it belongs to.
+
+        Parameters
+        ----------
+        labels
+            A label (string, number or boolean) for each sample, in their order.
+
+        Raises
+        ------
+        InputError
+            If there are more or fewer labels than samples, or one is missing or no label.
+        """
+        where = self.name if self.source.startswith("<") else self.source
+        return replace(self, groups=label_column("groups", labels, len(self), where))
 
     def chunks(self) -> Iterator[Chunk]:
         """Go through the texts, `CHUNK` at a time; embeddings have no chunks."""

@@ -24,6 +24,8 @@ class Source:
         Path of the text field, or None to find it.
     group
         Path of the field whose value is each sample's group, or None.
+    group_needed
+        Whether a file in which no row has that field is refused.
     unit
         What the numbers in messages count, from 1.
     header_note
@@ -34,6 +36,7 @@ class Source:
     name: str
     field: str | None = None
     group: str | None = None
+    group_needed: bool = True
     unit: Unit = "line"
     header_note: str = ""
 

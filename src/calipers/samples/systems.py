@@ -29,7 +29,9 @@ class System:
     sets: tuple[SampleSet, ...]
 
 
-def read_systems(specs: Sequence[str], *, field: str | None = None) -> tuple[System, ...]:
+def read_systems(
+    specs: Sequence[str], *, field: str | None = None, group: str | None = None
+) -> tuple[System, ...]:
     """Read the generated systems that a command line names.
 
     Parameters
@@ -40,6 +42,8 @@ def read_systems(specs: Sequence[str], *, field: str | None = None) -> tuple[Sys
         even if it has an equals sign in it.
     field
         Where the text is in the rows of the files.
+    group
+        Where the group is, in those files that have it.
 
     Raises
     ------
@@ -48,7 +52,7 @@ def read_systems(specs: Sequence[str], *, field: str | None = None) -> tuple[Sys
     """
     found = [_parse(spec) for spec in specs]
     _check_names(specs, [name for name, _ in found])
-    return tuple(System(name, _read(name, paths, field)) for name, paths in found)
+    return tuple(System(name, _read(name, paths, field, group)) for name, paths in found)
 
 
 def _parse(spec: str) -> tuple[str, list[str]]:
@@ -75,10 +79,14 @@ def _matches(pattern: str, spec: str) -> list[str]:
     return paths
 
 
-def _read(name: str, paths: Sequence[str], field: str | None) -> tuple[SampleSet, ...]:
-    if len(paths) == 1:
-        return (read_samples(paths[0], name=name, field=field),)
-    return tuple(read_samples(path, field=field) for path in paths)
+def _read(
+    name: str, paths: Sequence[str], field: str | None, group: str | None
+) -> tuple[SampleSet, ...]:
+    names = [name] if len(paths) == 1 else [None] * len(paths)
+    return tuple(
+        read_samples(path, name=own, field=field, group=group, group_needed=False)
+        for path, own in zip(paths, names, strict=True)
+    )
 
 
 def _check_names(specs: Sequence[str], names: Sequence[str]) -> None:

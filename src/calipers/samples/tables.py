@@ -63,6 +63,7 @@ def read_table(schema: pa.Schema, batches: Batches, source: Source) -> SampleSet
     try:
         if field is not None and field in textual and source.group is None:
             return _read_column(field, "prompt" if "prompt" in textual else None, batches, source)
+        source = _with_group_there(schema, source)
         rows = _plain_rows(batches(_needed(field, schema, source)), source)
         return read_rows(rows, replace(source, field=field))
     except (pa.ArrowException, OSError) as error:
@@ -129,9 +130,17 @@ def _needed(field: str | None, schema: pa.Schema, source: Source) -> list[str] |
         return None
     wanted = {path if path in schema.names else root(path) for path in paths}
     # A path that starts at no column breaks at the first row, where all columns are listed.
-    if not {field, root(field)} & set(schema.names):
+    if not all({path, root(path)} & set(schema.names) for path in (field, source.group or field)):
         return None
     return [name for name in schema.names if name in wanted]
+
+
+def _with_group_there(schema: pa.Schema, source: Source) -> Source:
+    """Drop a group that is not needed and that no column holds, to read as few as possible."""
+    path = source.group
+    if path is None or source.group_needed or {path, root(path)} & set(schema.names):
+        return source
+    return replace(source, group=None)
 
 
 def first_line(error: Exception) -> str:

@@ -1,0 +1,156 @@
+"""``calipers overlap``: systems against each other, without a reference."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from calipers.cli import checks
+from calipers.cli import compare_options as shared
+from calipers.cli import overlap_options as its
+from calipers.cli.deliver import Outputs
+from calipers.cli.guard import STOPPED, STOPPED_UNCACHED, guarded
+from calipers.cli.options import Json, Quiet, Seed
+from calipers.cli.page import examples
+from calipers.cli.streams import (
+    calm,
+    encodable,
+    line_width,
+    write,
+    write_bytes_of,
+    write_error,
+)
+from calipers.errors import CalipersError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from calipers.samples import System
+
+EXAMPLES = examples(
+    (
+        (
+            "Three models that answered the same prompts:",
+            "calipers overlap model_a.jsonl model_b.jsonl model_c.jsonl",
+        ),
+        (
+            "Several files as the seeds of one system, for a spread and a ceiling:",
+            "calipers overlap 'small=runs/small-*.jsonl' 'large=runs/large-*.jsonl'",
+        ),
+        (
+            "The matrices for another program:",
+            "calipers overlap a.jsonl b.jsonl --json overlap.json",
+        ),
+    )
+)
+
+
+def overlap(
+    systems: its.Systems,
+    field: shared.Field = None,
+    max_samples: its.MaxSamples = None,
+    keep_sizes: its.KeepSizes = False,
+    k: its.K = "4",
+    ties: shared.Ties = "closed",
+    distance: shared.Distance = "euclidean",
+    seed: Seed = "0",
+    embedder: shared.Embedder = "minilm",
+    device: shared.Device = "auto",
+    dtype: shared.Dtype = "float32",
+    batch_size: shared.BatchSize = None,
+    threads: shared.Threads = None,
+    cache_dir: shared.CacheDir = None,
+    no_cache: shared.NoCache = False,
+    json: Json = None,
+    quiet: Quiet = False,
+) -> None:
+    """Hold systems against each other, without a reference.
+
+    Shows for every pair how much of each system lies inside the support of the other, as
+    precision and recall with one of them as the reference, and says in words what that means:
+    one lies within the other, they cover each other, overlap in part, or are disjoint.
+    """
+    outputs = Outputs(json=json, quiet=quiet)
+    with guarded(STOPPED_UNCACHED if no_cache else STOPPED):
+        neighbours = checks.whole("--k", k, least=1)
+        start = checks.whole("--seed", seed, least=0)
+        most = checks.optional_whole("--max-samples", max_samples, least=2)
+        batch = checks.optional_whole("--batch-size", batch_size, least=1)
+        workers = checks.optional_whole("--threads", threads, least=1)
+        rim = checks.one_of("--ties", ties, checks.TIES)
+        measure = checks.one_of("--distance", distance, checks.DISTANCES)
+        digits = checks.one_of("--dtype", dtype, checks.DTYPES)
+        checks.check_cache(cache_dir, no_cache=no_cache)
+        _check_specs(systems)
+        outputs.check(systems)
+        with calm(quiet=quiet):
+            from calipers.road.overlap_run import overlap as run
+
+            found = run(
+                _read(systems, field),
+                embedder=embedder,
+                k=neighbours,
+                ties=rim,
+                distance=measure,
+                seed=start,
+                max_samples=most,
+                keep_sizes=keep_sizes,
+                device=device,
+                dtype=digits,
+                batch_size=batch,
+                cache_dir=cache_dir,
+                cache=not no_cache,
+                threads=workers,
+                progress=outputs.progress(),
+            )
+        _deliver(found.to_dict(), json, quiet=quiet)
+
+
+def _check_specs(specs: Sequence[str]) -> None:
+    if specs.count(checks.STDIO) > 1:
+        raise InputError("standard input (-) can be read once only; it is given more than once")
+    if len(specs) < 2:
+        raise InputError(
+            f"overlap holds systems against each other and needs at least two; found {specs[0]}. "
+            "Several files that match one NAME=GLOB are the seeds of one system"
+        )
+
+
+def _read(specs: Sequence[str], field: str | None) -> tuple[System, ...]:
+    from calipers.samples import read_systems
+
+    return read_systems(specs, field=field)
+
+
+def _deliver(data: dict[str, Any], json: str | None, *, quiet: bool) -> None:
+    """Write the JSON, show the table; a file that cannot be written does not cost the table."""
+    from calipers.report import json_text, write_text_atomically
+    from calipers.report.overlap_content import warnings
+
+    failure: CalipersError | None = None
+    if json == checks.STDIO:
+        write_bytes_of(json_text(data))
+        for warning in warnings(data) if not quiet else ():
+            write_error(f"warning: {warning}")
+        return
+    if json is not None:
+        try:
+            write_text_atomically(json, json_text(data))
+        except CalipersError as error:
+            failure = error
+    _show(data)
+    if failure is not None:
+        raise failure
+
+
+def _show(data: dict[str, Any]) -> None:
+    """Show the matrices: with weight and shade on a terminal, as plain text anywhere else."""
+    from rich.console import Console
+
+    from calipers.report.overlap_table import OverlapTable, overlap_text
+
+    console, sample = Console(), "±–…·─"
+    if console.is_terminal and encodable(sample, sys.stdout) == sample:
+        console.print(OverlapTable(data))
+    else:
+        write(overlap_text(data, width=line_width()))

@@ -1,0 +1,72 @@
+"""How figures look: colours that all eyes tell apart, and a style that no user's settings move."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib
+from matplotlib import rc_context
+
+Dashes = tuple[float, tuple[float, ...]]
+
+# Okabe and Ito's palette for all kinds of colour vision, dark enough for lines on white
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+DASHES: tuple[Dashes, ...] = ((0, ()), (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
+
+STYLE: dict[str, Any] = {
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.labelsize": 9,
+    "axes.linewidth": 0.8,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 10,
+    "font.family": ["DejaVu Sans"],
+    "font.size": 9,
+    "grid.color": "#e4e4e4",
+    "grid.linewidth": 0.6,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "legend.handlelength": 3.4,
+    "legend.title_fontsize": 8,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 4,
+    "pdf.fonttype": 42,
+    "savefig.dpi": 200,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "calipers",
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+}
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draw with the settings above, whatever those of the user are, and leave theirs alone."""
+    plain = {key: value for key, value in matplotlib.rcParamsDefault.items() if _looks(key)}
+    settings: Any = {**plain, **STYLE}
+    with rc_context(settings):
+        yield
+
+
+def colour(index: int) -> str:
+    """Give the colour of a system; they come again after seven."""
+    return COLOURS[index % len(COLOURS)]
+
+
+def marker(index: int) -> str:
+    """Give the marker of a metric."""
+    return MARKERS[index % len(MARKERS)]
+
+
+def dashes(index: int) -> Dashes:
+    """Give the line of a metric."""
+    return DASHES[index % len(DASHES)]
+
+
+def _looks(key: str) -> bool:
+    """Whether a setting is about looks; the others choose backends and folders."""
+    return not key.startswith(("backend", "date.", "datapath", "interactive", "toolbar", "webagg"))

@@ -1,0 +1,195 @@
+"""A sweep as data ──► the figures 6 and B.1 of paper 000: metrics against k, or against n."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
+
+from calipers.report.names import clean, label
+from calipers.report.plots.style import colour, dashes, marker, styled
+from calipers.report.sweep_content import Curve, Data, curves, swept_views
+
+AXIS = {"k": "k, nearest neighbours that span a ball", "n": "N, samples on each side"}
+PANEL = (3.6, 2.6)
+LEGEND = 1.7
+# More curves than two for each system would hide each other
+METRICS_TOGETHER = 2
+NAN = float("nan")
+
+
+def sweep_figure(data: Data) -> Figure:
+    """Draw a sweep: a column of panels for each view, at most two metrics in a panel.
+
+    Parameters
+    ----------
+    data
+        What ``Sweep.to_dict()`` gives, or the JSON that the command line wrote.
+
+    Returns
+    -------
+    Figure
+        ``figure.axes`` holds the panels, row by row: all views of the first two metrics, then of
+        the next two.
+    """
+    views, metrics = swept_views(data), list(data["settings"]["metrics"])
+    rows = [metrics[i : i + METRICS_TOGETHER] for i in range(0, len(metrics), METRICS_TOGETHER)]
+    size = (PANEL[0] * len(views) + LEGEND, PANEL[1] * len(rows))
+    with styled():
+        figure = Figure(figsize=size, layout="constrained")
+        panels = figure.subplots(len(rows), len(views), sharex=True, sharey="row", squeeze=False)
+        for row, together in enumerate(rows):
+            for column, view in enumerate(views):
+                panel = panels[row, column]
+                sweep_axes(data, panel, view=view, metrics=together, legend=False)
+                panel.label_outer()
+                if row == 0 and len(data["settings"]["views"]) > 1:
+                    panel.set_title(f"By {clean(view)}", loc="left")
+        figure.legend(handles=_handles(data, metrics), loc="outside right upper")
+    return figure
+
+
+def sweep_axes(
+    data: Data,
+    axes: Axes | None = None,
+    *,
+    view: str | None = None,
+    metrics: Sequence[str] | None = None,
+    legend: bool = True,
+) -> Axes:
+    """Draw the curves of one view: colours for systems, markers and dashes for metrics.
+
+    Bands are one standard deviation over the replicates to each side. A vertical tick on a curve
+    stands where its plateau starts.
+
+    Parameters
+    ----------
+    data
+        What ``Sweep.to_dict()`` gives.
+    axes
+        Where to draw; axes of a figure of their own by default.
+    view, metrics
+        Which view, and which metrics; the first, and all, by default.
+    legend
+        Whether to add a legend, to the right of the axes.
+    """
+    view = swept_views(data)[0] if view is None else view
+    metrics = data["settings"]["metrics"] if metrics is None else metrics
+    shown = [curve for curve in curves(data) if curve.view == view and curve.metric in metrics]
+    with styled():
+        axes = Figure(figsize=PANEL, layout="constrained").add_subplot() if axes is None else axes
+        for curve in shown:
+            _draw(axes, curve, data)
+        for curve in shown:
+            _mark_plateau(axes, curve, data)
+        _scale_x(axes, data)
+        _scale_y(axes, data, metrics)
+        if legend:
+            handles = _handles(data, metrics)
+            axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.02, 1.0))
+    return axes
+
+
+def _draw(axes: Axes, curve: Curve, data: Data) -> None:
+    values, shade = curve.data["values"], colour(_systems(data).index(curve.system))
+    metric = data["settings"]["metrics"].index(curve.metric)
+    if curve.data["deviation"] is not None:
+        low, high = _floats(curve.data["low"]), _floats(curve.data["high"])
+        axes.fill_between(values, low, high, color=shade, alpha=0.16, linewidth=0)
+    axes.plot(
+        values,
+        _floats(curve.data["mean"]),
+        color=shade,
+        linestyle=dashes(metric),
+        marker=marker(metric),
+        markevery=max(1, len(values) // 10),
+        markeredgecolor="white",
+        markeredgewidth=0.5,
+        label=f"{curve.system}, {label(curve.metric)}",
+    )
+
+
+def _mark_plateau(axes: Axes, curve: Curve, data: Data) -> None:
+    start = curve.data["plateau"]["start"]
+    if start is None:
+        return
+    height = curve.data["mean"][curve.data["values"].index(start)]
+    shade = colour(_systems(data).index(curve.system))
+    axes.plot([start], [height], **_tick(shade), label="_plateau", clip_on=False)
+
+
+def _scale_x(axes: Axes, data: Data) -> None:
+    values, over = data["settings"]["values"], data["settings"]["over"]
+    axes.set_xlabel(AXIS[over])
+    axes.set_xscale("log" if over == "n" else "linear")
+    axes.xaxis.set_major_locator(FixedLocator(_ticks(values, over)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+
+
+def _scale_y(axes: Axes, data: Data, metrics: Sequence[str]) -> None:
+    """Go from 0 to 1, or as far as a density passes it in any view."""
+    same = [curve.data for curve in curves(data) if curve.metric in metrics]
+    tops = [top for curve in same for top in _floats(curve["high"] or curve["mean"])]
+    axes.set_ylim(0.0, 1.03 * max(1.0, *(top for top in tops if top == top)))
+    names = [label(metric) for metric in metrics]
+    axes.set_ylabel(" and ".join(names) if len(names) <= METRICS_TOGETHER else "Score")
+
+
+def _ticks(values: Sequence[int], over: str) -> list[float]:
+    """Give round values, and the ends where these are not too near."""
+    if over == "k":
+        step = max(5, 5 * round((values[-1] - values[0]) / 30))
+        inner, room = range(step, values[-1] + 1, step), 0
+        return [float(values[0]), *(float(t) for t in inner if t > values[0] + room)]
+    powers = [m * 10**e for e in range(12) for m in (1, 2, 5)]
+    inside = [float(t) for t in powers if values[0] * 1.3 < t < values[-1] / 1.3]
+    return [float(values[0]), *inside, float(values[-1])]
+
+
+def _handles(data: Data, metrics: Sequence[str]) -> list[Line2D]:
+    """Explain the colours, the markers and dashes, and the tick of a plateau."""
+    every = data["settings"]["metrics"]
+    gap = Line2D([], [], linestyle="", label=" ")
+    systems = [
+        Line2D([], [], color=colour(index), linewidth=4, label=name)
+        for index, name in enumerate(_systems(data))
+    ]
+    styles = [
+        Line2D(
+            [],
+            [],
+            color="#444444",
+            linestyle=dashes(every.index(metric)),
+            marker=marker(every.index(metric)),
+            markeredgecolor="white",
+            markeredgewidth=0.5,
+            label=label(metric),
+        )
+        for metric in metrics
+    ]
+    marked = any(curve.data["plateau"]["start"] is not None for curve in curves(data))
+    tick = [gap, Line2D([], [], **_tick("#444444"), label="plateau starts")] if marked else []
+    return [*systems, gap, *styles, *tick]
+
+
+def _tick(shade: str) -> dict[str, Any]:
+    return {
+        "color": shade,
+        "linestyle": "",
+        "marker": "|",
+        "markersize": 13,
+        "markeredgewidth": 1.6,
+    }
+
+
+def _systems(data: Data) -> list[str]:
+    return list(dict.fromkeys(curve.system for curve in curves(data)))
+
+
+def _floats(values: Sequence[float | None]) -> list[float]:
+    return [NAN if value is None else value for value in values]

@@ -1,0 +1,131 @@
+"""A sweep as data ──► the tables and sentences that a person reads."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+from calipers.report import sweep_words as words
+from calipers.report.grid import Column, Line, render, total_width
+from calipers.report.sweep_content import Data, curve_column, curves, swept_views, value_column
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+NARROWEST = 40
+GAP = 2
+
+
+class SweepTable:
+    """Tables for rich: they lay themselves out for the width that they are given."""
+
+    def __init__(self, data: Data) -> None:
+        self._data = data
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the tables line by line."""
+        from rich.text import Text
+
+        for line in _lines(self._data, options.max_width, rule="─"):
+            yield Text.assemble(*line, overflow="fold", no_wrap=False, end="\n")
+
+
+def sweep_text(data: Data, *, width: int = 100) -> str:
+    """Write a sweep as plain text: aligned, without colours or box drawing.
+
+    Parameters
+    ----------
+    data
+        What ``Sweep.to_dict()`` gives.
+    width
+        Cells that a line may take.
+    """
+    lines = _lines(data, width, rule="-")
+    return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
+
+
+def _lines(data: Data, width: int, *, rule: str) -> Iterator[Line]:
+    width = max(width, NARROWEST)
+    yield from _wrapped(words.title(data), width, "bold")
+    for view in swept_views(data):
+        yield ()
+        if len(data["settings"]["views"]) > 1:
+            yield from _wrapped(words.view_title(view), width, "bold")
+        yield from _view(data, view, width, rule)
+    yield from _below(data, width)
+
+
+def _view(data: Data, view: str, width: int, rule: str) -> Iterator[Line]:
+    lead = value_column(data)
+    columns = [curve_column(data, curve) for curve in curves(data) if curve.view == view]
+    for index, piece in enumerate(_pieces(lead, columns, width)):
+        if index:
+            yield ()
+        yield from render(piece, gap=GAP, rule=rule)
+
+
+def _pieces(lead: Column, columns: Sequence[Column], width: int) -> Iterator[list[Column]]:
+    """Set as many systems side by side as fit; one that is too wide alone is broken."""
+    piece = [lead]
+    for _, run in groupby(columns, key=lambda column: column.group):
+        system = list(run)
+        if len(piece) > 1 and total_width([*piece, *system], GAP) > width:
+            yield piece
+            piece = [lead]
+        for column in system:
+            if len(piece) > 1 and total_width([*piece, column], GAP) > width:
+                yield piece
+                piece = [lead]
+            piece.append(column)
+    yield piece
+
+
+def _below(data: Data, width: int) -> Iterator[Line]:
+    yield ()
+    yield from _wrapped(words.plateau_title(data), width, "bold")
+    yield from _plateaus(data, width)
+    yield ()
+    yield from _listed("note: ", words.remarks(data), width, "")
+    yield from _listed("– ", words.reasons(data), width, "")
+    yield from _listed("warning: ", words.warnings(data), width, "yellow")
+    yield ()
+    margin = max((cell_len(name) for name, _ in words.legend(data)), default=0) + 2
+    for name, meaning in words.legend(data):
+        yield from _wrapped(meaning, width, "dim", first=name.ljust(margin))
+    yield from _wrapped(words.more(data), width, "dim")
+
+
+def _plateaus(data: Data, width: int) -> Iterator[Line]:
+    """Set the names of the curves in columns where half a line has room for them."""
+    found = words.plateaus(data)
+    widths = [
+        max(map(cell_len, names)) for names in zip(*(names for names, _ in found), strict=True)
+    ]
+    for names, sentence in found:
+        padded = (n + " " * (w - cell_len(n) + GAP) for n, w in zip(names, widths, strict=True))
+        if sum(widths) + GAP * len(widths) <= width // 2:
+            yield from _wrapped(sentence, width, "", first="".join(padded))
+        else:
+            yield from _wrapped(f"{', '.join(names)}: {sentence}", width, "", hang=GAP)
+
+
+def _listed(mark: str, texts: Iterable[str], width: int, style: str) -> Iterator[Line]:
+    for text in texts:
+        yield from _wrapped(text, width, style, first=mark)
+
+
+def _wrapped(text: str, width: int, style: str, *, first: str = "", hang: int = 0) -> list[Line]:
+    """Break a text into lines that hang below its first words."""
+    lines = textwrap.wrap(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=" " * (hang or cell_len(first)),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [((line, style),) for line in lines]

@@ -1,0 +1,123 @@
+"""The last stage: from embeddings of every set to the comparison that a person reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from calipers.comparison import Comparison, Samples, SetSummary, SystemResult
+from calipers.embed import Embeddings
+from calipers.metrics.catalogue import Choice
+from calipers.metrics.pair import Settings
+from calipers.progress import Progress
+from calipers.road.groups import Labels, foreign_groups, labels, small_groups
+from calipers.road.intake import Cut, Entry, Intake, length_warnings, summarise, trust_warnings
+from calipers.road.scoring import Scored, average, score_pair
+from calipers.road.stages import Embedded
+from calipers.road.train import score_copies, train_warnings
+
+
+def score_systems(
+    intake: Intake,
+    embedded: Embedded,
+    choices: Sequence[Choice],
+    settings: Settings,
+    progress: Progress,
+) -> Comparison:
+    """Score every system; of the settings, only `k_max` is filled in here."""
+    about, train = _summaries(intake, embedded)
+    job = Job(embedded, choices, settings, about, train)
+    systems, k_max = [], 0
+    steps = sum(len(entry.cuts) for entry in intake.systems) + (train is not None)
+    with progress.task("Scoring", steps) as advance:
+        for entry, parts in zip(intake.systems, embedded.systems, strict=True):
+            scored = []
+            for cut, part in zip(entry.cuts, parts, strict=True):
+                groups = labels(intake.reference.samples, cut.samples, intake.group)
+                scored.append(job.score(part, groups))
+                advance(1)
+            result = average(scored)
+            k_max = max(k_max, result.k_max)
+            systems.append(job.result(entry, parts, result))
+        baseline = job.copies(embedded.reference).scores
+        if train is not None:
+            advance(1)
+    return Comparison(
+        reference=about,
+        systems=tuple(systems),
+        settings={"k_max": k_max or None},
+        warnings=embedded.shared_notes,
+        reference_samples=_samples(intake.reference, embedded.reference),
+        reference_scores=baseline,
+        train=train,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What the scoring of every file of every system shares."""
+
+    embedded: Embedded
+    choices: Sequence[Choice]
+    settings: Settings
+    reference: SetSummary
+    train: SetSummary | None
+
+    def score(self, part: Embeddings, groups: Labels | None) -> Scored:
+        """Score one file against the reference, and against the training set."""
+        scored = score_pair(
+            self.embedded.reference,
+            part,
+            self.choices,
+            self.settings,
+            reference_hash=self.reference.content_hash,
+            labels=groups,
+        )
+        return scored.merged(self.copies(part))
+
+    def copies(self, part: Embeddings) -> Scored:
+        """Hold one set against the training set; nothing where there is none."""
+        if self.embedded.train is None or self.train is None:
+            return Scored({}, {})
+        return score_copies(
+            self.embedded.train,
+            part,
+            self.choices,
+            self.settings,
+            train_hash=self.train.content_hash,
+        )
+
+    def result(self, entry: Entry, parts: Sequence[Embeddings], scored: Scored) -> SystemResult:
+        """Bring together what is known of one system."""
+        summary = summarise(entry.cuts, name=entry.name, notes=self.embedded.own_notes(parts))
+        several = len(entry.cuts) > 1
+        return SystemResult(
+            summary=summary,
+            scores=scored.scores,
+            curves=scored.curves,
+            seeds=tuple(cut.samples.source for cut in entry.cuts) if several else (),
+            samples=tuple(_samples(c, e) for c, e in zip(entry.cuts, parts, strict=True)),
+            warnings=(
+                *length_warnings(self.reference, summary),
+                *trust_warnings(self.reference, summary, self.settings.k),
+                *foreign_groups(self.reference.groups, summary.groups),
+                *small_groups(summary.groups),
+            ),
+            neighbours=scored.neighbours,
+        )
+
+
+def _summaries(intake: Intake, embedded: Embedded) -> tuple[SetSummary, SetSummary | None]:
+    """Describe the reference and the training set."""
+    cut, train = intake.reference, intake.train
+    about = summarise([cut], name=cut.samples.name, notes=embedded.own_notes([embedded.reference]))
+    notes = (*about.warnings, *intake.lost, *small_groups(about.groups))
+    about = replace(about, warnings=notes)
+    if train is None or embedded.train is None:
+        return about, None
+    known = summarise([train], name=train.samples.name, notes=embedded.own_notes([embedded.train]))
+    return about, replace(known, warnings=(*known.warnings, *train_warnings(known, [about])))
+
+
+def _samples(cut: Cut, embeddings: Embeddings) -> Samples:
+    return Samples(cut.samples if cut.samples.kind == "texts" else None, embeddings.views)

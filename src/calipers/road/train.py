@@ -1,0 +1,65 @@
+"""The training set: how much of what a model generates is copied from it, and what is normal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from calipers.comparison import SetSummary
+from calipers.embed import Embeddings
+from calipers.errors import InputError
+from calipers.estimate.neighbourhoods import neighbourhoods
+from calipers.estimate.preprocess import preprocess
+from calipers.metrics.catalogue import Choice
+from calipers.metrics.copying import authenticity_score, near_copies_score
+from calipers.metrics.pair import Settings
+from calipers.road.intake import Cut
+from calipers.road.neighbours import train_neighbours
+from calipers.road.scoring import PCA, Scored, keyed, pins_of
+
+
+def check_train(train: Cut | None) -> None:
+    """Say before the long work that a training set is too small to have distances of its own."""
+    if train is not None and len(train.samples) < 2:
+        source = train.samples.source
+        where = train.samples.name if source.startswith("<") else source
+        raise InputError(f"{where}: the training set needs at least 2 samples; it has 1")
+
+
+def score_copies(
+    train: Embeddings,
+    other: Embeddings,
+    choices: Sequence[Choice],
+    settings: Settings,
+    *,
+    train_hash: str,
+) -> Scored:
+    """Compare one set with the training set, in every view in which something was asked for."""
+    found = Scored({}, {})
+    views = tuple(train.views)
+    for view in views:
+        if not any(choice.view in (None, view) for choice in choices):
+            continue
+        rows = preprocess(train.views[view], other.views[view], norm="l2", pca=PCA)
+        near = neighbourhoods(
+            rows.reference,
+            rows.generated,
+            k=1,
+            ties=settings.ties,
+            distance=settings.distance,
+            threads=settings.threads,
+        )
+        pins = pins_of(train, view, settings, train=train_hash[:16])
+        scores = {
+            "near_copies:train": near_copies_score(near, of="train").signed(**pins),
+            "authenticity:train": authenticity_score(near, of="train").signed(**pins),
+        }
+        found = found.merged(keyed(Scored(scores, {}, train_neighbours(near)), view, views))
+    return found
+
+
+def train_warnings(train: SetSummary, others: Sequence[SetSummary]) -> tuple[str, ...]:
+    """Warn where the training set is one of the sets that are compared with it."""
+    same = [other.name for other in others if other.content_hash == train.content_hash]
+    if not same:
+        return ()
+    return (f"is {', '.join(same)} itself, sample for sample: every sample is a copy there",)

@@ -1,0 +1,99 @@
+"""The rule that says where a curve levels off, on curves that were made up for it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from calipers.comparison.sweep_curve import Curve
+from calipers.comparison.sweep_plateau import plateau
+
+
+def found(values, mean, error=None, **options):
+    error = None if error is None else np.array(error, float)
+    return plateau(np.array(values), np.array(mean, float), error, **options)
+
+
+def test_a_curve_that_rises_and_stays():
+    level = found([1, 2, 3, 4, 5, 6, 8, 10], [0.5, 0.7, 0.8, 0.895, 0.9, 0.9, 0.905, 0.9])
+    assert (level.start, level.level, level.reason) == (4, 0.9, None)
+
+
+def test_a_point_exactly_at_the_tolerance_is_level():
+    assert found([1, 2, 3, 4], [0.98, 0.99, 1.0, 1.0]).start == 2
+
+
+def test_a_curve_that_leaves_again_is_level_only_after_that():
+    level = found([1, 2, 3, 4, 6, 9], [0.9, 0.9, 0.8, 0.9, 0.9, 0.9])
+    assert level.start == 4
+
+
+def test_the_slow_end_of_a_rising_curve_is_no_plateau():
+    values = range(1, 31)
+    level = found(values, [0.5 + 0.004 * k for k in values])
+    assert level.start is None
+    assert level.reason == "at 27 still 0.012 below the end"
+
+
+def test_level_for_half_of_the_way_but_not_while_it_doubles():
+    values, mean = [10, 20, 30, 40, 50, 60], [0.5, 0.6, 0.7, 0.9, 0.9, 0.9]
+    assert found(values, mean).start is None
+    assert found([10, 20, 30, 40, 60, 80], mean).start == 40
+
+
+def test_the_standard_error_widens_the_tolerance_where_it_is_larger():
+    values, mean = [1, 2, 4, 8], [0.9, 0.85, 0.84, 0.8]
+    assert found(values, mean).start is None
+    assert found(values, mean, [0.0, 0.06, 0.05, 0.0]).start == 2
+    assert found(values, mean, tolerance=0.2).start == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "mean", "reason"),
+    [
+        ([1, 9], [0.5, 0.5], "2 values are too few to tell"),
+        ([6, 7, 8], [0.5, 0.5, 0.5], "level throughout, but from 6 it does not double"),
+        ([1, 2, 3], [0.5, np.nan, 0.5], "the score is not defined at every value"),
+        ([1, 2, 3], [0.6, 0.55, 0.5], "at 2 still 0.050 above the end"),
+    ],
+)
+def test_no_plateau_has_a_reason(values, mean, reason):
+    level = found(values, mean)
+    assert level.start is None
+    assert level.reason == reason
+
+
+def test_bands_of_a_curve_by_hand():
+    curve = Curve(np.array([1, 2, 3]), np.array([[0.2, 0.4, 0.5], [0.4, 0.4, 0.7]]), "metric:x")
+    half = np.sqrt(0.02)  # two values 0.2 apart, r - 1 = 1 in the denominator
+    assert curve.mean == pytest.approx([0.3, 0.4, 0.6])
+    assert curve.deviation == pytest.approx([half, 0, half])
+    assert curve.low == pytest.approx([0.3 - half, 0.4, 0.6 - half])
+    assert curve.high == pytest.approx([0.3 + half, 0.4, 0.6 + half])
+
+
+def test_the_plateau_of_a_curve_uses_the_error_of_the_mean_and_not_the_spread():
+    drift, spread = np.array([0.64, 0.62, 0.62, 0.6]), np.array([-0.05, 0.0, 0.05])
+    values = np.array([100, 200, 400, 800])
+    curve = Curve(values, drift + spread[:, None] * np.array([1, 1, 1, 0]), "metric:x")
+    assert curve.deviation[0] == pytest.approx(0.05)
+    assert curve.plateau.start == 200  # 0.04 off at 100: within 0.05, not within 0.05 / sqrt(3)
+    assert curve.plateau.level == pytest.approx(0.6)
+
+
+def test_one_replicate_has_no_band():
+    curve = Curve(np.array([1, 2]), np.array([[0.2, 0.4]]), "metric:x")
+    assert curve.deviation is curve.low is curve.high is None
+    assert curve.to_dict()["low"] is None
+
+
+def test_undefined_values_are_null_in_strict_json_with_the_reason():
+    rows = np.array([[np.nan, 0.5, np.inf], [np.nan, 0.7, 0.5]])
+    data = Curve(np.array([1, 2, 3]), rows, "metric:x", reason="too few").to_dict()
+    text = json.dumps(data, allow_nan=False)
+    assert data["mean"] == [None, pytest.approx(0.6), None]
+    assert data["replicates"][0] == [None, 0.5, None]
+    assert data["plateau"]["start"] is None
+    assert "too few" in text

@@ -1,0 +1,120 @@
+"""Examples small enough to be worked by hand, one for each metric."""
+
+import numpy as np
+import pytest
+
+from calipers import metrics
+
+LINE = [[0.0], [1.0], [3.0], [7.0]]  # nearest own neighbours at 1, 1, 2 and 4
+
+
+def test_realism():
+    # k = 1: radii 1, 1, 2, 4 have the median 1.5, so the balls of 0 and 1 count
+    found = metrics.realism(LINE, [[0.5], [3.0], [9.0], [1.0]], k=1)
+    assert found.per_sample.tolist() == [2.0, 0.5, 1 / 8, np.inf]
+    assert found.value == (2 + 0.5) / 2
+    assert (found.range, found.better, found.reason) == ((0, np.inf), "higher", None)
+
+
+def test_realism_of_copies_is_infinite_with_a_reason():
+    found = metrics.realism(LINE, [[0.0], [1.0], [9.0]], k=1)
+    assert found.value == np.inf
+    assert "exact copies" in found.reason
+    mixed = metrics.realism(LINE, [[0.0], [9.0]], k=1)  # the mean of the two in the middle
+    assert mixed.value == np.inf
+    assert "exact copies" in mixed.reason
+
+
+def test_clipped_density():
+    # Capped radii 1, 1, 1.5, 1.5. Own: 0 and 1 lie in each other's ball, 3 and 7 in none: 2/4.
+    found = metrics.clipped_density_coverage(LINE, [[0.5], [2.0], [6.0], [20.0]], k=1).density
+    assert found.per_sample.tolist() == [1, 1, 1, 0]  # 0.5 and 2 lie in two balls and count one
+    assert found.value == 1.0  # (3/4) / (2/4) is capped
+    assert metrics.clipped_density_coverage(LINE, [[2.0], [20], [30], [40]], k=1).density.value == (
+        (1 / 4) / (2 / 4)
+    )
+
+
+def test_clipped_density_is_undefined_where_no_open_ball_holds_another():
+    found = metrics.clipped_density_coverage([[0.0], [1], [2], [3]], LINE, k=1, ties="open")
+    assert np.isnan(found.density.value)
+    assert "open capped ball" in found.density.reason
+    assert found.density.per_sample.shape == (4,)
+    assert not np.isnan(found.coverage.value)
+    constant = metrics.clipped_density_coverage(np.ones((7, 2)), np.ones((7, 2)))
+    assert constant.density.value == constant.coverage.value == 1
+
+
+def test_clipped_coverage():
+    # k = 1, N = 4: f(m) = m / (N - 1 + m), so f = 0, 1/4, 2/5, 1/2, 4/7 for m = 0..4.
+    found = metrics.clipped_density_coverage(LINE, [[0.5], [20], [30], [40]], k=1).coverage
+    assert found.per_sample.tolist() == [1, 1, 0, 0]
+    assert found.value == pytest.approx(3 / 4, abs=1e-12)  # 1/2 = f(3), 3 of 4
+    one = metrics.clipped_density_coverage(LINE, [[8.0], [20], [30], [40]], k=1).coverage
+    assert one.value == pytest.approx(1 / 4, abs=1e-12)  # only the ball of 7: 1/4 = f(1)
+    full = metrics.clipped_density_coverage(LINE, [[0.0], [1.0], [3.0], [7.0]], k=1).coverage
+    assert full.value == 1
+
+
+def test_probabilistic_precision_and_recall():
+    # R = 1.5 × mean(1, 1, 2, 4) = 3: 2 lies at 2, 1 and 1 from 0, 1 and 3; 9 lies at 2 from 7
+    found = metrics.probabilistic_precision_recall(LINE, [[2.0], [9.0]], k=1, factor=1.5)
+    assert found.precision.per_sample == pytest.approx([1 - 2 / 27, 1 / 3])
+    # Generated radii are 7 and 7, R = 10.5
+    expected = [1 - 2 * 9 / 10.5**2, 1 - 8 / 10.5**2, 1 - 6 / 10.5**2, 1 - 5 * 2 / 10.5**2]
+    assert found.recall.per_sample == pytest.approx(expected)
+    assert found.precision.value == pytest.approx((1 - 2 / 27 + 1 / 3) / 2)
+
+
+def test_cover():
+    # Balls of 2 own neighbours, 1 of the other side needed. LINE: radii 3, 2, 3, 6.
+    generated = [[-4.0], [-5.0], [4.0], [30.0]]  # radii 8, 9, 9, 34
+    found = metrics.precision_recall_cover(LINE, generated, k=1, factor=2)
+    assert found.recall.per_sample.tolist() == [False, False, True, True]
+    assert found.precision.per_sample.tolist() == [True, True, True, True]
+    twice = metrics.precision_recall_cover(LINE, [[4.0], [5.0], [6.0], [90.0]], k=2, factor=1)
+    # Generated radii 2, 1, 2 and 85 hold 3, nothing, 7 and 7: never two
+    assert twice.precision.per_sample.tolist() == [False, False, False, False]
+    assert twice.recall.per_sample.tolist() == [False, False, True, True]
+    assert "k:2" in twice.recall.signature.split("|")
+    assert "own_neighbours:2" in twice.recall.signature.split("|")
+
+
+def test_spheres():
+    # Mean 2.75: distances 2.75, 1.75, 0.25, 4.25; spheres hold 1/4 .. 4/4
+    found = metrics.sphere_precision_recall(LINE, [[2.75], [3.5], [0.5], [9.0]]).precision
+    # Generated distances 0, 0.75, 2.25, 6.25; within 0.25, 1.75, 2.75, 4.25: 1, 2, 3, 3 of 4
+    assert found.value == pytest.approx(1 - (0 + 0 + 0 + 1 / 4) / (10 / 4))
+    assert found.per_sample.tolist() == [0, 1 / 4, 2 / 4, 1]
+
+
+def test_sphere_recall():
+    # Nearest generated samples of 0, 1, 3, 7 lie at 1, 0, 2, 6; own nearest at 1, 1, 2, 4
+    found = metrics.sphere_precision_recall(LINE, [[1.0], [13.0]]).recall
+    assert found.per_sample.tolist() == [True, True, True, False]
+    # Both generated samples are 6 from their mean 7: one sphere for all, holding both
+    assert found.value == pytest.approx(1 - (1 / 4 + 1 / 4) / 2)
+    opened = metrics.sphere_precision_recall(LINE, [[1.0], [13.0]], ties="open").recall
+    assert opened.per_sample.tolist() == [False, True, False, False]
+
+
+def test_authenticity():
+    # 0 is 1 from its nearest: 0.5 away is no new sample, and neither is 1 away
+    found = metrics.authenticity(LINE, [[-0.5], [-1.0], [-1.5], [12.0], [7.0]])
+    assert found.per_sample.tolist() == [False, False, True, True, False]
+    assert found.value == 2 / 5
+    assert "of:reference" in found.signature.split("|")
+
+
+def test_near_copies():
+    # The smallest nearest-neighbour distance is 1, so τ = 1
+    found = metrics.near_copies(LINE, [[-0.5], [-1.0], [-1.5], [12.0], [7.0]])
+    assert found.value == 3 / 5
+    assert found.better == "lower"
+    assert found.per_sample.tolist() == [0, 2 / 4, 2 / 4, 1, 0]
+
+
+def test_zero_distances_are_near_copies_even_among_duplicates():
+    reference = np.repeat([[0.0], [5.0], [9.0]], 4, axis=0)
+    assert metrics.near_copies(reference, [[0.0], [5.1]]).value == 1 / 2
+    assert metrics.authenticity(reference, [[0.0], [5.1]]).per_sample.tolist() == [False, True]
