@@ -140,7 +140,12 @@ def test_metrics_by_name_and_view(reference, generated):
     [
         (["precison"], "unknown metric 'precison'; did you mean 'precision'"),
         (["shape.precision"], "unknown view 'shape'"),
-        (["precision:5"], "metric 'precision' takes no option; found 'precision:5'"),
+        (["precision:5"], "metric 'precision' takes no option; found 'precision:5'$"),
+        (["near_copies:train"], r"takes no option; .*; a training set \(--train FILE, train=...\)"),
+        (
+            ["recall:group=x"],
+            r"takes no option; .*; a field of groups \(--group FIELD, group=...\)",
+        ),
         ([], "at least one metric"),
     ],
 )

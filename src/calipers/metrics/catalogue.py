@@ -79,5 +79,14 @@ def _expand(name: str, views: tuple[str, ...]) -> list[Choice]:
     if base not in METRICS:
         raise unknown_name("metric", base, [*METRICS, "all"])
     if option:
-        raise InputError(f"metric {base!r} takes no option; found {name!r}")
+        raise InputError(f"metric {base!r} takes no option; found {name!r}{_hint(option)}")
     return [Choice(METRICS[base], view or None)]
+
+
+def _hint(option: str) -> str:
+    """Say what brings the scores that carry an option."""
+    if option == "train":
+        return "; a training set (--train FILE, train=...) brings these scores by itself"
+    if option.startswith(("group=", "own=")):
+        return "; a field of groups (--group FIELD, group=...) brings these scores by itself"
+    return ""
