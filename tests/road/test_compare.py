@@ -63,7 +63,7 @@ def values(system):
 
 
 def test_every_metric_in_every_view(reference, generated):
-    found = compare(reference, generated)
+    found = compare(reference, generated, metrics="all")
     good = found["good"]
     assert len(good.scores) == 2 * len(METRICS)
     assert set(good.curves) == {
@@ -72,6 +72,14 @@ def test_every_metric_in_every_view(reference, generated):
     assert good["recall"].value > found["poor"]["recall"].value + 0.3
     assert good["form.mauve_star"].value > found["poor"]["form.mauve_star"].value + 0.3
     assert good["precision"].per_sample.shape == (120,)
+
+
+def test_what_resamples_is_left_out_unless_it_is_asked_for(reference, generated):
+    usual = compare(reference, generated)["good"].scores.keys()
+    every = compare(reference, generated, metrics="all")["good"].scores.keys()
+    assert every - usual == {"topp", "topr", "form.topp", "form.topr"}
+    asked = compare(reference, generated, metrics="form.topp")["good"].scores
+    assert asked.keys() == {"form.topp"}
 
 
 def test_generated_sets_are_cut_to_the_smallest_and_the_reference_is_not(reference, generated):
@@ -248,7 +256,7 @@ def views(given):
 
 def test_scores_and_curves_are_those_of_the_preprocessed_pair(rng, reference):
     given = texts(rng, 130)
-    found = compare(reference, {"x": given}, k=3, seed=2, buckets=11)["x"]
+    found = compare(reference, {"x": given}, k=3, seed=2, buckets=11, metrics="all")["x"]
     for prefix, view in (("", "meaning"), ("form.", "form")):
         rows = metrics.preprocess(views(reference)[view], views(given)[view], norm="l2", pca=0.9)
         pair = Pair(rows.reference, rows.generated, Settings(k=3, seed=2, buckets=11))

@@ -102,7 +102,27 @@ def _collect(
 
 @kernel
 def _drop_farther(squared: Any, k: int) -> float:
-    """Move the k smallest to the front, forget the others, and return the largest that stays."""
-    squared[:] = np.partition(squared, k - 1)
+    """Move the k smallest to the front, forget the others, and return the largest that stays.
+
+    Hoare's selection: NumPy's own takes five seconds to compile.
+    """
+    low, high = 0, squared.shape[0] - 1
+    while low < high:
+        pivot, left, right = squared[(low + high) // 2], low, high
+        while left <= right:
+            while squared[left] < pivot:
+                left += 1
+            while squared[right] > pivot:
+                right -= 1
+            if left <= right:
+                squared[left], squared[right] = squared[right], squared[left]
+                left += 1
+                right -= 1
+        if k - 1 <= right:
+            high = right
+        elif k - 1 >= left:
+            low = left
+        else:
+            break
     squared[k:] = np.inf
     return float(squared[k - 1])

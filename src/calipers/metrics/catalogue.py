@@ -32,7 +32,8 @@ def choose(names: str | Iterable[str] | None, views: tuple[str, ...]) -> tuple[C
     ----------
     names
         Keys ``[view.]metric``, in a list or in one string; a plain name means every view, a view
-        every metric in it, ``all`` (and None) every metric.
+        every metric in it, ``all`` every metric. None means all but those that share no estimate
+        with others and take their own time (TopP, TopR).
     views
         The views of the embedder, the main one first.
 
@@ -44,7 +45,8 @@ def choose(names: str | Iterable[str] | None, views: tuple[str, ...]) -> tuple[C
     if isinstance(names, str):
         names = names.replace(",", " ").split()
     chosen: dict[tuple[str | None, str], Choice] = {}
-    for name in ["all"] if names is None else names:
+    usual = [name for name, metric in METRICS.items() if not metric.on_request]
+    for name in usual if names is None else names:
         for choice in _expand(name, views):
             chosen.setdefault((choice.view, choice.metric.name), choice)
     if not chosen:

@@ -43,12 +43,15 @@ class Metric:
         Reads the score off a pair; estimates that metrics share are made only once.
     needs
         What the pass over the distances must measure for it, beyond the balls of the shared k.
+    on_request
+        Whether it is left out unless it, or all, was asked for: it shares no estimate with others.
     """
 
     name: str
     tells: str
     score: Callable[[Pair], Score]
     needs: Needs = NOTHING
+    on_request: bool = False
 
 
 METRICS: dict[str, Metric] = {
@@ -132,11 +135,13 @@ METRICS: dict[str, Metric] = {
             "topp",
             "share of significant generated samples inside the reference's support: quality",
             lambda pair: pair.topology.precision,
+            on_request=True,
         ),
         Metric(
             "topr",
             "share of significant reference samples inside the generated support: diversity",
             lambda pair: pair.topology.recall,
+            on_request=True,
         ),
         Metric(
             "authenticity",

@@ -61,8 +61,8 @@ def compare(
     embedder
         Name of a text embedder, or an embedder. Embeddings that are given are taken as they are.
     metrics
-        Keys ``[view.]metric``, in a list or in one string; a plain name means every view. None
-        for all.
+        Keys ``[view.]metric``, in a list or in one string; a plain name means every view,
+        ``all`` every metric. None for all but TopP and TopR, which take their own time.
     group
         Name of the field that holds the group of a sample (its topic, author, language): recall,
         coverage and precision are then given for every group too. Files are read with it; sample
