@@ -378,3 +378,25 @@ def test_a_hair_closer_is_closer_also_once_the_limit_is_tight():
     (points,) = sieves(rows)
     nearest = nearest_neighbours(points, k=1, threads=1)
     assert nearest.index[40, 0] == 38
+
+
+def test_tensors_come_without_gradients_and_half_precision_once():
+    torch = pytest.importorskip("torch")
+    rows = torch.linspace(0, 1, 12).reshape(4, 3)
+    for given in (rows, rows.requires_grad_(), rows.bfloat16(), rows.half()):
+        taken = check_points(given, "x")
+        assert taken.dtype == np.float32
+        np.testing.assert_allclose(taken, rows.detach().numpy(), atol=4e-3)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([[1.0, 2.0], [3.0]], "x cannot be read as an array of numbers"),
+        (np.ma.masked_equal([[1.0, 2.0], [3.0, 4.0]], 2), "x must have no masked values; found 1"),
+        (np.array([["a", "b"]]), "x must hold real numbers; found dtype <U1"),
+    ],
+)
+def test_what_is_no_array_of_numbers_is_refused(given, message):
+    with pytest.raises(InputError, match=message):
+        check_points(given, "x")

@@ -19,14 +19,15 @@ def check_points(points: ArrayLike, name: str) -> Points:
     """Return an array of samples as rows, float32 or float64, or say what is wrong with it.
 
     float32 and float64 are taken as given, other real numbers are converted once: half precision
-    to float32, integers to float64.
+    (float16, bfloat16) and short integers to float32, longer integers to float64. Tensors come
+    without their gradients.
 
     Raises
     ------
     InputError
         If the array is not two-dimensional, is empty, or holds anything but finite real numbers.
     """
-    array = np.asarray(points)
+    array = _as_array(points, name)
     if array.ndim != 2:
         raise InputError(f"{name} must have shape (samples, dimensions); found {array.shape}")
     if array.dtype.kind not in "fiu":
@@ -72,6 +73,20 @@ def check_whole(parameter: str, found: Any, least: int) -> int:
 def is_whole(found: Any, least: int) -> bool:
     """Whether it is a whole number, also one of numpy's, from `least` on."""
     return type(found) is not bool and isinstance(found, Integral) and int(found) >= least
+
+
+def _as_array(points: Any, name: str) -> NDArray[Any]:
+    """Bring what holds numbers to an array; nothing is dropped in silence."""
+    if np.ma.is_masked(points):
+        raise InputError(f"{name} must have no masked values; found {np.ma.count_masked(points)}")
+    if hasattr(points, "detach"):  # a tensor, whose bfloat16 NumPy does not know
+        points = points.detach().cpu()
+        points = points.float() if str(points.dtype) == "torch.bfloat16" else points
+    try:
+        array = np.asarray(points)
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise InputError(f"{name} cannot be read as an array of numbers: {error}") from error
+    return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
 
 
 def _check_finite(array: Points, name: str) -> None:
