@@ -383,8 +383,8 @@ def test_a_hair_closer_is_closer_also_once_the_limit_is_tight():
 def test_tensors_come_without_gradients_and_half_precision_once():
     torch = pytest.importorskip("torch")
     rows = torch.linspace(0, 1, 12).reshape(4, 3)
-    for given in (rows, rows.requires_grad_(), rows.bfloat16(), rows.half()):
-        taken = check_points(given, "x")
+    for tensor in (rows, rows.requires_grad_(), rows.bfloat16(), rows.half()):
+        taken = check_points(tensor, "x")
         assert taken.dtype == np.float32
         np.testing.assert_allclose(taken, rows.detach().numpy(), atol=4e-3)
 

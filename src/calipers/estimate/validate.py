@@ -78,7 +78,7 @@ def is_whole(found: Any, least: int) -> bool:
 def _as_array(points: Any, name: str) -> NDArray[Any]:
     """Bring what holds numbers to an array; nothing is dropped in silence."""
     if np.ma.is_masked(points):
-        raise InputError(f"{name} must have no masked values; found {np.ma.count_masked(points)}")
+        raise InputError(f"{name} must have no masked values; found {int(points.mask.sum())}")
     if hasattr(points, "detach"):  # a tensor, whose bfloat16 NumPy does not know
         points = points.detach().cpu()
         points = points.float() if str(points.dtype) == "torch.bfloat16" else points
