@@ -12,10 +12,14 @@ import argparse
 import os
 import statistics
 import time
+from concurrent.futures import ThreadPoolExecutor
 
+import numba
 import numpy as np
 
 from calipers.estimate import Supports, neighbourhoods
+from calipers.estimate.microkernel import PANEL
+from calipers.estimate.panels import multiply_panels
 from children import report, side_by_side
 from support import samples
 
@@ -44,13 +48,39 @@ def growth(d: int, repeats: int) -> None:
     )
 
 
+@numba.njit(nogil=True)
+def _multiply(panels, repeats):
+    products = np.empty((PANEL, PANEL), np.float32)
+    for i in range(repeats):
+        multiply_panels(panels, i % 7, panels, 7, products)
+
+
+def machine(count: int, repeats: int = 50_000) -> float:
+    """Products a second of that many threads, each on numbers that stay in its own cache."""
+    panels = np.ones((8, 384, PANEL), np.float32)
+    _multiply(panels, 1)
+    start = time.perf_counter()
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(lambda _: _multiply(panels, repeats), range(count)))
+    return count * repeats / (time.perf_counter() - start)
+
+
 def threads(n: int, d: int, repeats: int, cores: int) -> None:
     pair = samples(n, d)
-    alone = seconds(pair, repeats, threads=1)
-    print(f"n = {n:,}, 1 thread: {alone:.2f} s")
-    for count in range(2, cores + 1):
-        taken = seconds(pair, repeats, threads=count)
-        print(f"  {count} threads: {taken:.2f} s, {alone / taken:.2f} times as fast")
+    taken: dict[int, list[float]] = {count: [] for count in range(1, cores + 1)}
+    rates: dict[int, list[float]] = {count: [] for count in taken}
+    for _ in range(repeats):  # in turn, so that a change of the machine falls on all alike
+        for count in taken:
+            taken[count].append(seconds(pair, 1, threads=count))
+            rates[count].append(machine(count))
+    for count in taken:
+        each = statistics.median(taken[count])
+        faster = statistics.median(taken[1]) / each
+        most = statistics.median(rates[count]) / statistics.median(rates[1])
+        print(
+            f"n = {n:,}, {count} threads: {each:.2f} s, {faster:.2f} times as fast as one; "
+            f"products alone, without memory: {most:.2f} times"
+        )
 
 
 def further(n: int, d: int, repeats: int) -> None:

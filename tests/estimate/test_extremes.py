@@ -1,5 +1,8 @@
 """Scales, shapes and labels at the edge of what the estimates accept."""
 
+import importlib.util
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
@@ -7,12 +10,16 @@ from sklearn.cluster import KMeans
 from calipers.curves import precision_recall_curve
 from calipers.curves.frontier import frontier_integral
 from calipers.errors import InputError
-from calipers.estimate import Histograms, neighbourhoods, preprocess, quantise
+from calipers.estimate import Histograms, Supports, neighbourhoods, preprocess, quantise
 from calipers.estimate.blocks import Blocks
 from calipers.estimate.kmeans import k_means
 from calipers.estimate.preprocess import unit_rows
 from calipers.estimate.tiles import workers
 from calipers.metrics import prd, precision_recall
+
+_spec = importlib.util.spec_from_file_location("oracle", Path(__file__).with_name("oracle.py"))
+oracle = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(oracle)
 
 FIVE = Blocks.balanced(60, seed=0, count=5)
 
@@ -139,3 +146,59 @@ def test_numbers_of_any_whole_kind_and_no_other(pair):
         prd(*pair, seed=-1)
     with pytest.raises(InputError, match="reference must hold finite numbers"):
         quantise(np.full((20, 2), np.nan), pair[1][:, :2])
+
+
+def _assert_like_brute_force(reference, generated, k):
+    supports = Supports(capped=k, smaller=k, spread=(k, 1.2))
+    near = neighbourhoods(reference, generated, k=k, supports=supports)
+    for balls, owners, guests in (
+        (near.reference, reference, generated),
+        (near.generated, generated, reference),
+    ):
+        held, inside, *_ = oracle.counts(owners, guests, k)
+        np.testing.assert_array_equal(balls.held[:, k - 1], held)
+        np.testing.assert_array_equal(balls.inside[:, k - 1], inside)
+        capped, depth, missed, own = oracle.supports(owners, guests, k, 1.2)
+        np.testing.assert_array_equal(balls.capped, capped)
+        np.testing.assert_array_equal(balls.capped_own, own)
+        np.testing.assert_allclose(balls.realism, depth, rtol=1e-6)
+        np.testing.assert_allclose(balls.missed, missed, atol=3e-6)
+
+
+@pytest.mark.parametrize(
+    ("outlier", "dtype"),
+    [(1e15, np.float32), (1e23, np.float32), (1e30, np.float32), (1e30, np.float64)],
+)
+def test_rows_that_two_outliers_make_vanish_in_float32(rng, outlier, dtype):
+    # Their mean is 0, where all other rows lie: scaled by the outliers, products underflow
+    reference, generated = rng.standard_normal((60, 5)), rng.standard_normal((50, 5))
+    reference[:2] = [[outlier] * 5, [-outlier] * 5]
+    _assert_like_brute_force(reference.astype(dtype), generated.astype(dtype), 3)
+
+
+@pytest.mark.parametrize("scale", [1e-140, 1e-150, 1e-152])
+def test_rows_whose_squares_are_hardly_above_nothing(rng, scale):
+    _assert_like_brute_force(
+        rng.standard_normal((60, 5)) * scale, rng.standard_normal((50, 5)) * scale, 3
+    )
+
+
+def test_guests_so_far_that_their_realism_is_hardly_above_nothing(rng):
+    reference = rng.standard_normal((60, 2)) * 1e-3
+    generated = rng.standard_normal((50, 2)) * 1e5 + 1e20
+    _assert_like_brute_force(reference, generated, 3)
+
+
+@pytest.mark.parametrize("spread", [0.0, 1e-9, 1e-3])
+def test_clusters_tighter_than_float32_tells(rng, spread):
+    centres = 100 * rng.standard_normal((4, 20))
+    reference, generated = (
+        centres[rng.integers(4, size=n)] + spread * rng.standard_normal((n, 20)) for n in (170, 90)
+    )
+    _assert_like_brute_force(reference, generated, 4)
+    near = neighbourhoods(reference, generated, k=4)
+    across = oracle.squared_distances(reference, generated)
+    within = oracle.squared_distances(reference, reference)
+    np.fill_diagonal(within, np.inf)
+    np.testing.assert_array_equal(near.reference.nearest, across.argmin(axis=0))
+    np.testing.assert_array_equal(near.reference.own_nearest, within.argmin(axis=1))

@@ -200,7 +200,7 @@ def test_the_distance_is_symmetric_to_the_bit_and_the_same_in_every_kernel(rng, 
     for i in range(60):
         for squared, j in zip(nearest.squared[i], nearest.index[i], strict=True):
             assert (
-                squared_distance(rows[i], rows[j]) == squared_distance(rows[j], rows[i]) == squared
+                squared_distance(rows, i, rows, j) == squared_distance(rows, j, rows, i) == squared
             )
 
 

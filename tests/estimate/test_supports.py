@@ -51,6 +51,14 @@ def test_equal_brute_force(rng, dtype, ties, n, m, d):
     assert_supports(reference, generated, ties=ties, block_size=64)
 
 
+def test_equal_brute_force_in_tight_clusters_far_apart(rng):
+    # From cluster to cluster 2,000, within them about 0.01: float32 products tell nothing there
+    centres = np.array([[1e3, 0, 0], [-1e3, 0, 0]])
+    reference = centres[np.arange(80) % 2] + rng.standard_normal((80, 3)) * 0.01
+    generated = centres[np.arange(70) % 2] + rng.standard_normal((70, 3)) * 0.01
+    assert_supports(reference, generated, block_size=48)
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     arrays(np.float32, st.tuples(st.integers(5, 25), st.just(2)), elements=st.integers(-2, 2)),

@@ -25,6 +25,14 @@ def test_everything_is_what_all_metrics_need():
     assert needs_of([]) == Needs()
 
 
+def test_what_a_metric_alone_needs():
+    assert needs_of([METRICS["clipped_density"]]) == Needs(5, capped=True)
+    assert needs_of([METRICS["clipped_coverage"]]) == Needs(5)
+    assert needs_of([METRICS["cover_precision"]]) == Needs(9)
+    assert needs_of([METRICS["probabilistic_recall"]]) == Needs(4, spread=True)
+    assert needs_of([METRICS["realism"]]) == Needs(0, smaller=True)
+
+
 def test_no_more_is_measured_than_was_asked_for(sets):
     plain = near_of(sets, "precision", "authenticity", "near_copies", "sphere_recall", "mauve")
     assert (plain.k_max, plain.supports) == (4, Supports())

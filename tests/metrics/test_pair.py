@@ -1,9 +1,11 @@
 """What the catalogue reads off a pair is what the public functions say of the same arrays."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
 
-from calipers import metrics
+from calipers import compare, metrics
 from calipers.curves import divergence_frontier, precision_recall_curve
 from calipers.curves.precision_recall import mean_curve
 from calipers.estimate.blocks import Blocks
@@ -72,6 +74,22 @@ def test_every_metric_by_its_name(sets):
     assert pair.prd.f8.signature == cells.f8.signature
 
 
+def test_all_entrances_share_their_defaults():
+    chosen = vars(Settings())
+    for function in (
+        metrics.precision_recall,
+        metrics.density_coverage,
+        metrics.realism,
+        metrics.scores_by_group,
+        metrics.mauve,
+        metrics.prd,
+        compare,
+    ):
+        for name, option in signature(function).parameters.items():
+            if name in chosen and (function, name) != (metrics.prd, "buckets"):
+                assert option.default == chosen[name], (function.__name__, name)
+
+
 def test_options_of_mauve_reach_the_steps(sets):
     plain = quantise(*sets, buckets=12, restarts=3, seed=5)
     found = metrics.mauve(*sets, buckets=12, restarts=3, seed=5, c=2.0, norm="none", pca=None)
@@ -132,6 +150,18 @@ def test_replicates_share_the_labels_of_seed_and_size(rng):
         assert found.count == 20
     assert pair.neighbourhoods.reference_blocks is pair.blocks[0]
     assert pair.neighbourhoods.generated.replicates.held_from.shape == (100, 20)
+
+
+def test_the_cells_are_counted_by_the_same_blocks(rng, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "calipers.metrics.pair.quantise",
+        lambda *sets, **options: asked.append(options["blocks"]) or quantise(*sets, **options),
+    )
+    pair = Pair(*rng.standard_normal((2, 120, 3)), Settings(buckets=4, restarts=1, threads=1))
+    _ = pair.mauve, pair.prd
+    assert len(asked) == 2
+    assert all(blocks is pair.blocks for blocks in asked)
 
 
 def test_small_sets_have_no_replicates(rng):

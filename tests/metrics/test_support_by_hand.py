@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from calipers import metrics
+from calipers.metrics.reading import measure
+from calipers.metrics.spheres import sphere_precision_score
 
 LINE = [[0.0], [1.0], [3.0], [7.0]]  # nearest own neighbours at 1, 1, 2 and 4
 
@@ -33,6 +35,14 @@ def test_clipped_density():
     assert metrics.clipped_density_coverage(LINE, [[2.0], [20], [30], [40]], k=1).density.value == (
         (1 / 4) / (2 / 4)
     )
+
+
+def test_clipped_density_counts_up_to_k_balls():
+    # k = 2: radii 3, 2, 3, 6 with the median 3, so balls reach over -3..3, -1..3, 0..6, 4..10
+    found = metrics.clipped_density_coverage(LINE, [[2.0], [5.0], [9.0], [20.0]], k=2).density
+    assert found.per_sample.tolist() == [1, 1, 1 / 2, 0]  # 3, 2, 1 and 0 balls of at most 2
+    # Own: 0, 1 and 3 lie in two other balls, 7 in none: 6/8, as here 5/8
+    assert found.value == pytest.approx((5 / 8) / (6 / 8))
 
 
 def test_clipped_density_is_undefined_where_no_open_ball_holds_another():
@@ -112,6 +122,24 @@ def test_near_copies():
     assert found.value == 3 / 5
     assert found.better == "lower"
     assert found.per_sample.tolist() == [0, 2 / 4, 2 / 4, 1, 0]
+
+
+def test_scores_without_a_choice_of_k_say_that_it_is_the_nearest():
+    spheres = metrics.sphere_precision_recall(LINE, LINE)
+    copies = metrics.near_copies(LINE, LINE), metrics.authenticity(LINE, LINE)
+    for score in (spheres.precision, spheres.recall, *copies):
+        assert "k:1" in score.signature.split("|")
+
+
+@pytest.mark.parametrize(("reference", "generated"), [(1.0, 2.0**-600), (2.0**600, 1.0)])
+def test_spheres_of_sets_of_very_different_size(reference, generated):
+    # Squares of one set would not fit, or those of the other vanish; the largest sets the scale
+    mirrored, inside = -np.array(LINE), np.array([[-2.75], [-3.5], [-0.5], [-9.0]])
+    near = measure(mirrored, inside)
+    found = sphere_precision_score(near, mirrored * reference, inside * generated)
+    # All generated samples are 2.75 from the mean, as if they were 0: within 2.75 and 4.25
+    assert found.per_sample.tolist() == [2 / 4] * 4
+    assert found.value == pytest.approx(1 - (1 / 4 + 2 / 4 + 1 / 4) / (10 / 4))
 
 
 def test_zero_distances_are_near_copies_even_among_duplicates():

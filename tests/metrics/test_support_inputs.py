@@ -5,6 +5,7 @@ import pytest
 
 from calipers import metrics
 from calipers.errors import InputError
+from calipers.estimate import tiles
 
 EVERY = {
     "precision_recall": metrics.precision_recall,
@@ -62,6 +63,14 @@ def test_kinds_of_arrays(measure):
         np.testing.assert_allclose(_values(measure(given, np.array(given) + 1)), expected, 1e-6)
 
 
+@every
+def test_as_many_threads_as_asked_for(measure, monkeypatch):
+    asked = set()
+    monkeypatch.setattr(tiles, "available_threads", lambda threads: asked.add(threads) or 1)
+    measure(ROWS, ROWS + 1, threads=3)
+    assert asked == {3}
+
+
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
@@ -75,6 +84,7 @@ def test_kinds_of_arrays(measure):
         ("probabilistic_precision_recall", {"factor": np.nan}, "factor must be a finite .* nan"),
         ("precision_recall_cover", {"k": 0}, "k must be a whole number"),
         ("precision_recall_cover", {"factor": 1.5}, "factor must be a whole number"),
+        ("precision_recall_cover", {"factor": 0}, "factor must be a whole .* at least 1; found 0"),
         ("precision_recall_cover", {"factor": 4}, "k = 12 needs at least 13 samples"),
         ("sphere_precision_recall", {"ties": "none"}, "value for ties 'none'"),
         ("scores_by_group", {"k": 12}, "k = 12 needs at least 13 samples"),

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.errors import InputError
+from calipers.estimate import tiles
 from calipers.metrics import precision_recall
 from calipers.metrics.topp import topological_precision_recall
 
@@ -133,10 +134,19 @@ def test_copies_without_a_bandwidth_have_no_value():
     assert scores.recall.reason == (
         "the reference bandwidth is 0: at least half of its samples have 10 exact copies or more"
     )
+    assert scores.precision.signature.startswith("metric:topp|")
+    assert scores.recall.signature == scores.precision.signature.replace("topp", "topr")
     swapped = topological_precision_recall(generated, reference)
     assert swapped.precision.reason.startswith("the generated bandwidth is 0")
     few = topological_precision_recall(np.ones((2, 2)), np.eye(2))
     assert "have 1 exact copy or more" in few.precision.reason
+
+
+def test_as_many_threads_as_asked_for(rng, monkeypatch):
+    asked = set()
+    monkeypatch.setattr(tiles, "available_threads", lambda threads: asked.add(threads) or 1)
+    topological_precision_recall(*rng.standard_normal((2, 20, 3)), threads=3)
+    assert asked == {3}
 
 
 def test_sets_that_are_all_noise_have_no_value():

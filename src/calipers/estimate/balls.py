@@ -218,7 +218,7 @@ def _count_own(
     for i in range(n):
         if kept < n - 1 and holds(capped[i], squared[i, -1], closed):
             for j in range(n):  # ties go on beyond the neighbours that were kept
-                distance = squared_distance(points[i], points[j])
+                distance = squared_distance(points, i, points, j)
                 counts[j] += j != i and holds(capped[i], distance, closed)
             continue
         for place in range(kept):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.distances import Sieve, fill_panels, squared_distance
+from calipers.estimate.distances import FLOOR, Sieve, fill_panels, squared_distance
 from calipers.estimate.jit import kernel
 from calipers.estimate.microkernel import PANEL, lowest_bit
 from calipers.estimate.panels import Gates, multiply_panels, sift
@@ -80,7 +80,7 @@ def _collect(
     filled = np.zeros(found.shape[0], np.int64)
     for column in range(0, columns.low.shape[0], PANEL):
         for row in range(0, rows.low.shape[0], PANEL):
-            multiply_panels(panels[(row0 + row) // PANEL], panels[column // PANEL], products)
+            multiply_panels(panels, (row0 + row) // PANEL, panels, column // PANEL, products)
             if sift(products, rows, columns, row, column, passing) == 0:
                 continue
             for r in range(row, row + PANEL):
@@ -90,13 +90,13 @@ def _collect(
                     bits &= bits - np.uint64(1)
                     bound = rows.low[r] + columns.low[c] - products[r - row, c - column]
                     if bound < rows.limit[r] and row0 + r != c:
-                        found[r, filled[r]] = squared_distance(points[row0 + r], points[c])
+                        found[r, filled[r]] = squared_distance(points, row0 + r, points, c)
                         filled[r] += 1
                         if filled[r] == 2 * k:
                             last = _drop_farther(found[r], k)
                             filled[r] = k
                             # Rounded up, so that no row that could still be nearer falls through
-                            reach = last * half_scale * (1 + 2.0**-22) + 1e-36
+                            reach = last * half_scale * (1 + 2.0**-22) + FLOOR
                             rows.limit[r] = min(rows.limit[r], np.float32(reach))
 
 

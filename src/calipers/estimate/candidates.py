@@ -3,7 +3,7 @@
 While the pairs are scanned, every row keeps the few others with the smallest float32 bounds. All
 it does not keep lie beyond the last of them, and so do their true distances: once the kept ones
 are settled in float64 and the k-th lies before that last bound, they are the nearest. Where ties or
-near-ties leave it open, the row is compared with all others.
+near-ties leave it open, all others are looked at again.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.distances import Sieve, squared_distance
+from calipers.estimate.distances import FLOOR, Sieve, squared_distance
 from calipers.estimate.jit import inlined, kernel
-from calipers.estimate.tiles import Span, Workers, spans
+from calipers.estimate.search_again import insert, search_again
+from calipers.estimate.tiles import Span, Workers, panel_spans
 
 MORE = 4  # candidates beyond k, so that near-ties seldom leave a row open
 
@@ -80,15 +81,19 @@ def settle(
 
     def work(span: Span) -> None:
         part = slice(*span)
+        found = nearest.squared[part], nearest.index[part]
+        still_open = np.zeros(span[1] - span[0], np.bool_)
         _settle(
             (rows.points, others.points, rows.half_scale),
             (candidates.bound[part], candidates.which[part]),
-            (nearest.squared[part], nearest.index[part]),
+            found,
             span[0],
-            own,
+            still_open,
         )
+        if still_open.any():
+            search_again(rows, others, span, still_open, found, own=own)
 
-    for _ in pool.map(work, spans(n, 512)):
+    for _ in pool.map(work, panel_spans(n, 480)):
         pass
     return nearest
 
@@ -118,28 +123,8 @@ def _merge(bounds: Any, index: Any, part_bounds: Any, part_index: Any) -> None:
             keep(bounds, index, row, bound, part_index[row, place])
 
 
-@inlined
-def _insert(squared: Any, index: Any, row: int, value: float, which: int) -> None:
-    """Put one neighbour into a sorted list, if it belongs there."""
-    last = squared.shape[1] - 1
-    if value > squared[row, last] or (
-        value == squared[row, last] and which > index[row, last] >= 0
-    ):
-        return
-    place = last
-    while place > 0 and (
-        squared[row, place - 1] > value
-        or (squared[row, place - 1] == value and index[row, place - 1] > which)
-    ):
-        squared[row, place] = squared[row, place - 1]
-        index[row, place] = index[row, place - 1]
-        place -= 1
-    squared[row, place] = value
-    index[row, place] = which
-
-
 @kernel
-def _settle(sides: Any, candidates: Any, nearest: Any, start: int, own: bool) -> None:
+def _settle(sides: Any, candidates: Any, nearest: Any, start: int, still_open: Any) -> None:
     points, others, half_scale = sides
     bounds, which = candidates
     squared, index = nearest
@@ -147,14 +132,7 @@ def _settle(sides: Any, candidates: Any, nearest: Any, start: int, own: bool) ->
         for place in range(bounds.shape[1]):
             other = which[row, place]
             if other >= 0:
-                value = squared_distance(points[start + row], others[other])
-                _insert(squared, index, row, value, other)
-        last = squared[row, -1] * half_scale * (1 + 2.0**-22) + 1e-36
-        if last < bounds[row, -1]:
-            continue
-        squared[row, :] = np.inf
-        index[row, :] = -1
-        for other in range(others.shape[0]):
-            if not (own and other == start + row):
-                value = squared_distance(points[start + row], others[other])
-                _insert(squared, index, row, value, other)
+                value = squared_distance(points, start + row, others, other)
+                insert(squared, index, row, value, other)
+        last = squared[row, -1] * half_scale * (1 + 2.0**-22) + FLOOR
+        still_open[row] = not last < bounds[row, -1]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calipers.estimate.balls import Counts, Doubles, Side
 from calipers.estimate.candidates import Candidates
-from calipers.estimate.crossing_scan import LARGE, LESS, SMALL, Edges, exact_ratios, scan
+from calipers.estimate.crossing_scan import LARGE, LEAST, LESS, SMALL, Edges, exact_ratios, scan
 from calipers.estimate.distances import fill_panels
 from calipers.estimate.panels import Gates, patches
 from calipers.estimate.spread import Spread
@@ -143,8 +143,10 @@ def _gates(side: Side, span: Span, known: Crossing, edges: Edges) -> Gates:
     limit = np.maximum(edges.limit, fill_panels(known.bound[slice(*span), -1], 0.0))
     gates = Gates.of(side.points.low[span[0] : span[0] + len(limit)], limit)
     smaller = edges.radii.smaller
-    reach = side.points.limits(smaller)
-    counts = np.flatnonzero(smaller >= 0)
-    gates.reach[counts] = reach[counts]
-    gates.gain[: len(smaller)] = np.clip(known.ratio[slice(*span)] * LESS, SMALL, LARGE)
+    # No margin for underflow, which would let all pass a ball of radius 0: limits have it
+    reach = (smaller * (side.points.half_scale * (1 + 2.0**-22))).clip(max=LARGE)
+    reach = np.where(smaller > 0, np.maximum(reach, LEAST), smaller)
+    gates.reach[: len(smaller)] = np.maximum(reach, -1)
+    ratio = known.ratio[slice(*span)]
+    gates.gain[: len(smaller)] = np.where(ratio > SMALL, np.minimum(ratio * LESS, LARGE), 0)
     return gates

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calipers.estimate.balls import Doubles, Radii, Side, holds
 from calipers.estimate.candidates import keep
-from calipers.estimate.distances import squared_distance
+from calipers.estimate.distances import FLOOR, squared_distance
 from calipers.estimate.jit import inlined, kernel
 from calipers.estimate.microkernel import PANEL, lowest_bit
 from calipers.estimate.panels import multiply_panels, sift
@@ -17,7 +17,8 @@ from calipers.estimate.spread import CLOSE, miss_panel
 from calipers.estimate.tiles import Span
 
 LARGE = 3e38  # just below what float32 holds
-SMALL = 1e-30  # a ratio below counts as none
+LEAST = 1e-37  # just above where float32 loses digits
+SMALL = 1e-30  # a ratio below shuts nothing out, since float32 cannot tell it well
 LESS = 1 - 2.0**-20  # keeps a ratio that is not exact from shutting out its equal
 
 
@@ -58,7 +59,7 @@ def exact_ratios(owners: Any, guests: Any, smaller: Any, deepest: Any, ratio: An
     for guest in range(ratio.shape[0]):
         owner = deepest[guest]
         if owner >= 0:
-            squared = squared_distance(owners[owner], guests[guest])
+            squared = squared_distance(owners, owner, guests, guest)
             ratio[guest] = smaller[owner] / squared if squared > 0 else np.inf
 
 
@@ -102,12 +103,19 @@ def _depth(smaller: float, squared: float) -> float:
 
 
 @inlined
+def _may_lie_deeper(bound: Any, reach: Any, gain: Any, ratio: float) -> bool:
+    """Whether a ball may hold a guest deeper than all before; a copy of the centre ends it."""
+    return reach >= 0 and ratio < np.inf and (bound < FLOOR or bound * gain < reach)
+
+
+@inlined
 def _deepen(ratio: float, owner: int, guest: int, gain: Any, found: Any) -> None:
     """Note a ball that holds the guest deeper than all before."""
     if ratio > found.ratio[guest] or (ratio == found.ratio[guest] and owner < found.deepest[guest]):
         found.ratio[guest] = ratio
         found.deepest[guest] = owner
-        gain[guest] = max(gain[guest], np.float32(min(ratio * LESS, LARGE)))
+        if ratio > SMALL:
+            gain[guest] = max(gain[guest], np.float32(min(ratio * LESS, LARGE)))
 
 
 @kernel
@@ -125,6 +133,7 @@ def scan(
 
     One long function: to hand arrays on for every pair would cost more than the pair.
     """
+    left_panels, right_panels = panels
     left, right = points
     half_scale, gap, k, closed = choices
     rows, columns = gates
@@ -134,8 +143,10 @@ def scan(
     for patch in range(patches.shape[0]):
         row, column = patches[patch, 0], patches[patch, 1]
         multiply_panels(
-            panels[0][(owners.start + row) // PANEL],
-            panels[1][(others.start + column) // PANEL],
+            left_panels,
+            (owners.start + row) // PANEL,
+            right_panels,
+            (others.start + column) // PANEL,
             products,
         )
         if spread.active:
@@ -150,14 +161,16 @@ def scan(
                 i, j = owners.start + r, others.start + c
                 sums = rows.low[r] + columns.low[c]
                 bound = sums - products[r - row, c - column]
-                low, high = bound / half_scale, (bound + gap * sums) / half_scale
+                low = (bound - FLOOR) / half_scale
+                high = (bound + gap * sums + FLOOR) / half_scale
                 # Counts of both balls, settled in float64 where a radius lies within the doubt
+                squared, settled = low, False
                 if bound < owners.limit[r] or bound < others.limit[c]:
-                    squared = low
-                    if _open(owners.marks, r, owners.median, low, high) or _open(
+                    settled = _open(owners.marks, r, owners.median, low, high) or _open(
                         others.marks, c, others.median, low, high
-                    ):
-                        squared = squared_distance(left[i], right[j])
+                    )
+                    if settled:
+                        squared = squared_distance(left, i, right, j)
                     label, other = owners.radii.labels[r], others.radii.labels[c]
                     _record(squared, r, c, other, owners.radii, of_rows, k, closed)
                     _record(squared, c, r, label, others.radii, of_columns, k, closed)
@@ -169,10 +182,12 @@ def scan(
                     last = keep(of_columns.bound, of_columns.which, r, bound, j)
                     rows.limit[r] = min(rows.limit[r], max(last, owners.limit[r]))
                 # Depth in a smaller ball
-                deeper = bound * columns.gain[c] < rows.reach[r]
-                if deeper or bound * rows.gain[r] < columns.reach[c]:
-                    middle = (low + high) / 2
-                    if middle * half_scale < CLOSE * sums:
-                        middle = squared_distance(left[i], right[j])
+                deeper = _may_lie_deeper(bound, rows.reach[r], columns.gain[c], of_rows.ratio[c])
+                if deeper or _may_lie_deeper(
+                    bound, columns.reach[c], rows.gain[r], of_columns.ratio[r]
+                ):
+                    middle = squared if settled else (low + high) / 2
+                    if not settled and middle * half_scale < CLOSE * sums + FLOOR:
+                        middle = squared_distance(left, i, right, j)
                     _deepen(_depth(owners.radii.smaller[r], middle), i, c, columns.gain, of_rows)
                     _deepen(_depth(others.radii.smaller[c], middle), j, r, rows.gain, of_columns)

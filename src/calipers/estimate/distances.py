@@ -23,14 +23,18 @@ from calipers.estimate.tiles import Span, Workers, panel_spans, workers
 Points = NDArray[np.float32] | NDArray[np.float64]
 
 UNIT = 2.0**-24  # unit roundoff of float32
+FLOOR = 1e-32  # far above what bounds lose to underflow, also where float32 knows no subnormals
 
 
 @summation
-def squared_distance(x: Any, y: Any) -> float:
-    """Sum of squared differences in float64; swapping the arguments changes no bit."""
+def squared_distance(x: Any, i: int, y: Any, j: int) -> float:
+    """Sum of squared differences of two rows in float64; swapping them changes no bit.
+
+    Takes whole arrays: every view of a row would be counted, by all threads in one place.
+    """
     total = 0.0
-    for t in range(x.shape[0]):
-        difference = np.float64(x[t]) - np.float64(y[t])
+    for t in range(x.shape[1]):
+        difference = np.float64(x[i, t]) - np.float64(y[j, t])
         total += difference * difference
     return total
 
@@ -83,7 +87,7 @@ class Sieve:
 def thresholds(squared_radius: NDArray[np.float64], half_scale: float) -> NDArray[np.float32]:
     """Half squared radii in the scale of the sieve, float32, above the true value."""
     with np.errstate(over="ignore"):
-        scaled = (squared_radius * (half_scale * (1 + 4 * UNIT)) + 1e-36).astype(np.float32)
+        scaled = (squared_radius * (half_scale * (1 + 4 * UNIT)) + FLOOR).astype(np.float32)
     return np.where(np.isnan(squared_radius), np.float32(np.inf), scaled)
 
 
@@ -110,7 +114,7 @@ def sieves(*sets: Points, threads: int | None = None) -> tuple[Sieve, ...]:
         sums = [_column_sums(points, pool) for points in sets]
         centre = sum(sums[1:], start=sums[0]) / total
         largest = max(_largest_deviation(points, centre, pool) for points in sets)
-        scale = 2.0 ** -float(np.clip(np.frexp(largest)[1], -400, 400))
+        scale = 2.0 ** -float(np.clip(np.frexp(largest)[1], -500, 500))
         return tuple(_sieve(points, centre, scale, pool) for points in sets)
 
 

@@ -148,7 +148,7 @@ def _add(
     for column in range(0, columns.low.shape[0], PANEL):
         for row in range(0, rows.low.shape[0], PANEL):
             multiply_panels(
-                left_panels[(row0 + row) // PANEL], right_panels[column // PANEL], products
+                left_panels, (row0 + row) // PANEL, right_panels, column // PANEL, products
             )
             if sift(products, rows, columns, row, column, passing) == 0:
                 continue
@@ -157,7 +157,7 @@ def _add(
                 while bits:
                     c = column + lowest_bit(bits)
                     bits &= bits - np.uint64(1)
-                    distance = np.sqrt(squared_distance(places[row0 + r], points[c]))
+                    distance = np.sqrt(squared_distance(places, row0 + r, points, c))
                     if distance < bandwidth:
                         height = np.cos(0.5 * np.pi * distance / bandwidth)
                         for t in range(weights.shape[1]):

@@ -26,7 +26,7 @@ def mean_rows(rows: Any, order: Any, starts: Any, first: int, last: int, means: 
 @kernel
 def measure_own(rows: Any, middle: Any, labels: Any, own: Any) -> None:
     for i in range(rows.shape[0]):
-        own[i] = squared_distance(rows[i], middle[labels[i]])
+        own[i] = squared_distance(rows, i, middle, labels[i])
 
 
 @kernel
@@ -75,7 +75,7 @@ def look_again(rows: Any, middle: Any, labels: Any, own: Any, bounds: Any) -> in
                 continue
             for c in range(c0, c1):
                 if bounds[i, c] < reach:
-                    squared = squared_distance(rows[i], middle[c])
+                    squared = squared_distance(rows, i, middle, c)
                     bounds[i, c] = np.float32(np.sqrt(squared) * (1 - 2.0**-22))
                     if squared < own[i]:
                         own[i], labels[i], reach = squared, c, _reach(squared)
@@ -102,10 +102,10 @@ def _half(squared: float) -> Any:
 
 @kernel
 def _try_centre(
-    row: Any, centre: Any, which: int, i: int, before: int, labels: Any, own: Any
+    rows: Any, middle: Any, which: int, i: int, before: int, labels: Any, own: Any
 ) -> None:
     """Take a centre that is nearer; among equal new ones the first, as `look_again` does."""
-    squared = squared_distance(row, centre)
+    squared = squared_distance(rows, i, middle, which)
     if squared < own[i] or (squared == own[i] and labels[i] != before and which < labels[i]):
         own[i], labels[i] = squared, which
 
@@ -129,12 +129,12 @@ def nearest(
         if least <= _half(own[i]):
             for c in range(halves.shape[0]):  # the likely centre first: it lowers the limit
                 if halves[c] == least:
-                    _try_centre(rows[i], middle[c], c, i, before, labels, own)
+                    _try_centre(rows, middle, c, i, before, labels, own)
                     break
             limit = _half(own[i])
             for c in range(halves.shape[0]):
                 if halves[c] <= limit and c != labels[i]:
-                    _try_centre(rows[i], middle[c], c, i, before, labels, own)
+                    _try_centre(rows, middle, c, i, before, labels, own)
                     limit = _half(own[i])
         changed += labels[i] != before
         if bounds is not None:

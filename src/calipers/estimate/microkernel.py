@@ -118,27 +118,26 @@ def sift_row(typingctx: Any, products: Any, row: Any, columns: Any) -> Any:
     products
         Address of the row's 48 products.
     row
-        The row's ``(low, tail, limit, gain, reach)``, float32.
+        The row's ``(low, limit, gain, reach)``, float32.
     columns
-        Addresses of the same five for the rows of the panel.
+        Addresses of the same four for the rows of the panel.
 
-    With ``bound = low + low' - product - tail * tail'`` a pair passes when the bound lies below
+    With ``bound = low + low' - product`` a pair passes when the bound lies below
     either limit, or ``gain * bound`` below the other side's reach.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         products, row, columns = arguments
-        low, tail, limit, gain, reach = (
-            _spread(builder, builder.extract_value(row, i)) for i in range(5)
+        low, limit, gain, reach = (
+            _spread(builder, builder.extract_value(row, i)) for i in range(4)
         )
-        addresses = [builder.extract_value(columns, i) for i in range(5)]
+        addresses = [builder.extract_value(columns, i) for i in range(4)]
         mask = ir.Constant(_WORD, 0)
         for start in range(0, PANEL, LANES):
-            other_low, other_tail, other_limit, other_gain, other_reach = (
+            other_low, other_limit, other_gain, other_reach = (
                 _load(builder, address, start) for address in addresses
             )
             sums = _load(builder, products, start)
-            sums = builder.fadd(sums, builder.fmul(tail, other_tail))
             bound = builder.fsub(builder.fadd(low, other_low), sums)
             passes = [
                 builder.fcmp_ordered("<", left, right)
@@ -157,6 +156,17 @@ def sift_row(typingctx: Any, products: Any, row: Any, columns: Any) -> Any:
         return mask
 
     return types.uint64(types.uintp, row, columns), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def address(typingctx: Any, array: Any) -> Any:
+    """Give the address of an array's first number; unlike ``ctypes.data``, it counts no owner."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.ptrtoint(data, _WORD)
+
+    return types.uintp(array), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -80,7 +80,7 @@ def _scan(
     for patch in range(pairs.shape[0]):
         row, column = pairs[patch, 0], pairs[patch, 1]
         multiply_panels(
-            panels[(row0 + row) // PANEL], panels[(column0 + column) // PANEL], products
+            panels, (row0 + row) // PANEL, panels, (column0 + column) // PANEL, products
         )
         if sift(products, rows, columns, row, column, passing) == 0:
             continue

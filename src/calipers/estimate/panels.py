@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.estimate.jit import inlined
-from calipers.estimate.microkernel import HEIGHT, PANEL, WIDTH, multiply_patch, sift_row
+from calipers.estimate.microkernel import (
+    HEIGHT,
+    PANEL,
+    WIDTH,
+    address,
+    multiply_patch,
+    sift_row,
+)
 
 Floats = NDArray[np.float32]
 
@@ -22,8 +29,6 @@ class Gates(NamedTuple):
     ----------
     low
         From :class:`calipers.estimate.distances.Sieve`.
-    tail
-        Length of the part of the row that the product leaves out.
     limit
         A pair passes when its bound lies below this, for either of its rows.
     gain, reach
@@ -31,7 +36,6 @@ class Gates(NamedTuple):
     """
 
     low: Floats
-    tail: Floats
     limit: Floats
     gain: Floats
     reach: Floats
@@ -40,7 +44,7 @@ class Gates(NamedTuple):
     def of(cls, low: Floats, limit: Floats) -> Gates:
         """Gates with limits alone."""
         zero = np.zeros_like(limit)
-        return cls(low, zero, limit, zero.copy(), zero - 1)
+        return cls(low, limit, zero, zero - 1)
 
 
 def patches(n: int, m: int, panels: Floats) -> NDArray[np.int64]:
@@ -55,17 +59,20 @@ def patches(n: int, m: int, panels: Floats) -> NDArray[np.int64]:
 
 
 @inlined
-def multiply_panels(left: Any, right: Any, products: Any) -> None:
+def multiply_panels(left: Any, i: int, right: Any, j: int, products: Any) -> None:
     """Products of all rows of one panel with all rows of another, ``(48, 48)``, float32."""
     products[:] = 0
-    depth = left.shape[0]
+    depth = left.shape[1]
+    one = address(left) + np.uintp(4 * PANEL * depth * i)
+    other = address(right) + np.uintp(4 * PANEL * depth * j)
+    sums = address(products)
     for c in range(0, PANEL, WIDTH):
         for r in range(0, PANEL, HEIGHT):
             multiply_patch(
-                left.ctypes.data + np.uintp(4 * r),
-                right.ctypes.data + np.uintp(4 * c),
+                one + np.uintp(4 * r),
+                other + np.uintp(4 * c),
                 depth,
-                products.ctypes.data + np.uintp(4 * (r * PANEL + c)),
+                sums + np.uintp(4 * (r * PANEL + c)),
             )
 
 
@@ -76,17 +83,17 @@ def sift(products: Any, rows: Any, columns: Any, row0: int, column0: int, passin
     `row0` and `column0` are the places of the panels in the gates. Returns how many rows of the
     panel have a pair that passes.
     """
+    start, sums = np.uintp(4 * column0), address(products)
     addresses = (
-        columns.low[column0:].ctypes.data,
-        columns.tail[column0:].ctypes.data,
-        columns.limit[column0:].ctypes.data,
-        columns.gain[column0:].ctypes.data,
-        columns.reach[column0:].ctypes.data,
+        address(columns.low) + start,
+        address(columns.limit) + start,
+        address(columns.gain) + start,
+        address(columns.reach) + start,
     )
     found = 0
     for r in range(PANEL):
         i = row0 + r
-        row = (rows.low[i], rows.tail[i], rows.limit[i], rows.gain[i], rows.reach[i])
-        passing[r] = sift_row(products[r].ctypes.data, row, addresses)
+        row = (rows.low[i], rows.limit[i], rows.gain[i], rows.reach[i])
+        passing[r] = sift_row(sums + np.uintp(4 * PANEL * r), row, addresses)
         found += passing[r] != 0
     return found

@@ -54,7 +54,8 @@ class Work:
 
     def side(self, points: Sieve, blocks: Blocks) -> Side:
         """Find the balls of one set."""
-        others, spare = len(points.points) - 1, 0
+        # One neighbour more tells whether ties go on beyond the rim of a capped ball
+        others, spare = len(points.points) - 1, int(self.supports.capped is not None)
         if blocks.count:  # how many of the k nearest one block may hold, six deviations up
             share = self.k / blocks.count
             spare = max(SPARE, math.ceil(share + 6 * math.sqrt(share)))

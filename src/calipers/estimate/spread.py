@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.distances import fill_panels, slack, squared_distance
+from calipers.estimate.distances import FLOOR, fill_panels, slack, squared_distance
 from calipers.estimate.jit import inlined, kernel, summation
 from calipers.estimate.microkernel import PANEL
 from calipers.estimate.tiles import Span
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from calipers.estimate.balls import Side
 
 CLOSE = np.float32(0.02)  # share of the squared lengths below which a distance is computed again
+TINY = np.float32(FLOOR)  # a half squared distance that may have lost all to underflow
 NOTHING = np.float32(1e-36)  # a product below counts as 0, long before 1 less its root can tell
 
 
@@ -100,19 +101,21 @@ def _any_close(products: Any, half: Any, halves: Any) -> bool:
     close = 0
     for c in range(PANEL):
         whole = half + halves[c]
-        close += whole - products[c] < CLOSE * whole
+        close += whole - products[c] < CLOSE * whole + TINY
     return close > 0
 
 
 @inlined
 def _ratio(squared: float, radius: float) -> float:
     """Squared distance over squared radius, at most 1; 0 for a point in the centre of a ball."""
-    return 0.0 if squared == 0 else min(squared / max(radius, 1e-300), 1.0)
+    if squared == 0:
+        return 0.0
+    return squared / radius if squared < radius else 1.0
 
 
 @kernel
 def _row_again(
-    products: Any, r: int, column: int, point: Any, others: Any, other0: int, spread: Any
+    products: Any, r: int, column: int, points: Any, row: int, others: Any, other0: int, spread: Any
 ) -> None:
     """The same for a row with close pairs, whose distances are computed on the numbers as given."""
     half = spread.half_rows[r]
@@ -122,8 +125,8 @@ def _row_again(
         whole = half + spread.half_columns[c]
         distance = max(whole - products[c - column], np.float32(0))
         squared = distance * spread.scale
-        if not distance >= CLOSE * whole:
-            squared = squared_distance(point, others[other0 + c])
+        if not distance >= CLOSE * whole + TINY:
+            squared = squared_distance(points, row, others, other0 + c)
         spread.missed_columns[c] *= np.float32(_ratio(squared, spread.squared[0]))
         spread.missed_rows[r] *= np.float32(_ratio(squared, spread.squared[1]))
 
@@ -145,7 +148,7 @@ def miss_panel(
     for r in range(row, min(row + PANEL, points.shape[0] - point0)):
         half = spread.half_rows[r]
         if _any_close(products[r - row], half, halves):
-            _row_again(products[r - row], r, column, points[point0 + r], others, other0, spread)
+            _row_again(products[r - row], r, column, points, point0 + r, others, other0, spread)
             continue
         product = _row(products[r - row], half, halves, spread.inverses, missed)
         kept = spread.missed_rows[r] * product
