@@ -7,6 +7,7 @@ import json
 import pytest
 
 import calipers as library
+from calipers.metrics.catalogue import METRICS
 
 
 @pytest.mark.parametrize("arguments", [["version"], ["--version"]])
@@ -61,12 +62,13 @@ def test_the_page_answers_what_a_newcomer_asks(calipers, arguments):
 
 def test_the_page_of_compare_groups_its_options(calipers):
     page = calipers("compare", "--help").stdout
-    headings = ["Input", "Measurement", "Embedding", "Output", "Help", "Examples"]
+    headings = ["Input", "Measurement", "Embedding", "Output", "Help", "Metrics", "Examples"]
     places = [page.index(f"\n{heading}\n") for heading in headings]
     assert places == sorted(places)
     assert "--k N" in page
     assert "[default: 4]" in page
     assert "[required]" in page
+    assert all(f"\n  {metric}" in page for metric in METRICS)
     assert max(map(len, page.splitlines())) <= 80
 
 

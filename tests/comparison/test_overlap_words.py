@@ -71,6 +71,7 @@ def test_about_stands_where_the_spread_reaches_across_a_limit():
     near = relation(0.91, 0.5, sd=0.02)
     assert near.about
     assert near.sentence == "b lies within a (about 91 % of it) and leaves 50 % of a uncovered"
+    assert relation(0.5, 0.91, sd=0.02).about
     assert not relation(0.93, 0.5, sd=0.02).about
     assert relation(0.89, 0.12, sd=0.03).sentence == (
         "a and b overlap in part: about 89 % of b lies inside a, about 12 % of a inside b"

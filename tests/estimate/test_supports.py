@@ -177,7 +177,9 @@ def test_bad_choices_are_refused(rng):
         neighbourhoods(*pair, distance="l1")
     with pytest.raises(InputError, match="k of capped must be a whole number of at least 1"):
         neighbourhoods(*pair, supports=Supports(capped=0))
-    with pytest.raises(InputError, match="the factor of spread must be positive; found -1"):
+    with pytest.raises(
+        InputError, match=r"the factor of spread must be above 0 and at most 1e\+06; found -1"
+    ):
         neighbourhoods(*pair, supports=Supports(spread=(4, -1)))
     with pytest.raises(InputError, match="k = 20 needs at least 21 samples"):
         neighbourhoods(*pair, supports=Supports(smaller=20))

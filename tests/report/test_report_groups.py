@@ -149,7 +149,7 @@ def test_copies_stand_below_what_is_normal(make):
     }
     text = plain_text(data)
     lines = block(text, "Copies of the training set: lessons, n = 500")
-    assert lines[2].split() == ["system", "Near", "copies↓", "Authentic↑"]
+    assert lines[2].split() == ["system", "Near", "copies↓", "Authentic"]
     assert lines[3].split() == ["reference", "0.013", "0.500"]
     assert lines[4].split() == ["a", "0.250", "0.375"]
     assert "warning: lessons: two texts are empty" in text

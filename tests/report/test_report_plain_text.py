@@ -23,6 +23,30 @@ def test_title_names_the_reference_its_size_the_embedder_and_the_seed(two_system
     assert title == "Reference: human, n = 500 · embedder minilm · seed 7"
 
 
+@pytest.mark.parametrize(("setting", "value"), [("k", 5), ("ties", "open"), ("distance", "cosine")])
+def test_title_names_a_choice_that_is_not_the_usual_one(make, setting, value):
+    usual = {"k": 4, "ties": "closed", "distance": "euclidean"}
+    titles = [
+        plain_text(make["comparison"]([], **settings)).splitlines()[0]
+        for settings in (usual, {**usual, setting: value})
+    ]
+    assert titles[1] == f"{titles[0]} · {setting} {value}"
+
+
+def test_the_legend_gives_the_key_where_the_head_of_a_column_does_not_spell_it(make):
+    keys = ("recall", "mauve_star", "near_copies", "clipped_density", "frontier_integral")
+    scores = {key: make["score"](0.5) for key in keys}
+    data = make["comparison"](
+        [make["system"]("a", scores)], views=["meaning"], metrics_shown=list(keys)
+    )
+    text = plain_text(data)
+    assert "Copies   near_copies: share of generated samples that" in text
+    assert "Clip D   clipped_density: density" in text
+    assert "FI       frontier_integral: the gap" in text
+    assert "Recall   share of reference" in text
+    assert "MAUVE*   how close" in text
+
+
 def test_views_stand_side_by_side_where_they_fit(two_systems):
     text = plain_text(two_systems, width=100)
     values = "0.910* 0.800* 0.750 0.970* 0.610 0.320 0.130 0.240"

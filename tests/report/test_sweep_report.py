@@ -184,6 +184,34 @@ def test_more_than_two_metrics_take_rows_of_panels():
     assert len(lines_of(sweep_axes(data, metrics=["recall"], view="form"))) == 1
 
 
+def test_metrics_that_fall_have_panels_of_their_own_as_far_as_they_reach():
+    rows = {name: [[0.5] * 4, [0.7] * 4] for name in ("frechet_distance", "recall", "near_copies")}
+    data = sweep("n", rows)
+    for name in ("frechet_distance", "near_copies"):
+        data["systems"][0]["curves"][name]["better"] = "lower"
+    rising, falling = sweep_figure(data).axes
+    assert list(lines_of(rising)) == ["model_0, Recall"]
+    assert list(lines_of(falling)) == ["model_0, Fréchet", "model_0, Copies"]
+    assert rising.get_ylim() == pytest.approx((0, 1.03))
+    assert falling.get_ylim() == pytest.approx((0, 1.03 * (0.6 + np.sqrt(0.02))))
+
+
+@pytest.mark.parametrize(
+    ("over", "rows", "told"), [("n", 2, True), ("n", 1, False), ("k", 2, True)]
+)
+def test_the_legend_of_a_figure_says_what_a_band_is(over, rows, told):
+    data = sweep(over, {"recall": [[0.5] * (4 if over == "n" else 30)] * rows})
+    (legend,) = sweep_figure(data).legends
+    texts = [text.get_text() for text in legend.get_texts()]
+    assert ({"n": "±1 SD (orders)", "k": "±1 SD (files)"}[over] in texts) is told
+
+
+def test_authenticity_has_no_arrow_since_neither_end_is_best():
+    text = sweep_text(sweep("n", {"authenticity": [[0.5] * 4]}))
+    assert "Authentic" in text
+    assert "Authentic↑" not in text
+
+
 def test_undefined_values_leave_a_gap():
     data = sweep("n", {"cover_recall": [[np.nan, 0.5, 0.5, 0.5]]})
     (line,) = lines_of(sweep_figure(data).axes[0]).values()

@@ -146,6 +146,8 @@ def test_metrics_by_name_and_view(reference, generated):
 @pytest.mark.parametrize(
     ("metrics", "words"),
     [
+        (3, "metrics must be a list of keys, or one string; found 3"),
+        ([3], "metrics must be strings such as 'form.recall'; found 3"),
         (["precison"], "unknown metric 'precison'; did you mean 'precision'"),
         (["shape.precision"], "unknown view 'shape'"),
         (["precision:5"], "metric 'precision' takes no option; found 'precision:5'$"),

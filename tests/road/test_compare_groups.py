@@ -109,6 +109,8 @@ def test_the_reference_must_carry_groups(rng):
     for name in ("", 3, True):
         with pytest.raises(InputError, match="group must be the name of a field"):
             compare(rows, {"x": rows}, group=name)
+    with pytest.raises(InputError, match=r"found a list\. Labels go to the samples: SampleSet"):
+        compare(rows, {"x": rows}, group=["a"] * len(rows))
 
 
 def test_files_of_a_system_have_the_group_or_lack_it_alike(rng, reference):

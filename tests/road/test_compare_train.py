@@ -96,9 +96,10 @@ def test_without_a_training_set_there_is_nothing_of_it(sets):
 def test_a_training_set_that_is_the_reference_is_said(sets):
     found = compare(sets[0], {"x": sets[2]}, train=sets[0])
     assert found.train.warnings == (
-        "is reference itself, sample for sample: every sample is a copy there",
+        "the training set is 'reference' itself, sample for sample, whose samples therefore all "
+        "count as copies",
     )
-    assert "warning: train: is reference itself" in str(found)
+    assert "warning: train: the training set is 'reference' itself" in str(found)
     assert found.reference_scores["near_copies:train"].value == 1
 
 

@@ -208,6 +208,7 @@ def test_metrics_by_view_and_of_any_k_only(reference, generated):
         ({"tolerance": "0.1"}, "tolerance must be"),
         ({"metrics": []}, "metrics must name at least one metric"),
         ({"metrics": 3}, "metrics must be a list of keys, or one string; found 3"),
+        ({"metrics": [3]}, "metrics must be strings such as 'form.recall'; found 3"),
         ({"metrics": "precison"}, "unknown metric 'precison'; did you mean 'precision'"),
         ({"metrics": "mauve"}, "metric 'mauve' is not read from balls of any k; a sweep over k"),
         ({"metrics": "from.recall"}, "unknown view 'from'"),

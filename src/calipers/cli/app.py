@@ -11,7 +11,7 @@ from calipers.cli.compare import EXAMPLES, compare
 from calipers.cli.demo import demo
 from calipers.cli.overlap import EXAMPLES as OVERLAP_EXAMPLES
 from calipers.cli.overlap import overlap
-from calipers.cli.page import Command, Group
+from calipers.cli.page import Command, CompareCommand, Group
 from calipers.cli.show import show
 from calipers.cli.sweep import EXAMPLES as SWEEP_EXAMPLES
 from calipers.cli.sweep import sweep
@@ -47,7 +47,7 @@ def _calipers(
 
 
 app.command(cls=Command)(demo)
-app.command(cls=Command, epilog=EXAMPLES)(compare)
+app.command(cls=CompareCommand, epilog=EXAMPLES)(compare)
 app.command(cls=Command, epilog=SWEEP_EXAMPLES)(sweep)
 app.command(cls=Command, epilog=OVERLAP_EXAMPLES)(overlap)
 app.command(cls=Command)(show)

@@ -89,7 +89,7 @@ Metrics = Annotated[
         help="What to measure and show, such as precision,mauve; or all. form.precision asks for "
         "one view, precision for every view. May be repeated. "
         f"By default the table shows {', '.join(HEADLINE[:-1])} and {HEADLINE[-1]}. "
-        f"Known are {', '.join(LABELS)}.",
+        "What each tells stands under Metrics, below.",
         rich_help_panel=MEASUREMENT,
         autocompletion=complete("all", *LABELS),
         show_default=False,
@@ -100,7 +100,8 @@ K = Annotated[
     typer.Option(
         "--k",
         metavar="N",
-        help="Nearest neighbours for precision, recall, density and coverage.",
+        help="Nearest neighbours for precision, recall, density, coverage and realism; the other "
+        "metrics have theirs, which --json tells.",
         rich_help_panel=MEASUREMENT,
     ),
 ]

@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from calipers import __version__
+from calipers.report.names import MEANINGS
 
 WIDTH = 80
 
@@ -42,6 +43,10 @@ READ_ON = """\
   calipers compare --help    file formats, every option, more examples
   python -m pydoc calipers   the same from Python: calipers.compare(...)"""
 
+METRICS_NOTE = """\
+  docs/sanity.md tells which one to trust when. topp and topr take their own
+  time and are measured only when asked for."""
+
 
 class Group(TyperGroup):
     """The page of ``calipers`` itself."""
@@ -73,9 +78,14 @@ class Command(TyperCommand):
             f"{_bold('Usage')}  {ctx.command_path} {' '.join(self.collect_usage_pieces(ctx))}",
             *(textwrap.fill(paragraph, WIDTH) for paragraph in (self.help or "").split("\n\n")),
             *(_section(name, _columns(rows)) for name, rows in _panels(self, ctx).items()),
+            *self.further_sections(),
             *([_section("Examples", self.epilog)] if self.epilog else []),
         ]
         formatter.write("\n\n".join(parts) + "\n")
+
+    def further_sections(self) -> list[str]:
+        """Give what stands between the options and the examples: nothing, as a rule."""
+        return []
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Name what must be given, in the order in which a person would type it."""
@@ -83,6 +93,14 @@ class Command(TyperCommand):
         options = [f"{param.opts[0]} {param.metavar}" for param in params if not _argument(param)]
         arguments = [_argument_name(param) for param in params if _argument(param)]
         return [*options, *arguments, "[OPTIONS]"]
+
+
+class CompareCommand(Command):
+    """The page of ``calipers compare``: it explains every metric too."""
+
+    def further_sections(self) -> list[str]:
+        """List the metrics."""
+        return [_section("Metrics", f"{_columns(list(MEANINGS.items()))}\n{METRICS_NOTE}")]
 
 
 def examples(pairs: Iterable[tuple[str, str]]) -> str:

@@ -119,11 +119,14 @@ def check_plot(path: str | None) -> None:
 
 
 def _range(part: str, text: str) -> range:
-    found = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", part)
+    found = re.fullmatch(r"([0-9]{1,18})(?:-([0-9]{1,18}))?", part)
     first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
-    if not 1 <= first <= last or last - first >= MOST_VALUES:
-        raise InputError(
-            "--values must list whole numbers of at least 1 and ranges such as 1-10; "
-            f"found {part!r} in {text!r}"
-        )
-    return range(first, last + 1)
+    if first < 1 or last < 1:
+        rule = "must list whole numbers of at least 1 and ranges such as 1-10"
+    elif last < first:
+        rule = f"must name the smaller end of a range first, as in {last}-{first}"
+    elif last - first >= MOST_VALUES:
+        rule = f"can list at most {MOST_VALUES:,} values; name some of them, as 100,1000,10000"
+    else:
+        return range(first, last + 1)
+    raise InputError(f"--values {rule}; found {part!r} in {text!r}")

@@ -13,10 +13,13 @@ from calipers.estimate.blocks import Blocks
 from calipers.estimate.candidates import Nearest
 from calipers.estimate.distances import Sieve, squared_distance
 from calipers.estimate.jit import inlined, kernel
+from calipers.estimate.validate import check_whole
 
 Counts = NDArray[np.int32]
 Doubles = NDArray[np.float64]
 Distance = Literal["euclidean", "cosine"]
+
+LARGEST_FACTOR = 1e6
 
 
 @dataclass(frozen=True)
@@ -163,17 +166,18 @@ def capped_own(side: Side, *, closed: bool) -> Counts:
 
 def check_supports(supports: Supports) -> None:
     """Refuse further supports that make no sense."""
-    from calipers.estimate.validate import check_whole
+    k, factor = supports.spread or (1, 1.0)
+    named = (("capped", supports.capped), ("smaller", supports.smaller), ("spread", k))
+    for name, each in named:
+        check_whole(f"k of {name}", 1 if each is None else each, 1)
+    check_factor("the factor of spread", factor)
 
-    spread = supports.spread or (1, 1.0)
-    for name, k in (
-        ("capped", supports.capped),
-        ("smaller", supports.smaller),
-        ("spread", spread[0]),
-    ):
-        check_whole(f"k of {name}", 1 if k is None else k, 1)
-    if not 0 < spread[1] < np.inf:
-        raise InputError(f"the factor of spread must be positive; found {spread[1]!r}")
+
+def check_factor(name: str, factor: Any) -> None:
+    """Refuse what cannot widen a radius."""
+    real = isinstance(factor, int | float | np.floating) and not isinstance(factor, bool)
+    if not (real and 0 < factor <= LARGEST_FACTOR):
+        raise InputError(f"{name} must be above 0 and at most {LARGEST_FACTOR:g}; found {factor!r}")
 
 
 def median_radius(squared: Doubles, k: int | None) -> float:

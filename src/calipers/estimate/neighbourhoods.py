@@ -172,6 +172,7 @@ def neighbourhoods(
     """
     reference, generated = check_pair(reference, generated)
     check_supports(supports)
+    check_whole("threads", 1 if threads is None else threads, 1)
     k_max = check_k(k, max(k_max or k, supports.k_max), reference, generated)
     check_choice("ties", ties, ("closed", "open"))
     check_choice("distance", distance, ("euclidean", "cosine"))

@@ -97,6 +97,10 @@ def group_scores(
 
 def _grouped(name: str, groups: Labels, rows: int) -> tuple[list[str], NDArray[np.intp]]:
     """The labels in order, and the place of every row's label among them."""
+    if not isinstance(groups, list | tuple | np.ndarray):
+        raise InputError(
+            f"{name} groups must be a list or an array of labels; found {type(groups).__name__}"
+        )
     given = list(groups)
     if len(given) != rows:
         raise InputError(

@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.errors import InputError
+from calipers.estimate.balls import check_factor
 from calipers.estimate.neighbourhoods import Balls, Distance, Neighbourhoods, Supports
 from calipers.metrics.reading import measure, signed, too_small
 from calipers.metrics.support import PrecisionRecall
@@ -65,7 +65,7 @@ def probabilistic_precision_recall(
     ------
     InputError
         If the arrays do not fit together, are not finite, or are too small for k, or factor is
-        not above 0.
+        not above 0 and at most a million.
 
     Examples
     --------
@@ -74,8 +74,7 @@ def probabilistic_precision_recall(
     >>> scores.precision.value
     0.25
     """
-    if not 0 < factor < np.inf:
-        raise InputError(f"factor must be a finite number above 0; found {factor!r}")
+    check_factor("factor", factor)
     supports = Supports(spread=(k, factor))
     near = measure(reference, generated, k=k, distance=distance, supports=supports, threads=threads)
     return PrecisionRecall(

@@ -139,7 +139,7 @@ def density_score(near: Neighbourhoods, k: int) -> Score:
     balls = near.reference.inside[:, k - 1]
     total = int(balls.sum(dtype=np.int64))
     return Score(
-        value=total / (k * len(balls)),
+        value=float(total / (k * len(balls))),
         range=(0.0, np.inf),
         signature=signed("density", near, k),
         per_sample=balls / k,

@@ -11,7 +11,7 @@ from calipers.report.names import clean, shorten
 from calipers.report.numbers import score_text, size_text
 
 WIDEST_LABEL = 24
-HEADERS = {"near_copies:train": "Near copies↓", "authenticity:train": "Authentic↑"}
+HEADERS = {"near_copies:train": "Near copies↓", "authenticity:train": "Authentic"}
 
 
 def heading(data: Data) -> str:

@@ -46,8 +46,8 @@ MEANINGS = {
     "realism": "depth of the median generated sample in the support; 1 is the edge (quality)",
     "clipped_density": "density as the share of good samples, safe from outliers (quality)",
     "clipped_coverage": "coverage as the share of good samples, safe from outliers (diversity)",
-    "probabilistic_precision": "chance of a generated sample to lie in the other support (quality)",
-    "probabilistic_recall": "chance of a reference sample to lie in the other support (diversity)",
+    "probabilistic_precision": "chance that a generated sample is in the reference's support",
+    "probabilistic_recall": "chance that a reference sample is in the generated support",
     "cover_precision": "share of generated samples with enough of the reference around (quality)",
     "cover_recall": "share of reference samples with enough generated ones around (diversity)",
     "sphere_precision": "whether both sets spread alike around the reference's mean (quality)",
@@ -58,8 +58,8 @@ MEANINGS = {
     "near_copies": "share of generated samples that nearly repeat a known one; 0.01 is usual",
     "mauve": "how close the two distributions are, unsmoothed; 1 is no gap",
     "mauve_star": "how close the two distributions are; 1 is no gap",
-    "frontier_integral": "frontier integral, the gap between the distributions; 0 is none",
-    "frontier_integral_star": "the frontier integral, smoothed as MAUVE* is",
+    "frontier_integral": "the gap between the distributions; 0 is none",
+    "frontier_integral_star": "the same, smoothed as MAUVE* is",
     "prd_f8": "precision and recall of distributions in one number, recall first",
     "prd_f1_8": "precision and recall of distributions in one number, precision first",
     "frechet_distance": "distance of the Gaussians fitted to the two sets; 0 is no gap",
@@ -93,6 +93,20 @@ def label(metric: str) -> str:
     if name not in LABELS or (option and not option.startswith(OPTIONS)):
         return clean(metric)
     return f"{LABELS[name]} {clean(option.removeprefix('group='))}".rstrip()
+
+
+def meaning(metric: str) -> str:
+    """Say what a metric tells, after its key where the head of its column does not spell it.
+
+    Examples
+    --------
+    >>> meaning("near_copies")
+    'near_copies: share of generated samples that nearly repeat a known one; 0.01 is usual'
+    >>> meaning("mauve_star")
+    'how close the two distributions are; 1 is no gap'
+    """
+    spelt = LABELS[metric].casefold().replace("*", "_star")
+    return MEANINGS[metric] if spelt == metric else f"{metric}: {MEANINGS[metric]}"
 
 
 def shorten(text: str, width: int) -> str:

@@ -6,19 +6,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from calipers.report.content import BEST, Data, Metric, scores_of
-from calipers.report.names import LABELS, MEANINGS, VIEWS, WIDEST_NAME, clean, label, shorten
+from calipers.report.names import (
+    LABELS,
+    MEANINGS,
+    VIEWS,
+    WIDEST_NAME,
+    clean,
+    label,
+    meaning,
+    shorten,
+)
 from calipers.report.numbers import MISSING, score_text
 
 ARROWS = {False: "↑ higher is better", True: "↓ lower is better"}
+USUAL = {"k": 4, "ties": "closed", "distance": "euclidean"}
+"""The choices that a title names only where they are others."""
 
 
-def title(data: Data) -> str:
-    """Say what was compared with what, and how."""
+def title(data: Data, *, said: Sequence[str] = ()) -> str:
+    """Say what was compared with what, and how; leave out what a caller has `said` before."""
     reference, settings = data["reference"], data.get("settings", {})
     cut = _cut(reference)
     size = f"n = {reference.get('n')}" + (f" of {reference['n_given']}" if cut else "")
-    keys = ["embedder", "seed"] + ["distance"] * (settings.get("distance") == "cosine")
-    pins = [f"{key} {clean(settings[key])}" for key in keys if key in settings]
+    changed = [key for key, usual in USUAL.items() if settings.get(key, usual) != usual]
+    keys = [key for key in ("embedder", "seed", *changed) if key in settings and key not in said]
+    pins = [f"{key} {clean(settings[key])}" for key in keys]
     return " · ".join([f"Reference: {_name(reference)}, {size}", *pins])
 
 
@@ -79,7 +91,7 @@ def legend(data: Data, metrics: Sequence[Metric]) -> Iterator[tuple[str, str]]:
         yield "words", "median length of a sample"
     for key in dict.fromkeys(metric.metric for metric in metrics):
         if key in MEANINGS:
-            yield label(key), MEANINGS[key]
+            yield label(key), meaning(key)
     for view in dict.fromkeys(metric.view for metric in metrics):
         if view in VIEWS:
             yield view, f"scores by {VIEWS[view]}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from calipers.report.grid import Cell, Column
-from calipers.report.names import WIDEST_NAME, clean, label, shorten
+from calipers.report.names import UNRANKED, WIDEST_NAME, clean, label, shorten
 from calipers.report.numbers import MISSING, number
 
 Data = Mapping[str, Any]
@@ -56,8 +56,7 @@ def value_column(data: Data) -> Column:
 def curve_column(data: Data, curve: Curve) -> Column:
     """Give the column of one curve: its means, with deviations where there are any."""
     cells = tuple(Cell(_cell(curve.data, row)) for row in shown_rows(data))
-    header = label(curve.metric) + ("↓" if curve.data["better"] == "lower" else "↑")
-    return Column(header, cells, group=curve.system)
+    return Column(label(curve.metric) + _arrow(curve), cells, group=curve.system)
 
 
 def shown_rows(data: Data) -> list[int]:
@@ -82,6 +81,12 @@ def _cell(curve: Data, row: int) -> str:
     if text == MISSING or spread is None or spread[row] is None:
         return text
     return f"{text}±{number(spread[row], unit=True)}"
+
+
+def _arrow(curve: Curve) -> str:
+    if curve.metric in UNRANKED:
+        return ""
+    return "↓" if curve.data["better"] == "lower" else "↑"
 
 
 def _unit(curve: Data) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from calipers.report import notes
-from calipers.report.names import MEANINGS, VIEWS, clean, label
+from calipers.report.names import MEANINGS, VIEWS, clean, label, meaning
 from calipers.report.sweep_content import Curve, Data, curves, value_text
 
 SATURATED = 0.995
@@ -17,7 +17,8 @@ def title(data: Data) -> str:
     settings = data["settings"]
     values, over = settings["values"], settings["over"]
     fixed = f", k = {settings['k']}" if over == "n" else ""
-    return f"Sweep over {over} from {values[0]} to {values[-1]}{fixed} · {notes.title(data)}"
+    what = f"Sweep over {over} from {values[0]} to {values[-1]}{fixed}"
+    return f"{what} · {notes.title(data, said=['k'])}"
 
 
 def view_title(view: str) -> str:
@@ -85,7 +86,7 @@ def legend(data: Data) -> Iterator[tuple[str, str]]:
     """Give what each column tells, as pairs of a name and a line."""
     for metric in data["settings"]["metrics"]:
         if metric in MEANINGS:
-            yield label(metric), MEANINGS[metric]
+            yield label(metric), meaning(metric)
 
 
 def more(data: Data) -> str:

@@ -33,7 +33,12 @@ class Labels:
 
 def check_group(group: Any) -> None:
     """Refuse what cannot name a field."""
-    if group is not None and (not isinstance(group, str) or not group):
+    if group is not None and not isinstance(group, str):
+        raise InputError(
+            "group must be the name of a field, or None; "
+            f"found a {type(group).__name__}. Labels go to the samples: SampleSet.with_groups"
+        )
+    if group is not None and not group.strip():
         raise InputError(f"group must be the name of a field, or None; found {group!r}")
 
 

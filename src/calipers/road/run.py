@@ -20,6 +20,7 @@ from calipers.road.groups import check_group
 from calipers.road.intake import size_warnings, take_in
 from calipers.road.results import score_systems
 from calipers.road.stages import check_sizes, embed_sides
+from calipers.road.sweep_metrics import check_keys
 
 
 def compare(
@@ -111,6 +112,7 @@ def compare(
     check_choice("ties", ties, ("closed", "open"))
     check_choice("distance", distance, ("euclidean", "cosine"))
     check_group(group)
+    check_keys(metrics)
     settings = Settings(
         k=k, ties=ties, distance=distance, buckets=buckets, seed=seed, threads=threads
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from typing import Any
 
 from calipers.comparison.sweep import Over
 from calipers.errors import InputError, unknown_name
@@ -32,10 +33,9 @@ def choose_metrics(
     InputError
         If a view or metric is unknown, or k is swept and the metric is not in `BY_K`.
     """
+    check_keys(names)
     if isinstance(names, str):
         names = names.replace(",", " ").split()
-    if not isinstance(names, Iterable):
-        raise InputError(f"metrics must be a list of keys, or one string; found {names!r}")
     chosen: dict[str, list[str]] = {view: [] for view in views}
     for name in names:
         view, _, metric = str(name).rpartition(".")
@@ -46,6 +46,18 @@ def choose_metrics(
     if not any(chosen.values()):
         raise InputError("metrics must name at least one metric; found none")
     return {view: metrics for view, metrics in chosen.items() if metrics}
+
+
+def check_keys(names: Any) -> None:
+    """Refuse what cannot be a list of keys; None asks for what is usual."""
+    if names is None or isinstance(names, str):
+        return
+    if not isinstance(names, Iterable):
+        raise InputError(f"metrics must be a list of keys, or one string; found {names!r}")
+    if isinstance(names, Sequence | Set):
+        wrong = [name for name in names if not isinstance(name, str)]
+        if wrong:
+            raise InputError(f"metrics must be strings such as 'form.recall'; found {wrong[0]!r}")
 
 
 def _expand(metric: str, over: Over) -> list[str]:

@@ -59,7 +59,10 @@ def score_copies(
 
 def train_warnings(train: SetSummary, others: Sequence[SetSummary]) -> tuple[str, ...]:
     """Warn where the training set is one of the sets that are compared with it."""
-    same = [other.name for other in others if other.content_hash == train.content_hash]
+    same = [repr(other.name) for other in others if other.content_hash == train.content_hash]
     if not same:
         return ()
-    return (f"is {', '.join(same)} itself, sample for sample: every sample is a copy there",)
+    return (
+        f"the training set is {' and '.join(same)} itself, sample for sample, whose samples "
+        "therefore all count as copies",
+    )

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
 from calipers.report.names import clean, label
@@ -25,6 +27,9 @@ NAN = float("nan")
 def sweep_figure(data: Data) -> Figure:
     """Draw a sweep: a column of panels for each view, at most two metrics in a panel.
 
+    Metrics that are better when lower have panels of their own, as far as their values reach: next
+    to shares they would lie flat on the axis.
+
     Parameters
     ----------
     data
@@ -34,10 +39,10 @@ def sweep_figure(data: Data) -> Figure:
     -------
     Figure
         ``figure.axes`` holds the panels, row by row: all views of the first two metrics, then of
-        the next two.
+        the next two, and so on.
     """
     views, metrics = swept_views(data), list(data["settings"]["metrics"])
-    rows = [metrics[i : i + METRICS_TOGETHER] for i in range(0, len(metrics), METRICS_TOGETHER)]
+    rows = _rows(data, metrics)
     size = (PANEL[0] * len(views) + LEGEND, PANEL[1] * len(rows))
     with styled():
         figure = Figure(figsize=size, layout="constrained")
@@ -94,6 +99,22 @@ def sweep_axes(
     return axes
 
 
+def _rows(data: Data, metrics: Sequence[str]) -> list[list[str]]:
+    """Give the metrics that share a panel: none that falls beside one that rises."""
+    falling = _falling(data)
+    kinds = [[m for m in metrics if m not in falling], [m for m in metrics if m in falling]]
+    return [
+        kind[start : start + METRICS_TOGETHER]
+        for kind in kinds
+        for start in range(0, len(kind), METRICS_TOGETHER)
+    ]
+
+
+def _falling(data: Data) -> set[str]:
+    """Give the metrics that are better when lower."""
+    return {curve.metric for curve in curves(data) if curve.data["better"] == "lower"}
+
+
 def _draw(axes: Axes, curve: Curve, data: Data) -> None:
     values, shade = curve.data["values"], colour(_systems(data).index(curve.system))
     metric = data["settings"]["metrics"].index(curve.metric)
@@ -132,10 +153,12 @@ def _scale_x(axes: Axes, data: Data) -> None:
 
 
 def _scale_y(axes: Axes, data: Data, metrics: Sequence[str]) -> None:
-    """Go from 0 to 1, or as far as a density passes it in any view."""
+    """Go from 0 to 1, or as far as a density passes it, or as a distance goes, in any view."""
     same = [curve.data for curve in curves(data) if curve.metric in metrics]
     tops = [top for curve in same for top in _floats(curve["high"] or curve["mean"])]
-    axes.set_ylim(0.0, 1.03 * max(1.0, *(top for top in tops if top == top)))
+    reached = max((top for top in tops if top == top), default=0.0)
+    least = 0.0 if set(metrics) <= _falling(data) and reached > 0 else 1.0
+    axes.set_ylim(0.0, 1.03 * max(least, reached))
     names = [label(metric) for metric in metrics]
     axes.set_ylabel(" and ".join(names) if len(names) <= METRICS_TOGETHER else "Score")
 
@@ -151,7 +174,7 @@ def _ticks(values: Sequence[int], over: str) -> list[float]:
     return [float(values[0]), *inside, float(values[-1])]
 
 
-def _handles(data: Data, metrics: Sequence[str]) -> list[Line2D]:
+def _handles(data: Data, metrics: Sequence[str]) -> list[Artist]:
     """Explain the colours, the markers and dashes, and the tick of a plateau."""
     every = data["settings"]["metrics"]
     gap = Line2D([], [], linestyle="", label=" ")
@@ -174,7 +197,15 @@ def _handles(data: Data, metrics: Sequence[str]) -> list[Line2D]:
     ]
     marked = any(curve.data["plateau"]["start"] is not None for curve in curves(data))
     tick = [gap, Line2D([], [], **_tick("#444444"), label="plateau starts")] if marked else []
-    return [*systems, gap, *styles, *tick]
+    return [*systems, gap, *styles, *tick, *_band(data)]
+
+
+def _band(data: Data) -> list[Patch]:
+    """Explain the bands, where there are any."""
+    if all(curve.data["deviation"] is None for curve in curves(data)):
+        return []
+    over = "orders" if data["settings"]["over"] == "n" else "files"
+    return [Patch(color="#444444", alpha=0.16, linewidth=0, label=f"±1 SD ({over})")]
 
 
 def _tick(shade: str) -> dict[str, Any]:
