@@ -87,7 +87,7 @@ def test_groups_of_one_sample_and_one_group():
 
 
 def test_labels_that_do_not_fit():
-    with pytest.raises(InputError, match="reference groups must be a list or an array .* NoneType"):
+    with pytest.raises(InputError, match=r"reference groups must be a list .* NoneType"):
         metrics.scores_by_group(LINE, LINE, None, k=1)
     with pytest.raises(InputError, match="reference groups must have one label for each of 4 rows"):
         metrics.scores_by_group(LINE, LINE, ["a"], k=1)
