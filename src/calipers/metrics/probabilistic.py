@@ -11,6 +11,9 @@ models", ICCV 2023, with the release's constants). P-recall is the same with the
 its R comes from the generated set. With one radius for all samples, one outlier cannot blow up the
 support, as it can for the k-NN balls of precision and recall.
 
+Distances come from float32 products here, except where these cancel: values of single samples are
+good to about 1e-5.
+
 It does not detect how the mass is spread inside the support. Where densities differ much, or in
 high dimensions, one R is too large for dense regions (everything there scores 1) and too small for
 sparse ones (nothing does): modes of another scale are missed, even for equal distributions.
