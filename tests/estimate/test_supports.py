@@ -32,7 +32,7 @@ def assert_supports(reference, generated, *, ties="closed", exact=True, **option
             np.testing.assert_array_equal(balls.capped, capped)
             np.testing.assert_array_equal(balls.capped_own, own)
         np.testing.assert_allclose(balls.realism, depth, rtol=1e-6)
-        np.testing.assert_allclose(balls.missed, missed, atol=3e-6)
+        np.testing.assert_allclose(balls.missed, missed, atol=2e-6)
         across = oracle.squared_distances(owners, guests)
         np.testing.assert_array_equal(balls.nearest, across.argmin(axis=0))
         np.testing.assert_allclose(balls.distance**2, across.min(axis=0), rtol=1e-12)
@@ -152,7 +152,7 @@ def test_cosine_is_one_less_the_cosine(rng, ties, dtype):
     np.testing.assert_array_equal(near.reference.inside[:, 2], holds.sum(axis=0))
     radius = 1.2 * own[:, 2].mean()
     missed = np.where(cosine <= radius, cosine / radius, 1).prod(axis=0)
-    np.testing.assert_allclose(near.reference.missed, missed, atol=3e-6)
+    np.testing.assert_allclose(near.reference.missed, missed, atol=2e-6)
 
 
 def test_the_length_of_a_row_does_not_matter_to_the_cosine(rng):

@@ -20,9 +20,9 @@ from calipers.estimate.tiles import Span
 if TYPE_CHECKING:
     from calipers.estimate.balls import Side
 
-CLOSE = np.float32(0.02)  # share of the squared lengths below which a distance is computed again
+CLOSE = np.float32(0.1)  # share of the squared lengths below which a distance is computed again
 TINY = np.float32(FLOOR)  # a half squared distance that may have lost all to underflow
-NOTHING = np.float32(1e-36)  # a product below counts as 0, long before 1 less its root can tell
+NOTHING = 1e-36  # a product below counts as 0, long before 1 less its root can tell
 
 
 class Spread(NamedTuple):
@@ -42,7 +42,8 @@ class Spread(NamedTuple):
     squared
         Those two squared radii.
     missed_rows, missed_columns
-        Products of the ratios, for the rows and for the columns as guests, float32.
+        Products of the ratios, for the rows and for the columns as guests, float64: only those
+        of 48 ratios each are taken in float32.
     """
 
     active: bool
@@ -51,8 +52,8 @@ class Spread(NamedTuple):
     scale: float
     inverses: tuple[np.float32, np.float32]
     squared: tuple[float, float]
-    missed_rows: NDArray[np.float32]
-    missed_columns: NDArray[np.float32]
+    missed_rows: NDArray[np.float64]
+    missed_columns: NDArray[np.float64]
 
     @classmethod
     def of(cls, owners: Side, others: Side, rows: Span, columns: Span) -> Spread:
@@ -68,8 +69,8 @@ class Spread(NamedTuple):
             1 / half_scale,
             (_inverse(radii[0], half_scale), _inverse(radii[1], half_scale)),
             radii,
-            np.ones_like(left),
-            np.ones_like(right),
+            np.ones(len(left)),
+            np.ones(len(right)),
         )
 
 
@@ -90,8 +91,7 @@ def _row(products: Any, half: Any, halves: Any, inverses: Any, missed: Any) -> A
     product = one
     for c in range(PANEL):
         distance = max(half + halves[c] - products[c], np.float32(0))
-        kept = missed[c] * min(distance * inverses[0], one)
-        missed[c] = kept if kept > NOTHING else np.float32(0)
+        missed[c] *= min(distance * inverses[0], one)
         product *= min(distance * inverses[1], one)
     return product
 
@@ -127,8 +127,8 @@ def _row_again(
         squared = distance * spread.scale
         if not distance >= CLOSE * whole + TINY:
             squared = squared_distance(points, row, others, other0 + c)
-        spread.missed_columns[c] *= np.float32(_ratio(squared, spread.squared[0]))
-        spread.missed_rows[r] *= np.float32(_ratio(squared, spread.squared[1]))
+        spread.missed_columns[c] *= _ratio(squared, spread.squared[0])
+        spread.missed_rows[r] *= _ratio(squared, spread.squared[1])
 
 
 @kernel
@@ -144,7 +144,7 @@ def miss_panel(
 ) -> None:
     """Multiply the ratios of all pairs of two panels into the products of both sides."""
     halves = spread.half_columns[column : column + PANEL]
-    missed = spread.missed_columns[column : column + PANEL]
+    missed = np.ones(PANEL, np.float32)
     for r in range(row, min(row + PANEL, points.shape[0] - point0)):
         half = spread.half_rows[r]
         if _any_close(products[r - row], half, halves):
@@ -152,4 +152,7 @@ def miss_panel(
             continue
         product = _row(products[r - row], half, halves, spread.inverses, missed)
         kept = spread.missed_rows[r] * product
-        spread.missed_rows[r] = kept if kept > NOTHING else np.float32(0)
+        spread.missed_rows[r] = kept if kept > NOTHING else 0.0
+    for c in range(PANEL):
+        kept = spread.missed_columns[column + c] * missed[c]
+        spread.missed_columns[column + c] = kept if kept > NOTHING else 0.0

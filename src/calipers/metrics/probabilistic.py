@@ -12,7 +12,7 @@ its R comes from the generated set. With one radius for all samples, one outlier
 support, as it can for the k-NN balls of precision and recall.
 
 Distances come from float32 products here, except where these cancel: values of single samples are
-good to about 1e-5.
+good to about 1e-6.
 
 It does not detect how the mass is spread inside the support. Where densities differ much, or in
 high dimensions, one R is too large for dense regions (everything there scores 1) and too small for
