@@ -58,7 +58,7 @@ def _kth_of(points: Sieve, rows: Span, k: int) -> NDArray[np.float64]:
     open_to_all = fill_panels(np.full(count, np.inf, np.float32), 0.0)
     gates = Gates.of(points.low[rows[0] : rows[0] + len(open_to_all)], open_to_all)
     # Only the limits of the rows count here: each pair is seen from both of its sides
-    columns = Gates.of(points.low, np.full_like(points.low, -np.inf))
+    columns = Gates.shut(points.low)
     _collect(points.panels, points.points, gates, columns, rows[0], points.half_scale, found, k)
     nearest: NDArray[np.float64] = np.partition(found, k - 1, axis=1)[:, k - 1]
     return nearest

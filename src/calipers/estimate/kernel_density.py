@@ -124,7 +124,7 @@ def kernel_sums(
         Shape ``(m, r)``.
     """
     # Only the limits of the places count here
-    columns = Gates.of(points.low, np.full_like(points.low, -np.inf))
+    columns = Gates.shut(points.low)
 
     def work(rows: Span) -> NDArray[np.float64]:
         sums = np.zeros((rows[1] - rows[0], weights.shape[1]))

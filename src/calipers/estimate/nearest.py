@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calipers.estimate.candidates import Candidates, Nearest, keep, settle
+from calipers.estimate.candidates import MORE, Candidates, Nearest, keep, settle
 from calipers.estimate.distances import Sieve, fill_panels
 from calipers.estimate.jit import kernel
 from calipers.estimate.microkernel import PANEL, lowest_bit
@@ -51,11 +51,8 @@ def nearest_in_tile(
     empty one, leads to the same nearest neighbours. Spans start at a multiple of 48.
     """
     (row0, row1), (column0, column1) = tile
-    shape = known.bound.shape[1]
-    left, right = (
-        Candidates(np.full((n, shape), np.inf, np.float32), np.full((n, shape), -1, np.int64))
-        for n in (row1 - row0, column1 - column0)
-    )
+    k = known.bound.shape[1] - MORE
+    left, right = Candidates.empty(row1 - row0, k), Candidates.empty(column1 - column0, k)
     rows = _gates(points, row0, row1, known)
     # On the diagonal rows and columns are the same, and share what tightens their limits
     columns = rows if row0 == column0 else _gates(points, column0, column1, known)

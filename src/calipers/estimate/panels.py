@@ -46,6 +46,11 @@ class Gates(NamedTuple):
         zero = np.zeros_like(limit)
         return cls(low, limit, zero, zero - 1)
 
+    @classmethod
+    def shut(cls, low: Floats) -> Gates:
+        """Gates that let nothing pass, where the limits of the other side alone count."""
+        return cls.of(low, np.full_like(low, -np.inf))
+
 
 def patches(n: int, m: int, panels: Floats) -> NDArray[np.int64]:
     """The first row and column of every pair of panels in a tile of n x m pairs, ``(count, 2)``.

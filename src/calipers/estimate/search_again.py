@@ -42,7 +42,7 @@ def search_again(
     _search(
         (rows.panels, others.panels, rows.points, others.points),
         Gates.of(rows.low[span[0] : span[0] + len(limit)], limit),
-        Gates.of(others.low, np.full_like(others.low, -np.inf)),  # the limits of rows alone count
+        Gates.shut(others.low),  # the limits of rows alone count
         (squared, index),
         span[0],
         own,

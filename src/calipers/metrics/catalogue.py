@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
+from typing import Any
 
 from calipers.errors import InputError, unknown_name
 from calipers.metrics.entries import METRICS, Metric
@@ -52,6 +53,18 @@ def choose(names: str | Iterable[str] | None, views: tuple[str, ...]) -> tuple[C
     if not chosen:
         raise InputError("metrics must name at least one metric; found none")
     return tuple(chosen.values())
+
+
+def check_keys(names: Any) -> None:
+    """Refuse what cannot be a list of keys; None asks for what is usual."""
+    if names is None or isinstance(names, str):
+        return
+    if not isinstance(names, Iterable):
+        raise InputError(f"metrics must be a list of keys, or one string; found {names!r}")
+    if isinstance(names, Sequence | Set):
+        wrong = [name for name in names if not isinstance(name, str)]
+        if wrong:
+            raise InputError(f"metrics must be strings such as 'form.recall'; found {wrong[0]!r}")
 
 
 def needs_of(metrics: Iterable[Metric]) -> Needs:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
 from calipers.estimate.neighbourhoods import (
+    NO_SUPPORTS,
     Distance,
     Neighbourhoods,
     Supports,
@@ -17,8 +18,6 @@ from calipers.estimate.neighbourhoods import (
 )
 from calipers.estimate.validate import check_pair, check_whole
 from calipers.score import Score, signature
-
-NO_SUPPORTS = Supports()
 
 
 def measure(

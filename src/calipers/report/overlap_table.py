@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from calipers.report import overlap_content as content
 from calipers.report.grid import Column, Line, render, total_width
 from calipers.report.names import WIDEST_NAME, shorten
 from calipers.report.overlap_content import Data
+from calipers.report.wrapping import explained, listed, wrapped
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -56,16 +56,16 @@ def overlap_text(data: Data, *, width: int = 100) -> str:
 
 def _lines(data: Data, width: int, *, rule: str) -> Iterator[Line]:
     width = max(width, NARROWEST)
-    yield from _wrapped(content.title(data), width, "bold")
+    yield from wrapped(content.title(data), width, "bold")
     yield ()
     yield from _systems(data, width, rule)
     for view in data["views"]:
         yield ()
-        yield from _wrapped(content.view_title(view), width, "bold")
+        yield from wrapped(content.view_title(view), width, "bold")
         for block, gap in _matrix(data, view, width):
             yield from render(block, gap=gap, rule=rule)
         yield ()
-        yield from _listed("- ", content.sentences(data, view), width, "")
+        yield from listed("- ", content.sentences(data, view), width, "")
     yield ()
     yield from _below(data, width)
 
@@ -121,34 +121,13 @@ def _capped(columns: Sequence[Column], room: int) -> Block:
 
 def _below(data: Data, width: int) -> Iterator[Line]:
     """Write what stands under the matrices: notes, warnings, and how to read them."""
-    remarks = _listed("note: ", content.remarks(data), width, "")
-    alarms = _listed("warning: ", content.warnings(data), width, "yellow")
+    remarks = listed("note: ", content.remarks(data), width, "")
+    alarms = listed("warning: ", content.warnings(data), width, "yellow")
     yield from [*remarks, *alarms, *([()] if remarks or alarms else [])]
-    pairs = list(content.legend(data))
-    margin = max(cell_len(name) for name, _ in pairs)
-    for name, meaning in pairs:
-        first = name + " " * (margin - cell_len(name) + 2)
-        yield from _wrapped(meaning, width, "dim", first=first)
-    yield from _wrapped(
+    yield from explained(list(content.legend(data)), width)
+    yield from wrapped(
         "No system is the right one. Full precision and signatures: --json FILE, or .to_dict() "
         "in Python.",
         width,
         "dim",
     )
-
-
-def _listed(mark: str, texts: Iterable[str], width: int, style: str) -> list[Line]:
-    return [line for text in texts for line in _wrapped(text, width, style, first=mark)]
-
-
-def _wrapped(text: str, width: int, style: str, *, first: str = "") -> Iterator[Line]:
-    """Break a text into lines that hang below its first words."""
-    lines = textwrap.wrap(
-        text.replace(" %", "\N{NO-BREAK SPACE}%"),
-        width,
-        initial_indent=first,
-        subsequent_indent=" " * cell_len(first),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return (((line.replace("\N{NO-BREAK SPACE}", " "), style),) for line in lines)

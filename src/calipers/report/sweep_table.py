@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from rich.cells import cell_len
 from calipers.report import sweep_words as words
 from calipers.report.grid import Column, Line, render, total_width
 from calipers.report.sweep_content import Data, curve_column, curves, swept_views, value_column
+from calipers.report.wrapping import explained, listed, wrapped
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -50,11 +50,11 @@ def sweep_text(data: Data, *, width: int = 100) -> str:
 
 def _lines(data: Data, width: int, *, rule: str) -> Iterator[Line]:
     width = max(width, NARROWEST)
-    yield from _wrapped(words.title(data), width, "bold")
+    yield from wrapped(words.title(data), width, "bold")
     for view in swept_views(data):
         yield ()
         if len(data["settings"]["views"]) > 1:
-            yield from _wrapped(words.view_title(view), width, "bold")
+            yield from wrapped(words.view_title(view), width, "bold")
         yield from _view(data, view, width, rule)
     yield from _below(data, width)
 
@@ -86,17 +86,15 @@ def _pieces(lead: Column, columns: Sequence[Column], width: int) -> Iterator[lis
 
 def _below(data: Data, width: int) -> Iterator[Line]:
     yield ()
-    yield from _wrapped(words.plateau_title(data), width, "bold")
+    yield from wrapped(words.plateau_title(data), width, "bold")
     yield from _plateaus(data, width)
     yield ()
-    yield from _listed("note: ", words.remarks(data), width, "")
-    yield from _listed("– ", words.reasons(data), width, "")
-    yield from _listed("warning: ", words.warnings(data), width, "yellow")
+    yield from listed("note: ", words.remarks(data), width, "")
+    yield from listed("– ", words.reasons(data), width, "")
+    yield from listed("warning: ", words.warnings(data), width, "yellow")
     yield ()
-    margin = max((cell_len(name) for name, _ in words.legend(data)), default=0) + 2
-    for name, meaning in words.legend(data):
-        yield from _wrapped(meaning, width, "dim", first=name.ljust(margin))
-    yield from _wrapped(words.more(data), width, "dim")
+    yield from explained(list(words.legend(data)), width)
+    yield from wrapped(words.more(data), width, "dim")
 
 
 def _plateaus(data: Data, width: int) -> Iterator[Line]:
@@ -108,24 +106,6 @@ def _plateaus(data: Data, width: int) -> Iterator[Line]:
     for names, sentence in found:
         padded = (n + " " * (w - cell_len(n) + GAP) for n, w in zip(names, widths, strict=True))
         if sum(widths) + GAP * len(widths) <= width // 2:
-            yield from _wrapped(sentence, width, "", first="".join(padded))
+            yield from wrapped(sentence, width, "", first="".join(padded))
         else:
-            yield from _wrapped(f"{', '.join(names)}: {sentence}", width, "", hang=GAP)
-
-
-def _listed(mark: str, texts: Iterable[str], width: int, style: str) -> Iterator[Line]:
-    for text in texts:
-        yield from _wrapped(text, width, style, first=mark)
-
-
-def _wrapped(text: str, width: int, style: str, *, first: str = "", hang: int = 0) -> list[Line]:
-    """Break a text into lines that hang below its first words."""
-    lines = textwrap.wrap(
-        text,
-        width,
-        initial_indent=first,
-        subsequent_indent=" " * (hang or cell_len(first)),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return [((line, style),) for line in lines]
+            yield from wrapped(f"{', '.join(names)}: {sentence}", width, "", hang=GAP)

@@ -6,11 +6,8 @@ nothing is lost without colours.
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
-
-from rich.cells import cell_len
 
 from calipers.report import copies, groups, notes
 from calipers.report.content import (
@@ -24,6 +21,7 @@ from calipers.report.content import (
 from calipers.report.grid import Line, render
 from calipers.report.layout import Grid, arrange
 from calipers.report.numbers import MISSING
+from calipers.report.wrapping import explained, listed, wrapped
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -79,7 +77,7 @@ def plain_text(data: Data, *, width: int = 100) -> str:
 
 def _lines(data: Data, width: int, *, plain: bool) -> Iterator[Line]:
     width = max(width, NARROWEST)
-    yield from _wrapped(notes.title(data), width, "bold")
+    yield from wrapped(notes.title(data), width, "bold")
     yield ()
     metrics = shown_metrics(data)
     columns = [score_column(data, metric, inline=plain) for metric in metrics]
@@ -109,11 +107,11 @@ def _copies(data: Data, width: int, *, plain: bool) -> Iterator[Line]:
 def _block(
     heading: str, grids: Iterable[Grid], caption: str, width: int, *, plain: bool
 ) -> Iterator[Line]:
-    yield from _wrapped(heading, width, "bold")
+    yield from wrapped(heading, width, "bold")
     for grid in grids:
         yield from render(grid.columns, gap=grid.gap, rule="-" if plain else "─")
         yield ()
-    yield from _wrapped(caption, width, "dim")
+    yield from wrapped(caption, width, "dim")
     yield ()
 
 
@@ -121,39 +119,14 @@ def _below(data: Data, metrics: list[Metric], width: int, *, marked: bool) -> It
     """Write what stands under the table: notes, missing values, warnings, and how to read it."""
     remarks = [*notes.cut_notes(data), *notes.seed_notes(data), *notes.interval_note(data, metrics)]
     blocks = [
-        _listed("note: ", remarks, width, ""),
-        _listed(f"{MISSING} ", notes.reasons(data, metrics), width, ""),
-        _listed("warning: ", notes.warnings(data), width, "yellow"),
+        listed("note: ", remarks, width, ""),
+        listed(f"{MISSING} ", notes.reasons(data, metrics), width, ""),
+        listed("warning: ", notes.warnings(data), width, "yellow"),
     ]
     for block in blocks:
         yield from block
     if any(blocks):
         yield ()
-    yield from _legend(data, metrics, width)
-    yield from _wrapped(notes.marks(metrics, best_shown=marked), width, "dim")
-    yield from _wrapped(notes.more(metrics), width, "dim")
-
-
-def _legend(data: Data, metrics: list[Metric], width: int) -> Iterator[Line]:
-    pairs = list(notes.legend(data, metrics))
-    margin = max((cell_len(name) for name, _ in pairs), default=0)
-    for name, meaning in pairs:
-        first = name + " " * (margin - cell_len(name) + 2)
-        yield from _wrapped(meaning, width, "dim", first=first)
-
-
-def _listed(mark: str, texts: Iterable[str], width: int, style: str) -> list[Line]:
-    return [line for text in texts for line in _wrapped(text, width, style, first=mark)]
-
-
-def _wrapped(text: str, width: int, style: str, *, first: str = "") -> Iterator[Line]:
-    """Break a text into lines that hang below its first words."""
-    lines = textwrap.wrap(
-        text,
-        width,
-        initial_indent=first,
-        subsequent_indent=" " * cell_len(first),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return (((line, style),) for line in lines)
+    yield from explained(list(notes.legend(data, metrics)), width)
+    yield from wrapped(notes.marks(metrics, best_shown=marked), width, "dim")
+    yield from wrapped(notes.more(metrics), width, "dim")

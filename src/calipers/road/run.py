@@ -13,14 +13,13 @@ from calipers.estimate.neighbourhoods import Distance, Ties
 from calipers.estimate.quantise import Buckets
 from calipers.estimate.tiles import limit_threads
 from calipers.estimate.validate import check_choice, check_whole
-from calipers.metrics.catalogue import Choice, choose
+from calipers.metrics.catalogue import Choice, check_keys, choose
 from calipers.metrics.pair import Settings
 from calipers.progress import Progress, Silent
 from calipers.road.groups import check_group
 from calipers.road.intake import size_warnings, take_in
 from calipers.road.results import score_systems
 from calipers.road.stages import check_sizes, embed_sides
-from calipers.road.sweep_metrics import check_keys
 
 
 def compare(

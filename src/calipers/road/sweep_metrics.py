@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
 
 from calipers.comparison.sweep import Over
 from calipers.errors import InputError, unknown_name
 from calipers.estimate.neighbourhoods import Neighbourhoods
-from calipers.metrics.catalogue import METRICS
+from calipers.metrics.catalogue import METRICS, check_keys
 from calipers.metrics.clipped import clipped_coverage_score
 from calipers.metrics.support import coverage_score, density_score, precision_score, recall_score
 from calipers.score import Score
@@ -46,18 +45,6 @@ def choose_metrics(
     if not any(chosen.values()):
         raise InputError("metrics must name at least one metric; found none")
     return {view: metrics for view, metrics in chosen.items() if metrics}
-
-
-def check_keys(names: Any) -> None:
-    """Refuse what cannot be a list of keys; None asks for what is usual."""
-    if names is None or isinstance(names, str):
-        return
-    if not isinstance(names, Iterable):
-        raise InputError(f"metrics must be a list of keys, or one string; found {names!r}")
-    if isinstance(names, Sequence | Set):
-        wrong = [name for name in names if not isinstance(name, str)]
-        if wrong:
-            raise InputError(f"metrics must be strings such as 'form.recall'; found {wrong[0]!r}")
 
 
 def _expand(metric: str, over: Over) -> list[str]:
