@@ -22,14 +22,18 @@ if TYPE_CHECKING:
     from calipers.comparison import Comparison as Comparison
     from calipers.comparison import Sweep as Sweep
     from calipers.comparison.overlap_model import Overlap as Overlap
+    from calipers.curves import Divergence as Divergence
     from calipers.curves import DivergenceFrontier as DivergenceFrontier
     from calipers.curves import PrecisionRecallCurve as PrecisionRecallCurve
+    from calipers.curves import custom_divergence as custom_divergence
     from calipers.curves import divergence_frontier as divergence_frontier
+    from calipers.curves import f_divergence as f_divergence
     from calipers.curves import precision_recall_curve as precision_recall_curve
     from calipers.errors import CalipersError as CalipersError
     from calipers.errors import InputError as InputError
     from calipers.errors import MissingExtraError as MissingExtraError
     from calipers.estimate import Histograms as Histograms
+    from calipers.estimate import LikelihoodRatios as LikelihoodRatios
     from calipers.estimate import Neighbourhoods as Neighbourhoods
     from calipers.estimate import neighbourhoods as neighbourhoods
     from calipers.road import compare as compare
@@ -43,9 +47,11 @@ if TYPE_CHECKING:
 _HOMES = {
     "CalipersError": "calipers.errors",
     "Comparison": "calipers.comparison",
+    "Divergence": "calipers.curves",
     "DivergenceFrontier": "calipers.curves",
     "Histograms": "calipers.estimate",
     "InputError": "calipers.errors",
+    "LikelihoodRatios": "calipers.estimate",
     "MissingExtraError": "calipers.errors",
     "Neighbourhoods": "calipers.estimate",
     "Overlap": "calipers.comparison.overlap_model",
@@ -54,7 +60,9 @@ _HOMES = {
     "Score": "calipers.score",
     "Sweep": "calipers.comparison",
     "compare": "calipers.road",
+    "custom_divergence": "calipers.curves",
     "divergence_frontier": "calipers.curves",
+    "f_divergence": "calipers.curves",
     "neighbourhoods": "calipers.estimate",
     "overlap": "calipers.road.overlap_run",
     "precision_recall_curve": "calipers.curves",

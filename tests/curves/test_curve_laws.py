@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from calipers.curves import divergence_frontier, precision_recall_curve
-from calipers.curves.frontier import frontier_integral
 from calipers.curves.precision_recall import mean_curve
 from calipers.errors import InputError
 from calipers.estimate import Histograms
@@ -34,9 +33,10 @@ def test_two_cells_by_hand():
     assert curve.recall.max() == 0.5
     # FI of the same: ½(p + q) − pq·log(p/q)/(p − q) in the shared cell, ½·p in the other
     shared = 0.75 - 0.5 * np.log(0.5) / (0.5 - 1)
-    assert frontier_integral(np.array([0.5, 0.5]), np.array([1.0, 0.0])) == pytest.approx(
-        shared + 0.25
-    )
+    frontier = divergence_frontier(histograms(([1, 1], [2, 0])))
+    assert frontier.integral() == pytest.approx(shared + 0.25)
+    assert curve.max_precision == 1
+    assert curve.max_recall == curve.total_variation == 0.5
 
 
 @given(COUNTS)
@@ -110,6 +110,7 @@ def test_curves_are_averaged_angle_by_angle():
     mean = mean_curve([one, two])
     np.testing.assert_allclose(mean.precision, one.precision / 2)
     np.testing.assert_allclose(mean.recall, one.recall / 2)
+    assert (mean.max_precision, mean.max_recall, mean.total_variation) == (0.5, 0.5, 0.5)
 
 
 def test_smoothing_does_not_reach_the_pr_curve():

@@ -1,9 +1,11 @@
 """The divergence frontier of two distributions, and the numbers that sum it up.
 
-For R_λ = λP + (1 − λ)Q the frontier is the curve of the pairs (KL(Q‖R_λ), KL(P‖R_λ)), λ in (0, 1):
-how much of Q has no place in the mixture against how much of P has none (Pillutla et al., JMLR
-2023, definition 4). Its area after x → exp(−c·x) is MAUVE, its average linearised cost is the
-frontier integral. Equal to mauve-text 0.4.0 on the same counts.
+For R_λ = λP + (1 − λ)Q the frontier is the curve of the pairs (D_f(Q‖R_λ), D_f(P‖R_λ)), λ in
+(0, 1): how much of Q has no place in the mixture against how much of P has none (Pillutla et al.,
+JMLR 2023, definition 4). Each coordinate is itself an f-divergence of P and Q (property 5), so any
+estimate of the two gives it. Its area after x → exp(−c·x) is MAUVE, its average linearised cost is
+the frontier integral, and the cost at λ = ½ the mid-point summary. For KL equal to mauve-text 0.4.0
+on the same counts.
 
 It does not tell a lack of quality from a lack of diversity: both bend the curve alike.
 """
@@ -11,18 +13,26 @@ It does not tell a lack of quality from a lack of diversity: both bend the curve
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from calipers.errors import InputError
-from calipers.estimate.histograms import Histograms, Probabilities
+from calipers.curves.areas import area_under, best_f_beta, transformed
+from calipers.curves.divergence import Divergence, Vector, check_weight
+from calipers.curves.divergences import find_divergence
+from calipers.curves.expectation import half_of, mean_cost
+from calipers.errors import InputError, unknown_name
+from calipers.estimate.likelihood_ratios import Estimate, LikelihoodRatios
+from calipers.estimate.validate import is_whole
 
 GRID = 25
 EDGE = 1e-6
 
+Points = Literal["other", "own"]
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class DivergenceFrontier:
     """The trade-off between what the generated set adds and what it leaves out.
 
@@ -31,17 +41,23 @@ class DivergenceFrontier:
     weights
         λ of every point, from 0 to 1, shape ``(points,)``.
     generated_cost
-        KL(Q‖R_λ) in nats: grows where the generated set goes beyond the reference.
+        D_f(Q‖R_λ), in nats for KL: grows where the generated set goes beyond the reference.
     reference_cost
-        KL(P‖R_λ) in nats: grows where the reference is not covered.
-    frontier_integral
-        2∫ λ·KL(P‖R_λ) + (1 − λ)·KL(Q‖R_λ) dλ, in [0, 1], in closed form.
+        D_f(P‖R_λ), in nats for KL: grows where the reference is not covered.
+    divergence
+        Whose frontier it is.
+    ratios
+        The estimate that it was read from.
+    averaged_over
+        At which samples the ratios were averaged; see :func:`divergence_frontier`.
     """
 
-    weights: NDArray[np.float64]
-    generated_cost: NDArray[np.float64]
-    reference_cost: NDArray[np.float64]
-    frontier_integral: float
+    weights: Vector
+    generated_cost: Vector
+    reference_cost: Vector
+    divergence: Divergence
+    ratios: LikelihoodRatios
+    averaged_over: Points = "other"
 
     def area(self, c: float = 5.0) -> float:
         """MAUVE: the area under the frontier after x → exp(−c·x), in [0, 1], 1 for equal sets.
@@ -54,61 +70,121 @@ class DivergenceFrontier:
         c
             Scaling constant, above 0; changes the numbers, not their order.
         """
-        if not 0 < c < np.inf:
-            raise InputError(f"the scaling constant c must be above 0 and finite; found {c}")
-        x, y = self.points(c).T
-        return min(1.0, 0.5 * float(abs(np.trapezoid(y, x)) + abs(np.trapezoid(x, y))))
+        return area_under(self.points(c))
 
-    def points(self, c: float = 5.0) -> NDArray[np.float64]:
-        """The curve (exp(−c·KL(Q‖R)), exp(−c·KL(P‖R))) with its ends, shape ``(points + 2, 2)``."""
-        curve = np.exp(-c * np.stack([self.generated_cost, self.reference_cost], axis=1))
-        return np.concatenate([[[1.0, 0.0]], curve, [[0.0, 1.0]]])
+    def points(self, c: float = 5.0) -> Vector:
+        """The curve (exp(−c·D_f(Q‖R)), exp(−c·D_f(P‖R))) with its ends, ``(points + 2, 2)``."""
+        return transformed(self.generated_cost, self.reference_cost, c)
 
     def integral(self) -> float:
-        """The frontier integral, in [0, 1], 0 for equal sets; JMLR 2023, equation 7."""
-        return self.frontier_integral
+        """The frontier integral FI_f, 0 for equal sets; JMLR 2023, equation 7.
+
+        2∫ λ·D_f(P‖R_λ) + (1 − λ)·D_f(Q‖R_λ) dλ: in closed form for KL (in [0, 1]) and χ² (in
+        [0, 2]), by quadrature for the others (exact to about 1e-12 where f is smooth).
+        """
+        half = half_of(self.divergence)
+        return _cost(self.ratios, half, self.averaged_over) + _cost(
+            self.ratios.swapped, half, self.averaged_over
+        )
+
+    def midpoint(self) -> float:
+        """The mid-point summary Mid_f, 0 for equal sets; JMLR 2023, equation 8.
+
+        ½·D_f(P‖R) + ½·D_f(Q‖R) with R = ½P + ½Q: the Jensen–Shannon divergence for KL, Le Cam's
+        for χ². In [0, (f(0) + f(2)) / 2]. As an f-divergence its generator is ½(f_½ + f_½*), where
+        property 8(a) of the paper prints f_½ alone.
+        """
+        middle = self.divergence.interpolated(0.5)
+        return 0.5 * (
+            _cost(self.ratios, middle, self.averaged_over)
+            + _cost(self.ratios.swapped, middle, self.averaged_over)
+        )
+
+    def f_beta(self, beta: float, c: float = 5.0) -> float:
+        """The largest F_β over the transformed curve, in [0, 1], as if it were a PR-curve.
+
+        exp(−c·D_f(Q‖R)) stands for precision, exp(−c·D_f(P‖R)) for recall; Le Bronnec et al., ACL
+        2024, figure A.4, who show that it tells quality from diversity worse than the F_β of
+        :func:`~calipers.precision_recall_curve` does. It is here to compare.
+        """
+        precision, recall = self.points(c)[1:-1].T
+        return best_f_beta(precision, recall, beta)
 
 
-def divergence_frontier(pair: Histograms, *, grid: int = GRID) -> DivergenceFrontier:
+def divergence_frontier(
+    estimate: Estimate,
+    *,
+    divergence: str | Divergence = "kl",
+    grid: int | ArrayLike = GRID,
+    points: Points = "other",
+) -> DivergenceFrontier:
     """Trace how far both sets are from every mixture of the two.
 
     Parameters
     ----------
-    pair
-        Counts of both sets over the same cells; its smoothing is applied.
+    estimate
+        :class:`~calipers.Histograms`, with its smoothing, or :class:`~calipers.LikelihoodRatios`.
+    divergence
+        A name such as ``"kl"`` or ``"chi2"``, or a :class:`~calipers.Divergence`; f(0) must be
+        finite, unless both sides have mass everywhere.
     grid
-        Number of mixture weights λ, evenly spaced in [1e-6, 1 − 1e-6] as in mauve-text.
+        Number of mixture weights λ, evenly spaced in [1e-6, 1 − 1e-6] as in mauve-text; or the
+        weights themselves, in (0, 1).
+    points
+        Whose samples estimated ratios are averaged over. ``"other"``: D_f(P‖R_λ) over the
+        generated, D_f(Q‖R_λ) over the reference samples (JMLR 2023, equation 25). ``"own"``: the
+        other way round, with the generator as the literature writes it (section 7.3.3, the mean of
+        log p/r_λ over the reference samples). On histograms both are the same.
+
+    Raises
+    ------
+    InputError
+        If a weight lies outside (0, 1), a name is unknown, or f(0) is infinite and one side has no
+        mass where the other has some.
     """
-    p, q = pair.probabilities
-    weights = np.linspace(EDGE, 1 - EDGE, grid)
-    mixtures = weights[:, None] * p + (1 - weights[:, None]) * q  # (grid, cells)
-    return DivergenceFrontier(weights, _kl(q, mixtures), _kl(p, mixtures), frontier_integral(p, q))
+    found, ratios = find_divergence(divergence), estimate.ratios
+    if points not in get_args(Points):
+        raise unknown_name("value for points", str(points), get_args(Points))
+    _check_finite(found, ratios)
+    weights = _weights(grid)
+    reference = [_cost(ratios, found.interpolated(w), points) for w in weights]
+    generated = [_cost(ratios.swapped, found.interpolated(1 - w, w), points) for w in weights]
+    return DivergenceFrontier(
+        weights, np.array(generated), np.array(reference), found, ratios, points
+    )
 
 
-def frontier_integral(p: Probabilities, q: Probabilities) -> float:
-    """Average linearised cost of the KL frontier, in closed form, in [0, 1].
-
-    The sum over the cells of ½(p + q) − p·q·log(p/q)/(p − q); Pillutla et al., JMLR 2023,
-    property 7. With x = (p − q)/(p + q) a cell adds ½(p + q)·(1 − (1 − x²)·artanh(x)/x), which
-    does not cancel where p and q are nearly equal.
-    """
-    total = p + q
-    p, q, total = p[total > 0], q[total > 0], total[total > 0]
-    x = (p - q) / total
-    with np.errstate(divide="ignore", invalid="ignore"):
-        cost = 1 - 4 * (p / total) * (q / total) * np.arctanh(x) / x
-    cost = np.where(np.abs(x) == 1, 1.0, np.where(np.abs(x) < 1e-2, _near_equal(x * x), cost))
-    return float(np.clip(np.sum(0.5 * total * cost), 0.0, 1.0))
+def _cost(ratios: LikelihoodRatios, divergence: Divergence, points: Points) -> float:
+    """D(P‖Q) over the generated samples, or, as D*(Q‖P), over the reference samples."""
+    if points == "other":
+        return mean_cost(ratios, divergence)
+    return mean_cost(ratios.swapped, divergence.written().conjugate())
 
 
-def _near_equal(s: NDArray[np.float64]) -> NDArray[np.float64]:
-    """1 − (1 − s)·artanh(√s)/√s as its series, for s below 1e-4."""
-    return s * (2 / 3 + s * (2 / 15 + s * (2 / 35 + s * 2 / 63)))
+def _weights(grid: int | ArrayLike) -> Vector:
+    if np.ndim(grid) == 0:
+        if not is_whole(grid, 1):
+            raise InputError(
+                f"grid must be a whole number of at least 1, or weights; found {grid!r}"
+            )
+        return np.linspace(EDGE, 1 - EDGE, int(grid))  # type: ignore[arg-type]
+    weights = np.sort(np.asarray(grid, np.float64).ravel())
+    for weight in weights:
+        check_weight(float(weight))
+    return weights
 
 
-def _kl(p: Probabilities, mixtures: NDArray[np.float64]) -> NDArray[np.float64]:
-    """KL(p‖r) in nats for every row r of the mixtures; cells with p = 0 add nothing."""
-    inside = p > 0
-    p, mixtures = p[inside], mixtures[:, inside]
-    costs: NDArray[np.float64] = np.sum(p * (np.log(p) - np.log(mixtures)), axis=1)
-    return np.maximum(costs, 0.0)
+def _check_finite(divergence: Divergence, ratios: LikelihoodRatios) -> None:
+    """Refuse a frontier that is infinite all along: f(0) = ∞ where p = 0 < q, or q = 0 < p."""
+    if np.isfinite(divergence.at_zero):
+        return
+    for share, present, absent in (
+        (ratios.outside_reference, "generated", "reference"),
+        (ratios.outside_generated, "reference", "generated"),
+    ):
+        if share > 0:
+            raise InputError(
+                f"the frontier of {divergence.name} is infinite: {share:.2%} of the {present} "
+                f"distribution lies where the {absent} has nothing, which needs f(0) < ∞; "
+                "smooth the counts, or take another divergence"
+            )

@@ -1,8 +1,9 @@
 """The precision–recall curve of two distributions (PRD).
 
-For a slope λ from 0 to infinity, precision is α(λ) = Σ min(λ·p, q) and recall is
-β(λ) = α(λ)/λ = Σ min(p, q/λ): how much of Q, and how much of P, a common part can make up
-(Sajjadi et al., NeurIPS 2018, theorem 2). Equal to the authors' 2019 release on the same counts.
+For a slope λ from 0 to infinity, precision is α(λ) = E_Q[min(1, λ·p/q)] and recall is
+β(λ) = E_P[min(1, q/(λ·p))]: how much of Q, and how much of P, a common part can make up (Sajjadi et
+al., NeurIPS 2018, theorem 2; Le Bronnec et al., ACL 2024, theorem 1). On histograms these are
+Σ min(λ·p, q) and Σ min(p, q/λ), equal to the authors' 2019 release on the same counts.
 
 On few cells it sees only their mass: two sets that differ within the cells look alike.
 """
@@ -13,16 +14,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from calipers.errors import InputError
-from calipers.estimate.histograms import Histograms
+from calipers.curves.areas import best_f_beta
+from calipers.curves.divergence import Vector
+from calipers.estimate.likelihood_ratios import Estimate, LikelihoodRatios
+from calipers.estimate.validate import check_whole
 
 ANGLES = 1001
 EDGE = 1e-10
+EVERYWHERE = (
+    "this estimator gives both distributions mass everywhere, so it cannot tell what one of "
+    "them lacks"
+)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PrecisionRecallCurve:
     """How good a part of the generated set can be, against how much of the reference it covers.
 
@@ -30,46 +36,60 @@ class PrecisionRecallCurve:
     ----------
     precision, recall
         Points of the curve, shape ``(angles,)``, in [0, 1], from high recall to high precision.
+    max_precision
+        α_∞, the share of the generated set where the reference has some mass, in [0, 1]; NaN where
+        the estimator gives mass everywhere.
+    max_recall
+        β_0, the share of the reference where the generated set has some mass; NaN likewise.
+    total_variation
+        1 − α(1), the total variation distance of the two, in [0, 1].
+    reason
+        Why the end points are NaN; None where they are not.
     """
 
-    precision: NDArray[np.float64]
-    recall: NDArray[np.float64]
+    precision: Vector
+    recall: Vector
+    max_precision: float
+    max_recall: float
+    total_variation: float
+    reason: str | None = None
 
-    def f_beta(self, beta: float) -> float:
+    def f_beta(self, beta: float = 8.0) -> float:
         """The largest F_β on the curve, (1 + β²)·α·β / (β²·α + β), in [0, 1].
 
-        β = 8 weighs recall (diversity), β = 1/8 precision (quality).
+        β = 8 weighs recall (diversity), β = 1/8 precision (quality); Sajjadi et al., section 4.1.
 
         Parameters
         ----------
         beta
             Weight of recall against precision, above 0.
         """
-        if not 0 < beta < np.inf:
-            raise InputError(f"beta must be above 0 and finite; found {beta}")
-        # Weights of the harmonic mean: β²/(1 + β²) and 1/(1 + β²), without squaring a large β
-        on_recall = 1 / (1 + beta**-2) if beta > 1 else beta**2 / (1 + beta**2)
-        below = on_recall * self.precision + (1 - on_recall) * self.recall
-        above = self.precision * self.recall
-        return float(np.max(np.divide(above, below, out=np.zeros_like(above), where=below > 0)))
+        return best_f_beta(self.precision, self.recall, beta)
 
 
-def precision_recall_curve(pair: Histograms, *, angles: int = ANGLES) -> PrecisionRecallCurve:
-    """Trace the trade-off between precision and recall over the cells.
+def precision_recall_curve(estimate: Estimate, *, angles: int = ANGLES) -> PrecisionRecallCurve:
+    """Trace the trade-off between precision and recall.
 
     Parameters
     ----------
-    pair
-        Counts of both sets over the same cells. Smoothing is left out: it would make every cell
-        positive, and so hide what one of the sets lacks.
+    estimate
+        :class:`~calipers.Histograms` or :class:`~calipers.LikelihoodRatios`. Smoothing is taken
+        back: it would make every cell positive, and so hide what one of the sets lacks.
     angles
         Number of points, at slopes λ = tan(angle) with angles evenly spaced in (0, π/2).
     """
-    p, q = pair.smoothed("none").probabilities
-    slopes = np.tan(np.linspace(EDGE, np.pi / 2 - EDGE, angles))[:, None]  # (angles, 1)
-    precision = np.minimum(slopes * p, q).sum(axis=1)
-    recall = np.minimum(p, q / slopes).sum(axis=1)
-    return PrecisionRecallCurve(np.clip(precision, 0.0, 1.0), np.clip(recall, 0.0, 1.0))
+    check_whole("angles", angles, 1)
+    ratios = estimate.raw.ratios
+    slopes = np.tan(np.linspace(EDGE, np.pi / 2 - EDGE, angles))
+    hidden = ratios.positive
+    return PrecisionRecallCurve(
+        precision=_overlap(ratios, slopes),
+        recall=_overlap(ratios.swapped, 1 / slopes),
+        max_precision=np.nan if hidden else 1 - ratios.outside_reference,
+        max_recall=np.nan if hidden else 1 - ratios.outside_generated,
+        total_variation=1 - float(_overlap(ratios, np.ones(1))[0]),
+        reason=EVERYWHERE if hidden else None,
+    )
 
 
 def mean_curve(curves: Sequence[PrecisionRecallCurve]) -> PrecisionRecallCurve:
@@ -77,4 +97,19 @@ def mean_curve(curves: Sequence[PrecisionRecallCurve]) -> PrecisionRecallCurve:
     return PrecisionRecallCurve(
         np.mean([curve.precision for curve in curves], axis=0),
         np.mean([curve.recall for curve in curves], axis=0),
+        float(np.mean([curve.max_precision for curve in curves])),
+        float(np.mean([curve.max_recall for curve in curves])),
+        float(np.mean([curve.total_variation for curve in curves])),
+        curves[0].reason,
     )
+
+
+def _overlap(ratios: LikelihoodRatios, slopes: Vector) -> Vector:
+    """E_Q[min(1, λ·r)] for every slope λ, by sums over the sorted ratios r."""
+    r, weights = ratios.at_generated, ratios.generated_weights
+    weights = np.full(len(r), 1 / len(r)) if weights is None else weights
+    order = np.argsort(r, kind="stable")
+    split = np.searchsorted(r[order], 1 / slopes)
+    below = np.concatenate([[0.0], np.cumsum((weights * r)[order])])
+    above = np.concatenate([np.cumsum(weights[order][::-1])[::-1], [0.0]])
+    return np.clip(slopes * below[split] + above[split], 0.0, 1.0)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, get_args
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.errors import InputError, unknown_name
-
-Smoothing = Literal["none", "laplace", "krichevsky-trofimov"]
-Probabilities = NDArray[np.float64]
-
-PSEUDO_COUNTS: dict[str, float] = {"none": 0.0, "laplace": 1.0, "krichevsky-trofimov": 0.5}
+from calipers.errors import InputError
+from calipers.estimate.likelihood_ratios import LikelihoodRatios
+from calipers.estimate.smoothing import Probabilities, Smoothing, check_smoothing, probabilities
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Histograms:
     """Counts of the reference and the generated samples over the same k cells.
 
@@ -26,8 +23,8 @@ class Histograms:
     reference, generated
         Non-negative whole counts, shape ``(k,)``, each with at least one sample.
     smoothing
-        What is added to every count before it becomes a probability: ``"none"``, ``"laplace"``
-        (1) or ``"krichevsky-trofimov"`` (1/2); Pillutla et al., JMLR 2023, equation 9.
+        How counts become probabilities: ``"none"``, ``"laplace"``, ``"krichevsky-trofimov"``,
+        ``"braess-sauer"`` or ``"good-turing"``; see :mod:`calipers.estimate.smoothing`.
     reference_blocks, generated_blocks
         The same counts for every block of rows, shape ``(blocks, k)``, or None: the histogram of
         a replicate is the total less one block.
@@ -45,8 +42,7 @@ class Histograms:
     generated_blocks: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
-        if self.smoothing not in get_args(Smoothing):
-            raise unknown_name("smoothing", str(self.smoothing), get_args(Smoothing))
+        check_smoothing(self.smoothing)
         for name in ("reference", "generated"):
             object.__setattr__(self, name, _check_counts(getattr(self, name), name))
         if len(self.reference) != len(self.generated):
@@ -58,18 +54,39 @@ class Histograms:
     @property
     def probabilities(self) -> tuple[Probabilities, Probabilities]:
         """Smoothed shares p of the reference and q of the generated samples, each summing to 1."""
-        add = PSEUDO_COUNTS[self.smoothing]
-        return _shares(self.reference, add), _shares(self.generated, add)
+        return (
+            probabilities(self.reference, self.smoothing),
+            probabilities(self.generated, self.smoothing),
+        )
+
+    @cached_property
+    def ratios(self) -> LikelihoodRatios:
+        """The cells as weighted samples: log p/q where p > 0 with weight p, and where q > 0."""
+        p, q = self.probabilities
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(p) - np.log(q)
+        return LikelihoodRatios(
+            logs[p > 0], logs[q > 0], p[p > 0], q[q > 0], self.smoothing != "none", self.pins
+        )
+
+    @property
+    def raw(self) -> Histograms:
+        """The same counts without smoothing."""
+        return self.smoothed("none")
+
+    @property
+    def pins(self) -> Mapping[str, object]:
+        """What made the estimate, for signatures."""
+        return {"smoothing": self.smoothing, "cells": len(self.reference)}
+
+    @property
+    def empty_share(self) -> float:
+        """Share of the cells in which one of the sides counts nothing, in [0, 1]; table 8."""
+        return float(np.mean((self.reference == 0) | (self.generated == 0)))
 
     def smoothed(self, smoothing: Smoothing) -> Histograms:
         """Return the same counts with another smoothing."""
-        return Histograms(
-            self.reference,
-            self.generated,
-            smoothing=smoothing,
-            reference_blocks=self.reference_blocks,
-            generated_blocks=self.generated_blocks,
-        )
+        return self if smoothing == self.smoothing else replace(self, smoothing=smoothing)
 
 
 def count_cells(
@@ -81,11 +98,6 @@ def count_cells(
         return totals, None
     flat = np.bincount(blocks * cells + labels, minlength=block_count * cells)
     return totals, flat.reshape(block_count, cells)
-
-
-def _shares(counts: NDArray[np.int64], add: float) -> Probabilities:
-    shares: Probabilities = (counts + add) / (counts.sum() + add * len(counts))
-    return shares
 
 
 def _check_counts(counts: NDArray[np.int64], name: str) -> NDArray[np.int64]:

@@ -1,0 +1,110 @@
+"""An f-divergence as a small object: its generator, the limits of it, and what is made from it.
+
+D_f(P‖Q) = E_Q[f(p/q)], for f convex on (0, ∞) with f(1) = 0 (Pillutla et al., JMLR 2023,
+definition 1). Adding c·(t − 1) to f changes nothing where E_Q[p/q] = 1, but an estimated ratio
+does not average to 1; so f is always the one of these that is nowhere negative, with f'(1) = 0.
+Then no estimate is negative, and every frontier falls from end to end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.errors import InputError
+
+Vector = NDArray[np.float64]
+Generator = Callable[[Vector], Vector]
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """What a likelihood ratio p/q away from 1 costs.
+
+    Attributes
+    ----------
+    name
+        As it stands in keys and signatures.
+    generator
+        f, over arrays of numbers above 0: convex, nowhere negative, f(1) = 0.
+    at_zero
+        f(0), the limit towards 0: the cost of generated mass where p = 0; may be infinite.
+    conjugate_at_zero
+        f*(0) = lim f(t)/t for t → ∞: the cost of reference mass where q = 0; may be infinite.
+    slope
+        c of the form in which the literature writes it, f(t) + c·(t − 1); 1 for KL, t·log t.
+    half
+        A(t) = 2∫ λ·f_λ(t) dλ over (0, 1), in closed form, where there is one.
+    """
+
+    name: str
+    generator: Generator
+    at_zero: float
+    conjugate_at_zero: float
+    slope: float = 0.0
+    half: Generator | None = None
+
+    def __call__(self, ratios: Vector) -> Vector:
+        """Evaluate f, also at 0."""
+        ratios = np.asarray(ratios, np.float64)
+        inside = ratios > 0
+        with np.errstate(over="ignore"):
+            values = self.generator(np.where(inside, ratios, 1.0))
+        found: Vector = np.where(inside, values, self.at_zero)
+        return found
+
+    def conjugate(self) -> Divergence:
+        """The divergence with the sides exchanged, f*(t) = t·f(1/t): D_f*(P‖Q) = D_f(Q‖P)."""
+        return Divergence(
+            f"conjugate({self.name})",
+            lambda t: t * self.generator(1 / t),
+            self.conjugate_at_zero,
+            self.at_zero,
+            -self.slope,
+        )
+
+    def interpolated(self, weight: float, rest: float | None = None) -> Divergence:
+        """The divergence of P from a mixture: D_f(P‖λP + (1 − λ)Q) as one of P from Q.
+
+        f_λ(t) = (λt + 1 − λ)·f(t / (λt + 1 − λ)); Pillutla et al., JMLR 2023, property 5.
+
+        Parameters
+        ----------
+        weight
+            λ, in (0, 1).
+        rest
+            1 − λ, where it is known to more digits than the difference would give.
+        """
+        check_weight(weight)
+        rest = 1 - weight if rest is None else rest
+
+        def generator(t: Vector) -> Vector:
+            mixture = weight * t + rest
+            return mixture * self.generator(t / mixture)
+
+        beyond = float(weight * self.generator(np.array([1 / weight]))[0])
+        name = f"{self.name}|{weight:g}"
+        return Divergence(name, generator, rest * self.at_zero, beyond, rest * self.slope)
+
+    def written(self) -> Divergence:
+        """The same with the generator that the literature writes, which may be negative."""
+        if self.slope == 0:
+            return self
+        slope = self.slope
+        return Divergence(
+            self.name,
+            lambda t: self.generator(t) + slope * (t - 1),
+            self.at_zero - slope,
+            self.conjugate_at_zero + slope,
+        )
+
+
+def check_weight(weight: float) -> None:
+    """Refuse a mixture weight outside (0, 1)."""
+    if not 0 < weight < 1:
+        raise InputError(
+            f"a mixture weight λ must lie between 0 and 1, both left out; found {weight}"
+        )

@@ -1,0 +1,116 @@
+"""The f-divergences by name (Pillutla et al., JMLR 2023, example 2 and table 1).
+
+| name | f(t), nowhere negative | f(0) | f*(0) |
+| --- | --- | --- | --- |
+| ``kl`` | t·log t − t + 1 | 1 | ∞ |
+| ``reverse_kl`` | −log t + t − 1 | ∞ | 1 |
+| ``jensen_shannon`` | λ-skew with λ = ½ | ½·log 2 | ½·log 2 |
+| ``chi2`` | (t − 1)² | 1 | ∞ |
+| ``le_cam`` | (t − 1)² / (2(t + 1)) | ½ | ½ |
+| ``squared_hellinger`` | (√t − 1)² | 1 | 1 |
+| ``total_variation`` | ½·|t − 1| | ½ | ½ |
+| ``interpolated_kl=λ`` | KL(P‖λP + (1 − λ)Q) | 1 − λ | −log λ − 1 + λ |
+| ``interpolated_chi2=λ`` | (1 − λ)²(t − 1)² / (λt + 1 − λ) | 1 − λ | (1 − λ)² / λ |
+| ``skew_jensen_shannon=λ`` | λ·KL(P‖R_λ) + (1 − λ)·KL(Q‖R_λ) | −(1 − λ)·log(1 − λ) | −λ·log λ |
+
+Example 2(d) of the paper leaves out the factor (1 − λ)² of the interpolated χ²; with it, the
+divergence is the one of P from the mixture, and λ = ½ gives twice Le Cam's half, as in table 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from calipers.curves.divergence import Divergence, Vector, check_weight
+from calipers.curves.halves import half_chi2, half_kl
+from calipers.errors import InputError, unknown_name
+
+
+def _kl(t: Vector) -> Vector:
+    return t * np.log(t) - (t - 1)
+
+
+def _reverse_kl(t: Vector) -> Vector:
+    return (t - 1) - np.log(t)
+
+
+KL = Divergence("kl", _kl, 1.0, np.inf, 1.0, half_kl)
+REVERSE_KL = Divergence("reverse_kl", _reverse_kl, np.inf, 1.0, -1.0)
+CHI2 = Divergence("chi2", lambda t: (t - 1) ** 2, 1.0, np.inf, 0.0, half_chi2)
+LE_CAM = Divergence("le_cam", lambda t: (t - 1) * ((t - 1) / (2 * (t + 1))), 0.5, 0.5)
+HELLINGER = Divergence("squared_hellinger", lambda t: (np.sqrt(t) - 1) ** 2, 1.0, 1.0)
+TOTAL_VARIATION = Divergence("total_variation", lambda t: np.abs(t - 1) / 2, 0.5, 0.5)
+
+
+def interpolated_kl(weight: float) -> Divergence:
+    """KL(P‖λP + (1 − λ)Q); example 2(b)."""
+    return _renamed(KL.interpolated(weight), f"interpolated_kl={weight:g}")
+
+
+def interpolated_chi2(weight: float) -> Divergence:
+    """χ²(P‖λP + (1 − λ)Q); example 2(d), with the factor that it leaves out."""
+    return _renamed(CHI2.interpolated(weight), f"interpolated_chi2={weight:g}")
+
+
+def skew_jensen_shannon(weight: float) -> Divergence:
+    """λ·KL(P‖R_λ) + (1 − λ)·KL(Q‖R_λ) with R_λ = λP + (1 − λ)Q; example 2(c)."""
+    check_weight(weight)
+    rest = 1 - weight
+
+    def generator(t: Vector) -> Vector:
+        mixture = weight * t + rest
+        return np.maximum(weight * t * np.log(t / mixture) - rest * np.log(mixture), 0.0)
+
+    at_zero, beyond = -rest * np.log(rest), -weight * np.log(weight)
+    return Divergence(f"skew_jensen_shannon={weight:g}", generator, float(at_zero), float(beyond))
+
+
+JENSEN_SHANNON = Divergence(
+    "jensen_shannon", skew_jensen_shannon(0.5).generator, float(np.log(2)) / 2, float(np.log(2)) / 2
+)
+
+DIVERGENCES: dict[str, Divergence] = {
+    each.name: each
+    for each in (KL, REVERSE_KL, JENSEN_SHANNON, CHI2, LE_CAM, HELLINGER, TOTAL_VARIATION)
+}
+"""The divergences that take no weight, by name."""
+
+WEIGHTED: dict[str, Callable[[float], Divergence]] = {
+    "interpolated_kl": interpolated_kl,
+    "interpolated_chi2": interpolated_chi2,
+    "skew_jensen_shannon": skew_jensen_shannon,
+}
+"""The divergences that take a weight λ, by name."""
+
+
+def find_divergence(divergence: str | Divergence) -> Divergence:
+    """Look up a divergence by its name, such as ``chi2`` or ``interpolated_kl=0.3``.
+
+    Raises
+    ------
+    InputError
+        If the name is unknown, or a weight is missing, not wanted or outside (0, 1).
+    """
+    if isinstance(divergence, Divergence):
+        return divergence
+    name, equals, weight = str(divergence).partition("=")
+    if name in DIVERGENCES and not equals:
+        return DIVERGENCES[name]
+    if name not in WEIGHTED:
+        if name in DIVERGENCES:
+            raise InputError(f"divergence {name!r} takes no weight; found {divergence!r}")
+        raise unknown_name("divergence", name, [*DIVERGENCES, *WEIGHTED])
+    try:
+        return WEIGHTED[name](float(weight))
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            f"divergence {name!r} takes a weight in (0, 1), as {name}=0.3; found {divergence!r}"
+        ) from error
+
+
+def _renamed(made: Divergence, name: str) -> Divergence:
+    return Divergence(name, made.generator, made.at_zero, made.conjugate_at_zero, made.slope)

@@ -1,0 +1,177 @@
+"""How much likelihood two distributions give to each sample: the second of the two estimates.
+
+Held as natural logarithms of r = p/q at the samples of both sides, each with its weight. Histograms
+take the same form, a cell being a sample that weighs its share, so whatever is read from ratios
+(divergences, frontiers, precision–recall curves) is written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calipers.errors import InputError
+
+Vector = NDArray[np.float64]
+
+LARGEST = 690.0  # beyond this, ratios would overflow once multiplied
+
+
+class Estimate(Protocol):
+    """What any divergence, frontier or precision–recall curve can be read from."""
+
+    @property
+    def ratios(self) -> LikelihoodRatios:
+        """log p/q at the samples of both sides, with their weights."""
+        ...
+
+    @property
+    def raw(self) -> Estimate:
+        """The same estimate without smoothing."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class LikelihoodRatios:
+    """What the reference's likelihood is of the generated one's, at every sample of both.
+
+    Attributes
+    ----------
+    log_reference
+        log p/q at the reference samples, shape ``(n,)``, above −∞; +∞ where q = 0.
+    log_generated
+        log p/q at the generated samples, shape ``(m,)``, below +∞; −∞ where p = 0.
+    reference_weights, generated_weights
+        Share of each sample in its set, summing to 1; None for equal shares.
+    positive
+        Whether the estimator gives both distributions mass everywhere, whatever the samples: then
+        nothing can be said of what one of them lacks.
+    pins
+        What made the estimate, for signatures: estimator, its settings.
+
+    Raises
+    ------
+    InputError
+        If a side has no sample, a logarithm is not a number, or a sample has no likelihood under
+        the distribution that it comes from.
+    """
+
+    log_reference: Vector
+    log_generated: Vector
+    reference_weights: Vector | None = None
+    generated_weights: Vector | None = None
+    positive: bool = False
+    pins: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for side, never in (("reference", -np.inf), ("generated", np.inf)):
+            logs = _check_logs(getattr(self, f"log_{side}"), side, never)
+            weights = _check_weights(getattr(self, f"{side}_weights"), len(logs), side)
+            object.__setattr__(self, f"log_{side}", logs)
+            object.__setattr__(self, f"{side}_weights", weights)
+
+    @classmethod
+    def of(cls, reference: ArrayLike, generated: ArrayLike, **more: object) -> LikelihoodRatios:
+        """Take plain ratios p/q at the samples of both sides, in [0, ∞]; 0 and ∞ are allowed."""
+        logs = []
+        for side, given in (("reference", reference), ("generated", generated)):
+            ratios = _as_vector(given, side)
+            if not (ratios >= 0).all():
+                raise InputError(f"ratios p/q must not be negative or NaN; the {side} side has one")
+            with np.errstate(divide="ignore"):
+                logs.append(np.log(ratios))
+        return cls(logs[0], logs[1], **more)  # type: ignore[arg-type]
+
+    @property
+    def ratios(self) -> LikelihoodRatios:
+        """The estimate itself."""
+        return self
+
+    @property
+    def raw(self) -> LikelihoodRatios:
+        """The estimate itself: it counts no cells, so there is no smoothing to take back."""
+        return self
+
+    @cached_property
+    def at_generated(self) -> Vector:
+        """p/q itself at the generated samples, 0 where p = 0, kept below 1e300."""
+        ratios: Vector = np.exp(np.clip(self.log_generated, -LARGEST, LARGEST))
+        ratios[self.log_generated == -np.inf] = 0.0
+        return ratios
+
+    @cached_property
+    def swapped(self) -> LikelihoodRatios:
+        """The same with the sides exchanged: log q/p."""
+        return LikelihoodRatios(
+            -self.log_generated,
+            -self.log_reference,
+            self.generated_weights,
+            self.reference_weights,
+            self.positive,
+            self.pins,
+        )
+
+    def mean_reference(self, values: Vector) -> float:
+        """The weighted mean over the reference samples: E_P."""
+        return _mean(values, self.reference_weights)
+
+    def mean_generated(self, values: Vector) -> float:
+        """The weighted mean over the generated samples: E_Q."""
+        return _mean(values, self.generated_weights)
+
+    @property
+    def outside_generated(self) -> float:
+        """P(q = 0): the share of the reference where the generated distribution has nothing."""
+        return self.mean_reference((self.log_reference == np.inf).astype(np.float64))
+
+    @property
+    def outside_reference(self) -> float:
+        """Q(p = 0): the share of the generated set where the reference has nothing."""
+        return self.mean_generated((self.log_generated == -np.inf).astype(np.float64))
+
+
+def _mean(values: Vector, weights: Vector | None) -> float:
+    return float(values.mean()) if weights is None else float(weights @ values)
+
+
+def _as_vector(given: ArrayLike, side: str) -> Vector:
+    try:
+        array = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"ratios of the {side} side must be numbers: {error}") from error
+    if array.ndim != 1 or array.size == 0:
+        raise InputError(
+            f"ratios of the {side} side must be a list, one for each sample; found {array.shape}"
+        )
+    return array
+
+
+def _check_logs(given: ArrayLike, side: str, never: float) -> Vector:
+    logs = _as_vector(given, side)
+    if np.isnan(logs).any():
+        row = int(np.flatnonzero(np.isnan(logs))[0]) + 1
+        raise InputError(f"log ratios must be numbers; the {side} side has NaN in row {row}")
+    if (logs == never).any():
+        row = int(np.flatnonzero(logs == never)[0]) + 1
+        raise InputError(
+            f"a {side} sample must have some likelihood under the {side} distribution; "
+            f"row {row} has none (log p/q = {never})"
+        )
+    return logs
+
+
+def _check_weights(given: ArrayLike | None, size: int, side: str) -> Vector | None:
+    if given is None:
+        return None
+    weights = _as_vector(given, side)
+    if len(weights) != size or not (weights >= 0).all() or abs(weights.sum() - 1) > 1e-9:
+        raise InputError(
+            f"weights of the {side} side must be {size} shares that sum to 1; "
+            f"found {len(weights)} with sum {weights.sum():g}"
+        )
+    return weights
