@@ -95,7 +95,7 @@ def _check_convex(values: Vector) -> None:
 
 def _slope_at_one(f: Callable[[Vector], Vector]) -> float:
     """f'(1) by central differences at four distances, exact for polynomials up to degree 8."""
-    steps = STEP * np.arange(1, 5)
-    away = (_values(f, 1 + steps) - _values(f, 1 - steps)) / 2
+    steps = STEP * np.arange(1.0, 5.0)
+    away = (_values(f, 1.0 + steps) - _values(f, 1.0 - steps)) / 2
     weights = np.array([8 / 5, -2 / 5, 8 / 105, -1 / 140])
     return float(weights @ away) / STEP

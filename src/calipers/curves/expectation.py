@@ -34,7 +34,7 @@ def f_divergence(estimate: Estimate, divergence: str | Divergence = "kl") -> flo
     Examples
     --------
     >>> from calipers import Histograms
-    >>> f_divergence(Histograms([1, 3], [3, 1]), "total_variation")
+    >>> round(f_divergence(Histograms([1, 3], [3, 1]), "total_variation"), 9)
     0.5
     """
     return mean_cost(estimate.ratios, find_divergence(divergence))

@@ -112,4 +112,5 @@ def _overlap(ratios: LikelihoodRatios, slopes: Vector) -> Vector:
     split = np.searchsorted(r[order], 1 / slopes)
     below = np.concatenate([[0.0], np.cumsum((weights * r)[order])])
     above = np.concatenate([np.cumsum(weights[order][::-1])[::-1], [0.0]])
-    return np.clip(slopes * below[split] + above[split], 0.0, 1.0)
+    shared: Vector = np.clip(slopes * below[split] + above[split], 0.0, 1.0)
+    return shared
