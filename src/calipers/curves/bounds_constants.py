@@ -9,9 +9,8 @@ al., JMLR 2023, assumption 9). With f and its conjugate f*(t) = t·f(1/t):
 
 The values are those of table 1, except that its row for the interpolated χ² belongs to a generator
 without the factor (1 − λ)² and is multiplied by it here. C₀, C₀*, C₂ and C₂* are the smallest that
-hold; of C₁ and C₁* the table gives more than is needed for the frontier integral (4, where 1 would
-do), for Le Cam (2, where 3/2 would) and for the interpolated χ² (twice (1 − λ)²/λ², where
-(1 − λ)²/λ² times 1 + 1 − λ would, and 2, where 1 + λ would).
+hold, C₁ and C₁* in part are not: for the frontier integral 1 would do in place of 4, and for Le Cam
+0.57 in place of 2.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calipers.curves.divergence import Divergence, Vector
+from calipers.curves.divergence import Divergence
 from calipers.curves.divergences import find_divergence
 from calipers.curves.halves import half_kl
 from calipers.errors import InputError
@@ -39,8 +38,8 @@ REFUSED = {
     "total_variation": "its generator has a corner at 1, so no second derivative there",
 }
 COVERED = (
-    "'frontier_integral', 'jensen_shannon', 'le_cam', 'interpolated_kl=λ', "
-    "'interpolated_chi2=λ' and 'skew_jensen_shannon=λ'"
+    "frontier_integral, jensen_shannon, le_cam, interpolated_kl=λ, interpolated_chi2=λ and "
+    "skew_jensen_shannon=λ"
 )
 
 
@@ -95,21 +94,23 @@ def smoothness_constants(divergence: str | Divergence) -> SmoothnessConstants:
     """
     found = bounded_divergence(divergence)
     kind, _, weight = found.name.partition("=")
-    if kind in REFUSED:
-        raise InputError(
-            f"no error bound holds for {kind}: {REFUSED[kind]}; it holds for {COVERED}"
-        )
-    if kind not in TABLE or not _is_named(found):
+    if kind not in {*TABLE, *REFUSED} or not _is_named(found):
         raise InputError(
             f"error bounds need the constants of a divergence, which are known for {COVERED}; "
             f"found {found.name!r}"
+        )
+    if kind in REFUSED:
+        raise InputError(
+            f"these error bounds do not cover {kind}: {REFUSED[kind]}; they cover {COVERED}"
         )
     return TABLE[kind](float(weight or 0.5))
 
 
 def bounded_divergence(divergence: str | Divergence) -> Divergence:
     """Look up a divergence, with the frontier integral among them."""
-    return FRONTIER_INTEGRAL if divergence == FRONTIER_INTEGRAL.name else find_divergence(divergence)
+    return (
+        FRONTIER_INTEGRAL if divergence == FRONTIER_INTEGRAL.name else find_divergence(divergence)
+    )
 
 
 def _is_named(divergence: Divergence) -> bool:
@@ -131,9 +132,7 @@ def _interpolated_kl(weight: float) -> SmoothnessConstants:
 def _interpolated_chi2(weight: float) -> SmoothnessConstants:
     odds = (1 - weight) / weight
     bend = 4 / (27 * weight)
-    return SmoothnessConstants(
-        1 - weight, (1 - weight) * odds, 2.0, 2 * odds**2, bend, bend * odds
-    )
+    return SmoothnessConstants(1 - weight, (1 - weight) * odds, 2.0, 2 * odds**2, bend, bend * odds)
 
 
 def _skew_jensen_shannon(weight: float) -> SmoothnessConstants:
@@ -151,11 +150,3 @@ TABLE: dict[str, Callable[[float], SmoothnessConstants]] = {
     "le_cam": lambda _: SmoothnessConstants(0.5, 0.5, 2.0, 2.0, 8 / 27, 8 / 27),
 }
 """The rows of table 1 that satisfy the assumption; each takes λ."""
-
-__all__ = [
-    "FRONTIER_INTEGRAL",
-    "SmoothnessConstants",
-    "Vector",
-    "bounded_divergence",
-    "smoothness_constants",
-]

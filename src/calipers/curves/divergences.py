@@ -14,7 +14,7 @@
 | ``skew_jensen_shannon=λ`` | λ·KL(P‖R_λ) + (1 − λ)·KL(Q‖R_λ) | −(1 − λ)·log(1 − λ) | −λ·log λ |
 
 Example 2(d) of the paper leaves out the factor (1 − λ)² of the interpolated χ²; with it, the
-divergence is the one of P from the mixture, and λ = ½ gives twice Le Cam's half, as in table 1.
+divergence is the one of P from the mixture, and λ = ½ gives Le Cam's.
 """
 
 from __future__ import annotations
