@@ -6,29 +6,21 @@ et al., JMLR 2023, theorems 10 and 12).
 
 They are for rates: how many samples, how many cells, what smoothing changes. Their constants are
 loose, often so much that a bound exceeds the largest value of the divergence and says nothing
-(`informative`). They are no error bars, they hold for the average and not for one sample, they leave
-out the error of the embedder, and they do not cover cells that k-means made of the same samples.
+(`informative`). They are no error bars: they hold for the average and not for one sample, leave out
+what the embedder does not see, and do not cover cells that k-means made of the same samples.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import get_args
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.curves.bounds_constants import SmoothnessConstants, smoothness_constants
-from calipers.curves.bounds_terms import (
-    check_distributions,
-    missing_information,
-    smoothing_bias,
-    spread,
-)
-from calipers.curves.divergence import Divergence, Vector
-from calipers.errors import InputError, unknown_name
-from calipers.estimate.smoothing import PSEUDO_COUNTS, Smoothing
+from calipers.curves.bounds_sides import Side, free_side, oracle_side, pseudo_count
+from calipers.curves.bounds_terms import check_distributions
+from calipers.curves.divergence import Divergence
+from calipers.estimate.smoothing import Smoothing
 from calipers.estimate.validate import check_whole
 
 LEAST = 3
@@ -105,16 +97,10 @@ def statistical_bound(
     >>> round(bound.value, 3), bound.informative
     (0.053, True)
     """
-    constants, sizes, b = smoothness_constants(divergence), _sizes(n, m), pseudo_count(smoothing)
+    constants, b = smoothness_constants(divergence), pseudo_count(smoothing)
     cells = check_whole("k", k, 1)
-
-    def side(size: int, steep: float, rest: float) -> float:
-        if b == 0:
-            return float((steep * np.log(size) + rest) * (np.sqrt(cells / size) + cells / size))
-        moved = (np.sqrt(cells * size) + 2 * b * (cells - 1)) / (size + cells * b)
-        return float((steep * _steepest(size, cells, b) + rest) * moved)
-
-    return _both(constants, sizes, (side, side))
+    left, right = (free_side(size, cells, b) for size in _sizes(n, m))
+    return _bound(constants, left, right)
 
 
 def oracle_bound(
@@ -130,9 +116,11 @@ def oracle_bound(
 
     Without smoothing the reference side adds (C₁·log n + C₀* ∨ C₂)·α_n(P) + (C₁ + C₀* ∨ C₂)·β_n(P),
     equation 10; with the pseudo-count b it adds (C₁·log(n/b + k) + C₀* ∨ C₂)·(nα_n(P)/(n + kb) +
-    γ_{n,k}(P)), equation 15 (the generated side with C₁*, C₀ ∨ C₂*, Q and m). For distributions
-    with short tails this lies far below :func:`statistical_bound`; where many cells are rare it can
-    lie a little above, since equation 10 counts the missing mass with its logarithm throughout.
+    γ_{n,k}(P)), equation 15 (the generated side with C₁*, C₀ ∨ C₂*, Q and m).
+
+    For distributions of few common cells this lies far below :func:`statistical_bound`. Where most
+    cells are rare it can lie above it for some divergences, since equation 10 multiplies C₀* ∨ C₂
+    by β_n where the missing mass would do.
 
     Parameters
     ----------
@@ -151,78 +139,24 @@ def oracle_bound(
     InputError
         As :func:`statistical_bound`, or if a distribution does not sum to 1.
     """
-    constants, sizes, b = smoothness_constants(divergence), _sizes(n, m), pseudo_count(smoothing)
-
-    def of(p: Vector) -> Side:
-        def side(size: int, steep: float, rest: float) -> float:
-            if b == 0:
-                wide, missed = spread(p, size), missing_information(p, size)
-                return float((steep * np.log(size) + rest) * wide + (steep + rest) * missed)
-            kept = size / (size + len(p) * b)
-            moved = kept * spread(p, size) + smoothing_bias(p, size, b)
-            return float((steep * _steepest(size, len(p), b) + rest) * moved)
-
-        return side
-
-    p, q = check_distributions(reference, generated)
-    return _both(constants, sizes, (of(p), of(q)))
+    constants, b = smoothness_constants(divergence), pseudo_count(smoothing)
+    pair = check_distributions(reference, generated)
+    left, right = (oracle_side(p, size, b) for p, size in zip(pair, _sizes(n, m), strict=True))
+    return _bound(constants, left, right)
 
 
-def statistical_rate(*, n: int, k: int) -> float:
-    """How the error falls with n and grows with k, constants left out: (√(k/n) + k/n)·log n.
+def _bound(constants: SmoothnessConstants, left: Side, right: Side) -> ErrorBound:
+    def side(terms: Side, slope: float, rest: float) -> float:
+        return float((slope * terms.steepest + rest) * terms.moved + (slope + rest) * terms.missed)
 
-    Pillutla et al., JMLR 2023, equation 12 and section 7.8, "Bound".
-    """
-    size, cells = check_whole("n", n, LEAST), check_whole("k", k, 1)
-    return float((np.sqrt(cells / size) + cells / size) * np.log(size))
-
-
-def oracle_rate(reference: ArrayLike, generated: ArrayLike, *, n: int) -> float:
-    """The same for known distributions: (α_n(P) + α_n(Q))·log n + β_n(P) + β_n(Q).
-
-    Pillutla et al., JMLR 2023, section 7.8, "Oracle Bound".
-    """
-    p, q = check_distributions(reference, generated)
-    size = check_whole("n", n, LEAST)
-    missed = missing_information(p, size) + missing_information(q, size)
-    return (spread(p, size) + spread(q, size)) * float(np.log(size)) + missed
-
-
-def pseudo_count(smoothing: Smoothing | float) -> float:
-    """What a smoothing adds to every count, 0 for none; theorem 12 covers constants only."""
-    if isinstance(smoothing, str):
-        if smoothing in PSEUDO_COUNTS:
-            return PSEUDO_COUNTS[smoothing]
-        if smoothing in get_args(Smoothing):
-            raise InputError(
-                f"error bounds cover smoothing that adds one constant to every count: "
-                f"{', '.join(PSEUDO_COUNTS)}, or a number; found {smoothing!r}"
-            )
-        raise unknown_name("smoothing", smoothing, PSEUDO_COUNTS)
-    if isinstance(smoothing, bool) or not 0 <= smoothing < np.inf:
-        raise InputError(f"a pseudo-count must be a number of at least 0; found {smoothing!r}")
-    return float(smoothing)
-
-
-Side = Callable[[int, float, float], float]
-
-
-def _both(
-    constants: SmoothnessConstants, sizes: tuple[int, int], sides: tuple[Side, Side]
-) -> ErrorBound:
     rest = max(constants.conjugate_at_zero, constants.curvature)
     conjugate_rest = max(constants.at_zero, constants.conjugate_curvature)
     return ErrorBound(
-        sides[0](sizes[0], constants.slope, rest),
-        sides[1](sizes[1], constants.conjugate_slope, conjugate_rest),
+        side(left, constants.slope, rest),
+        side(right, constants.conjugate_slope, conjugate_rest),
         0.0,
         constants.most,
     )
-
-
-def _steepest(n: int, k: int, b: float) -> float:
-    """log 1/P̂ for the smallest P̂ that b leaves, (n/b + k), and at least 1, as (A2) asks for."""
-    return max(1.0, float(np.log(n / b + k)))
 
 
 def _sizes(n: int, m: int | None) -> tuple[int, int]:

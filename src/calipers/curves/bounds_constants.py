@@ -21,19 +21,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from calipers.curves.divergence import Divergence
-from calipers.curves.divergences import find_divergence
+from calipers.curves.divergences import DIVERGENCES, WEIGHTED, find_divergence
 from calipers.curves.halves import half_kl
-from calipers.errors import InputError
+from calipers.errors import InputError, unknown_name
 
 FRONTIER_INTEGRAL = Divergence(
     "frontier_integral", lambda t: half_kl(t) + t * half_kl(1 / t), 0.5, 0.5
 )
 """The frontier integral of KL as an f-divergence (JMLR 2023, property 7a): FI(P, Q) = D_f(P‖Q)."""
 
+KNOWN = (FRONTIER_INTEGRAL.name, *DIVERGENCES, *WEIGHTED)
 REFUSED = {
-    "kl": "it is infinite where the generated distribution lacks mass of the reference (A1)",
-    "reverse_kl": "it is infinite where the reference lacks mass of the generated distribution (A1)",
-    "chi2": "it is infinite where the generated distribution lacks mass of the reference (A1)",
+    "kl": "it is infinite where the reference has mass and the generated set none (A1)",
+    "reverse_kl": "it is infinite where the generated set has mass and the reference none (A1)",
+    "chi2": "it is infinite where the reference has mass and the generated set none (A1)",
     "squared_hellinger": "near 0 its generator is steeper than any multiple of log 1/t (A2)",
     "total_variation": "its generator has a corner at 1, so no second derivative there",
 }
@@ -108,9 +109,16 @@ def smoothness_constants(divergence: str | Divergence) -> SmoothnessConstants:
 
 def bounded_divergence(divergence: str | Divergence) -> Divergence:
     """Look up a divergence, with the frontier integral among them."""
-    return (
-        FRONTIER_INTEGRAL if divergence == FRONTIER_INTEGRAL.name else find_divergence(divergence)
-    )
+    if isinstance(divergence, Divergence):
+        return divergence
+    kind, equals, _ = str(divergence).partition("=")
+    if kind not in KNOWN:
+        raise unknown_name("divergence", kind, KNOWN)
+    if kind != FRONTIER_INTEGRAL.name:
+        return find_divergence(divergence)
+    if equals:
+        raise InputError(f"divergence {kind!r} takes no weight; found {divergence!r}")
+    return FRONTIER_INTEGRAL
 
 
 def _is_named(divergence: Divergence) -> bool:

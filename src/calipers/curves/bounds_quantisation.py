@@ -88,4 +88,5 @@ def recommended_cells(n: int, m: int | None = None) -> int:
     """
     left = check_whole("n", n, 1)
     right = left if m is None else check_whole("m", m, 1)
-    return max(2, round(min(left, right) ** (1 / 3)))
+    root: float = min(left, right) ** (1 / 3)
+    return max(2, round(root))

@@ -76,18 +76,18 @@ def expected_missing_mass(distribution: ArrayLike, *, n: int) -> float:
 
 
 def spread(p: Vector, n: int) -> float:
-    """α_n(P) = Σ √(P_l/n), at most √(k/n); theorem 10. Bounds the mean total error Σ |P̂_l − P_l|."""
+    """α_n(P) = Σ √(P_l/n), at most √(k/n): bounds the mean of Σ |P̂_l − P_l|; theorem 10."""
     return float(np.sum(np.sqrt(p / n)))
 
 
 def missing_information(p: Vector, n: int) -> float:
-    """β_n(P), the mean of Σ P_l·max(1, log 1/P_l) over the cells that n samples miss; theorem 10."""
+    """β_n(P): the mean of Σ P_l·max(1, log 1/P_l) over cells that n samples miss; theorem 10."""
     seen = p[p > 0]
     return float(np.sum(_unseen(seen, n) * seen * np.maximum(1.0, -np.log(seen))))
 
 
 def smoothing_bias(p: Vector, n: int, pseudo_count: float) -> float:
-    """γ_{n,k}(P) = bk/(n + bk)·Σ |P_l − 1/k|: what pulling towards equal shares costs; theorem 12."""
+    """γ_{n,k}(P) = bk/(n + bk)·Σ |P_l − 1/k|: the pull towards equal shares; theorem 12."""
     k = len(p)
     return float(pseudo_count * k / (n + pseudo_count * k) * np.sum(np.abs(p - 1 / k)))
 
