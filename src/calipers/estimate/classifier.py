@@ -1,0 +1,194 @@
+"""Likelihood ratios from a classifier that tells the two sets apart, and how well it does.
+
+    p/q = (m / n) · η(x) / (1 − η(x)),   with η(x) the probability that x is from the reference
+
+(Pillutla et al., JMLR 2023, section 4.3, equation 28). Every sample is judged by a classifier that
+was trained on the other folds. The paper's classifier is logistic regression with an L2 penalty;
+gradient-boosted trees see what no plane separates.
+
+Scores are calibrated: log p/q is a line in the held-out score, fitted to the scores of the other
+folds (Platt, 1999). Without it many dimensions make a classifier too sure of itself: for two equal
+Gaussians in 100 dimensions and 1,000 samples a side KL comes out at 0.18 without and at 0.001 with
+it, for a true KL of 0.5 at 1.00 and 0.40; in 5 dimensions it changes nothing.
+
+What it does not detect: whatever the classifier cannot express, such as equal means with different
+spread for the logistic one. It then errs towards no difference. Where it separates both sets it
+says no more than that: how large the ratios are is up to the penalty and to Platt's targets.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calipers.errors import InputError
+from calipers.estimate.calibrate import platt
+from calipers.estimate.distances import Points
+from calipers.estimate.folds import assign_folds
+from calipers.estimate.learners import LEARNERS, Learner, Model
+from calipers.estimate.likelihood_ratios import LikelihoodRatios
+from calipers.estimate.tiles import limit_threads
+from calipers.estimate.validate import check_choice, check_pair, check_whole
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.bool_]
+Folds = NDArray[np.int64]
+
+PERFECT = (
+    "the classifier tells reference and generated set apart without a single error on held-out "
+    "samples: the likelihood ratios are finite because they are regularised, and their size means "
+    "little"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Classification:
+    """What a cross-fitted classifier says of two sets.
+
+    Attributes
+    ----------
+    ratios
+        log p/q at every sample, from classifiers that have not seen it; finite everywhere.
+    accuracy
+        Share of held-out samples that are put into their own set, the mean over the two sets; in
+        [0, 1], 0.5 is chance also where n ≠ m.
+    auc
+        Share of the pairs of held-out samples, one of each set, of which the reference's looks
+        more like the reference; the mean over the folds, in [0, 1], 0.5 is chance.
+    """
+
+    ratios: LikelihoodRatios
+    accuracy: float
+    auc: float
+
+    @property
+    def separates(self) -> bool:
+        """Whether it makes no error on held-out samples; the ratios then mean little."""
+        return self.auc == 1.0
+
+
+def classify(
+    reference: ArrayLike,
+    generated: ArrayLike,
+    *,
+    model: Model = "logistic",
+    folds: int = 5,
+    penalty: float = 1.0,
+    calibrate: bool = True,
+    seed: int = 0,
+    threads: int | None = None,
+) -> Classification:
+    """Train a classifier to tell two sets apart; see how well it does and what odds it gives.
+
+    Parameters
+    ----------
+    reference, generated
+        Rows, shapes ``(n, d)`` and ``(m, d)``, at least `folds` each.
+    model
+        ``"logistic"`` on standardised columns, or ``"boosted"`` trees.
+    folds
+        In how many parts the samples are dealt, from 2; stratified, with a row and its copy in the
+        other set in one part.
+    penalty
+        λ of the logistic one times the number of training samples, above 0: its loss is the mean
+        log-loss plus λ/2 · ‖w‖². The paper tries 1 to 0.001 and finds that it hardly matters.
+    calibrate
+        Whether log-odds are refitted to held-out scores.
+    seed
+        Of the folds.
+    threads
+        Number of threads of BLAS and OpenMP (default: as they are set).
+
+    Returns
+    -------
+    Classification
+        Ratios at all samples, in their order, with held-out accuracy and AUC.
+
+    Raises
+    ------
+    InputError
+        If the arrays do not fit together, a set has fewer samples than folds, or an option is out
+        of its range.
+
+    Warns
+    -----
+    UserWarning
+        If no held-out sample is misjudged.
+    """
+    check_choice("model", model, tuple(LEARNERS))
+    left, right = check_pair(reference, generated)
+    n, m = len(left), len(right)
+    _check_options(folds, penalty, seed, n, m)
+    labels = np.arange(n + m) < n
+    fold = np.concatenate(assign_folds(left, right, folds=folds, seed=seed))
+    with limit_threads(threads):
+        rows = np.concatenate([left, right])
+        scores = _held_out(rows, labels, fold, LEARNERS[model](float(penalty)))
+    logs = _calibrated(scores, labels, fold) if calibrate else scores
+    pins = {
+        "estimator": "classifier" if model == "logistic" else model,
+        "folds": int(folds),
+        "calibrated": bool(calibrate),
+        "seed": int(seed),
+    } | ({"penalty": float(penalty)} if model == "logistic" else {})
+    ratios = LikelihoodRatios(logs[:n], logs[n:], positive=True, pins=pins)
+    found = Classification(ratios, _accuracy(scores, labels), _auc(scores, labels, fold))
+    if found.separates:
+        warnings.warn(PERFECT, UserWarning, stacklevel=2)
+    return found
+
+
+def _held_out(rows: Points, labels: Labels, fold: Folds, learner: Learner) -> Floats:
+    """Log p/q at every row, from a classifier that was trained on the other folds."""
+    logs = np.empty(len(rows))
+    for which in np.unique(fold):
+        own = fold == which
+        log_odds = learner(rows[~own], labels[~own])(rows[own])
+        logs[own] = log_odds - _log_prior(labels[~own])
+    return logs
+
+
+def _calibrated(scores: Floats, labels: Labels, fold: Folds) -> Floats:
+    """Log p/q at every row, on the line that fits the held-out scores of the other folds."""
+    logs = np.empty_like(scores)
+    for which in np.unique(fold):
+        own = fold == which
+        slope, intercept = platt(scores[~own], labels[~own])
+        logs[own] = slope * scores[own] + intercept - _log_prior(labels[~own])
+    return logs
+
+
+def _log_prior(labels: Labels) -> float:
+    """Logarithm of n / m among the samples that were trained on: equation 28 takes it away."""
+    return float(np.log(labels.sum() / (~labels).sum()))
+
+
+def _accuracy(scores: Floats, labels: Labels) -> float:
+    signed = np.where(labels, scores, -scores)
+    right = (signed > 0) + 0.5 * (signed == 0)
+    return float(0.5 * right[labels].mean() + 0.5 * right[~labels].mean())
+
+
+def _auc(scores: Floats, labels: Labels, fold: Folds) -> float:
+    from sklearn.metrics import roc_auc_score
+
+    held = [fold == which for which in np.unique(fold)]
+    return float(np.mean([roc_auc_score(labels[own], scores[own]) for own in held]))
+
+
+def _check_options(folds: Any, penalty: Any, seed: Any, n: int, m: int) -> None:
+    check_whole("folds", folds, 2)
+    check_whole("seed", seed, 0)
+    real = isinstance(penalty, int | float | np.number) and not isinstance(penalty, bool)
+    if not real or not 0 < float(penalty) < np.inf:
+        raise InputError(f"penalty must be a number above 0; found {penalty!r}")
+    for name, size in (("reference", n), ("generated", m)):
+        if size < folds:
+            raise InputError(
+                f"a classifier with folds = {folds} needs at least {folds} samples in each set; "
+                f"the {name} set has {size}"
+            )

@@ -1,0 +1,219 @@
+import importlib.util
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calipers.curves import f_divergence
+from calipers.errors import InputError
+from calipers.estimate.calibrate import platt
+from calipers.estimate.classifier import classify
+from calipers.estimate.folds import assign_folds
+
+_spec = importlib.util.spec_from_file_location(
+    "ratio_oracle", Path(__file__).with_name("ratio_oracle.py")
+)
+oracle = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(oracle)
+
+
+def newton(rows, labels, penalty):
+    """Logistic regression with ½ · penalty · |w|² on standardised columns, by plain Newton."""
+    mean, scale = rows.mean(axis=0), rows.std(axis=0)
+    design = np.column_stack([(rows - mean) / scale, np.ones(len(rows))])
+    weights, ridge = np.zeros(design.shape[1]), np.diag([penalty] * rows.shape[1] + [0.0])
+    for _ in range(50):
+        share = 1 / (1 + np.exp(-design @ weights))
+        slope = design.T @ (share - labels) + ridge @ weights
+        weights -= np.linalg.solve((design.T * (share * (1 - share))) @ design + ridge, slope)
+    return lambda held: np.column_stack([(held - mean) / scale, np.ones(len(held))]) @ weights
+
+
+def test_two_scores_by_hand():
+    # Platt's targets are 5/6 and 1/6; the odds of a score are those of its mean target
+    scores = np.array([0.0, 0, 0, 0, 2, 2, 2, 2])
+    positive = np.array([1, 0, 0, 0, 1, 1, 1, 0], bool)
+    low, high = (
+        np.log((5 / 6 + 3 / 6) / (1 / 6 + 3 * 5 / 6)),
+        np.log((3 * 5 / 6 + 1 / 6) / (3 / 6 + 5 / 6)),
+    )
+    slope, intercept = platt(scores, positive)
+    assert intercept == pytest.approx(low)
+    assert 2 * slope + intercept == pytest.approx(high)
+
+
+def test_calibration_stays_finite_and_never_turns_scores_round(rng):
+    positive = np.arange(20) < 12
+    slope, intercept = platt(np.where(positive, 9.0, -9.0), positive)
+    assert np.isfinite([slope, intercept]).all()
+    assert 9 * slope + intercept == pytest.approx(np.log(13), rel=1e-6)
+    assert platt(np.where(positive, -1.0, 1.0), positive) == (0.0, np.log(13 / 9))
+    assert platt(np.zeros(20), positive) == (0.0, np.log(13 / 9))
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+def test_calibration_does_not_depend_on_the_unit(rng, scale):
+    scores, positive = rng.standard_normal(300), rng.random(300) < 0.4
+    scores += positive
+    slope, intercept = platt(scores * scale, positive)
+    expected = platt(scores, positive)
+    assert slope * scale == pytest.approx(expected[0], rel=1e-9)
+    assert intercept == pytest.approx(expected[1], rel=1e-9)
+
+
+def test_folds_are_even_and_keep_copies_of_both_sets_together(rng):
+    x = rng.standard_normal((53, 3))
+    y = np.concatenate([x[:20], x[:3], rng.standard_normal((44, 3))])
+    left, right = assign_folds(x, y, folds=5, seed=1)
+    np.testing.assert_array_equal(left[:20], right[:20])
+    for part in (left, right):
+        counts = np.bincount(part, minlength=5)
+        assert np.ptp(counts) <= 2
+    alone = np.bincount(right[23:], minlength=5)
+    assert np.ptp(np.bincount(left[20:], minlength=5)) <= 1
+    assert np.ptp(alone) <= 2
+
+
+def test_folds_depend_on_rows_alone(rng):
+    x, y = rng.standard_normal((40, 2)), rng.standard_normal((30, 2))
+    left, right = assign_folds(x, y, folds=4, seed=9)
+    swapped = assign_folds(y, x, folds=4, seed=9)
+    np.testing.assert_array_equal(swapped[0], right)
+    np.testing.assert_array_equal(swapped[1], left)
+    order = rng.permutation(40)
+    np.testing.assert_array_equal(assign_folds(x[order], y, folds=4, seed=9)[0], left[order])
+    assert (assign_folds(x, y, folds=4, seed=10)[0] != left).any()
+
+
+def test_a_set_of_copies_is_spread_over_all_folds():
+    left, right = assign_folds(np.zeros((10, 2)), -np.zeros((5, 2)), folds=5, seed=0)
+    assert sorted(left) == sorted([0, 1, 2, 3, 4] * 2)
+    assert sorted(right) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("penalty", [1.0, 1e-3])
+def test_held_out_scores_equal_plain_newton(penalty):
+    x, y = oracle.two_gaussians(0.5, 4, 120, seed=3, m=90)
+    found = classify(x, y, folds=3, penalty=penalty, calibrate=False, seed=2)
+    fold = np.concatenate(assign_folds(x, y, folds=3, seed=2))
+    rows, labels = np.concatenate([x, y]), np.arange(210) < 120
+    expected = np.empty(210)
+    for which in range(3):
+        own = fold == which
+        log_odds = newton(rows[~own], labels[~own], penalty)(rows[own])
+        expected[own] = log_odds - np.log(labels[~own].sum() / (~labels[~own]).sum())
+    np.testing.assert_allclose(found.ratios.log_reference, expected[:120], atol=1e-5)
+    np.testing.assert_allclose(found.ratios.log_generated, expected[120:], atol=1e-5)
+    right = (expected > 0) == labels
+    assert found.accuracy == pytest.approx((right[:120].mean() + right[120:].mean()) / 2)
+    pairs = [
+        (expected[:120][fold[:120] == w][:, None] > expected[120:][fold[120:] == w]).mean()
+        for w in range(3)
+    ]
+    assert found.auc == pytest.approx(np.mean(pairs))
+
+
+@pytest.mark.parametrize("d", [2, 5])
+@pytest.mark.parametrize("kl", [0.25, 0.5])
+def test_two_gaussians_within_ten_percent(d, kl):
+    x, y = oracle.two_gaussians(kl, d, 4000, seed=1)
+    found = classify(x, y)
+    assert f_divergence(found.ratios, "kl") == pytest.approx(kl, rel=0.1)
+
+
+def test_calibration_takes_away_what_many_dimensions_feign():
+    x, y = oracle.two_gaussians(0.0, 100, 500, seed=0)
+    raw, calibrated = (classify(x, y, calibrate=choice).ratios for choice in (False, True))
+    assert f_divergence(raw, "kl") > 0.3
+    assert f_divergence(calibrated, "kl") < 0.02
+
+
+@pytest.mark.parametrize("model", ["logistic", "boosted"])
+def test_unequal_sizes_bias_nothing(model):
+    x, y = oracle.two_gaussians(0.0, 3, 2000, seed=0, m=200)
+    found = classify(x, y, model=model)
+    assert abs(np.median(found.ratios.log_generated)) < 0.1
+    assert found.accuracy == pytest.approx(0.5, abs=0.06)
+    assert found.auc == pytest.approx(0.5, abs=0.06)
+
+
+@pytest.mark.parametrize("model", ["logistic", "boosted"])
+@pytest.mark.parametrize("copies", [1, 3])
+def test_equal_sets_cannot_be_told_apart(rng, model, copies):
+    x = np.repeat(rng.standard_normal((100, 3)), copies, axis=0)
+    found = classify(x, x[::-1].copy(), model=model)
+    np.testing.assert_allclose(found.ratios.log_generated, 0, atol=1e-9)
+    assert found.accuracy == pytest.approx(0.5)
+    assert found.auc == pytest.approx(0.5)
+    assert not found.separates
+
+
+@pytest.mark.parametrize("model", ["logistic", "boosted"])
+def test_perfect_separation_is_told_and_finite(rng, model):
+    x, y = rng.standard_normal((60, 3)), rng.standard_normal((40, 3)) + 30
+    with pytest.warns(UserWarning, match="without a single error on held-out samples"):
+        found = classify(x, y, model=model)
+    assert found.separates
+    assert found.accuracy == found.auc == 1.0
+    assert found.ratios.positive
+    assert np.isfinite(found.ratios.log_reference).all()
+    assert (found.ratios.log_reference > 0).all()
+    assert (found.ratios.log_generated < 0).all()
+    with pytest.warns(UserWarning, match="without a single error"):
+        raw = classify(x, y, model=model, calibrate=False).ratios
+    assert np.isfinite(raw.log_generated).all()
+
+
+def test_no_other_warning_comes_through(rng):
+    x = rng.standard_normal((40, 60)) * np.logspace(-6, 6, 60)
+    y = rng.standard_normal((30, 60)) * np.logspace(-6, 6, 60)
+    x[:, 5], y[:, 5] = 3.0, 3.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for model in ("logistic", "boosted"):
+            assert np.isfinite(classify(x, y, model=model, penalty=1e-3).ratios.log_generated).all()
+
+
+@pytest.mark.parametrize("model", ["logistic", "boosted"])
+def test_threads_do_not_matter(model):
+    x, y = oracle.two_gaussians(0.4, 6, 700, seed=8)
+    one, two = (classify(x, y, model=model, threads=count) for count in (1, 2))
+    np.testing.assert_allclose(one.ratios.log_generated, two.ratios.log_generated, atol=1e-9)
+
+
+def test_trees_see_what_no_plane_does(rng):
+    x, y = rng.standard_normal((1500, 2)), rng.standard_normal((1500, 2)) * 2
+    plane, trees = classify(x, y), classify(x, y, model="boosted")
+    assert plane.auc < 0.55 < 0.7 < trees.auc
+    assert f_divergence(plane.ratios, "jensen_shannon") < 0.02
+    assert f_divergence(trees.ratios, "jensen_shannon") > 0.08
+
+
+def test_pins_say_how_it_was_made(rng):
+    x, y = rng.standard_normal((30, 2)), rng.standard_normal((30, 2))
+    assert classify(x, y, folds=3, seed=7).ratios.pins == {
+        "estimator": "classifier",
+        "folds": 3,
+        "calibrated": True,
+        "seed": 7,
+        "penalty": 1.0,
+    }
+    assert "penalty" not in classify(x, y, model="boosted").ratios.pins
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"model": "boost"}, "unknown value for model 'boost'; did you mean 'boosted'"),
+        ({"folds": 1}, "folds must be a whole number of at least 2; found 1"),
+        ({"folds": 5}, "folds = 5 needs at least 5 samples in each set; the generated set has 4"),
+        ({"seed": -1}, "seed must be a whole number of at least 0"),
+        ({"penalty": 0}, "penalty must be a number above 0; found 0"),
+        ({"penalty": np.nan}, "penalty must be a number above 0; found nan"),
+        ({"penalty": "l2"}, "penalty must be a number above 0; found 'l2'"),
+    ],
+)
+def test_options_out_of_range_are_refused(options, words):
+    with pytest.raises(InputError, match=words):
+        classify(np.eye(6, 3), np.eye(4, 3), **{"folds": 2} | options)
