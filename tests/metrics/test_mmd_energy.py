@@ -1,0 +1,187 @@
+import numpy as np
+import pytest
+
+from calipers.errors import InputError
+from calipers.metrics import mmd as module
+from calipers.metrics.energy import energy_distance
+from calipers.metrics.mmd import kid, mmd
+
+MEASURES = {"mmd": mmd, "kid": kid, "energy_distance": energy_distance}
+every = pytest.mark.parametrize("name", MEASURES)
+
+
+@pytest.fixture
+def pair(rng):
+    return rng.standard_normal((70, 5)), rng.standard_normal((50, 5)) * 0.8 + 0.3
+
+
+def distances(x, y):
+    wide = np.asarray(x, np.longdouble), np.asarray(y, np.longdouble)
+    return np.sqrt(np.array([((row - wide[1]) ** 2).sum(axis=1) for row in wide[0]]))
+
+
+def brute_unbiased(kernel, x, y):
+    n, m = len(x), len(y)
+    within = [kernel(side, side) for side in (x, y)]
+    means = [(k.sum() - np.trace(k)) / (len(k) * (len(k) - 1)) for k in within]
+    return float(means[0] + means[1] - 2 * kernel(x, y).sum() / (n * m))
+
+
+def brute_mmd(x, y):
+    union = np.concatenate([x, y])
+    width = np.median(distances(union, union)[np.triu_indices(len(union), 1)])
+    return brute_unbiased(lambda a, b: np.exp(-(distances(a, b) ** 2) / (2 * width**2)), x, y)
+
+
+def brute_kid(x, y):
+    wide = [np.asarray(side, np.longdouble) for side in (x, y)]
+    return brute_unbiased(lambda a, b: (a @ b.T / x.shape[1] + 1) ** 3, *wide)
+
+
+def brute_energy(x, y):
+    across, one, two = (distances(*sides).mean() for sides in ((x, y), (x, x), (y, y)))
+    return float(2 * across - one - two)
+
+
+BRUTE = {"mmd": brute_mmd, "kid": brute_kid, "energy_distance": brute_energy}
+
+
+def test_energy_by_hand():
+    # Across 1, 3, 1, 1: mean 1.5; within each set 0, 2, 2, 0: mean 1
+    assert energy_distance([[0.0], [2.0]], [[1.0], [3.0]]).value == pytest.approx(1)
+
+
+def test_mmd_by_hand():
+    # Distances 1 (five pairs of the union) and 2: the median is 1, k = exp(−d²/2)
+    found = mmd([[0.0], [1.0]], [[1.0], [2.0]], bandwidth=1.0).value
+    one, four = np.exp(-0.5), np.exp(-2.0)
+    assert found == pytest.approx(one + one - 2 * (one + four + 1 + one) / 4)
+
+
+def test_kid_by_hand():
+    # d = 1: k(0, 1) = 1, k(1, 2) = 27, k(0, ·) = 1, k(1, 1) = 8
+    found = kid([[0.0], [1.0]], [[1.0], [2.0]]).value
+    assert found == pytest.approx(1 + 27 - 2 * (1 + 1 + 8 + 27) / 4)
+
+
+@every
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_as_brute_force(name, pair, dtype):
+    x, y = (side.astype(dtype) for side in pair)
+    assert MEASURES[name](x, y).value == pytest.approx(BRUTE[name](x, y), rel=1e-9)
+
+
+@every
+@pytest.mark.parametrize("gap", [0.0, 1e-3, 1.0])
+@pytest.mark.parametrize("spread", [1e-6, 1e6])
+def test_hostile_scales(name, rng, gap, spread):
+    offset = 0 if name == "kid" else 1e6 * min(1, spread)  # KID changes with the place
+    x = rng.standard_normal((40, 3)) * spread + offset
+    y = rng.standard_normal((30, 3)) * spread + offset + gap * spread
+    expected = BRUTE[name](x, y)
+    unit = spread if name == "energy_distance" else max(1, spread**6) if name == "kid" else 1
+    assert MEASURES[name](x, y).value == pytest.approx(expected, rel=1e-9, abs=1e-14 * unit)
+
+
+@pytest.mark.parametrize("name", ["mmd", "energy_distance"])
+def test_a_million_away_with_a_tiny_spread(name, rng):
+    x = rng.standard_normal((40, 3)) * 1e-6 + 1e6  # a few digits are left of the spread
+    y = rng.standard_normal((30, 3)) * 1e-6 + 1e6 + 1e-6
+    assert MEASURES[name](x, y).value == pytest.approx(BRUTE[name](x, y), rel=1e-9)
+
+
+@every
+def test_laws(name, rng, pair):
+    measure, (x, y) = MEASURES[name], pair
+    value = measure(x, y).value
+    turn, _ = np.linalg.qr(rng.standard_normal((5, 5)))
+    assert measure(y, x).value == pytest.approx(value, abs=1e-12)
+    assert measure(rng.permutation(x), y[::-1]).value == pytest.approx(value, abs=1e-12)
+    assert measure(x @ turn, y @ turn).value == pytest.approx(value, abs=1e-11)
+    assert measure(x, y, threads=1).value == measure(x, y, threads=3).value
+    if name != "kid":
+        assert measure(x + 7, y + 7).value == pytest.approx(value, abs=1e-12)
+        scale = 4 if name == "energy_distance" else 1
+        assert measure(4 * x, 4 * y).value == pytest.approx(scale * value, abs=1e-12)
+    assert measure(x, y + 2).value > value
+
+
+def test_equal_sets(pair):
+    assert energy_distance(pair[0], pair[0][::-1]).value == pytest.approx(0, abs=1e-14)
+    for measure in (mmd, kid):
+        assert measure(pair[0], pair[0]).value < 0
+
+
+@pytest.mark.parametrize("measure", [mmd, kid])
+def test_unbiased(rng, measure):
+    values = np.array(
+        [measure(*rng.standard_normal((2, 20, 3)), threads=1).value for _ in range(200)]
+    )
+    assert abs(values.mean()) < 4 * values.std() / np.sqrt(200)
+    assert (values < 0).mean() > 0.3
+
+
+def test_energy_is_the_squared_gap_of_distribution_functions(rng):
+    # In one dimension the energy distance is 2∫(F − G)²
+    x, y = np.sort(rng.standard_normal(60)), np.sort(rng.standard_normal(40) + 0.5)
+    places = np.sort(np.concatenate([x, y]))
+    gaps = (
+        np.searchsorted(x, places[:-1], "right") / 60
+        - np.searchsorted(y, places[:-1], "right") / 40
+    )
+    expected = 2 * np.sum(gaps**2 * np.diff(places))
+    assert energy_distance(x[:, None], y[:, None]).value == pytest.approx(expected, rel=1e-10)
+
+
+def test_polynomial_kernel_is_kid(pair):
+    assert mmd(*pair, kernel="polynomial").value == kid(*pair).value
+    assert mmd(*pair, kernel="polynomial").signature.startswith("metric:mmd|kernel:cubic|")
+
+
+def test_large_sets_take_their_bandwidth_from_a_sample(pair, monkeypatch):
+    monkeypatch.setattr(module, "MEDIAN_ROWS", 60)
+    one, two = mmd(*pair), mmd(*pair, seed=1)
+    assert one.value == mmd(*pair, seed=0).value
+    assert one.value != two.value
+    assert one.value == pytest.approx(two.value, rel=0.5)
+    assert "|median_rows:60|seed:0|" in one.signature
+    assert "seed" not in mmd(*pair, bandwidth=1.0).signature
+
+
+def test_undefined_values_have_a_reason():
+    rows = np.zeros((9, 2))
+    rows[0] = 1
+    for measure in (mmd, kid):
+        assert measure(rows[:1], rows).reason == (
+            "an unbiased estimate needs at least two rows in each set"
+        )
+    assert (
+        mmd(rows, rows).reason == "the median distance is 0: at least half of the pairs are copies"
+    )
+    overflow = kid(np.full((4, 2), 1e90), np.full((4, 2), 1e90))
+    assert np.isnan(overflow.value)
+    assert overflow.reason == "the kernel overflows: the rows are too long"
+    assert energy_distance(rows[:1], rows[:1]).value == 0
+
+
+@every
+def test_signature_and_range(name, pair):
+    score = MEASURES[name](*pair)
+    assert score.signature.startswith(f"metric:{name}|")
+    assert score.signature.endswith("|n:70|m:50|d:5")
+    assert score.better == "lower"
+    assert score.range == ((0.0, np.inf) if name == "energy_distance" else (-np.inf, np.inf))
+
+
+@every
+def test_bad_input(name):
+    with pytest.raises(InputError, match="same number of columns; found 2 and 3"):
+        MEASURES[name](np.zeros((4, 2)), np.zeros((4, 3)))
+
+
+def test_bad_options(pair):
+    with pytest.raises(InputError, match="did you mean 'gaussian'"):
+        mmd(*pair, kernel="gausian")
+    for wrong in (0, -1.0, np.inf, "scott", None, True):
+        with pytest.raises(InputError, match="bandwidth must be 'median' or a number above 0"):
+            mmd(*pair, bandwidth=wrong)
