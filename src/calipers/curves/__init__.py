@@ -1,5 +1,9 @@
 """Divergences and trade-off curves between two distributions, from any estimate of them."""
 
+from calipers.curves.bounds import ErrorBound, oracle_bound, statistical_bound
+from calipers.curves.bounds_constants import smoothness_constants
+from calipers.curves.bounds_quantisation import quantisation_bound, recommended_cells, total_bound
+from calipers.curves.bounds_terms import expected_missing_mass, missing_mass
 from calipers.curves.custom import custom_divergence
 from calipers.curves.divergence import Divergence
 from calipers.curves.divergences import (
@@ -17,13 +21,22 @@ __all__ = [
     "DIVERGENCES",
     "Divergence",
     "DivergenceFrontier",
+    "ErrorBound",
     "PrecisionRecallCurve",
     "custom_divergence",
     "divergence_frontier",
+    "expected_missing_mass",
     "f_divergence",
     "find_divergence",
     "interpolated_chi2",
     "interpolated_kl",
+    "missing_mass",
+    "oracle_bound",
     "precision_recall_curve",
+    "quantisation_bound",
+    "recommended_cells",
     "skew_jensen_shannon",
+    "smoothness_constants",
+    "statistical_bound",
+    "total_bound",
 ]

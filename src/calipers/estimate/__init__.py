@@ -1,14 +1,21 @@
 """How two sets of embeddings relate: the small objects that all scores are read from."""
 
 from calipers.estimate.balls import Supports
+from calipers.estimate.classifier import Classification, classify
+from calipers.estimate.estimators import estimate_ratios
+from calipers.estimate.gaussian_ratios import gaussian_ratios
 from calipers.estimate.histograms import Histograms
+from calipers.estimate.kde_ratios import kde_ratios
+from calipers.estimate.knn_ratios import knn_ratios
 from calipers.estimate.likelihood_ratios import Estimate, LikelihoodRatios
+from calipers.estimate.model_probabilities import probability_ratios
 from calipers.estimate.neighbourhoods import Balls, Neighbourhoods, neighbourhoods
 from calipers.estimate.preprocess import Preprocessed, preprocess
 from calipers.estimate.quantise import Quantisation, quantise
 
 __all__ = [
     "Balls",
+    "Classification",
     "Estimate",
     "Histograms",
     "LikelihoodRatios",
@@ -16,7 +23,13 @@ __all__ = [
     "Preprocessed",
     "Quantisation",
     "Supports",
+    "classify",
+    "estimate_ratios",
+    "gaussian_ratios",
+    "kde_ratios",
+    "knn_ratios",
     "neighbourhoods",
     "preprocess",
+    "probability_ratios",
     "quantise",
 ]

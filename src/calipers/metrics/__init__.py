@@ -4,9 +4,13 @@ from calipers.estimate.preprocess import Preprocessed, preprocess
 from calipers.metrics.clipped import ClippedDensityCoverage, clipped_density_coverage
 from calipers.metrics.copying import authenticity, near_copies
 from calipers.metrics.cover import precision_recall_cover
+from calipers.metrics.energy import energy_distance
 from calipers.metrics.frechet import frechet_distance
 from calipers.metrics.frontiers import Mauve, mauve
 from calipers.metrics.groups import scores_by_group
+from calipers.metrics.inception import inception_score
+from calipers.metrics.mauve_ot import MauveTransport, mauve_ot
+from calipers.metrics.mmd import kid, mmd
 from calipers.metrics.prd import Prd, prd
 from calipers.metrics.probabilistic import probabilistic_precision_recall
 from calipers.metrics.realism import realism
@@ -18,28 +22,46 @@ from calipers.metrics.support import (
     precision_recall,
 )
 from calipers.metrics.topp import TopologicalPrecisionRecall, topological_precision_recall
+from calipers.metrics.transport import optimal_transport
+from calipers.metrics.transport_cells import quantised_transport
+from calipers.metrics.transport_entropic import EntropicTransport, entropic_transport
+from calipers.metrics.transport_frontier import TransportFrontier, transport_frontier
+from calipers.metrics.transport_sliced import sliced_wasserstein
 
 __all__ = [
     "ClippedDensityCoverage",
     "DensityCoverage",
+    "EntropicTransport",
     "Mauve",
+    "MauveTransport",
     "Prd",
     "PrecisionRecall",
     "Preprocessed",
     "TopologicalPrecisionRecall",
+    "TransportFrontier",
     "authenticity",
     "clipped_density_coverage",
     "density_coverage",
+    "energy_distance",
+    "entropic_transport",
     "frechet_distance",
+    "inception_score",
+    "kid",
     "mauve",
+    "mauve_ot",
+    "mmd",
     "near_copies",
+    "optimal_transport",
     "prd",
     "precision_recall",
     "precision_recall_cover",
     "preprocess",
     "probabilistic_precision_recall",
+    "quantised_transport",
     "realism",
     "scores_by_group",
+    "sliced_wasserstein",
     "sphere_precision_recall",
     "topological_precision_recall",
+    "transport_frontier",
 ]
