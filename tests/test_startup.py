@@ -17,6 +17,7 @@ HEAVY = {"torch", "numba", "sklearn", "scipy.stats", "matplotlib", "pyarrow"}
         ["-c", "import calipers.demo"],
         ["-m", "calipers", "--help"],
         ["-m", "calipers", "compare", "--help"],
+        ["-m", "calipers", "metrics", "--help"],
     ],
     ids=" ".join,
 )

@@ -28,7 +28,7 @@ JOB = ("compare", "--reference", "human.jsonl", "a.jsonl")
         (["--group", " "], "--group must name a field; found ' '"),
         (["--train", "-", "-"], "standard input (-) can be read once only"),
         (["--train", "t.jsonl", "--json", "./t.jsonl"], "--json would overwrite an input"),
-        (["--buckets", "1"], "--buckets must be auto or a whole number of at least 2; found '1'"),
+        (["--buckets", "1"], "must be auto, cube-root or a whole number of at least 2; found '1'"),
         (["--buckets", "many"], "found 'many'"),
         (["--metrics", " , "], "--metrics must name at least one metric; found ' , '"),
         (["--per-sample"], "--per-sample adds values to the JSON; give --json FILE with it"),

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import calipers as library
-from calipers.metrics.catalogue import METRICS
+from calipers.metrics.catalogue import FAMILIES
 
 
 @pytest.mark.parametrize("arguments", [["version"], ["--version"]])
@@ -68,7 +68,10 @@ def test_the_page_of_compare_groups_its_options(calipers):
     assert "--k N" in page
     assert "[default: 4]" in page
     assert "[required]" in page
-    assert all(f"\n  {metric}" in page for metric in METRICS)
+    families = page[places[-2] : places[-1]]
+    assert all(f"\n  {family}" in families for family in FAMILIES)
+    assert "calipers metrics" in families
+    assert len(families.splitlines()) <= 20
     assert max(map(len, page.splitlines())) <= 80
 
 

@@ -146,7 +146,7 @@ def test_without_headline_metrics_all_others_are_shown(make):
     scores = {"mauve_star:chi2": make["score"](0.5), "prd_f8": make["score"](0.4)}
     text = plain_text(make["comparison"]([make["system"]("a", scores)]))
     header = lines_with(text, "system")[0].split()
-    assert header == ["system", "n", "words", "mauve_star:chi2↑", "PRD", "F8↑"]
+    assert header == ["system", "n", "words", "MAUVE*", "χ²↑", "PRD", "F8↑"]
 
 
 def test_missing_values_are_dashes_with_their_reason_once(make):

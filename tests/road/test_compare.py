@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 import calipers
+import calipers.metrics.estimates as estimates
 import calipers.metrics.pair as pair_module
 from calipers import metrics
 from calipers.embed import Embeddings, EncodedBatch
 from calipers.errors import InputError
 from calipers.metrics.catalogue import METRICS
+from calipers.metrics.keys import Options
 from calipers.metrics.pair import Pair, Settings
 from calipers.road.scoring import Scored, average
 from calipers.road.stages import Embedded
@@ -66,9 +68,8 @@ def test_every_metric_in_every_view(reference, generated):
     found = compare(reference, generated, metrics="all")
     good = found["good"]
     assert len(good.scores) == 2 * len(METRICS)
-    assert set(good.curves) == {
-        f"{view}{curve}" for view in ("", "form.") for curve in ("prd", "frontier", "frontier_star")
-    }
+    curves = ("prd", "frontier", "frontier_star")
+    assert set(good.curves) == {f"{view}{curve}" for view in ("", "form.") for curve in curves}
     assert good["recall"].value > found["poor"]["recall"].value + 0.3
     assert good["form.mauve_star"].value > found["poor"]["form.mauve_star"].value + 0.3
     assert good["precision"].per_sample.shape == (120,)
@@ -77,7 +78,9 @@ def test_every_metric_in_every_view(reference, generated):
 def test_what_resamples_is_left_out_unless_it_is_asked_for(reference, generated):
     usual = compare(reference, generated)["good"].scores.keys()
     every = compare(reference, generated, metrics="all")["good"].scores.keys()
-    assert every - usual == {"topp", "topr", "form.topp", "form.topr"}
+    asked = {name for name, metric in METRICS.items() if metric.on_request}
+    assert {"topp", "midpoint", "ot", "mmd", "classifier_auc"} <= asked
+    assert every - usual == asked | {f"form.{name}" for name in asked}
     asked = compare(reference, generated, metrics="form.topp")["good"].scores
     assert asked.keys() == {"form.topp"}
 
@@ -228,7 +231,7 @@ def test_notes_of_single_sets_and_of_all(rng, reference):
         ({"seed": -1}, "seed must be a whole number of at least 0; found -1"),
         ({"max_samples": 1}, "max_samples must be a whole number of at least 2; found 1"),
         ({"ties": "half"}, "unknown value for ties 'half'"),
-        ({"buckets": 1}, "buckets must be 'auto' or a whole number from 2; found 1"),
+        ({"buckets": 1}, "buckets must be 'auto'.* or a whole number from 2; found 1"),
         ({"embedder": "minilmm"}, "unknown embedder 'minilmm'; did you mean 'minilm'"),
     ],
 )
@@ -266,12 +269,12 @@ def test_scores_and_curves_are_those_of_the_preprocessed_pair(rng, reference):
             expected = metric.score(pair)
             assert found[f"{prefix}{name}"].value == expected.value, (view, name)
             assert found[f"{prefix}{name}"].signature.startswith(expected.signature), (view, name)
+        curve = pair.curves.trade_off("quantisation")
         np.testing.assert_array_equal(
-            found.curves[f"{prefix}prd"],
-            np.column_stack([pair.prd.curve.precision, pair.prd.curve.recall]),
+            found.curves[f"{prefix}prd"], np.column_stack([curve.precision, curve.recall])
         )
-        for name in ("frontier", "frontier_star"):
-            curve = getattr(pair.mauve, name)
+        for name, smoothing in (("frontier", "none"), ("frontier_star", "krichevsky-trofimov")):
+            curve = pair.curves.frontier(Options(smoothing=smoothing))
             np.testing.assert_array_equal(
                 found.curves[f"{prefix}{name}"],
                 np.column_stack([curve.weights, curve.generated_cost, curve.reference_cost]),
@@ -409,8 +412,8 @@ def test_the_number_of_threads_reaches_the_estimates(reference, generated, monke
 
         return record
 
-    for name in ("neighbourhoods", "quantise"):
-        monkeypatch.setattr(pair_module, name, spy(getattr(pair_module, name)))
+    for module, name in ((pair_module, "neighbourhoods"), (estimates, "quantise")):
+        monkeypatch.setattr(module, name, spy(getattr(module, name)))
     compare(reference, generated, metrics=["recall", "prd_f8", "mauve"], threads=3)
     assert set(asked) == {3}
     assert len(asked) == 2 * 2 * 3

@@ -9,6 +9,8 @@ import typer
 from calipers import __version__
 from calipers.cli.compare import EXAMPLES, compare
 from calipers.cli.demo import demo
+from calipers.cli.metrics import EXAMPLES as METRICS_EXAMPLES
+from calipers.cli.metrics import metrics
 from calipers.cli.overlap import EXAMPLES as OVERLAP_EXAMPLES
 from calipers.cli.overlap import overlap
 from calipers.cli.page import Command, CompareCommand, Group
@@ -50,6 +52,7 @@ app.command(cls=Command)(demo)
 app.command(cls=CompareCommand, epilog=EXAMPLES)(compare)
 app.command(cls=Command, epilog=SWEEP_EXAMPLES)(sweep)
 app.command(cls=Command, epilog=OVERLAP_EXAMPLES)(overlap)
+app.command(cls=Command, epilog=METRICS_EXAMPLES)(metrics)
 app.command(cls=Command)(show)
 
 

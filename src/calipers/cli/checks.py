@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import math
 import os
 import re
 import tempfile
@@ -10,11 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from calipers.errors import InputError
+from calipers.errors import InputError, unknown_name
 
 STDIO = "-"
 TIES: Sequence[Literal["closed", "open"]] = ("closed", "open")
 DISTANCES: Sequence[Literal["euclidean", "cosine"]] = ("euclidean", "cosine")
+CELLS: Sequence[Literal["auto", "cube-root"]] = ("auto", "cube-root")
 DTYPES: Sequence[Literal["float32", "auto"]] = ("float32", "auto")
 
 Word = TypeVar("Word", bound=str)
@@ -41,13 +43,39 @@ def one_of(option: str, text: str, known: Sequence[Word]) -> Word:
     raise InputError(f"{option} must be {' or '.join(known)}; found {text!r}")
 
 
-def parse_buckets(text: str) -> int | Literal["auto"]:
-    """Read ``--buckets``: a number of cells, or ``auto``."""
-    if text == "auto":
-        return "auto"
+def parse_buckets(text: str) -> int | Literal["auto", "cube-root"]:
+    """Read ``--buckets``: a number of cells, ``auto`` or ``cube-root``."""
+    for word in CELLS:
+        if text == word:
+            return word
     if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) < 2:
-        raise InputError(f"--buckets must be auto or a whole number of at least 2; found {text!r}")
+        raise InputError(
+            f"--buckets must be auto, cube-root or a whole number of at least 2; found {text!r}"
+        )
     return int(text)
+
+
+def parse_scaling(text: str | None) -> float | None:
+    """Read ``--c``: a number above 0."""
+    if text is None:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise InputError(f"--c must be a number above 0; found {text!r}")
+    return value
+
+
+def parse_estimator(text: str) -> str:
+    """Read ``--estimator``."""
+    from calipers.report.names import ESTIMATORS
+
+    known = ("quantisation", *ESTIMATORS)
+    if text not in known:
+        raise unknown_name("--estimator", text, known)
+    return text
 
 
 def parse_metrics(options: Sequence[str]) -> tuple[str, ...] | None:
@@ -76,12 +104,12 @@ def check_cache(folder: Path | None, *, no_cache: bool) -> None:
 
 def check_specs(reference: str, generated: Sequence[str], train: str | None = None) -> None:
     """Refuse what cannot be meant: standard input twice, or a metric in the place of a file."""
-    from calipers.report.names import LABELS
+    from calipers.report.names import FAMILIES, LABELS
 
     if [reference, train, *generated].count(STDIO) > 1:
         raise InputError("standard input (-) can be read once only; it is given more than once")
     for spec in generated:
-        if spec in LABELS and not os.path.exists(spec):
+        if spec.partition(":")[0] in (*LABELS, *FAMILIES) and not os.path.exists(spec):
             raise InputError(
                 f"{spec}: there is no such file. Several metrics are written "
                 f"as one list: --metrics precision,{spec}"

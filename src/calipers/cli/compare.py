@@ -65,6 +65,9 @@ def compare(
     ties: its.Ties = "closed",
     distance: its.Distance = "euclidean",
     buckets: its.Buckets = "auto",
+    estimator: its.Estimator = "quantisation",
+    c: its.Scaling = None,
+    shared: its.Shared = False,
     seed: Seed = "0",
     embedder: its.Embedder = "minilm",
     device: its.Device = "auto",
@@ -88,6 +91,8 @@ def compare(
     with guarded(STOPPED_UNCACHED if no_cache else STOPPED):
         asked = checks.parse_metrics(metrics or ())
         cells = checks.parse_buckets(buckets)
+        source = checks.parse_estimator(estimator)
+        scaling = checks.parse_scaling(c)
         neighbours = checks.whole("--k", k, least=1)
         start = checks.whole("--seed", seed, least=0)
         most = checks.optional_whole("--max-samples", max_samples, least=2)
@@ -115,6 +120,9 @@ def compare(
                 ties=rim,
                 distance=measure,
                 buckets=cells,
+                estimator=source,
+                c=scaling,
+                shared=shared,
                 seed=start,
                 max_samples=most,
                 keep_sizes=keep_sizes,

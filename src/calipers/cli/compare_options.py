@@ -8,8 +8,15 @@ from typing import Annotated
 import typer
 
 from calipers.cli import checks
-from calipers.cli.options import EMBEDDING, INPUT, MEASUREMENT, OUTPUT, complete
-from calipers.report.names import HEADLINE, LABELS
+from calipers.cli.options import (
+    EMBEDDING,
+    INPUT,
+    MEASUREMENT,
+    OUTPUT,
+    complete,
+    complete_metrics,
+)
+from calipers.report.names import ESTIMATORS, HEADLINE
 
 Generated = Annotated[
     list[str],
@@ -86,13 +93,44 @@ Metrics = Annotated[
     typer.Option(
         "--metrics",
         metavar="LIST",
-        help="What to measure and show, such as precision,mauve; or all. form.precision asks for "
-        "one view, precision for every view. May be repeated. "
-        f"By default the table shows {', '.join(HEADLINE[:-1])} and {HEADLINE[-1]}. "
-        "What each tells stands under Metrics, below.",
+        help="What to measure and show: metrics such as precision,mauve_star:chi2, a family, or "
+        "all. form.precision asks for one view, precision for every view. May be repeated. "
+        f"By default the table shows {', '.join(HEADLINE[:-1])} and {HEADLINE[-1]}; "
+        "see Metrics, below.",
         rich_help_panel=MEASUREMENT,
-        autocompletion=complete("all", *LABELS),
+        autocompletion=complete_metrics,
         show_default=False,
+    ),
+]
+Estimator = Annotated[
+    str,
+    typer.Option(
+        "--estimator",
+        metavar="NAME",
+        help="What MAUVE, its family and the precision-recall curve are read from: quantisation, "
+        "which counts cells, or likelihood ratios by knn, kde, classifier, boosted, gaussian. "
+        "A key may name another: mauve:knn.",
+        rich_help_panel=MEASUREMENT,
+        autocompletion=complete("quantisation", *ESTIMATORS),
+    ),
+]
+Scaling = Annotated[
+    str | None,
+    typer.Option(
+        "--c",
+        metavar="NUMBER",
+        help="Scaling constant of MAUVE, above 0; by default the one that goes with the "
+        "estimator, 5 for quantisation.",
+        rich_help_panel=MEASUREMENT,
+    ),
+]
+Shared = Annotated[
+    bool,
+    typer.Option(
+        "--shared",
+        help="Project and quantise all generated sets together, so that their scores rest on the "
+        "same cells. Adding a set then changes the scores of the others.",
+        rich_help_panel=MEASUREMENT,
     ),
 ]
 K = Annotated[
@@ -127,8 +165,9 @@ Distance = Annotated[
 Buckets = Annotated[
     str,
     typer.Option(
-        metavar="N|auto",
-        help="Cells of the quantisation for MAUVE and its family; auto is a tenth of the samples.",
+        metavar="N|auto|cube-root",
+        help="Cells of the quantisation for MAUVE and its family; auto is a tenth of the samples, "
+        "cube-root the cube root of their number.",
         rich_help_panel=MEASUREMENT,
     ),
 ]

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from calipers.report.names import DIVERGENCES, ESTIMATORS, FAMILIES, LABELS, SMOOTHINGS
+
 INPUT = "Input"
 MEASUREMENT = "Measurement"
 EMBEDDING = "Embedding"
@@ -54,3 +56,13 @@ def complete(*values: str):  # type: ignore[no-untyped-def]
         return [value for value in values if value.startswith(incomplete)]
 
     return offer
+
+
+def complete_metrics(incomplete: str) -> list[str]:
+    """Offer metrics and families, for the last of a list; after a colon, options."""
+    before, comma, last = incomplete.rpartition(",")
+    head, colon, _ = last.rpartition(":")
+    options = [*DIVERGENCES, *ESTIMATORS, *SMOOTHINGS]
+    words = [f"{head}:{word}" for word in options] if colon else ["all", *FAMILIES, *LABELS]
+    offered = dict.fromkeys(word for word in words if word.startswith(last))
+    return [f"{before}{comma}{word}" for word in offered]

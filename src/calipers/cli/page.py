@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from calipers import __version__
-from calipers.report.names import MEANINGS
+from calipers.report.names import FAMILIES
 
 WIDTH = 80
 
@@ -41,11 +41,25 @@ EXAMPLES = (
 
 READ_ON = """\
   calipers compare --help    file formats, every option, more examples
+  calipers metrics           every metric: what it tells, its range, its source
   python -m pydoc calipers   the same from Python: calipers.compare(...)"""
 
+FAMILY_WORDS = {
+    "support": "precision, recall, density, coverage and sturdier forms of them",
+    "copying": "near_copies, authenticity",
+    "frontier": "mauve, frontier_integral, midpoint, divergence, frontier_f8, ..., "
+    "and with a star (mauve_star) by smoothed counts",
+    "prd": "prd_f8, prd_f1_8, max_precision, max_recall, total_variation",
+    "classifier": "classifier_accuracy, classifier_auc",
+    "ot": "frechet_distance and optimal transport",
+    "mmd": "mmd, kid, energy_distance",
+}
+
 METRICS_NOTE = """\
-  docs/sanity.md tells which one to trust when. topp and topr take their own
-  time and are measured only when asked for."""
+  calipers metrics         lists all of them: what each tells, range, needs
+  calipers metrics mauve   one of them: its options, its source, what it misses
+  Options follow a colon: mauve_star:chi2, frontier_integral:knn, prd:kde.
+  docs/sanity.md tells which one to trust when."""
 
 
 class Group(TyperGroup):
@@ -89,18 +103,20 @@ class Command(TyperCommand):
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Name what must be given, in the order in which a person would type it."""
-        params = [param for param in self.get_params(ctx) if param.required]
-        options = [f"{param.opts[0]} {param.metavar}" for param in params if not _argument(param)]
+        params = self.get_params(ctx)
+        needed = [param for param in params if param.required and not _argument(param)]
+        options = [f"{param.opts[0]} {param.metavar}" for param in needed]
         arguments = [_argument_name(param) for param in params if _argument(param)]
         return [*options, *arguments, "[OPTIONS]"]
 
 
 class CompareCommand(Command):
-    """The page of ``calipers compare``: it explains every metric too."""
+    """The page of ``calipers compare``: it names the families of metrics too."""
 
     def further_sections(self) -> list[str]:
-        """List the metrics."""
-        return [_section("Metrics", f"{_columns(list(MEANINGS.items()))}\n{METRICS_NOTE}")]
+        """List the families."""
+        families = [(name, FAMILY_WORDS[name]) for name in FAMILIES]
+        return [_section("Metrics", f"{_columns(families)}\n{METRICS_NOTE}")]
 
 
 def examples(pairs: Iterable[tuple[str, str]]) -> str:

@@ -12,7 +12,20 @@ from typing import Any, TextIO
 PLAIN_WIDTH = 100
 
 _ASCII = str.maketrans(
-    {"↑": "^", "↓": "v", "–": "-", "…": "~", "·": "|", "é": "e", "─": "-", "’": "'", "±": "/"}
+    {
+        "↑": "^",
+        "↓": "v",
+        "–": "-",
+        "…": "~",
+        "·": "|",
+        "é": "e",
+        "─": "-",
+        "’": "'",
+        "±": "/",
+        "•": "*",
+        "²": "2",
+        "χ": "x",
+    }
 )
 
 
@@ -78,5 +91,5 @@ def encodable(text: str, stream: TextIO) -> str:
 
 
 def _encodes(stream: TextIO) -> bool:
-    sample = "↑↓–…·─é"
+    sample = "↑↓–…·─éχ²"
     return encodable(sample, stream) == sample

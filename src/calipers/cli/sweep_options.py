@@ -9,9 +9,8 @@ from typing import Annotated, Literal
 import typer
 
 from calipers.cli.checks import STDIO, whole
-from calipers.cli.options import INPUT, MEASUREMENT, OUTPUT, complete
+from calipers.cli.options import INPUT, MEASUREMENT, OUTPUT, complete, complete_metrics
 from calipers.errors import InputError
-from calipers.report.names import LABELS
 
 OVER: Sequence[Literal["k", "n"]] = ("k", "n")
 METRICS = ("precision", "recall", "density", "coverage")
@@ -44,11 +43,11 @@ Metrics = Annotated[
     typer.Option(
         "--metrics",
         metavar="LIST",
-        help="What to measure: over n any metric of calipers compare, over k precision, recall, "
+        help="What to measure: over n whatever calipers metrics lists, over k precision, recall, "
         "density, coverage, clipped_coverage. form.precision asks for one view, precision for "
         "every view. By default precision, recall, density and coverage.",
         rich_help_panel=MEASUREMENT,
-        autocompletion=complete("all", *LABELS),
+        autocompletion=complete_metrics,
         show_default=False,
     ),
 ]

@@ -88,7 +88,7 @@ def _write(comparison: Comparison, archive: zipfile.ZipFile) -> None:
     _write_each(archive, "reference", comparison.reference_scores)
     for place, system in enumerate(comparison.systems):
         for key, curve in system.curves.items():
-            _write_array(archive, f"systems/{place}/curves/{key}.npy", curve)
+            _write_array(archive, f"systems/{place}/curves/{quote(key, '=')}.npy", curve)
         for name, array in system.neighbours.items():
             _write_array(archive, f"systems/{place}/neighbours/{name}.npy", array)
         _write_each(archive, f"systems/{place}", system.scores)
@@ -148,7 +148,7 @@ def _system(archive: zipfile.ZipFile, place: int, data: Mapping[str, Any]) -> Sy
     return SystemResult(
         summary=_summary(data, []),
         scores=_scores(archive, folder, data["scores"]),
-        curves=dict(_arrays(archive, f"{folder}/curves/")),
+        curves={unquote(key): curve for key, curve in _arrays(archive, f"{folder}/curves/")},
         seeds=tuple(data["seeds"]),
         samples=tuple(_all_samples(archive, f"{folder}/samples")),
         warnings=tuple(data["warnings"]),

@@ -93,14 +93,16 @@ class SystemResult:
     summary
         Its set; with several seed files, sizes are those of one and lengths the mean.
     scores
-        By key ``[view.]metric[:option]``, the first view without its name. With groups, the options
-        are ``recall:group=LABEL``, ``coverage:group=LABEL``, ``precision:group=LABEL`` (by the
-        group of the nearest reference sample) and, where the generated samples have groups,
+        By key ``[view.]metric[:option…]``, the first view without its name: ``mauve``,
+        ``form.mauve_star:chi2``, ``frontier_integral:knn``. With groups also
+        ``recall:group=LABEL``, ``coverage:group=LABEL``, ``precision:group=LABEL`` (by the group of
+        the nearest reference sample) and, where the generated samples have groups,
         ``precision:own=LABEL``; with a training set, ``near_copies:train`` and
         ``authenticity:train``.
     curves
-        Points of the curves behind the scores, by key ``[view.]curve``, one column each: ``prd``
-        (precision, recall) and ``frontier``, ``frontier_star`` (λ, KL(Q‖R), KL(P‖R)).
+        Points of the curves behind the scores, by key ``[view.]curve[:option…]``: ``prd``
+        (columns precision, recall) and ``frontier``, ``frontier_star`` (λ, D(Q‖R), D(P‖R), by KL
+        unless the key names another divergence, as in ``frontier:chi2:knn``).
     seeds
         The sources of its files, when it has several.
     samples

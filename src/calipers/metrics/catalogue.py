@@ -3,53 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
 from typing import Any
 
 from calipers.errors import InputError, unknown_name
-from calipers.metrics.entries import METRICS, Metric
+from calipers.metrics.choice import Choice, check_extras, find, is_starred, make_choice
+from calipers.metrics.entries import FAMILIES, METRICS, Metric
+from calipers.metrics.keys import COUNTING, ESTIMATORS, split_key
 from calipers.metrics.needs import NOTHING, Needs
 
-__all__ = ["METRICS", "Choice", "Metric", "choose", "key", "needs_of"]
+__all__ = [
+    "FAMILIES",
+    "METRICS",
+    "Choice",
+    "Metric",
+    "check_estimator",
+    "check_extras",
+    "check_keys",
+    "choose",
+    "find",
+    "key",
+    "needs_of",
+    "split_key",
+]
 
 
-@dataclass(frozen=True)
-class Choice:
-    """A metric that was asked for, in one view or in all of them."""
-
-    metric: Metric
-    view: str | None
-
-    @property
-    def key(self) -> str:
-        """The choice as a person would write it."""
-        return self.metric.name if self.view is None else f"{self.view}.{self.metric.name}"
-
-
-def choose(names: str | Iterable[str] | None, views: tuple[str, ...]) -> tuple[Choice, ...]:
+def choose(
+    names: str | Iterable[str] | None, views: tuple[str, ...], *, estimator: str = COUNTING
+) -> tuple[Choice, ...]:
     """Turn names as a person writes them into metrics and views.
 
     Parameters
     ----------
     names
-        Keys ``[view.]metric``, in a list or in one string; a plain name means every view, a view
-        every metric in it, ``all`` every metric. None means all but those that share no estimate
-        with others and take their own time (TopP, TopR).
+        Keys ``[view.]metric[:option…]``, in a list or in one string; a plain name means every view,
+        a view every metric in it, a family (``frontier``, ``prd:knn``) all that take the options,
+        ``all`` every metric. A name that a family shares with a metric (``ot``, ``mmd``) means the
+        family; a colon at its end, ``ot:``, the metric. None means all but those that take their
+        own time.
     views
         The views of the embedder, the main one first.
+    estimator
+        What metrics of the frontier and of the precision-recall curve are estimated by where their
+        name does not say.
 
     Raises
     ------
     InputError
-        If a metric or a view is unknown; the nearest names are suggested.
+        If a metric, an option or a view is unknown, or options contradict each other; the nearest
+        names are suggested.
     """
+    check_estimator(estimator)
     if isinstance(names, str):
         names = names.replace(",", " ").split()
     chosen: dict[tuple[str | None, str], Choice] = {}
-    usual = [name for name, metric in METRICS.items() if not metric.on_request]
-    for name in usual if names is None else names:
-        for choice in _expand(name, views):
-            chosen.setdefault((choice.view, choice.metric.name), choice)
+    for choice in _usual(estimator) if names is None else _all_of(names, views, estimator):
+        place = (choice.view, choice.name)
+        if choice.named or place not in chosen:
+            chosen[place] = choice
     if not chosen:
         raise InputError("metrics must name at least one metric; found none")
     return tuple(chosen.values())
@@ -67,6 +77,12 @@ def check_keys(names: Any) -> None:
             raise InputError(f"metrics must be strings such as 'form.recall'; found {wrong[0]!r}")
 
 
+def check_estimator(estimator: Any) -> None:
+    """Refuse what is no name of an estimator."""
+    if estimator not in ESTIMATORS:
+        raise unknown_name("estimator", str(estimator), ESTIMATORS)
+
+
 def needs_of(metrics: Iterable[Metric]) -> Needs:
     """Bring together what these metrics need measured, for `Pair.needs`."""
     needs = NOTHING
@@ -80,28 +96,45 @@ def key(view: str, metric: str, views: tuple[str, ...]) -> str:
     return metric if view == views[0] else f"{view}.{metric}"
 
 
-def _expand(name: str, views: tuple[str, ...]) -> list[Choice]:
+def _all_of(names: Iterable[str], views: tuple[str, ...], estimator: str) -> Iterable[Choice]:
+    for name in names:
+        yield from _expand(str(name), views, estimator)
+
+
+def _usual(estimator: str) -> list[Choice]:
+    usual = [metric for metric in METRICS.values() if not metric.on_request]
+    return _many(usual, (), None, estimator)
+
+
+def _expand(name: str, views: tuple[str, ...], estimator: str) -> list[Choice]:
+    every = list(METRICS.values())
     if name == "all":
-        return [Choice(metric, None) for metric in METRICS.values()]
-    view, _, rest = name.rpartition(".")
+        return _many(every, (), None, estimator)
+    if name in views:
+        return _many(every, (), name, estimator)
+    view, base, words = split_key(name)
     if view and view not in views:
         raise unknown_name("view", view, views)
-    if name in views:
-        view, rest = name, "all"
-    if rest == "all":
-        return [Choice(metric, view) for metric in METRICS.values()]
-    base, _, option = rest.partition(":")
-    if base not in METRICS:
-        raise unknown_name("metric", base, [*METRICS, "all"])
-    if option:
-        raise InputError(f"metric {base!r} takes no option; found {name!r}{_hint(option)}")
-    return [Choice(METRICS[base], view or None)]
+    if base == "all" and not words:
+        return _many(every, (), view, estimator)
+    if base in FAMILIES and not name.endswith(":"):
+        family = [metric for metric in every if metric.family == base]
+        found = _many(family, words, view or None, estimator)
+        return found or [make_choice(family[0], words, view or None, estimator, named=True)]
+    return [find(name, estimator=estimator, view=view or None)]
 
 
-def _hint(option: str) -> str:
-    """Say what brings the scores that carry an option."""
-    if option == "train":
-        return "; a training set (--train FILE, train=...) brings these scores by itself"
-    if option.startswith(("group=", "own=")):
-        return "; a field of groups (--group FIELD, group=...) brings these scores by itself"
-    return ""
+def _many(
+    metrics: Iterable[Metric], words: Sequence[str], view: str | None, estimator: str
+) -> list[Choice]:
+    """All of the metrics that take the options, and can be read from the estimator."""
+    found = []
+    for metric in metrics:
+        if estimator != COUNTING and is_starred(metric):
+            continue
+        try:
+            found.append(make_choice(metric, words, view, estimator, named=False))
+        except InputError:
+            if not words:
+                raise
+    return found

@@ -1,23 +1,27 @@
-"""MAUVE and the frontier integral: how far apart two distributions are, from joint k-means cells.
+"""MAUVE and its family: how far apart two distributions are, by one construction for all.
 
-Both sets are quantised together and the divergence frontier of their histograms is summed up
-(Pillutla et al., JMLR 2023, algorithm 1). ``mauve`` and ``frontier_integral`` take the raw
-counts, as mauve-text does; the forms with a star add ½ to every count (Krichevsky–Trofimov), the
-default of the paper. With a tenth as many cells as samples, two equal distributions score about
-0.97 by MAUVE*, not 1; and one number cannot tell missing quality from missing diversity.
+An estimate of the two distributions (histograms over joint k-means cells, or likelihood ratios)
+gives a divergence frontier, and the frontier is summed up: its area (MAUVE), its average cost
+(frontier integral), its middle (mid-point), its best F_β (Pillutla et al., JMLR 2023, sections 3
+and 4; Le Bronnec et al., ACL 2024, figure A.4). Nothing here asks which estimator it was.
+``mauve`` and ``frontier_integral`` take raw counts, as mauve-text does; the forms with a star add ½
+to every count (Krichevsky–Trofimov), the default of the paper. With a tenth as many cells as
+samples, two equal distributions score about 0.97 by MAUVE*, not 1; and one number cannot tell
+missing quality from missing diversity.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.curves.frontier import DivergenceFrontier, divergence_frontier
 from calipers.estimate.preprocess import Norm, preprocess
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
-from calipers.score import Score, join_signature, signature
+from calipers.metrics.keys import USUAL, Options
+from calipers.metrics.summaries import STARRED, C, Pins, quantisation_pins, summary_score
+from calipers.score import Score
 
 
 @dataclass(frozen=True)
@@ -86,42 +90,24 @@ def mauve(
         seed=seed,
         threads=threads,
     )
-    pins = signature({"norm": norm, "pca": pca or "none", "seed": seed})
+    pins = quantisation_pins(cells) | {"norm": norm, "pca": pca or "none", "seed": seed}
     return mauve_scores(cells, c=c, pins=pins)
 
 
-def mauve_scores(cells: Quantisation, *, c: float = 5.0, pins: str = "") -> Mauve:
+def mauve_scores(cells: Quantisation, *, c: float = C, pins: Pins) -> Mauve:
     """Sum up the frontier of the best quantisation, with and without smoothing."""
-    plain = divergence_frontier(cells.best)
-    star = divergence_frontier(cells.best.smoothed("krichevsky-trofimov"))
-    return Mauve(
-        mauve=_area("mauve", plain, cells, c, pins),
-        mauve_star=_area("mauve_star", star, cells, c, pins),
-        frontier_integral=_integral("frontier_integral", plain, cells, pins),
-        frontier_integral_star=_integral("frontier_integral_star", star, cells, pins),
-        frontier=plain,
-        frontier_star=star,
-    )
-
-
-def _area(
-    metric: str, frontier: DivergenceFrontier, cells: Quantisation, c: float, pins: str
-) -> Score:
-    grid = len(frontier.weights)
-    own = _signature(metric, cells, {"c": c, "grid": grid, "area": "both_axes"})
-    return Score(value=frontier.area(c), signature=join_signature(own, pins))
-
-
-def _integral(metric: str, frontier: DivergenceFrontier, cells: Quantisation, pins: str) -> Score:
-    own = _signature(metric, cells, {"divergence": "kl"})
-    return Score(value=frontier.integral(), better="lower", signature=join_signature(own, pins))
-
-
-def _signature(metric: str, cells: Quantisation, own: dict[str, object]) -> str:
-    smoothing = "krichevsky-trofimov" if metric.endswith("_star") else "none"
+    plain, star = USUAL, Options(smoothing=STARRED)
     best = cells.best
-    return signature(
-        {"metric": metric, **own, "smoothing": smoothing, "buckets": cells.buckets}
-        | {"kmeans": "lloyd_random", "restarts": len(cells.runs)}
-        | {"n": int(np.sum(best.reference)), "m": int(np.sum(best.generated))}
+    curves = {each: divergence_frontier(best.smoothed(each.smoothing)) for each in (plain, star)}
+
+    def score(name: str, options: Options) -> Score:
+        return summary_score(name, options, curves[options], c=c, pins=pins)
+
+    return Mauve(
+        mauve=score("mauve", plain),
+        mauve_star=score("mauve", star),
+        frontier_integral=score("frontier_integral", plain),
+        frontier_integral_star=score("frontier_integral", star),
+        frontier=curves[plain],
+        frontier_star=curves[star],
     )

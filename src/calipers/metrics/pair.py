@@ -10,43 +10,14 @@ import numpy as np
 from calipers.estimate.blocks import DEFAULT_BLOCKS, Blocks
 from calipers.estimate.distances import Points
 from calipers.estimate.moments import Moments
-from calipers.estimate.neighbourhoods import Distance, Neighbourhoods, Ties, neighbourhoods
-from calipers.estimate.quantise import Buckets, Quantisation, quantise
-from calipers.metrics.frontiers import Mauve, mauve_scores
+from calipers.estimate.neighbourhoods import Neighbourhoods, neighbourhoods
+from calipers.metrics.estimates import Estimates, Quantise
 from calipers.metrics.needs import EVERYTHING, Needs
-from calipers.metrics.prd import BUCKETS, RUNS, Prd, prd_scores
+from calipers.metrics.pair_curves import Curves
+from calipers.metrics.settings import Settings
 from calipers.metrics.topp import TopologicalPrecisionRecall, topological_scores
-from calipers.score import signature
 
-
-@dataclass(frozen=True)
-class Settings:
-    """The choices that the metrics of a comparison share.
-
-    Attributes
-    ----------
-    k, ties
-        Of the k-NN balls.
-    distance
-        Of all neighbourhoods: Euclidean or cosine.
-    buckets, restarts
-        Of the quantisation behind MAUVE and the frontier integral.
-    c
-        Scaling constant of MAUVE.
-    seed
-        Of k-means and of the block labels.
-    threads
-        Number of threads, None for all cores; no effect on counts.
-    """
-
-    k: int = 4
-    ties: Ties = "closed"
-    distance: Distance = "euclidean"
-    buckets: Buckets = "auto"
-    restarts: int = 5
-    c: float = 5.0
-    seed: int = 0
-    threads: int | None = None
+__all__ = ["Pair", "Settings"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +33,15 @@ class Pair:
     needs
         What the pass over the distances is to measure; less than everything takes less time, and
         the metrics that need more are then refused.
+    quantised
+        Gives the quantisation by a number of cells and of runs, where it is not of this pair alone.
     """
 
     reference: Points
     generated: Points
     settings: Settings
     needs: Needs = EVERYTHING
+    quantised: Quantise | None = None
 
     @cached_property
     def blocks(self) -> tuple[Blocks, Blocks] | None:
@@ -98,6 +72,16 @@ class Pair:
         )
 
     @cached_property
+    def estimates(self) -> Estimates:
+        """Histograms and likelihood ratios of the pair."""
+        return Estimates(self.reference, self.generated, self.settings, self.blocks, self.quantised)
+
+    @cached_property
+    def curves(self) -> Curves:
+        """Divergence frontiers and precision-recall curves of the pair."""
+        return Curves(self.estimates)
+
+    @cached_property
     def topology(self) -> TopologicalPrecisionRecall:
         """TopP and TopR."""
         return topological_scores(
@@ -108,31 +92,7 @@ class Pair:
         )
 
     @cached_property
-    def mauve(self) -> Mauve:
-        """MAUVE, frontier integral and the frontiers behind them."""
-        cells = self._quantise(self.settings.buckets, self.settings.restarts)
-        pins = signature({"seed": self.settings.seed})
-        return mauve_scores(cells, c=self.settings.c, pins=pins)
-
-    @cached_property
-    def prd(self) -> Prd:
-        """The averaged PRD curve and its F-scores."""
-        cells = self._quantise(min(BUCKETS, len(self.reference) + len(self.generated)), RUNS)
-        return prd_scores(cells, pins=signature({"seed": self.settings.seed}))
-
-    @cached_property
     def moments(self) -> tuple[Moments, Moments]:
         """Mean and covariance of both sets."""
         left, right = self.reference.astype(np.float64), self.generated.astype(np.float64)
         return Moments.of(left), Moments.of(right)
-
-    def _quantise(self, buckets: Buckets, restarts: int) -> Quantisation:
-        return quantise(
-            self.reference,
-            self.generated,
-            buckets=buckets,
-            restarts=restarts,
-            seed=self.settings.seed,
-            blocks=self.blocks,
-            threads=self.settings.threads,
-        )

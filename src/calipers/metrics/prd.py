@@ -3,11 +3,14 @@
 Union quantised into 20 cells, one curve for each of 10 runs of k-means, curves averaged angle by
 angle; F_8 sums up recall (diversity), F_1/8 precision (quality), each the maximum over the
 averaged curve (Sajjadi et al., NeurIPS 2018, section 4.1 and definition of F_β; the authors use
-mini-batch k-means, here it is Lloyd's). Differences within a cell are not seen.
+mini-batch k-means, here it is Lloyd's). The ends of the curve are the shares in cells that the
+other set reaches at all (theorem 1), and 1 − α(1) is the total variation. Differences within a
+cell are not seen. Likelihood ratios of any estimator give such a curve too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
@@ -19,7 +22,8 @@ from calipers.curves.precision_recall import (
 )
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
 from calipers.estimate.validate import check_whole
-from calipers.score import Score, join_signature, signature
+from calipers.metrics.keys import USUAL, Options
+from calipers.score import Score, signature
 
 BUCKETS = 20
 RUNS = 10
@@ -72,21 +76,56 @@ def prd(
     cells = quantise(
         reference, generated, buckets=buckets, restarts=runs, seed=seed, threads=threads
     )
-    return prd_scores(cells, pins=signature({"seed": seed}))
+    return prd_scores(cells, pins=cell_pins(cells) | {"seed": seed})
 
 
-def prd_scores(cells: Quantisation, *, pins: str = "") -> Prd:
+def prd_scores(cells: Quantisation, *, pins: Mapping[str, object]) -> Prd:
     """Average the curves of all runs and sum them up."""
-    curve = mean_curve([precision_recall_curve(run) for run in cells.runs])
-    return Prd(
-        _f("prd_f8", curve, 8.0, cells, pins), _f("prd_f1_8", curve, 1 / 8, cells, pins), curve
+    curve = averaged(cells)
+    f8, f1_8 = (curve_score(name, USUAL, curve, pins=pins) for name in ("prd_f8", "prd_f1_8"))
+    return Prd(f8, f1_8, curve)
+
+
+def averaged(cells: Quantisation) -> PrecisionRecallCurve:
+    """The mean of the curves of all runs, angle by angle."""
+    return mean_curve([precision_recall_curve(run) for run in cells.runs])
+
+
+READINGS: dict[str, Callable[[PrecisionRecallCurve], float]] = {
+    "prd_f8": lambda curve: curve.f_beta(8.0),
+    "prd_f1_8": lambda curve: curve.f_beta(1 / 8),
+    "max_precision": lambda curve: curve.max_precision,
+    "max_recall": lambda curve: curve.max_recall,
+    "total_variation": lambda curve: curve.total_variation,
+}
+"""What is read off a precision-recall curve, by the name of its metric."""
+
+OWN_PINS = {"prd_f8": {"beta": 8.0}, "prd_f1_8": {"beta": 1 / 8}}
+
+
+def curve_score(
+    name: str, options: Options, curve: PrecisionRecallCurve, *, pins: Mapping[str, object]
+) -> Score:
+    """Read one number off a precision-recall curve, in [0, 1].
+
+    The ends of the curve are NaN with a reason where the estimator gives mass everywhere.
+    """
+    value = READINGS[name](curve)
+    own = OWN_PINS.get(name, {}) | {"angles": len(curve.precision)}
+    return Score(
+        value,
+        better="lower" if name == "total_variation" else "higher",
+        signature=signature({"metric": options.key(name), **own, **pins}),
+        reason=curve.reason if value != value else None,
     )
 
 
-def _f(
-    metric: str, curve: PrecisionRecallCurve, beta: float, cells: Quantisation, pins: str
-) -> Score:
-    own = {"metric": metric, "beta": beta, "angles": len(curve.precision)}
-    cut = {"buckets": cells.buckets, "kmeans": "lloyd_random", "runs": len(cells.runs)}
-    sizes = {"n": int(cells.best.reference.sum()), "m": int(cells.best.generated.sum())}
-    return Score(curve.f_beta(beta), signature=join_signature(signature(own | cut | sizes), pins))
+def cell_pins(cells: Quantisation) -> dict[str, object]:
+    """What made the averaged curve, and the sizes of both sets."""
+    return {
+        "buckets": cells.buckets,
+        "kmeans": "lloyd_random",
+        "runs": len(cells.runs),
+        "n": int(cells.best.reference.sum()),
+        "m": int(cells.best.generated.sum()),
+    }

@@ -14,6 +14,7 @@ Data = Mapping[str, Any]
 
 REFERENCE = "reference"
 ELSEWHERE = (":group=", ":own=", ":train")
+COUNTING = "quantisation"
 BEST = "*"
 BEST_STYLE = "bold"
 
@@ -30,7 +31,7 @@ class Metric:
     @property
     def ranked(self) -> bool:
         """Whether the best of several values can be told."""
-        return self.metric not in UNRANKED
+        return self.metric.partition(":")[0] not in UNRANKED
 
     @property
     def header(self) -> str:
@@ -106,7 +107,15 @@ def _shown_names(data: Data) -> list[str]:
     known = list(dict.fromkeys(_base(data, key) for key in keys))
     if asked:
         return list(dict.fromkeys(_base(data, key) for key in asked))
-    return [name for name in HEADLINE if name in known] or known
+    headline = [_by_estimator(data, name) for name in HEADLINE]
+    return [name for name in headline if name in known] or known
+
+
+def _by_estimator(data: Data, metric: str) -> str:
+    """The key of a headline metric where frontiers are not read from counts of cells."""
+    estimator = data.get("settings", {}).get("estimator", COUNTING)
+    counted = estimator == COUNTING or not metric.endswith("_star")
+    return metric if counted else f"{metric.removesuffix('_star')}:{estimator}"
 
 
 def _all_keys(data: Data) -> list[str]:

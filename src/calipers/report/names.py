@@ -4,79 +4,38 @@ from __future__ import annotations
 
 from rich.cells import cell_len
 
-HEADLINE = ("precision", "recall", "coverage", "mauve_star")
-"""The metrics that a table shows unless others were asked for."""
+from calipers.report.vocabulary import (
+    DIVERGENCES,
+    ESTIMATORS,
+    FAMILIES,
+    HEADLINE,
+    LABELS,
+    MADE_BY,
+    MEANINGS,
+    SMOOTHINGS,
+    UNRANKED,
+    VIEWS,
+)
 
-LABELS = {
-    "precision": "Precision",
-    "recall": "Recall",
-    "density": "Density",
-    "coverage": "Coverage",
-    "realism": "Realism",
-    "clipped_density": "Clip D",
-    "clipped_coverage": "Clip C",
-    "probabilistic_precision": "Prob P",
-    "probabilistic_recall": "Prob R",
-    "cover_precision": "Cover P",
-    "cover_recall": "Cover R",
-    "sphere_precision": "Sphere P",
-    "sphere_recall": "Sphere R",
-    "topp": "TopP",
-    "topr": "TopR",
-    "authenticity": "Authentic",
-    "near_copies": "Copies",
-    "mauve": "MAUVE",
-    "mauve_star": "MAUVE*",
-    "frontier_integral": "FI",
-    "frontier_integral_star": "FI*",
-    "prd_f8": "PRD F8",
-    "prd_f1_8": "PRD F1/8",
-    "frechet_distance": "Fréchet",
-}
-"""Key of a metric to the name at the head of its column."""
-
-UNRANKED = {"authenticity"}
-"""The metrics whose good values lie in the middle, so that none is the best of its column."""
-
-MEANINGS = {
-    "precision": "share of generated samples inside the reference's support (quality)",
-    "recall": "share of reference samples inside the generated support (diversity)",
-    "density": "how densely the reference surrounds the generated samples; may pass 1 (quality)",
-    "coverage": "share of reference samples with a generated one close by (diversity)",
-    "realism": "depth of the median generated sample in the support; 1 is the edge (quality)",
-    "clipped_density": "density as the share of good samples, safe from outliers (quality)",
-    "clipped_coverage": "coverage as the share of good samples, safe from outliers (diversity)",
-    "probabilistic_precision": "chance that a generated sample is in the reference's support",
-    "probabilistic_recall": "chance that a reference sample is in the generated support",
-    "cover_precision": "share of generated samples with enough of the reference around (quality)",
-    "cover_recall": "share of reference samples with enough generated ones around (diversity)",
-    "sphere_precision": "whether both sets spread alike around the reference's mean (quality)",
-    "sphere_recall": "whether both sets spread alike around the generated mean; 0.5 is usual",
-    "topp": "precision without samples that are noise to their own set (quality)",
-    "topr": "recall without samples that are noise to their own set (diversity)",
-    "authenticity": "share of generated samples not too close to a known one; 0.3 to 0.8 is usual",
-    "near_copies": "share of generated samples that nearly repeat a known one; 0.01 is usual",
-    "mauve": "how close the two distributions are, unsmoothed; 1 is no gap",
-    "mauve_star": "how close the two distributions are; 1 is no gap",
-    "frontier_integral": "the gap between the distributions; 0 is none",
-    "frontier_integral_star": "the same, smoothed as MAUVE* is",
-    "prd_f8": "precision and recall of distributions in one number, recall first",
-    "prd_f1_8": "precision and recall of distributions in one number, precision first",
-    "frechet_distance": "distance of the Gaussians fitted to the two sets; 0 is no gap",
-}
-"""Key of a metric to one line that says what it tells."""
-
-OPTIONS = ("train", "group=", "own=")
-"""What may follow a metric's key and still be named by its label."""
+__all__ = [
+    "DIVERGENCES",
+    "ESTIMATORS",
+    "FAMILIES",
+    "HEADLINE",
+    "LABELS",
+    "MEANINGS",
+    "SMOOTHINGS",
+    "UNRANKED",
+    "VIEWS",
+    "WIDEST_NAME",
+    "clean",
+    "label",
+    "meaning",
+    "shorten",
+]
 
 WIDEST_NAME = 40
 """Cells that the name of a set may take; longer ones lose their middle."""
-
-VIEWS = {
-    "meaning": "topics and content",
-    "form": "style, fluency, word order",
-}
-"""Name of a view to what it sees."""
 
 
 def label(metric: str) -> str:
@@ -88,11 +47,18 @@ def label(metric: str) -> str:
     'Copies train'
     >>> label("recall:group=Sports")
     'Recall Sports'
+    >>> label("mauve_star:chi2"), label("frontier_integral:knn")
+    ('MAUVE* χ²', 'FI k-NN')
     """
     name, _, option = metric.partition(":")
-    if name not in LABELS or (option and not option.startswith(OPTIONS)):
+    if name not in LABELS:
         return clean(metric)
-    return f"{LABELS[name]} {clean(option.removeprefix('group='))}".rstrip()
+    if option == "train" or option.startswith(("group=", "own=")):
+        return f"{LABELS[name]} {clean(option.removeprefix('group='))}"
+    words = [_word(each) for each in option.split(":") if each]
+    if None in words:
+        return clean(metric)
+    return " ".join([LABELS[name], *_unsaid(name, option), *filter(None, words)])
 
 
 def meaning(metric: str) -> str:
@@ -104,9 +70,36 @@ def meaning(metric: str) -> str:
     'near_copies: share of generated samples that nearly repeat a known one; 0.01 is usual'
     >>> meaning("mauve_star")
     'how close the two distributions are; 1 is no gap'
+    >>> meaning("divergence:chi2:knn").partition(", ")[2]
+    'by χ², from nearest neighbours; 0 is no gap'
     """
-    spelt = LABELS[metric].casefold().replace("*", "_star")
-    return MEANINGS[metric] if spelt == metric else f"{metric}: {MEANINGS[metric]}"
+    base, _, option = metric.partition(":")
+    spelt = label(metric).casefold().replace("*", "_star")
+    tells = _composed(MEANINGS[base], [word for word in option.split(":") if word])
+    return tells if spelt == metric else f"{metric}: {tells}"
+
+
+def _composed(tells: str, options: list[str]) -> str:
+    """Say in the first part of a meaning how the score was made."""
+    ways = [MADE_BY[word] for word in options if word in MADE_BY]
+    how = [f"by {_word(word)}" for word in options if word not in MADE_BY] + ways
+    first, semicolon, rest = (tells.replace(", unsmoothed", "") if ways else tells).partition(";")
+    return ", ".join([first, *how]) + semicolon + rest
+
+
+def _word(option: str) -> str | None:
+    """What an option is called in a column; None where it is unknown."""
+    name, equals, weight = option.partition("=")
+    known = DIVERGENCES | ESTIMATORS | SMOOTHINGS
+    if name not in known:
+        return None
+    return f"{known[name]} {clean(weight)}" if equals else known[name]
+
+
+def _unsaid(metric: str, option: str) -> list[str]:
+    """The usual divergence, where a metric would have no name of its own without."""
+    named = any(word.partition("=")[0] in DIVERGENCES for word in option.split(":"))
+    return [DIVERGENCES["kl"]] if metric in ("divergence", "divergence_star") and not named else []
 
 
 def shorten(text: str, width: int) -> str:

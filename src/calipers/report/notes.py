@@ -55,6 +55,15 @@ def seed_notes(data: Data) -> Iterator[str]:
             yield f"{_name(system)}: mean over {len(system['seeds'])} seed files"
 
 
+def scope_note(data: Data) -> Iterator[str]:
+    """Say that systems share a space, where they do."""
+    if data.get("settings", {}).get("shared"):
+        yield (
+            "all systems share one projection and one set of cells (--shared): adding or removing "
+            "a system changes the scores of the others"
+        )
+
+
 def interval_note(data: Data, metrics: Sequence[Metric]) -> Iterator[str]:
     """Say what the brackets hold, where there are any."""
     scores = [score for metric in metrics for score in scores_of(data, metric) if score]
@@ -90,7 +99,7 @@ def legend(data: Data, metrics: Sequence[Metric]) -> Iterator[tuple[str, str]]:
     if any(row.get("words") for row in [data["reference"], *data.get("systems", ())]):
         yield "words", "median length of a sample"
     for key in dict.fromkeys(metric.metric for metric in metrics):
-        if key in MEANINGS:
+        if key.partition(":")[0] in MEANINGS:
             yield label(key), meaning(key)
     for view in dict.fromkeys(metric.view for metric in metrics):
         if view in VIEWS:
@@ -108,7 +117,7 @@ def more(metrics: Sequence[Metric]) -> str:
     """Say where the rest is that the table leaves out."""
     rest = "Full precision and signatures: --json FILE, or .to_dict() in Python."
     complete = {metric.metric for metric in metrics} >= LABELS.keys()
-    return rest if complete else f"More metrics: --metrics all. {rest}"
+    return rest if complete else f"More metrics: --metrics all; calipers metrics lists them. {rest}"
 
 
 def _reasons_of(data: Data, metrics: Sequence[Metric], row: int) -> dict[str, list[str]]:

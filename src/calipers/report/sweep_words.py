@@ -85,7 +85,7 @@ def reasons(data: Data) -> Iterator[str]:
 def legend(data: Data) -> Iterator[tuple[str, str]]:
     """Give what each column tells, as pairs of a name and a line."""
     for metric in data["settings"]["metrics"]:
-        if metric in MEANINGS:
+        if metric.partition(":")[0] in MEANINGS:
             yield label(metric), meaning(metric)
 
 

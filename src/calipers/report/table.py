@@ -117,7 +117,12 @@ def _block(
 
 def _below(data: Data, metrics: list[Metric], width: int, *, marked: bool) -> Iterator[Line]:
     """Write what stands under the table: notes, missing values, warnings, and how to read it."""
-    remarks = [*notes.cut_notes(data), *notes.seed_notes(data), *notes.interval_note(data, metrics)]
+    remarks = [
+        *notes.cut_notes(data),
+        *notes.seed_notes(data),
+        *notes.scope_note(data),
+        *notes.interval_note(data, metrics),
+    ]
     blocks = [
         listed("note: ", remarks, width, ""),
         listed(f"{MISSING} ", notes.reasons(data, metrics), width, ""),

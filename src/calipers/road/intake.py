@@ -49,6 +49,12 @@ class Intake:
     group: str | None = None
     lost: tuple[str, ...] = ()
 
+    @property
+    def one_size(self) -> bool:
+        """Whether the reference and every generated set have as many samples."""
+        cuts = [self.reference, *(cut for entry in self.systems for cut in entry.cuts)]
+        return len({len(cut.samples) for cut in cuts}) == 1
+
 
 def take_in(
     reference: Any,

@@ -18,7 +18,8 @@ from calipers.estimate.preprocess import preprocess
 from calipers.metrics.pair import Settings
 from calipers.metrics.support import precision_score, recall_score
 from calipers.progress import Advance
-from calipers.road.scoring import PCA, pins_of
+from calipers.road.scoring import pins_of
+from calipers.road.spaces import PCA
 from calipers.samples import SampleSet
 from calipers.score import signature
 

@@ -13,6 +13,8 @@ from calipers.progress import Progress
 from calipers.road.groups import Labels, foreign_groups, labels, small_groups
 from calipers.road.intake import Cut, Entry, Intake, length_warnings, summarise, trust_warnings
 from calipers.road.scoring import Scored, average, score_pair
+from calipers.road.shared import RunSpace
+from calipers.road.spaces import PairSpace, Space
 from calipers.road.stages import Embedded
 from calipers.road.train import score_copies, train_warnings
 
@@ -23,10 +25,16 @@ def score_systems(
     choices: Sequence[Choice],
     settings: Settings,
     progress: Progress,
+    *,
+    shared: bool = False,
 ) -> Comparison:
-    """Score every system; of the settings, only `k_max` is filled in here."""
+    """Score every system, each in its own space or all in one that they share.
+
+    Of the settings, only `k_max` is filled in here.
+    """
     about, train = _summaries(intake, embedded)
-    job = Job(embedded, choices, settings, about, train)
+    space: Space = RunSpace(embedded) if shared else PairSpace(embedded.reference)
+    job = Job(embedded, choices, settings, about, train, space)
     systems, k_max = [], 0
     steps = sum(len(entry.cuts) for entry in intake.systems) + (train is not None)
     with progress.task("Scoring", steps) as advance:
@@ -62,6 +70,7 @@ class Job:
     settings: Settings
     reference: SetSummary
     train: SetSummary | None
+    space: Space
 
     def score(self, part: Embeddings, groups: Labels | None) -> Scored:
         """Score one file against the reference, and against the training set."""
@@ -72,6 +81,7 @@ class Job:
             self.settings,
             reference_hash=self.reference.content_hash,
             labels=groups,
+            space=self.space,
         )
         return scored.merged(self.copies(part))
 
@@ -102,6 +112,7 @@ class Job:
                 *trust_warnings(self.reference, summary, self.settings.k),
                 *foreign_groups(self.reference.groups, summary.groups),
                 *small_groups(summary.groups),
+                *scored.notes,
             ),
             neighbours=scored.neighbours,
         )

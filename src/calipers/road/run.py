@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,10 @@ from calipers.embed import Cache, Embedder, load_embedder
 from calipers.estimate.neighbourhoods import Distance, Ties
 from calipers.estimate.quantise import Buckets
 from calipers.estimate.tiles import limit_threads
-from calipers.estimate.validate import check_choice, check_whole
-from calipers.metrics.catalogue import Choice, check_keys, choose
+from calipers.metrics.catalogue import check_extras, choose
 from calipers.metrics.pair import Settings
 from calipers.progress import Progress, Silent
-from calipers.road.groups import check_group
+from calipers.road.choices import check_scope, check_settings, listed
 from calipers.road.intake import size_warnings, take_in
 from calipers.road.results import score_systems
 from calipers.road.stages import check_sizes, embed_sides
@@ -35,6 +34,9 @@ def compare(
     ties: Ties = "closed",
     distance: Distance = "euclidean",
     buckets: Buckets = "auto",
+    estimator: str = "quantisation",
+    c: float | None = None,
+    shared: bool = False,
     seed: int = 0,
     max_samples: int | None = None,
     keep_sizes: bool = False,
@@ -61,8 +63,11 @@ def compare(
     embedder
         Name of a text embedder, or an embedder. Embeddings that are given are taken as they are.
     metrics
-        Keys ``[view.]metric``, in a list or in one string; a plain name means every view,
-        ``all`` every metric. None for all but TopP and TopR, which take their own time.
+        Keys ``[view.]metric[:option…]``, in a list or in one string: ``precision``,
+        ``form.mauve_star:chi2``, ``frontier_integral:knn``. A plain name means every view, a
+        family (``support``, ``frontier``, ``prd``, ``classifier``, ``ot``, ``mmd``, ``copying``)
+        its metrics, ``all`` every metric. None for all but those that take their own time;
+        ``calipers metrics`` lists them.
     group
         Name of the field that holds the group of a sample (its topic, author, language): recall,
         coverage and precision are then given for every group too. Files are read with it; sample
@@ -78,7 +83,17 @@ def compare(
     distance
         ``"euclidean"`` or ``"cosine"``: of the balls and of nearest neighbours.
     buckets
-        Cells of the quantisation behind MAUVE; ``"auto"`` for a tenth of the smaller set.
+        Cells of the quantisation behind MAUVE; ``"auto"`` for a tenth of the smaller set,
+        ``"cube-root"`` for the cube root of its size.
+    estimator
+        What the metrics of the frontier and of the precision-recall curve are read from where
+        their key does not say: ``"quantisation"``, ``"knn"``, ``"kde"``, ``"classifier"``,
+        ``"boosted"`` or ``"gaussian"``. Their keys then carry it, as ``mauve:knn``.
+    c
+        Scaling constant of MAUVE, above 0; None for the one that goes with the estimator.
+    shared
+        Project and quantise all systems together, so that their scores rest on the same cells.
+        Adding a system then changes the scores of the others; by default it never does.
     seed
         Of cutting, k-means and block labels.
     max_samples
@@ -104,16 +119,12 @@ def compare(
     InputError
         If samples cannot be read or do not fit together, or an option is out of its range.
     """
-    check_whole("k", k, 1)
-    check_whole("seed", seed, 0)
-    check_whole("max_samples", 2 if max_samples is None else max_samples, 2)
-    check_whole("threads", 1 if threads is None else threads, 1)
-    check_choice("ties", ties, ("closed", "open"))
-    check_choice("distance", distance, ("euclidean", "cosine"))
-    check_group(group)
-    check_keys(metrics)
     settings = Settings(
-        k=k, ties=ties, distance=distance, buckets=buckets, seed=seed, threads=threads
+        k=k, ties=ties, distance=distance, buckets=buckets, c=c, seed=seed, threads=threads
+    )
+    check_settings(settings)
+    check_scope(
+        metrics=metrics, estimator=estimator, group=group, max_samples=max_samples, shared=shared
     )
     intake = take_in(
         reference,
@@ -132,12 +143,13 @@ def compare(
         if isinstance(name, str)
         else name
     )
-    choices = choose(metrics, model.views)
+    choices = choose(metrics, model.views, estimator=estimator)
+    check_extras(choices, equal_sizes=intake.one_size)
     store = Cache(None if cache_dir is None else Path(cache_dir)) if cache else None
     watch = progress or Silent()
     with limit_threads(threads):
         embedded = embed_sides(intake, model, store, watch)
-        comparison = score_systems(intake, embedded, choices, settings, watch)
+        comparison = score_systems(intake, embedded, choices, settings, watch, shared=shared)
     return replace(
         comparison,
         warnings=size_warnings(intake, keep_sizes=keep_sizes) + comparison.warnings,
@@ -145,12 +157,15 @@ def compare(
             "embedder": model.name,
             "views": list(model.views),
             "metrics": [choice.key for choice in choices],
-            "metrics_shown": None if metrics is None else _shown(choices),
+            "metrics_shown": None if metrics is None else listed(each.name for each in choices),
             "k": k,
             **comparison.settings,
             "ties": ties,
             "distance": distance,
             "buckets": buckets,
+            "estimator": estimator,
+            "c": c,
+            "shared": shared,
             "seed": seed,
             "sizes": "kept" if keep_sizes else "equal",
             "max_samples": max_samples,
@@ -158,7 +173,3 @@ def compare(
             "embedding": dict(model.signature),
         },
     )
-
-
-def _shown(choices: Sequence[Choice]) -> list[str]:
-    return list(dict.fromkeys(choice.metric.name for choice in choices))

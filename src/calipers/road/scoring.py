@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers import __version__
+from calipers.curves import DivergenceFrontier, PrecisionRecallCurve
 from calipers.embed import Embeddings
-from calipers.estimate.preprocess import preprocess
-from calipers.metrics.catalogue import Choice, Metric, key, needs_of
+from calipers.metrics.catalogue import Choice, key, needs_of
 from calipers.metrics.groups import group_scores
 from calipers.metrics.pair import Pair, Settings
 from calipers.road.groups import Labels
 from calipers.road.neighbours import neighbours
+from calipers.road.spaces import PCA, PairSpace, Space
 from calipers.score import Score
 
-PCA = 0.9
 ABSENT = Score(np.nan, reason="a file of the system has no sample of this group")
 
 
@@ -27,13 +27,15 @@ ABSENT = Score(np.nan, reason="a file of the system has no sample of this group"
 class Scored:
     """The scores and curves of one pair, and where its samples lie, by key.
 
-    `k_max` is the largest k for which balls were measured, 0 where none were.
+    `k_max` is the largest k for which balls were measured, 0 where none were; `notes` say what is
+    to be known of the estimates.
     """
 
     scores: Mapping[str, Score]
     curves: Mapping[str, NDArray[Any]]
     neighbours: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     k_max: int = 0
+    notes: tuple[str, ...] = ()
 
     def merged(self, other: Scored) -> Scored:
         """Return what both hold."""
@@ -42,6 +44,7 @@ class Scored:
             {**self.curves, **other.curves},
             {**self.neighbours, **other.neighbours},
             max(self.k_max, other.k_max),
+            tuple(dict.fromkeys((*self.notes, *other.notes))),
         )
 
 
@@ -53,17 +56,23 @@ def score_pair(
     *,
     reference_hash: str,
     labels: Labels | None = None,
+    space: Space | None = None,
 ) -> Scored:
-    """Score one generated set against the reference in every view, and by group with `labels`."""
+    """Score one generated set against the reference in every view, and by group with `labels`.
+
+    `space` holds the rows of a whole run; without it the pair has one of its own.
+    """
+    space = space or PairSpace(reference)
     found = Scored({}, {})
     views = tuple(reference.views)
     for view in views:
-        wanted = [c.metric for c in choices if c.view in (None, view)]
+        wanted = by_name(choice for choice in choices if choice.view in (None, view))
         if not wanted:
             continue
-        rows = preprocess(reference.views[view], generated.views[view], norm="l2", pca=PCA)
-        pair = Pair(rows.reference, rows.generated, settings, needs_of(wanted))
+        needs = needs_of(choice.metric for choice in wanted)
+        pair = space.pair(view, generated, settings, needs)
         pins = pins_of(reference, view, settings, reference=reference_hash[:16])
+        pins["scope"] = space.scope
         part = _score(pair, wanted, labels)
         signed = {name: score.signed(**pins) for name, score in part.scores.items()}
         found = found.merged(keyed(replace(part, scores=signed), view, views))
@@ -79,24 +88,34 @@ def average(parts: Sequence[Scored]) -> Scored:
         return parts[0]
     names = dict.fromkeys(name for part in parts for name in part.scores)
     scores = {name: _mean([part.scores.get(name, ABSENT) for part in parts]) for name in names}
-    curves = {name: np.mean([p.curves[name] for p in parts], axis=0) for name in parts[0].curves}
+    everywhere = [name for name in parts[0].curves if all(name in part.curves for part in parts)]
+    curves = {name: np.mean([p.curves[name] for p in parts], axis=0) for name in everywhere}
     lie = {
         name: np.concatenate([part.neighbours[name] for part in parts])
         for name in parts[0].neighbours
     }
-    return Scored(scores, curves, lie, parts[0].k_max)
+    notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
+    return Scored(scores, curves, lie, parts[0].k_max, notes)
 
 
-def _score(pair: Pair, wanted: Sequence[Metric], labels: Labels | None) -> Scored:
-    scores = {metric.name: metric.score(pair) for metric in wanted}
+def by_name(choices: Iterable[Choice]) -> list[Choice]:
+    """One choice for each key, where a metric was asked for in one view and in all."""
+    return list({choice.name: choice for choice in choices}.values())
+
+
+def _score(pair: Pair, wanted: Sequence[Choice], labels: Labels | None) -> Scored:
+    scores = {choice.name: choice.score(pair) for choice in wanted}
     if labels is not None:
         near, k = pair.neighbourhoods, pair.settings.k
         by_group = group_scores(near, k, labels.reference, labels.generated)
         scores |= {name: score.signed(groups=labels.pin) for name, score in by_group.items()}
+    made = Scored(scores, {})
+    if "estimates" in vars(pair):
+        made = Scored(scores, _curves(pair), notes=pair.estimates.notes)
     if "neighbourhoods" not in vars(pair):
-        return Scored(scores, _curves(pair))
+        return made
     near = pair.neighbourhoods
-    return Scored(scores, _curves(pair), neighbours(near), near.k_max)
+    return replace(made, neighbours=neighbours(near), k_max=near.k_max)
 
 
 def keyed(part: Scored, view: str, views: tuple[str, ...]) -> Scored:
@@ -106,6 +125,7 @@ def keyed(part: Scored, view: str, views: tuple[str, ...]) -> Scored:
         {key(view, name, views): curve for name, curve in part.curves.items()},
         {key(view, name, views): each for name, each in part.neighbours.items()},
         part.k_max,
+        tuple(f"by {view}, {note}" for note in part.notes),
     )
 
 
@@ -140,14 +160,11 @@ def pins_of(
 
 
 def _curves(pair: Pair) -> dict[str, NDArray[Any]]:
-    """The curves of the estimates that were made; none is made for a curve alone."""
-    made = vars(pair)
-    curves: dict[str, NDArray[Any]] = {}
-    if "prd" in made:
-        curves["prd"] = np.stack([pair.prd.curve.precision, pair.prd.curve.recall], axis=1)
-    if "mauve" in made:
-        for name in ("frontier", "frontier_star"):
-            frontier = getattr(pair.mauve, name)
-            columns = (frontier.weights, frontier.generated_cost, frontier.reference_cost)
-            curves[name] = np.stack(columns, axis=1)
-    return curves
+    """The curves that were made; none is made for itself alone."""
+    return {name: _columns(curve) for name, curve in pair.curves.by_key.items()}
+
+
+def _columns(curve: DivergenceFrontier | PrecisionRecallCurve) -> NDArray[Any]:
+    if isinstance(curve, PrecisionRecallCurve):
+        return np.stack([curve.precision, curve.recall], axis=1)
+    return np.stack([curve.weights, curve.generated_cost, curve.reference_cost], axis=1)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from calipers.comparison.sweep import Over
 from calipers.errors import InputError, unknown_name
 from calipers.estimate.neighbourhoods import Neighbourhoods
-from calipers.metrics.catalogue import METRICS, check_keys
+from calipers.metrics.catalogue import FAMILIES, METRICS, Choice, check_keys, choose, split_key
 from calipers.metrics.clipped import clipped_coverage_score
 from calipers.metrics.support import coverage_score, density_score, precision_score, recall_score
 from calipers.score import Score
@@ -24,8 +24,8 @@ BY_K: Mapping[str, Callable[[Neighbourhoods, int], Score]] = {
 
 def choose_metrics(
     names: str | Iterable[str], views: tuple[str, ...], over: Over
-) -> dict[str, list[str]]:
-    """Turn keys ``[view.]metric`` into metrics by view; a plain name means every view.
+) -> dict[str, list[Choice]]:
+    """Turn keys ``[view.]metric[:option…]`` into metrics by view; a plain name means every view.
 
     Raises
     ------
@@ -35,27 +35,29 @@ def choose_metrics(
     check_keys(names)
     if isinstance(names, str):
         names = names.replace(",", " ").split()
-    chosen: dict[str, list[str]] = {view: [] for view in views}
-    for name in names:
-        view, _, metric = str(name).rpartition(".")
-        if view and view not in views:
-            raise unknown_name("view", view, views)
-        for each in [view] if view else views:
-            chosen[each] += [m for m in _expand(metric, over) if m not in chosen[each]]
-    if not any(chosen.values()):
-        raise InputError("metrics must name at least one metric; found none")
-    return {view: metrics for view, metrics in chosen.items() if metrics}
+    names = list(names)
+    if over == "k":
+        names = [key for name in names for key in _read_from_balls(str(name), views)]
+    choices = choose(names, views)
+    chosen = {
+        view: {choice.name: choice for choice in choices if choice.view in (None, view)}
+        for view in views
+    }
+    return {view: list(found.values()) for view, found in chosen.items() if found}
 
 
-def _expand(metric: str, over: Over) -> list[str]:
-    known = list(BY_K if over == "k" else METRICS)
+def _read_from_balls(name: str, views: tuple[str, ...]) -> list[str]:
+    """The key itself, or those that all stands for; refused where no ball of any k tells it."""
+    view, metric, words = split_key(name)
+    if view and view not in views:
+        raise unknown_name("view", view, views)
     if metric == "all":
-        return known
-    if metric in METRICS and metric not in known:
+        return [f"{view}.{each}" if view else each for each in BY_K]
+    if metric in (*METRICS, *FAMILIES) and (metric not in BY_K or words):
         raise InputError(
-            f"metric {metric!r} is not read from balls of any k; "
-            f"a sweep over k knows {', '.join(known)}"
+            f"metric {':'.join((metric, *words))!r} is not read from balls of any k; "
+            f"a sweep over k knows {', '.join(BY_K)}"
         )
-    if metric not in known:
-        raise unknown_name("metric", metric, [*known, "all"])
-    return [metric]
+    if metric not in BY_K:
+        raise unknown_name("metric", metric, [*BY_K, "all"])
+    return [name]

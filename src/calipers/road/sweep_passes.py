@@ -19,10 +19,10 @@ from calipers.embed import Embeddings
 from calipers.estimate.distances import Points
 from calipers.estimate.neighbourhoods import Distance, Ties, neighbourhoods
 from calipers.estimate.preprocess import preprocess
-from calipers.metrics.catalogue import METRICS, needs_of
+from calipers.metrics.catalogue import Choice, needs_of
 from calipers.metrics.pair import Pair, Settings
 from calipers.progress import Advance
-from calipers.road.scoring import PCA
+from calipers.road.spaces import PCA
 from calipers.road.sweep_metrics import BY_K
 from calipers.score import Score
 
@@ -85,7 +85,7 @@ def score_replicates(
     reference: Embeddings,
     files: Sequence[Embeddings],
     view: str,
-    metrics: Sequence[str],
+    metrics: Sequence[Choice],
     plan: Plan,
     advance: Advance,
 ) -> dict[str, Rows]:
@@ -96,10 +96,15 @@ def score_replicates(
 
 
 def _over_k(
-    reference: Points, files: Sequence[Points], metrics: Sequence[str], plan: Plan, advance: Advance
+    reference: Points,
+    files: Sequence[Points],
+    metrics: Sequence[Choice],
+    plan: Plan,
+    advance: Advance,
 ) -> dict[str, Rows]:
     """Read all k from one pass for each file."""
-    found: dict[str, Rows] = {metric: [] for metric in metrics}
+    names = [metric.name for metric in metrics]
+    found: dict[str, Rows] = {name: [] for name in names}
     for file in files:
         rows = preprocess(reference, file, norm="l2", pca=PCA)
         near = neighbourhoods(
@@ -110,22 +115,23 @@ def _over_k(
             distance=plan.distance,
             threads=plan.threads,
         )
-        scores = [
-            {metric: _without_rows(BY_K[metric](near, k)) for metric in metrics}
-            for k in plan.values
-        ]
-        for metric in metrics:
-            found[metric].append([score[metric] for score in scores])
+        scores = [{name: _without_rows(BY_K[name](near, k)) for name in names} for k in plan.values]
+        for name in names:
+            found[name].append([score[name] for score in scores])
         advance(1)
     return found
 
 
 def _over_n(
-    reference: Points, files: Sequence[Points], metrics: Sequence[str], plan: Plan, advance: Advance
+    reference: Points,
+    files: Sequence[Points],
+    metrics: Sequence[Choice],
+    plan: Plan,
+    advance: Advance,
 ) -> dict[str, Rows]:
     """Score nested subsamples in random orders; several files take the orders in turn."""
     count = plan.orders(len(files))
-    found: dict[str, Rows] = {metric: [[] for _ in range(count)] for metric in metrics}
+    found: dict[str, Rows] = {metric.name: [[] for _ in range(count)] for metric in metrics}
     known: dict[object, dict[str, Score]] = {}
     for order in range(count):
         which = order % len(files)
@@ -136,7 +142,7 @@ def _over_n(
             if same not in known:
                 known[same] = _score(reference[left], files[which][right], metrics, plan)
             for metric in metrics:
-                found[metric][order].append(known[same][metric])
+                found[metric.name][order].append(known[same][metric.name])
             advance(1)
     return found
 
@@ -151,13 +157,13 @@ def subsample(size: int, n: int, *, seed: int, order: int) -> NDArray[np.intp]:
 
 
 def _score(
-    reference: Points, generated: Points, metrics: Sequence[str], plan: Plan
+    reference: Points, generated: Points, metrics: Sequence[Choice], plan: Plan
 ) -> dict[str, Score]:
     """Score one subsample as a comparison of just these samples would."""
-    chosen = [METRICS[metric] for metric in metrics]
     rows = preprocess(reference, generated, norm="l2", pca=PCA)
-    pair = _Unblocked(rows.reference, rows.generated, plan.settings, needs_of(chosen))
-    return {metric.name: _without_rows(metric.score(pair)) for metric in chosen}
+    needs = needs_of(choice.metric for choice in metrics)
+    pair = _Unblocked(rows.reference, rows.generated, plan.settings, needs)
+    return {metric.name: _without_rows(metric.score(pair)) for metric in metrics}
 
 
 class _Unblocked(Pair):

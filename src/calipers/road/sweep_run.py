@@ -15,12 +15,13 @@ from calipers.errors import InputError
 from calipers.estimate.neighbourhoods import Distance, Ties
 from calipers.estimate.tiles import limit_threads
 from calipers.estimate.validate import check_choice, check_whole
+from calipers.metrics.catalogue import check_extras
 from calipers.progress import Progress, Silent
 from calipers.road.intake import take_in
 from calipers.road.stages import embed_sides
 from calipers.road.sweep_metrics import choose_metrics
 from calipers.road.sweep_passes import Plan
-from calipers.road.sweep_systems import sweep_systems
+from calipers.road.sweep_systems import Wanted, sweep_systems
 from calipers.road.sweep_values import check_values, choose_values
 
 
@@ -65,8 +66,9 @@ def sweep(
         The values to visit. By default k from 1 to 30, or as far as the sets allow; sizes from 100
         to all samples, two for each doubling.
     metrics
-        Keys ``[view.]metric``, in a list or in one string: over n any of the catalogue, over k
-        precision, recall, density, coverage and clipped_coverage. A plain name means every view.
+        Keys ``[view.]metric[:option…]``, in a list or in one string: over n any of the
+        catalogue, over k precision, recall, density, coverage and clipped_coverage. A plain name
+        means every view.
     k
         Neighbours that span a ball; where k is swept it has no effect.
     ties, distance
@@ -122,6 +124,8 @@ def sweep(
         else name
     )
     wanted = choose_metrics(metrics, model.views, over)
+    # A sweep cuts both sides to one size
+    check_extras((choice for each in wanted.values() for choice in each), equal_sizes=True)
     plan = Plan(over, chosen, k, ties, distance, seed, seeds, tolerance, threads)
     store = Cache(None if cache_dir is None else Path(cache_dir)) if cache else None
     watch = progress or Silent()
@@ -143,9 +147,9 @@ def _check_tolerance(tolerance: Any) -> None:
 
 
 def _settings(
-    plan: Plan, wanted: dict[str, list[str]], model: Embedder, max_samples: int | None
+    plan: Plan, wanted: Wanted, model: Embedder, max_samples: int | None
 ) -> dict[str, Any]:
-    metrics = list(dict.fromkeys(metric for each in wanted.values() for metric in each))
+    metrics = list(dict.fromkeys(metric.name for each in wanted.values() for metric in each))
     fixed: dict[str, Any] = {} if plan.over == "k" else {"k": plan.k, "seeds": plan.seeds}
     return {
         "values": list(plan.values),

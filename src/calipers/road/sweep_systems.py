@@ -8,14 +8,14 @@ from calipers.comparison import SetSummary
 from calipers.comparison.sweep import Sweep, SweptSystem
 from calipers.comparison.sweep_curve import Curve
 from calipers.embed import Embeddings
-from calipers.metrics.catalogue import key
+from calipers.metrics.catalogue import Choice, key
 from calipers.progress import Advance, Progress
 from calipers.road.intake import Entry, Intake, length_warnings, summarise, trust_warnings
 from calipers.road.stages import Embedded
 from calipers.road.sweep_curves import make_curve
 from calipers.road.sweep_passes import Plan, score_replicates
 
-Wanted = dict[str, list[str]]
+Wanted = dict[str, list[Choice]]
 """Metrics by view."""
 
 

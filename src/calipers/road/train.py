@@ -14,7 +14,8 @@ from calipers.metrics.copying import authenticity_score, near_copies_score
 from calipers.metrics.pair import Settings
 from calipers.road.intake import Cut
 from calipers.road.neighbours import train_neighbours
-from calipers.road.scoring import PCA, Scored, keyed, pins_of
+from calipers.road.scoring import Scored, keyed, pins_of
+from calipers.road.spaces import PCA
 
 
 def check_train(train: Cut | None) -> None:

@@ -1,0 +1,32 @@
+"""How well a classifier tells held-out samples of the two sets apart.
+
+Cross-fitted: every sample is judged by a model that has not seen it (Pillutla et al., JMLR 2023,
+sections 4.3 and 6.3). Accuracy and area under the ROC curve are 0.5 for sets that it cannot tell
+apart, so lower is better; below 0.5 is chance, or samples that stand in both sets. It sees only
+what its kind of model can separate, and with few samples little of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from calipers.score import Score, signature
+
+if TYPE_CHECKING:
+    from calipers.estimate.classifier import Classification
+
+
+def accuracy_score(found: Classification, pins: Mapping[str, object]) -> Score:
+    """Share of held-out samples on the right side; 0.5 is no gap."""
+    return _score("classifier_accuracy", found.accuracy, found, pins)
+
+
+def auc_score(found: Classification, pins: Mapping[str, object]) -> Score:
+    """Chance that a reference sample looks more like one than a generated sample does."""
+    return _score("classifier_auc", found.auc, found, pins)
+
+
+def _score(metric: str, value: float, found: Classification, pins: Mapping[str, object]) -> Score:
+    line = signature({"metric": metric, **found.ratios.pins, **pins})
+    return Score(float(value), better="lower", signature=line)

@@ -1,0 +1,46 @@
+"""Entries of the scores of a classifier that tells the two sets apart."""
+
+from __future__ import annotations
+
+from calipers.metrics.classifying import accuracy_score, auc_score
+from calipers.metrics.entries.metric import Metric
+from calipers.metrics.keys import Options
+from calipers.metrics.pair import Pair
+from calipers.score import Score
+
+SOURCE = "Pillutla et al., JMLR 2023, sections 4.3 and 6.3"
+LINEAR = "what no plane between the embeddings can separate; 0.5 may mean that it learnt nothing"
+
+
+def _accuracy(pair: Pair, _: Options) -> Score:
+    made = pair.estimates
+    return accuracy_score(made.classification("logistic"), made.row_pins)
+
+
+def _auc(pair: Pair, _: Options) -> Score:
+    made = pair.estimates
+    return auc_score(made.classification("logistic"), made.row_pins)
+
+
+ENTRIES = (
+    Metric(
+        name="classifier_accuracy",
+        family="classifier",
+        tells="how often held-out samples are told apart; 0.5 is no gap",
+        read=_accuracy,
+        source=SOURCE,
+        blind=LINEAR,
+        on_request=True,
+        better="lower",
+    ),
+    Metric(
+        name="classifier_auc",
+        family="classifier",
+        tells="how well held-out samples are ordered by their side; 0.5 is no gap",
+        read=_auc,
+        source=SOURCE,
+        blind=LINEAR,
+        on_request=True,
+        better="lower",
+    ),
+)

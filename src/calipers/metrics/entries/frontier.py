@@ -1,0 +1,141 @@
+"""Entries of all that is read from a divergence frontier, and of the divergences themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from math import inf, log
+from typing import TYPE_CHECKING
+
+from calipers.metrics.entries.metric import Metric
+from calipers.metrics.keys import Axis, Options
+from calipers.metrics.summaries import STARRED, divergence_score, range_by, summary_score
+from calipers.score import Score
+
+if TYPE_CHECKING:
+    from calipers.metrics.pair import Pair
+
+Read = Callable[["Pair", Options], Score]
+
+EVERYTHING: tuple[Axis, ...] = ("divergence", "estimator", "smoothing")
+JMLR = "Pillutla et al., JMLR 2023"
+FIGURE = "Le Bronnec et al., ACL 2024, figure A.4"
+SIDES = "whether quality or variety is lacking; differences within a cell; depends on buckets"
+
+
+def _summary(name: str) -> Read:
+    def read(pair: Pair, options: Options) -> Score:
+        made, c = pair.curves, pair.curves.scaling(options.estimator)
+        return summary_score(name, options, made.frontier(options), c=c, pins=made.pins(options))
+
+    return read
+
+
+def _divergence(pair: Pair, options: Options) -> Score:
+    estimate, pins = pair.estimates.estimate(options), pair.curves.pins(options)
+    return divergence_score("divergence", options, estimate, pins=pins)
+
+
+def _starred(metric: Metric, tells: str, equal: float) -> Metric:
+    """The same metric with smoothed counts."""
+
+    def read(pair: Pair, options: Options) -> Score:
+        return metric.read(pair, replace(options, smoothing=STARRED))
+
+    return replace(
+        metric,
+        name=f"{metric.name}_star",
+        tells=tells,
+        read=read,
+        source=f"{metric.source}; smoothing: equation 9",
+        takes=("divergence",),
+        equal=equal,
+    )
+
+
+_MAUVE = Metric(
+    name="mauve",
+    family="frontier",
+    tells="closeness of the two distributions, raw counts as in mauve-text",
+    read=_summary("mauve"),
+    source=f"{JMLR}, equation 5",
+    blind=SIDES,
+    takes=EVERYTHING,
+    equal=1.0,
+)
+_INTEGRAL = Metric(
+    name="frontier_integral",
+    family="frontier",
+    ranged=partial(range_by, "frontier_integral"),
+    tells="average cost of explaining both sets by a mixture, raw counts",
+    read=_summary("frontier_integral"),
+    source=f"{JMLR}, equation 7",
+    blind=SIDES,
+    takes=EVERYTHING,
+    better="lower",
+    equal=0.0,
+)
+_MIDPOINT = Metric(
+    name="midpoint",
+    family="frontier",
+    ranged=partial(range_by, "midpoint"),
+    tells="cost of explaining both sets by their even mixture, raw counts; Jensen-Shannon for KL",
+    read=_summary("midpoint"),
+    source=f"{JMLR}, equation 8",
+    blind=SIDES,
+    on_request=True,
+    takes=EVERYTHING,
+    range=(0.0, log(2)),
+    better="lower",
+    equal=0.0,
+)
+_DIVERGENCE = Metric(
+    name="divergence",
+    family="frontier",
+    ranged=partial(range_by, "divergence"),
+    tells="f-divergence of the reference from the generated set, raw counts; KL is often infinite",
+    read=_divergence,
+    source=f"{JMLR}, definition 1 and table 1",
+    blind="differences within a cell; where KL is infinite, everything beyond that",
+    on_request=True,
+    takes=EVERYTHING,
+    range=(0.0, inf),
+    better="lower",
+    equal=0.0,
+)
+
+ENTRIES = (
+    _MAUVE,
+    _starred(_MAUVE, "closeness of the two distributions, smoothed counts", 1.0),
+    _INTEGRAL,
+    _starred(_INTEGRAL, "average cost of explaining both sets by a mixture, smoothed counts", 0.0),
+    _MIDPOINT,
+    _starred(_MIDPOINT, "cost of explaining both sets by their even mixture, smoothed counts", 0.0),
+    Metric(
+        name="frontier_f8",
+        family="frontier",
+        tells="diversity, from the frontier as a precision-recall curve",
+        read=_summary("frontier_f8"),
+        source=FIGURE,
+        blind="differences within a cell; it hardly tells quality from variety; depends on c",
+        on_request=True,
+        takes=EVERYTHING,
+        equal=1.0,
+    ),
+    Metric(
+        name="frontier_f1_8",
+        family="frontier",
+        tells="quality, from the frontier as a precision-recall curve",
+        read=_summary("frontier_f1_8"),
+        source=FIGURE,
+        blind="differences within a cell; it hardly tells quality from variety; depends on c",
+        on_request=True,
+        takes=EVERYTHING,
+        equal=1.0,
+    ),
+    _DIVERGENCE,
+    _starred(
+        _DIVERGENCE, "f-divergence of the reference from the generated set, smoothed counts", 0.0
+    ),
+)

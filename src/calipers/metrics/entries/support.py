@@ -1,0 +1,64 @@
+"""Entries of the support metrics that share the k of the comparison."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from calipers.metrics.entries.metric import FROM_ZERO, Metric
+from calipers.metrics.needs import REALISM
+from calipers.metrics.realism import realism_score
+from calipers.metrics.support import coverage_score, density_score, precision_score, recall_score
+
+KYNKAANNIEMI = "Kynkäänniemi et al., NeurIPS 2019"
+NAEEM = "Naeem et al., ICML 2020"
+MASS = "how the mass is spread inside the support; one outlier with a wide ball can hide a gap"
+
+ENTRIES = (
+    Metric(
+        name="precision",
+        family="support",
+        tells="share of generated samples inside the reference's support: quality",
+        read=lambda pair, _: precision_score(pair.neighbourhoods, pair.settings.k),
+        source=f"{KYNKAANNIEMI}, equation 1",
+        blind=MASS,
+        equal=1.0,
+    ),
+    Metric(
+        name="recall",
+        family="support",
+        tells="share of reference samples inside the generated support: diversity",
+        read=lambda pair, _: recall_score(pair.neighbourhoods, pair.settings.k),
+        source=f"{KYNKAANNIEMI}, equation 2",
+        blind=MASS,
+        equal=1.0,
+    ),
+    Metric(
+        name="density",
+        family="support",
+        tells="how many reference samples surround a generated one, relative to k: quality",
+        read=lambda pair, _: density_score(pair.neighbourhoods, pair.settings.k),
+        source=f"{NAEEM}, equation 3",
+        blind="missing variety; samples packed where the reference is dense raise it above 1",
+        range=FROM_ZERO,
+    ),
+    Metric(
+        name="coverage",
+        family="support",
+        tells="share of reference samples with a generated one nearby: diversity",
+        read=lambda pair, _: coverage_score(pair.neighbourhoods, pair.settings.k),
+        source=f"{NAEEM}, equation 4",
+        blind="how many generated samples lie near; falls with their number alone",
+        equal=1.0,
+    ),
+    Metric(
+        name="realism",
+        family="support",
+        tells="median depth of the generated samples inside the reference's support: quality",
+        read=lambda pair, _: realism_score(pair.neighbourhoods, pair.settings.k),
+        source=f"{KYNKAANNIEMI}, equation 3, section 5",
+        blind="missing variety: one good sample many times over scores high",
+        needs=REALISM,
+        range=FROM_ZERO,
+        equal=np.inf,
+    ),
+)

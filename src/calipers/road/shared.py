@@ -1,0 +1,131 @@
+"""One space for a whole run: all systems are projected together and counted over the same cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from calipers.embed import Embeddings
+from calipers.estimate.blocks import Blocks
+from calipers.estimate.histograms import Histograms
+from calipers.estimate.quantise import Buckets, Quantisation
+from calipers.metrics.needs import Needs
+from calipers.metrics.pair import Pair, Settings
+from calipers.road.spaces import PCA, Scope
+from calipers.road.stages import Embedded
+
+if TYPE_CHECKING:
+    from calipers.estimate.shared import SharedSpace
+
+
+@dataclass(frozen=True, eq=False)
+class RunSpace:
+    """One projection and one set of cells for all systems of a run.
+
+    They are made with weight ½ on the reference and ½ divided over the systems, the files of a
+    system together, so adding a system changes the scores of the others.
+    """
+
+    embedded: Embedded
+    scope: Scope = "run"
+
+    @cached_property
+    def views(self) -> dict[str, SharedView]:
+        """What all sets share in each view, made when first asked for."""
+        return {view: SharedView(self.embedded, view) for view in self.embedded.reference.views}
+
+    def pair(self, view: str, generated: Embeddings, settings: Settings, needs: Needs) -> Pair:
+        """Give the rows in the shared projection, counted over the shared cells."""
+        shared, (system, file) = self.views[view], self._place(generated)
+
+        def quantised(buckets: Buckets, restarts: int) -> Quantisation:
+            return of_file(
+                shared.counted(buckets, restarts, settings)[system], file, shared.spans(system)
+            )
+
+        rows = shared.space.systems[system][shared.spans(system)[file]]
+        return Pair(shared.space.reference, rows, settings, needs, quantised)
+
+    def _place(self, generated: Embeddings) -> tuple[int, int]:
+        """Which file of which system these are."""
+        return next(
+            (system, file)
+            for system, files in enumerate(self.embedded.systems)
+            for file, each in enumerate(files)
+            if each is generated
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SharedView:
+    """The rows of all sets by one view, and what was counted over them."""
+
+    embedded: Embedded
+    view: str
+
+    @cached_property
+    def space(self) -> SharedSpace:
+        """All sets on the leading axes of their weighted union, the files of a system in a row."""
+        from calipers.estimate.shared import shared_space
+
+        systems = [
+            np.concatenate([file.views[self.view] for file in files])
+            for files in self.embedded.systems
+        ]
+        return shared_space(self.embedded.reference.views[self.view], systems, norm="l2", pca=PCA)
+
+    def spans(self, system: int) -> list[slice]:
+        """Where the rows of each file of a system lie among its rows."""
+        sizes = [len(file.views[self.view]) for file in self.embedded.systems[system]]
+        ends = np.cumsum([0, *sizes]).tolist()
+        return [slice(start, end) for start, end in pairwise(ends)]
+
+    def counted(
+        self, buckets: Buckets, restarts: int, settings: Settings
+    ) -> tuple[Quantisation, ...]:
+        """Count every system over shared cells, its files as blocks of rows; once for each cut."""
+        from calipers.estimate.shared import shared_quantise
+
+        asked = (buckets, restarts)
+        if asked not in self._counted:
+            self._counted[asked] = shared_quantise(
+                self.space.reference,
+                self.space.systems,
+                buckets=buckets,
+                restarts=restarts,
+                seed=settings.seed,
+                blocks=self._files,
+                threads=settings.threads,
+            )
+        return self._counted[asked]
+
+    @property
+    def _files(self) -> tuple[Blocks, list[Blocks]]:
+        """The file of every row, as its block."""
+        every = [self.spans(system) for system in range(len(self.embedded.systems))]
+        labels = [
+            np.repeat(np.arange(len(spans)), [span.stop - span.start for span in spans])
+            for spans in every
+        ]
+        whole = Blocks(np.zeros(len(self.space.reference), np.int64), 1)
+        return whole, [Blocks(each, len(spans)) for each, spans in zip(labels, every, strict=True)]
+
+    @cached_property
+    def _counted(self) -> dict[tuple[Buckets, int], tuple[Quantisation, ...]]:
+        return {}
+
+
+def of_file(cells: Quantisation, file: int, spans: Sequence[slice]) -> Quantisation:
+    """The cells of a system, with the counts of one of its files."""
+    runs = []
+    for run in cells.runs:
+        if run.generated_blocks is None:
+            raise ValueError("cells must be counted by file")
+        runs.append(Histograms(run.reference, run.generated_blocks[file]))
+    reference, generated = cells.labels
+    return replace(cells, runs=tuple(runs), labels=(reference, generated[spans[file]]))

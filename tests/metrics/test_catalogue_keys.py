@@ -1,0 +1,161 @@
+"""Keys of scores: options in any order, one canonical form, and clear words for what is wrong."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calipers.curves.divergences import DIVERGENCES, WEIGHTED
+from calipers.errors import InputError
+from calipers.estimate.estimators import ESTIMATORS as CATALOGUE
+from calipers.estimate.smoothing import SMOOTHINGS
+from calipers.metrics.catalogue import FAMILIES, METRICS, choose, find, split_key
+from calipers.metrics.keys import ESTIMATORS, Options, vocabulary
+
+VIEWS = ("meaning", "form")
+
+
+def names(asked, **options):
+    return [choice.key for choice in choose(asked, VIEWS, **options)]
+
+
+@pytest.mark.parametrize(
+    ("written", "canonical"),
+    [
+        ("mauve:kl", "mauve"),
+        ("mauve:kl:quantisation:none", "mauve"),
+        ("mauve:knn:chi2", "mauve:chi2:knn"),
+        ("frontier_integral:kl:knn", "frontier_integral:knn"),
+        ("mauve:laplace:le_cam", "mauve:le_cam:laplace"),
+        ("mauve:krichevsky-trofimov", "mauve_star"),
+        ("mauve:krichevsky-trofimov:chi2", "mauve_star:chi2"),
+        ("midpoint:knn:none", "midpoint:knn"),
+        ("frontier_f8:krichevsky-trofimov", "frontier_f8:krichevsky-trofimov"),
+        ("divergence:interpolated_kl=0.30", "divergence:interpolated_kl=0.3"),
+        ("mauve_star:chi2", "mauve_star:chi2"),
+        ("prd_f8:kde", "prd_f8:kde"),
+        ("ot:", "ot"),
+    ],
+)
+def test_the_canonical_key(written, canonical):
+    assert find(written).name == canonical
+    assert find(canonical).name in (canonical, "ot")
+    assert names([f"form.{written}"]) == [f"form.{canonical}"]
+
+
+@given(
+    st.permutations(["divergence", "estimator"]),
+    st.sampled_from(vocabulary("divergence")),
+    st.sampled_from(ESTIMATORS),
+)
+def test_the_order_of_the_options_is_free(order, divergence, estimator):
+    words = {"divergence": divergence, "estimator": estimator}
+    written = ":".join(["midpoint", *(words[axis] for axis in order)])
+    found = find(written)
+    assert found.options == Options(divergence, estimator)
+    assert find(found.name) == found
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ("mauve:ch2", "'mauve:ch2': unknown option 'ch2'; did you mean 'chi2'"),
+        ("mauve:k-nn", "did you mean 'knn'"),
+        ("mauve:xyz", "unknown option 'xyz'; known: .*boosted.*chi2.*laplace"),
+        ("mauve:chi2:kl", "'mauve:chi2:kl' names a divergence twice, 'chi2' and 'kl'; give one"),
+        ("mauve:knn:knn", "names an estimator twice"),
+        ("mauve:none:laplace", "names a smoothing twice"),
+        ("prd_f8:chi2", "'prd_f8' takes no divergence, only an estimator; found 'prd_f8:chi2'"),
+        ("prd_f8:laplace", "takes no smoothing, only an estimator"),
+        ("precision:5", "metric 'precision' takes no option; found 'precision:5'$"),
+        ("precision:knn", "metric 'precision' takes no option; found 'precision:knn'$"),
+        ("near_copies:train", r"takes no option; found .*; a training set \(--train FILE"),
+        ("recall:group=x", r"takes no option; found .*; a field of groups \(--group FIELD"),
+        ("mauve:group=x", r"takes no option; found 'mauve:group=x'; a field of groups"),
+        ("mauve:knn:laplace", "smooths the counts of cells, .* 'knn' counts none; .* 'mauve:knn'$"),
+        ("mauve:kde:krichevsky-trofimov", "ask for 'mauve:kde'$"),
+        ("mauve_star:knn", "'mauve_star:knn': .* counts of cells; ask for 'mauve:knn'$"),
+        ("mauve_star:chi2:kde", "ask for 'mauve:chi2:kde'$"),
+        ("mauve_star:laplace", "has its own smoothing; ask for 'mauve:laplace'$"),
+        ("mauve:interpolated_kl", r"takes a weight in \(0, 1\), as interpolated_kl=0.3"),
+        ("mauve:interpolated_kl=2", "between 0 and 1, both left out; found 2"),
+        ("mauve:interpolated_chi2=0", "between 0 and 1, both left out; found 0"),
+        ("mauve:skew_jensen_shannon=nan", "found nan"),
+        ("mauve:skew_jensen_shannon=x", "found 'skew_jensen_shannon=x'"),
+        ("mauve:chi2=0.3", "takes no weight; found 'chi2=0.3'"),
+        ("mauve:model", "unknown option 'model'"),
+        ("mauve:KL", "unknown option 'KL'; did you mean 'kl'"),
+        ("mauve::kl", "unknown option ''"),
+        ("mauv:knn", "unknown metric 'mauv'; did you mean 'mauve'"),
+        ("shape.mauve:chi2", "unknown view 'shape'"),
+        ("frontier:chi22", "unknown option 'chi22'; did you mean 'chi2'"),
+        ("support:knn", "takes no option"),
+        (":", "unknown metric ''"),
+    ],
+)
+def test_what_is_wrong_is_said_with_what_was_written(written, words):
+    with pytest.raises(InputError, match=words):
+        choose(written, VIEWS)
+
+
+def test_a_view_with_a_weight_is_read_before_the_colon():
+    assert split_key("form.divergence:interpolated_kl=0.3") == (
+        "form",
+        "divergence",
+        ("interpolated_kl=0.3",),
+    )
+    assert names("divergence:interpolated_kl=0.3") == ["divergence:interpolated_kl=0.3"]
+
+
+def test_families_views_and_options_of_families():
+    assert names("copying") == ["authenticity", "near_copies"]
+    assert names("form.copying") == ["form.authenticity", "form.near_copies"]
+    assert names("mmd") == ["mmd", "kid", "energy_distance"]
+    assert names("mmd:") == ["mmd"]
+    assert names("prd:knn") == [f"{name}:knn" for name in names("prd")]
+    assert names("frontier:kde") == [
+        f"{name}:kde" for name in names("frontier") if not name.endswith("_star")
+    ]
+    assert "mauve_star:chi2" in names("frontier:chi2")
+    assert names("form") == [f"form.{name}" for name in METRICS]
+
+
+def test_a_key_counts_once_and_keeps_its_place():
+    assert names("mauve,recall,mauve:kl,mauve:knn") == ["mauve", "recall", "mauve:knn"]
+    both = choose("ot,ot_quantised", VIEWS)
+    assert {choice.name for choice in both if choice.named} == {"ot_quantised"}
+
+
+def test_with_another_estimator_keys_carry_it():
+    assert names("mauve,prd_f8,recall", estimator="knn") == ["mauve:knn", "prd_f8:knn", "recall"]
+    assert names("mauve:kde:chi2,midpoint:quantisation", estimator="knn") == [
+        "mauve:chi2:kde",
+        "midpoint",
+    ]
+    usual = names(None, estimator="gaussian")
+    assert "mauve:gaussian" in usual
+    assert not [name for name in usual if name.endswith("_star")]
+    assert "divergence:kde" in names("all", estimator="kde")
+
+
+@pytest.mark.parametrize("asked", ["mauve_star", "mauve:laplace", "mauve_star:chi2"])
+def test_smoothing_needs_counts(asked):
+    with pytest.raises(InputError, match=r"'knn' counts none; ask for 'mauve:(chi2:)?knn'$"):
+        choose(asked, VIEWS, estimator="knn")
+
+
+def test_an_unknown_estimator_is_named():
+    with pytest.raises(InputError, match="unknown estimator 'knnn'; did you mean 'knn'"):
+        choose("mauve", VIEWS, estimator="knnn")
+
+
+def test_the_words_are_those_of_the_rooms_that_read_them():
+    assert {word.partition("=")[0] for word in vocabulary("divergence")} == {
+        *DIVERGENCES,
+        *WEIGHTED,
+    }
+    assert vocabulary("smoothing") == SMOOTHINGS
+    assert {*vocabulary("estimator"), "model"} == set(CATALOGUE)
+    words = [word for axis in ("divergence", "estimator", "smoothing") for word in vocabulary(axis)]
+    assert len(words) == len(set(words))
+    assert not {*METRICS} & {*VIEWS}
+    assert {*FAMILIES} & {*METRICS} == {"ot", "mmd"}

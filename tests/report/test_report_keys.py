@@ -1,0 +1,70 @@
+"""What keys with options are called: composed from their parts, without the catalogue."""
+
+from __future__ import annotations
+
+import pytest
+
+from calipers.metrics.catalogue import METRICS, find
+from calipers.metrics.keys import ESTIMATORS, SMOOTHINGS, vocabulary
+from calipers.report import names, plain_text
+from calipers.report import vocabulary as words
+from calipers.report.names import label, meaning
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("mauve_star:chi2", "MAUVE* χ²"),
+        ("frontier_integral:knn", "FI k-NN"),
+        ("mauve:chi2:knn", "MAUVE χ² k-NN"),
+        ("mauve:interpolated_kl=0.3", "MAUVE KL 0.3"),
+        ("midpoint:laplace", "Mid Laplace"),
+        ("prd_f1_8:gaussian", "PRD F1/8 Gauss"),
+        ("divergence", "Div KL"),
+        ("divergence:knn", "Div KL k-NN"),
+        ("divergence_star:le_cam", "Div* Le Cam"),
+        ("mauve:unheard", "mauve:unheard"),
+        ("unheard:chi2", "unheard:chi2"),
+        ("recall:group=a:b", "Recall a:b"),
+        ("near_copies:train", "Copies train"),
+    ],
+)
+def test_the_head_of_a_column(key, text):
+    assert label(key) == text
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("mauve", "how close the two distributions are, unsmoothed; 1 is no gap"),
+        ("mauve:chi2", "how close the two distributions are, unsmoothed, by χ²; 1 is no gap"),
+        ("mauve:knn", "how close the two distributions are, from nearest neighbours; 1 is no gap"),
+        (
+            "mauve:laplace",
+            "how close the two distributions are, 1 added to each count; 1 is no gap",
+        ),
+        ("max_recall:kde", ", from kernel densities"),
+    ],
+)
+def test_what_a_key_with_options_tells(key, text):
+    assert meaning(key).endswith(text)
+
+
+def test_every_word_of_every_option_has_a_name():
+    for divergence in vocabulary("divergence"):
+        assert label(find(f"divergence_star:{divergence}").name).startswith("Div* ")
+        assert divergence.partition("=")[0] in words.DIVERGENCES
+    assert set(ESTIMATORS[1:]) == set(words.ESTIMATORS)
+    assert set(SMOOTHINGS) - {"none"} == set(words.SMOOTHINGS)
+    assert set(words.MADE_BY) == set(words.ESTIMATORS) | set(words.SMOOTHINGS)
+    assert set(names.FAMILIES) == {metric.family for metric in METRICS.values()}
+    assert len({label(name) for name in METRICS}) == len(METRICS)
+
+
+def test_the_headline_follows_the_estimator(make):
+    scores = {"precision": make["score"](0.5), "mauve:knn": make["score"](0.4)}
+    scores |= {"frontier_integral:knn": make["score"](0.3)}
+    data = make["comparison"]([make["system"]("a", scores)], estimator="knn")
+    text = plain_text(data)
+    assert "MAUVE k-NN↑" in text
+    assert "FI k-NN" not in text
