@@ -12,6 +12,7 @@ from calipers.errors import InputError
 from calipers.estimate import Histograms, Supports, neighbourhoods, preprocess, quantise
 from calipers.estimate.blocks import Blocks
 from calipers.estimate.kmeans import k_means
+from calipers.estimate.kmeans_layout import lay_out
 from calipers.estimate.preprocess import unit_rows
 from calipers.estimate.tiles import workers
 from calipers.metrics import prd, precision_recall
@@ -71,7 +72,8 @@ def test_clusters_far_apart_get_the_labels_of_a_float64_run(rng, distance, threa
     shift = np.repeat([[0.0, 0.0], [distance, 0.0]], 500, axis=0)
     rows = (rng.standard_normal((1000, 2)) + shift - shift.mean(axis=0)).astype(np.float32)
     with workers(threads) as pool:
-        found = k_means(rows, 40, seed=0, max_iterations=500, workers=pool)
+        table = lay_out([rows], pool)
+        found = k_means(table, 40, seed=0, max_iterations=500, workers=pool)
     first = rows[np.random.default_rng(0).choice(1000, 40, replace=False)].astype(float)
     theirs = KMeans(40, init=first, n_init=1, max_iter=500).fit(rows.astype(float))
     np.testing.assert_array_equal(found.labels, theirs.labels_)

@@ -6,9 +6,12 @@ from sklearn.decomposition import PCA
 
 from calipers.errors import InputError
 from calipers.estimate import preprocess
+from calipers.estimate.axes import principal_axes
 from calipers.estimate.blocks import Blocks
 from calipers.estimate.moments import Moments
 from calipers.estimate.preprocess import unit_rows
+from calipers.estimate.scatter import scatter_about
+from calipers.estimate.tiles import Workers
 
 
 @pytest.fixture
@@ -110,3 +113,65 @@ def test_both_sides_are_scaled_to_length_one(pair):
     ours = preprocess(*pair, norm="l2", pca=None)
     for side in (ours.reference, ours.generated):
         np.testing.assert_allclose(np.linalg.norm(side, axis=1), 1)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.9, 1.0])
+def test_principal_axes_equal_those_of_a_full_decomposition(rng, share):
+    spread = 1 / (1 + np.arange(120.0))
+    turn = np.linalg.qr(rng.standard_normal((120, 120)))[0]
+    scatter = (turn * spread) @ turn.T
+    axes, kept = principal_axes(scatter, share)
+    shares = np.cumsum(spread) / spread.sum()
+    count = int(np.searchsorted(shares, share - 1e-12)) + 1
+    assert axes.shape == (120, count)
+    assert kept == pytest.approx(shares[count - 1])
+    np.testing.assert_allclose(np.abs(axes.T @ turn[:, :count]), np.eye(count), atol=1e-10)
+
+
+def test_few_axes_and_all_axes_are_found_alike(rng, monkeypatch):
+    rows = rng.standard_normal((400, 90)) / (1 + np.arange(90.0))
+    scatter = rows.T @ rows
+    found = []
+    for concentrated in (0.0, 1.0):
+        monkeypatch.setattr("calipers.estimate.axes.CONCENTRATED", concentrated)
+        found.append(principal_axes(scatter, 0.9))
+    assert found[0][0].shape == found[1][0].shape
+    assert found[0][1] == pytest.approx(found[1][1], abs=1e-12)
+    np.testing.assert_allclose(np.abs(found[0][0]), np.abs(found[1][0]), atol=1e-9)
+
+
+def test_a_scatter_of_nothing_has_one_axis():
+    axes, kept = principal_axes(np.zeros((5, 5)), 0.9)
+    assert axes.shape == (5, 1)
+    assert kept == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (50, 48), (600, 49), (4500, 100)])
+def test_scatter_about_a_centre(rng, dtype, n, d):
+    rows = (rng.standard_normal((n, d)) + 1).astype(dtype)
+    centre = rng.standard_normal(d)
+    deviations = rows.astype(float) - centre
+    expected = 3 * deviations[: n // 2].T @ deviations[: n // 2]
+    expected += deviations[n // 2 :].T @ deviations[n // 2 :]
+    sets = [part for part in (rows[: n // 2], rows[n // 2 :]) if len(part)]
+    found = scatter_about(sets, centre, [3, 1][-len(sets) :], Workers.alone())
+    tolerance = 1e-5 if dtype == np.float32 else 1e-12
+    np.testing.assert_allclose(found, expected, atol=tolerance * max(1, np.abs(expected).max()))
+    np.testing.assert_array_equal(found, found.T)
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_threads_change_no_coordinate(rng, dtype, threads):
+    rows = rng.standard_normal((2, 1300, 60)).astype(dtype)
+    one, many = (preprocess(*rows, threads=count) for count in (1, threads))
+    np.testing.assert_array_equal(one.reference, many.reference)
+    np.testing.assert_array_equal(one.generated, many.generated)
+
+
+def test_rows_whose_squares_underflow_get_length_one():
+    rows = np.array([[3e-200, 4e-200], [3e-30, 4e-30]])
+    np.testing.assert_allclose(unit_rows(rows), [[0.6, 0.8]] * 2, rtol=1e-12)
+    short = np.array([[3e-42, 4e-42]], np.float32)
+    np.testing.assert_allclose(unit_rows(short), [[0.6, 0.8]], rtol=1e-3)

@@ -1,3 +1,5 @@
+import importlib
+
 import numpy as np
 import pytest
 
@@ -64,7 +66,8 @@ def test_bad_restarts(clusters):
 def test_the_best_run_has_the_smallest_inertia_and_the_first_of_equals():
     runs = tuple(Histograms(np.array([n]), np.array([n])) for n in (1, 2, 3, 4))
     labels = (np.zeros(1, np.int32), np.zeros(1, np.int32))
-    assert Quantisation(runs, (3.0, 1.0, 2.0, 1.0), labels, 1).best is runs[1]
+    centres = np.zeros((1, 2))
+    assert Quantisation(runs, (3.0, 1.0, 2.0, 1.0), labels, 1, centres).best is runs[1]
 
 
 def test_every_restart_is_another_and_the_labels_are_those_of_the_best(rng):
@@ -109,3 +112,49 @@ def test_cells_do_not_depend_on_the_scale(rng, exponent):
     )
     for one, two in zip(plain.labels, scaled.labels, strict=True):
         np.testing.assert_array_equal(one, two)
+
+
+def test_cube_root_buckets_are_the_rounded_cube_root_of_the_smaller_set():
+    assert bucket_count("cube-root", 1000, 8000) == 10
+    assert bucket_count("cube-root", 9261, 700) == 9  # 8.88
+    assert bucket_count("cube-root", 2, 900) == 2
+    with pytest.raises(InputError, match="'auto', 'cube-root' or a whole number"):
+        bucket_count("cuberoot", 10, 10)
+
+
+def test_cube_root_buckets_are_used(rng):
+    reference, generated = rng.standard_normal((2, 125, 3))
+    cells = quantise(reference, generated, buckets="cube-root")
+    assert cells.buckets == len(cells.best.reference) == 5
+
+
+@pytest.mark.parametrize("exponent", [-70, 0, 70])
+def test_centres_are_the_means_of_the_rows_of_each_cell(rng, exponent):
+    reference, generated = np.ldexp(rng.standard_normal((2, 90, 5)) + 3, exponent)
+    cells = quantise(reference, generated, buckets=12, restarts=3)
+    union, labels = np.concatenate([reference, generated]), np.concatenate(cells.labels)
+    for cell, centre in enumerate(cells.centres):
+        mean = union[labels == cell].mean(axis=0)
+        np.testing.assert_allclose(centre, mean, rtol=1e-6, atol=1e-6 * 2.0**exponent)
+    assert cells.centres.shape == (12, 5)
+
+
+def test_labels_and_centres_know_only_cells_that_hold_a_row():
+    rows = np.repeat([[0.0, 0.0], [4.0, 0.0]], 15, axis=0)
+    cells = quantise(rows, rows, buckets=6, restarts=2)
+    assert sorted(set(cells.labels[0])) == [0, 1]
+    assert len(cells.centres) == len(cells.best.reference) == 2
+    np.testing.assert_allclose(cells.centres[cells.labels[0]], rows, atol=1e-12)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_runs_side_by_side_and_one_by_one_are_the_same(rng, monkeypatch, threads):
+    module = importlib.import_module("calipers.estimate.joint_cells")
+    reference, generated = rng.standard_normal((2, 300, 6))
+    small = quantise(reference, generated, restarts=4, threads=threads)
+    monkeypatch.setattr(module, "SMALL", 0)
+    monkeypatch.setattr("calipers.estimate.kmeans.PIECE", 1000)
+    large = quantise(reference, generated, restarts=4, threads=threads)
+    assert small.inertias == large.inertias
+    for one, two in zip(small.runs, large.runs, strict=True):
+        np.testing.assert_array_equal(one.generated, two.generated)

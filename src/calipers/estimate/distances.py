@@ -9,6 +9,7 @@ as given.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -109,20 +110,19 @@ def sieves(*sets: Points, threads: int | None = None) -> tuple[Sieve, ...]:
     threads
         Number of threads; no effect on the result.
     """
-    total = sum(len(points) for points in sets)
     with workers(threads) as pool:
-        sums = [_column_sums(points, pool) for points in sets]
-        centre = sum(sums[1:], start=sums[0]) / total
-        largest = max(_largest_deviation(points, centre, pool) for points in sets)
-        scale = 2.0 ** -float(np.clip(np.frexp(largest)[1], -500, 500))
+        centre, exponent = centre_and_scale(sets, pool)
+        scale = 2.0**-exponent
         return tuple(_sieve(points, centre, scale, pool) for points in sets)
 
 
-def low_halves(rows: Points) -> NDArray[np.float32]:
-    """``(1 - slack) * |row|^2 / 2``, with the worst case of a float32 product as slack."""
-    half = 0.5 * np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-    low: NDArray[np.float32] = (half * (1 - slack(rows.shape[1]))).astype(np.float32)
-    return low
+def centre_and_scale(sets: Sequence[Points], pool: Workers) -> tuple[NDArray[np.float64], int]:
+    """The mean of all rows, and the power of two that no deviation from it passes."""
+    total = sum(len(points) for points in sets)
+    sums = [column_sums(points, pool) for points in sets]
+    centre = sum(sums[1:], start=sums[0]) / total
+    largest = max(_largest_deviation(points, centre, pool) for points in sets)
+    return centre, int(np.clip(np.frexp(largest)[1], -500, 500))
 
 
 def slack(d: int) -> float:
@@ -130,7 +130,8 @@ def slack(d: int) -> float:
     return (d + 16) * UNIT * 1.01
 
 
-def _column_sums(points: Points, pool: Workers) -> NDArray[np.float64]:
+def column_sums(points: Points, pool: Workers) -> NDArray[np.float64]:
+    """Sums of all columns in float64, whatever the number of threads."""
     parts = list(pool.map(lambda span: _sum_rows(points[slice(*span)]), panel_spans(len(points))))
     total: NDArray[np.float64] = np.sum(parts, axis=0)
     return total

@@ -2,9 +2,10 @@
 
 When a centre moves by δ, its distance to a row shrinks by at most δ. Keeping that bound for every
 pair (Elkan, ICML 2003), an iteration has to look only at pairs whose bound has fallen below the
-distance to the row's own centre. A row changes its centre only when the float64 distance is
-strictly smaller, so the inertia never rises. Sums are taken in row order, so the result does not
-depend on the number of threads.
+distance to the row's own centre. A second bound, for the nearest of 16 centres (after Ding et al.,
+ICML 2015), tells for most of them at once that none has. A row changes its centre only when the
+float64 distance is strictly smaller, so the inertia never rises. Sums are taken in row order, so
+the result does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -14,23 +15,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.distances import low_halves
-from calipers.estimate.kmeans_kernels import (
-    look_again,
-    loosen,
-    mean_rows,
-    measure_own,
-    nearest,
-)
-from calipers.estimate.tiles import Span, Workers, spans
+from calipers.estimate.kmeans_centres import Centres, place_centres
+from calipers.estimate.kmeans_found import Found
+from calipers.estimate.kmeans_kernels import assign, mean_rows, shift_sums
+from calipers.estimate.kmeans_layout import Floats, Table
+from calipers.estimate.lanes import LANES
+from calipers.estimate.tiles import Span, Workers, panel_spans, spans
 
-# Above this share of pairs to look at, one matrix product is cheaper than single distances
+# Above this share of pairs to look at, all products are cheaper than single distances
 DENSE = 0.04
 # Bounds of more pairs than this would take over a gibibyte; all pairs are computed anew instead
 MOST_BOUNDS = 2**28
 TOLERANCE = 1e-4
-
-Rows = NDArray[np.float32]
+PIECE = 2**20  # pairs, or numbers to add up, that are worth a thread's while
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,7 @@ class Clustering:
     labels
         Centre of every row, shape ``(n,)``, int32.
     inertia
-        Sum of squared distances of the rows to their centres.
+        Sum of squared distances of the rows to their centres, each times the row's weight.
     iterations
         How many rounds it took.
     """
@@ -53,104 +50,116 @@ class Clustering:
 
 
 @dataclass(frozen=True)
-class _State:
-    """What a run keeps between rounds, row by row; updated in place."""
+class _Run:
+    """What a run keeps between rounds; the arrays are updated in place."""
 
-    rows: Rows
-    low: NDArray[np.float32]  # a lower bound of half the squared length of each row
-    labels: NDArray[np.int32]
-    own: NDArray[np.float64]  # squared distance of each row to its centre
-    bounds: Rows | None  # (n, centres), lower bounds of the distances
+    table: Table
+    found: Found
+    counted: NDArray[np.int32]  # the labels that are in the sums
+    sums: NDArray[np.float64]  # (centres, depth)
+    workers: Workers
 
 
 def k_means(
-    rows: Rows, centres: int, *, seed: int, max_iterations: int, workers: Workers
+    table: Table, centres: int, *, seed: int, max_iterations: int, workers: Workers
 ) -> Clustering:
     """Cluster rows from random ones of them as the first centres.
 
     Parameters
     ----------
-    rows
-        Shape ``(n, d)``, float32, centred.
+    table
+        The rows and their weights, laid out.
     centres
         How many, from 1 to n.
     seed
-        Of the choice of the first centres.
+        Of the choice of the first centres; rows are drawn in proportion to their weights.
     max_iterations
         Rounds after which it stops in any case.
     workers
         The threads that share the rows; no effect on the result.
     """
-    first = np.random.default_rng(seed).choice(len(rows), centres, replace=False)
-    middle = rows[first]
-    state = _state(rows, centres)
-    parts = spans(len(rows), -(-len(rows) // (4 * workers.threads)))
-    enough = TOLERANCE * float(rows.var(axis=0, dtype=np.float64).mean())
-    drift = None
+    middle = place_centres(table.rows[_draw(table, centres, seed)], None, centres)
+    run = _start(table, len(middle.low), workers)
+    _assign(run, middle)
     rounds = 0
-    while _assign(state, middle, drift, parts, workers) > 0 and rounds < max_iterations:
+    while _sum_up(run) > 0 and rounds < max_iterations:
         rounds += 1
-        moved = _relocate(_means(state, middle, workers), state)
-        drift = np.sqrt(((moved - middle).astype(np.float64) ** 2).sum(axis=1))
-        middle = moved
-        if float(drift @ drift) <= enough:
-            _assign(state, middle, drift, parts, workers)
+        middle = place_centres(_means(run, middle, centres), middle, centres)
+        _assign(run, middle)
+        if float(middle.drift @ middle.drift) <= TOLERANCE * table.spread:
             break
-    return Clustering(state.labels, float(state.own.sum()), rounds)
+    inertia = float((run.found.own * table.weights).sum())
+    return Clustering(run.found.labels, inertia, rounds)
 
 
-def _state(rows: Rows, centres: int) -> _State:
-    n = len(rows)
-    bounds = np.empty((n, centres), np.float32) if n * centres <= MOST_BOUNDS else None
-    return _State(rows, low_halves(rows), np.full(n, -1, np.int32), np.full(n, np.inf), bounds)
+def cell_means(table: Table, labels: NDArray[np.int32]) -> NDArray[np.float64]:
+    """The mean of the rows of every cell, as given before they were laid out; ``(cells, d)``."""
+    count, d = int(labels.max()) + 1, len(table.centre)
+    sums, nothing = np.zeros((count, table.rows.shape[1])), np.full(table.n, -1, np.int32)
+    shift_sums(table.rows, nothing, labels, table.weights, sums, 0, d)
+    means = sums[:, :d] / np.bincount(labels, table.weights)[:, None]
+    return np.ldexp(means, table.exponent) + table.centre
 
 
-def _assign(
-    state: _State,
-    middle: Rows,
-    drift: NDArray[np.float64] | None,
-    parts: list[Span],
-    workers: Workers,
-) -> int:
-    """Bring every row to its nearest centre; return how many changed theirs."""
-    low = low_halves(middle)
-    shrink = None if drift is None else (drift * (1 + 1e-6)).astype(np.float32)
-
-    def work(part: Span) -> int:
-        return _assign_part(state, slice(*part), middle, low, shrink)
-
-    return sum(workers.map(work, parts))
+def _draw(table: Table, centres: int, seed: int) -> NDArray[np.int64]:
+    """Draw the rows that are the first centres."""
+    shares = table.weights / table.weights.sum()
+    return np.random.default_rng(seed).choice(
+        table.n, centres, replace=False, p=None if (shares == shares[0]).all() else shares
+    )
 
 
-def _assign_part(state: _State, part: slice, middle: Rows, low: Rows, drift: Rows | None) -> int:
-    rows, labels, own = state.rows[part], state.labels[part], state.own[part]
-    bounds = None if state.bounds is None else state.bounds[part]
-    if drift is not None:
-        measure_own(rows, middle, labels, own)
-        if bounds is not None and loosen(bounds, drift, own, labels) <= DENSE * bounds.size:
-            return int(look_again(rows, middle, labels, own, bounds))
-    products = rows @ middle.T
-    return int(nearest(products, rows, state.low[part], middle, low, labels, own, bounds))
+def _start(table: Table, places: int, workers: Workers) -> _Run:
+    n, kept = table.n, table.n if table.n * places <= MOST_BOUNDS else 0
+    found = Found(
+        np.full(n, -1, np.int32),
+        np.full(n, np.inf),
+        np.empty((kept, places), np.float32),
+        np.full((kept, -(-places // LANES**2) * LANES), np.inf, np.float32),
+    )
+    sums = np.zeros((places, table.rows.shape[1]))
+    return _Run(table, found, np.full(n, -1, np.int32), sums, workers)
 
 
-def _means(state: _State, middle: Rows, workers: Workers) -> Rows:
-    """The mean of every centre's rows; a centre without rows stays where it is."""
-    order = np.argsort(state.labels, kind="stable")
-    starts = np.searchsorted(state.labels[order], np.arange(len(middle) + 1))
-    moved = middle.copy()
+def _assign(run: _Run, middle: Centres) -> None:
+    """Bring every row to its nearest centre."""
+    table = run.table
 
     def work(part: Span) -> None:
-        mean_rows(state.rows, order, starts, part[0], part[1], moved)
+        assign(table.rows, table.low, part[0], part[1], run.found, middle, DENSE)
 
-    list(workers.map(work, spans(len(middle), -(-len(middle) // workers.threads))))
-    return moved
+    pieces = _pieces(table.n * len(middle.low), 4 * run.workers.threads)
+    list(run.workers.map(work, panel_spans(table.n, -(-table.n // pieces))))
 
 
-def _relocate(middle: Rows, state: _State) -> Rows:
-    """Move centres without rows onto the rows that are farthest from their own."""
-    empty = np.flatnonzero(np.bincount(state.labels, minlength=len(middle)) == 0)
+def _sum_up(run: _Run) -> int:
+    """Bring the sums up to date; return how many rows changed their centre."""
+    table, labels = run.table, run.found.labels
+    depth = table.rows.shape[1]
+
+    def work(part: Span) -> int:
+        counted = shift_sums(table.rows, run.counted, labels, table.weights, run.sums, *part)
+        return int(counted)
+
+    pieces = _pieces(table.n * depth, run.workers.threads)
+    width = -(-depth // (pieces * LANES)) * LANES
+    changed = list(run.workers.map(work, spans(depth, width)))
+    run.counted[:] = labels
+    return changed[0]
+
+
+def _pieces(work: int, most: int) -> int:
+    return max(1, min(work // PIECE, most))
+
+
+def _means(run: _Run, middle: Centres, centres: int) -> Floats:
+    """Means of the centres' rows; centres without rows move to the rows farthest from their own."""
+    moved, counts = middle.values[:centres].copy(), np.zeros(centres, np.int64)
+    mean_rows(run.sums, run.found.labels, run.table.weights, moved, counts)
+    empty = np.flatnonzero(counts == 0)
     if len(empty):
-        farthest = np.argsort(-state.own, kind="stable")[: len(empty)]
-        far = state.own[farthest] > 0
-        middle[empty[far]] = state.rows[farthest[far]]
-    return middle
+        costs = run.found.own * run.table.weights
+        farthest = np.argsort(-costs, kind="stable")[: len(empty)]
+        far = costs[farthest] > 0
+        moved[empty[far]] = run.table.rows[farthest[far]]
+    return moved

@@ -6,138 +6,137 @@ from typing import Any
 
 import numpy as np
 
-from calipers.estimate.distances import squared_distance
-from calipers.estimate.jit import kernel
+from calipers.estimate.jit import inlined, kernel
+from calipers.estimate.kmeans_dense import take_all
+from calipers.estimate.kmeans_found import keep_bound, measure, place_of
+from calipers.estimate.lanes import LANES, lanes_below, least_lane
+from calipers.estimate.microkernel import address, lowest_bit
+
+SAMPLE = 8  # every eighth row tells whether single distances or all products are less work
 
 
 @kernel
-def mean_rows(rows: Any, order: Any, starts: Any, first: int, last: int, means: Any) -> None:
-    total = np.empty(rows.shape[1], np.float64)
-    for centre in range(first, last):
-        count = starts[centre + 1] - starts[centre]
-        if count == 0:
+def assign(
+    rows: Any, low: Any, first: int, last: int, found: Any, centres: Any, few: float
+) -> None:
+    """Bring rows `first` to `last` to their nearest centres.
+
+    Where more than the share `few` of all pairs must be looked at, all products are taken.
+    """
+    for i in range(first, last):
+        label = found.labels[i]
+        if label >= 0 and centres.drift[label] > 0:
+            found.own[i] = measure(rows, i, centres.values, label)
+    if found.labels[first] >= 0 and found.bounds.shape[0] > 0:
+        sampled = (last - first - 1) // SAMPLE + 1
+        if _count(first, last, found, centres) <= few * sampled * found.bounds.shape[1]:
+            _look_again(rows, first, last, found, centres)
+            return
+    take_all(rows, low, first, last, found, centres)
+
+
+@inlined
+def _count(first: int, last: int, found: Any, centres: Any) -> int:
+    """In every eighth row, how many pairs must be looked at."""
+    hits = 0
+    less, group_less = address(centres.total), address(centres.group_total)
+    for i in range(first, last, SAMPLE):
+        reach = _reach(found.own[i])
+        for g0 in range(0, found.groups.shape[1], LANES):
+            groups = lanes_below(
+                place_of(found.groups, i, g0), group_less + np.uintp(4 * g0), reach
+            )
+            while groups:
+                c0 = LANES * (g0 + lowest_bit(groups))
+                groups &= groups - np.uint64(1)
+                lanes = lanes_below(place_of(found.bounds, i, c0), less + np.uintp(4 * c0), reach)
+                while lanes:
+                    lanes &= lanes - np.uint64(1)
+                    hits += 1
+    return hits
+
+
+@inlined
+def _look_again(rows: Any, first: int, last: int, found: Any, centres: Any) -> None:
+    """Compute the distances whose bounds no longer rule them out."""
+    group_less = address(centres.group_total)
+    for i in range(first, last):
+        for g0 in range(0, found.groups.shape[1], LANES):
+            groups = lanes_below(
+                place_of(found.groups, i, g0), group_less + np.uintp(4 * g0), _reach(found.own[i])
+            )
+            while groups:
+                _look_at_group(rows, i, g0 + lowest_bit(groups), found, centres)
+                groups &= groups - np.uint64(1)
+
+
+@inlined
+def _look_at_group(rows: Any, i: int, g: int, found: Any, centres: Any) -> None:
+    c0 = LANES * g
+    place, less = place_of(found.bounds, i, c0), address(centres.total) + np.uintp(4 * c0)
+    lanes = lanes_below(place, less, _reach(found.own[i]))
+    while lanes:
+        c = c0 + lowest_bit(lanes)
+        lanes &= lanes - np.uint64(1)
+        if found.bounds[i, c] - centres.total[c] >= _reach(found.own[i]):
             continue
-        total[:] = 0.0
-        for place in range(starts[centre], starts[centre + 1]):
-            total += rows[order[place]]
-        means[centre] = total / count
+        squared = measure(rows, i, centres.values, c)
+        found.bounds[i, c] = keep_bound(np.float32(np.sqrt(squared)), centres.total[c])
+        if squared < found.own[i]:
+            _leave(i, found, centres)
+            found.labels[i], found.own[i] = c, squared
+            found.bounds[i, c] = np.float32(np.inf)
+    nearest = max(least_lane(place, less), np.float32(0))
+    found.groups[i, g] = keep_bound(nearest, centres.group_total[g])
 
 
-@kernel
-def measure_own(rows: Any, middle: Any, labels: Any, own: Any) -> None:
-    for i in range(rows.shape[0]):
-        own[i] = squared_distance(rows, i, middle, labels[i])
+@inlined
+def _leave(i: int, found: Any, centres: Any) -> None:
+    """Remember how far the centre is that a row leaves."""
+    old = found.labels[i]
+    distance = np.float32(np.sqrt(found.own[i]))
+    found.bounds[i, old] = keep_bound(distance, centres.total[old])
+    g = old // LANES
+    bound = keep_bound(distance, centres.group_total[g])
+    found.groups[i, g] = min(found.groups[i, g], bound)
 
 
-@kernel
+@inlined
 def _reach(squared: float) -> Any:
     """A distance as float32, never below the true one."""
     return np.float32(np.sqrt(squared) * (1 + 2.0**-22))
 
 
 @kernel
-def _loosen_row(bounds: Any, drift: Any, reach: Any) -> int:
-    hits = 0
-    for c in range(bounds.shape[0]):
-        bound = (bounds[c] - drift[c]) * np.float32(1 - 2.0**-23)
-        bounds[c] = bound
-        hits += bound < reach
-    return hits
-
-
-@kernel
-def loosen(bounds: Any, drift: Any, own: Any, labels: Any) -> int:
-    """Lower the bounds by what the centres moved; count the pairs that must be looked at."""
-    hits = 0
-    for i in range(bounds.shape[0]):
-        hits += _loosen_row(bounds[i], drift, _reach(own[i]))
-    return hits
-
-
-@kernel
-def _any_below(bounds: Any, reach: Any) -> bool:
-    hits = 0
-    for c in range(bounds.shape[0]):
-        hits += bounds[c] < reach
-    return hits > 0
-
-
-@kernel
-def look_again(rows: Any, middle: Any, labels: Any, own: Any, bounds: Any) -> int:
-    """Compute the distances whose bounds no longer rule them out."""
-    changed = 0
-    centres = bounds.shape[1]
-    for i in range(rows.shape[0]):
-        before, reach = labels[i], _reach(own[i])
-        for c0 in range(0, centres, 64):
-            c1 = min(c0 + 64, centres)
-            if not _any_below(bounds[i, c0:c1], reach):
-                continue
-            for c in range(c0, c1):
-                if bounds[i, c] < reach:
-                    squared = squared_distance(rows, i, middle, c)
-                    bounds[i, c] = np.float32(np.sqrt(squared) * (1 - 2.0**-22))
-                    if squared < own[i]:
-                        own[i], labels[i], reach = squared, c, _reach(squared)
-        changed += labels[i] != before
-    return changed
-
-
-@kernel
-def _nearest_in_row(products: Any, row_low: Any, low: Any, bounds: Any) -> Any:
-    """Bounds of one row from its products, and the least of them."""
-    least = np.float32(np.inf)
-    for c in range(products.shape[0]):
-        half = max(row_low + low[c] - products[c], np.float32(0))
-        bounds[c] = half
-        least = min(least, half)
-    return least
-
-
-@kernel
-def _half(squared: float) -> Any:
-    """Half a squared distance as float32, never below the true one."""
-    return np.float32(0.5 * squared * (1 + 2.0**-22) + 1e-36)
-
-
-@kernel
-def _try_centre(
-    rows: Any, middle: Any, which: int, i: int, before: int, labels: Any, own: Any
-) -> None:
-    """Take a centre that is nearer; among equal new ones the first, as `look_again` does."""
-    squared = squared_distance(rows, i, middle, which)
-    if squared < own[i] or (squared == own[i] and labels[i] != before and which < labels[i]):
-        own[i], labels[i] = squared, which
-
-
-@kernel
-def nearest(
-    products: Any,
-    rows: Any,
-    row_low: Any,
-    middle: Any,
-    low: Any,
-    labels: Any,
-    own: Any,
-    bounds: Any,
+def shift_sums(
+    rows: Any, counted: Any, labels: Any, weights: Any, sums: Any, first: int, last: int
 ) -> int:
-    """Find the nearest centre of every row from all products, and set its bounds anew."""
+    """Bring the sums of the centres' rows up to date, in columns `first` to `last`.
+
+    Returns how many rows have changed their centre since they were counted.
+    """
     changed = 0
-    for i in range(products.shape[0]):
-        halves, before = products[i], labels[i]
-        least = _nearest_in_row(products[i], row_low[i], low, halves)
-        if least <= _half(own[i]):
-            for c in range(halves.shape[0]):  # the likely centre first: it lowers the limit
-                if halves[c] == least:
-                    _try_centre(rows, middle, c, i, before, labels, own)
-                    break
-            limit = _half(own[i])
-            for c in range(halves.shape[0]):
-                if halves[c] <= limit and c != labels[i]:
-                    _try_centre(rows, middle, c, i, before, labels, own)
-                    limit = _half(own[i])
-        changed += labels[i] != before
-        if bounds is not None:
-            for c in range(halves.shape[0]):
-                bounds[i, c] = np.sqrt(np.float32(2) * halves[c]) * np.float32(1 - 2.0**-22)
+    for i in range(labels.shape[0]):
+        old, new = counted[i], labels[i]
+        if old == new:
+            continue
+        changed += 1
+        for t in range(first, last):
+            term = weights[i] * np.float64(rows[i, t])
+            if old >= 0:
+                sums[old, t] -= term
+            sums[new, t] += term
     return changed
+
+
+@kernel
+def mean_rows(sums: Any, labels: Any, weights: Any, means: Any, counts: Any) -> None:
+    """Set the mean of every centre's rows; a centre without rows stays where it is."""
+    mass = np.zeros(counts.shape[0])
+    for i in range(labels.shape[0]):
+        counts[labels[i]] += 1
+        mass[labels[i]] += weights[i]
+    for c in range(counts.shape[0]):
+        if counts[c] > 0:
+            for t in range(means.shape[1]):
+                means[c, t] = np.float32(sums[c, t] / mass[c])

@@ -63,6 +63,38 @@ def _fma(builder: Any) -> Callable[[Any, Any, Any], Any]:
     return lambda x, y, z: builder.call(function, [x, y, z])
 
 
+def _add_products(
+    builder: Any, row_at: Callable[[Any, int], Any], right: Any, depth: Any, sums: Any
+) -> None:
+    """Add to a patch of sums the products over the whole depth; `row_at` loads (step, row)."""
+    fma = _fma(builder)
+    entry = builder.block
+    loop, after = (builder.append_basic_block(name) for name in ("depth", "after"))
+    places = [(r, r * PANEL + v * LANES, v) for r in range(HEIGHT) for v in range(VECTORS)]
+    before = [_load(builder, sums, place) for _, place, _ in places]
+    builder.branch(loop)
+    builder.position_at_end(loop)
+    step = builder.phi(_WORD)
+    kept = [builder.phi(_VECTOR) for _ in places]
+    start = builder.mul(step, ir.Constant(_WORD, PANEL))
+    columns = [
+        _load(builder, right, builder.add(start, ir.Constant(_WORD, v * LANES)))
+        for v in range(VECTORS)
+    ]
+    rows = [_spread(builder, row_at(step, r)) for r in range(HEIGHT)]
+    new = [fma(rows[r], columns[v], old) for (r, _, v), old in zip(places, kept, strict=True)]
+    following = builder.add(step, ir.Constant(_WORD, 1))
+    step.add_incoming(ir.Constant(_WORD, 0), entry)
+    step.add_incoming(following, loop)
+    for phi, first, last in zip(kept, before, new, strict=True):
+        phi.add_incoming(first, entry)
+        phi.add_incoming(last, loop)
+    builder.cbranch(builder.icmp_signed("<", following, depth), loop, after)
+    builder.position_at_end(after)
+    for (_, place, _), value in zip(places, new, strict=True):
+        builder.store(value, _at(builder, sums, place, _VECTOR), align=_STEP)
+
+
 @intrinsic  # type: ignore[untyped-decorator]
 def multiply_patch(typingctx: Any, left: Any, right: Any, depth: Any, sums: Any) -> Any:
     """Add to a patch of sums the products of `HEIGHT` rows of one panel with `WIDTH` of another.
@@ -73,40 +105,37 @@ def multiply_patch(typingctx: Any, left: Any, right: Any, depth: Any, sums: Any)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         left, right, depth, sums = arguments
-        fma = _fma(builder)
-        entry = builder.block
-        loop, after = (builder.append_basic_block(name) for name in ("depth", "after"))
-        places = [(r, r * PANEL + v * LANES, v) for r in range(HEIGHT) for v in range(VECTORS)]
-        before = [_load(builder, sums, place) for _, place, _ in places]
-        builder.branch(loop)
-        builder.position_at_end(loop)
-        step = builder.phi(_WORD)
-        kept = [builder.phi(_VECTOR) for _ in places]
-        start = builder.mul(step, ir.Constant(_WORD, PANEL))
-        columns = [
-            _load(builder, right, builder.add(start, ir.Constant(_WORD, v * LANES)))
-            for v in range(VECTORS)
-        ]
-        rows = [
-            _spread(
-                builder, _load(builder, left, builder.add(start, ir.Constant(_WORD, r)), _FLOAT)
-            )
-            for r in range(HEIGHT)
-        ]
-        new = [fma(rows[r], columns[v], old) for (r, _, v), old in zip(places, kept, strict=True)]
-        following = builder.add(step, ir.Constant(_WORD, 1))
-        step.add_incoming(ir.Constant(_WORD, 0), entry)
-        step.add_incoming(following, loop)
-        for phi, first, last in zip(kept, before, new, strict=True):
-            phi.add_incoming(first, entry)
-            phi.add_incoming(last, loop)
-        builder.cbranch(builder.icmp_signed("<", following, depth), loop, after)
-        builder.position_at_end(after)
-        for (_, place, _), value in zip(places, new, strict=True):
-            builder.store(value, _at(builder, sums, place, _VECTOR), align=_STEP)
+
+        def row_at(step: Any, row: int) -> Any:
+            start = builder.mul(step, ir.Constant(_WORD, PANEL))
+            return _load(builder, left, builder.add(start, ir.Constant(_WORD, row)), _FLOAT)
+
+        _add_products(builder, row_at, right, depth, sums)
         return context.get_dummy_value()
 
     return types.void(types.uintp, types.uintp, types.intp, types.uintp), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def multiply_rows(typingctx: Any, left: Any, stride: Any, right: Any, depth: Any, sums: Any) -> Any:
+    """Do the same with `HEIGHT` rows that stand one after the other, `stride` numbers apart."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        left, stride, right, depth, sums = arguments
+        bytes_apart = builder.mul(stride, ir.Constant(_WORD, _STEP))
+        starts = [
+            builder.add(left, builder.mul(bytes_apart, ir.Constant(_WORD, r)))
+            for r in range(HEIGHT)
+        ]
+
+        def row_at(step: Any, row: int) -> Any:
+            return _load(builder, starts[row], step, _FLOAT)
+
+        _add_products(builder, row_at, right, depth, sums)
+        return context.get_dummy_value()
+
+    arguments = (types.uintp, types.intp, types.uintp, types.intp, types.uintp)
+    return types.void(*arguments), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -14,6 +14,7 @@ from calipers.estimate.microkernel import (
     WIDTH,
     address,
     multiply_patch,
+    multiply_rows,
     sift_row,
 )
 
@@ -75,6 +76,25 @@ def multiply_panels(left: Any, i: int, right: Any, j: int, products: Any) -> Non
         for r in range(0, PANEL, HEIGHT):
             multiply_patch(
                 one + np.uintp(4 * r),
+                other + np.uintp(4 * c),
+                depth,
+                sums + np.uintp(4 * (r * PANEL + c)),
+            )
+
+
+@inlined
+def multiply_block(rows: Any, i: int, right: Any, j: int, products: Any) -> None:
+    """Products of 48 rows from row i on, one after the other, with those of a panel."""
+    products[:] = 0
+    depth = rows.shape[1]
+    one = address(rows) + np.uintp(4 * depth * i)
+    other = address(right) + np.uintp(4 * PANEL * depth * j)
+    sums = address(products)
+    for c in range(0, PANEL, WIDTH):
+        for r in range(0, PANEL, HEIGHT):
+            multiply_rows(
+                one + np.uintp(4 * depth * r),
+                depth,
                 other + np.uintp(4 * c),
                 depth,
                 sums + np.uintp(4 * (r * PANEL + c)),

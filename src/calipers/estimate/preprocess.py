@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -9,8 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
-from calipers.estimate.distances import Points
+from calipers.estimate.axes import principal_axes
+from calipers.estimate.distances import Points, column_sums
+from calipers.estimate.jit import kernel, summation
 from calipers.estimate.moments import Moments
+from calipers.estimate.scatter import coordinates, scatter_about
+from calipers.estimate.tiles import Span, Workers, spans, workers
 from calipers.estimate.validate import check_choice, check_pair
 
 Norm = Literal["l2", "none"]
@@ -39,6 +44,7 @@ def preprocess(
     *,
     norm: Norm = "l2",
     pca: float | None = 0.9,
+    threads: int | None = None,
 ) -> Preprocessed:
     """Bring two sets of embeddings into the space in which paper 000 compares them.
 
@@ -55,32 +61,68 @@ def preprocess(
         ``"l2"`` scales every row to length one (zero rows stay); ``"none"`` leaves them.
     pca
         Share of the variance to keep, in (0, 1]; None skips the projection.
+    threads
+        Number of threads (default: all cores); no effect on the result.
 
     Raises
     ------
     InputError
         If the arrays do not fit together or `pca` lies outside (0, 1].
     """
-    left, right = check_pair(reference, generated)
+    sets = check_pair(reference, generated)
+    space = joint_space(sets, (1.0, 1.0), norm=norm, pca=pca, threads=threads)
+    return Preprocessed(space.sets[0], space.sets[1], space.explained_variance)
+
+
+@dataclass(frozen=True)
+class JointSpace:
+    """Sets of rows in one space, and the share of the variance that its axes keep."""
+
+    sets: tuple[Points, ...]
+    explained_variance: float
+
+
+def joint_space(
+    sets: Sequence[Points],
+    weights: Sequence[float],
+    *,
+    norm: Norm,
+    pca: float | None,
+    threads: int | None,
+) -> JointSpace:
+    """Bring sets of checked rows into one space; `weights` are what each row of each set counts."""
     check_choice("norm", norm, ("l2", "none"))
     if pca is not None and not 0 < pca <= 1:
         raise InputError(f"pca must be a share of the variance in (0, 1], or None; found {pca}")
-    if norm == "l2":
-        left, right = unit_rows(left), unit_rows(right)
-    if pca is None:
-        return Preprocessed(left, right, 1.0)
-    exponent = _common_exponent(left, right)
-    left, right = _scaled(left, -exponent), _scaled(right, -exponent)
-    mean, axes, explained = joint_axes(Moments.of(left), Moments.of(right), share=pca)
-    rows = [_scaled(project(side, mean, axes), exponent) for side in (left, right)]
-    if not all(np.isfinite(side).all() for side in rows):
+    with workers(threads) as pool:
+        if norm == "l2":
+            sets = [unit_rows(points, pool) for points in sets]
+        if pca is None:
+            return JointSpace(tuple(sets), 1.0)
+        exponent = 0 if norm == "l2" else _common_exponent(sets)
+        sets = [_scaled(points, -exponent) for points in sets]
+        mean = _joint_mean(sets, weights, pool)
+        axes, explained = principal_axes(scatter_about(sets, mean, weights, pool), pca)
+        rows = tuple(_scaled(coordinates(points, mean, axes, pool), exponent) for points in sets)
+    if exponent and not all(np.isfinite(points).all() for points in rows):
         raise InputError("embeddings are too large for float32; scale them, or use norm='l2'")
-    return Preprocessed(rows[0], rows[1], explained)
+    return JointSpace(rows, explained)
 
 
-def _common_exponent(left: Points, right: Points) -> int:
-    """The power of two that brings both sets to about 1; 0 where their squares are safe."""
-    largest = max(max(float(side.max()), -float(side.min())) for side in (left, right))
+def _joint_mean(
+    sets: Sequence[Points], weights: Sequence[float], pool: Workers
+) -> NDArray[np.float64]:
+    mass = sum(weight * len(points) for points, weight in zip(sets, weights, strict=True))
+    sums = [
+        weight * column_sums(points, pool) for points, weight in zip(sets, weights, strict=True)
+    ]
+    mean: NDArray[np.float64] = np.sum(sums, axis=0) / mass
+    return mean
+
+
+def _common_exponent(sets: Sequence[Points]) -> int:
+    """The power of two that brings all sets to about 1; 0 where their squares are safe."""
+    largest = max(max(float(points.max()), -float(points.min())) for points in sets)
     exponent = int(np.frexp(largest)[1])
     return exponent if abs(exponent) > 30 else 0
 
@@ -94,17 +136,14 @@ def _scaled(rows: Points, exponent: int) -> Points:
     return scaled
 
 
-def unit_rows(points: Points) -> Points:
+def unit_rows(points: Points, pool: Workers | None = None) -> Points:
     """Scale every row to Euclidean length one; rows of zeros stay as they are."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", points, points, dtype=np.float64))
-    tiny = np.flatnonzero(lengths < 1e-140)  # their squares underflow
-    largest = np.abs(points[tiny]).max(axis=1, initial=0.0)
-    if largest.any():
-        points = points.copy()
-        points[tiny] /= np.where(largest > 0, largest, 1.0)[:, None]
-        lengths[tiny] = np.linalg.norm(points[tiny], axis=1)
-    lengths[lengths == 0] = 1.0
-    scaled: Points = (points / lengths[:, None]).astype(points.dtype)
+    scaled = np.empty_like(points)
+
+    def work(span: Span) -> None:
+        _scale_rows(points, span[0], span[1], scaled)
+
+    list((pool or Workers.alone()).map(work, spans(len(points))))
     return scaled
 
 
@@ -123,23 +162,28 @@ def joint_axes(
         The share that they keep.
     """
     union = reference.merge(generated)
-    variances, axes = np.linalg.eigh(union.covariance)
-    variances, axes = np.clip(variances[::-1], 0.0, None), axes[:, ::-1]
-    total = variances.sum()
-    if total == 0:
-        return union.mean, axes[:, :1], 1.0
-    kept = np.cumsum(variances) / total
-    q = min(int(np.searchsorted(kept, share - 1e-12)) + 1, len(kept))
-    return union.mean, axes[:, :q], float(min(kept[q - 1], 1.0))
+    axes, explained = principal_axes(union.scatter, share)
+    return union.mean, axes, explained
 
 
-def project(
-    points: Points, mean: NDArray[np.float64], axes: NDArray[np.float64], *, step: int = 4096
-) -> NDArray[np.float32]:
-    """Coordinates of rows along some axes about a mean, shape ``(n, q)``, float32."""
-    out = np.empty((len(points), axes.shape[1]), np.float32)
-    centre: Any = mean.astype(points.dtype)
-    directions: Any = axes.astype(points.dtype)
-    for start in range(0, len(points), step):
-        out[start : start + step] = (points[start : start + step] - centre) @ directions
-    return out
+@kernel
+def _scale_rows(points: Any, first: int, last: int, scaled: Any) -> None:
+    for i in range(first, last):
+        factor, length = 1.0, np.sqrt(squared_length(points, i, 1.0))
+        if length < 1e-140:  # the squares underflow
+            factor = np.abs(points[i]).max()
+            factor = factor if factor > 0 else 1.0
+            length = np.sqrt(squared_length(points, i, factor))
+        length = length if length > 0 else 1.0
+        for t in range(points.shape[1]):
+            scaled[i, t] = points[i, t] / factor / length
+
+
+@summation
+def squared_length(points: Any, i: int, unit: float) -> float:
+    """Sum of squares of a row's numbers in some unit, in float64."""
+    total = 0.0
+    for t in range(points.shape[1]):
+        value = np.float64(points[i, t]) / unit
+        total += value * value
+    return total

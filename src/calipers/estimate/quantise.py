@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from calipers.errors import InputError
 from calipers.estimate.blocks import Blocks
 from calipers.estimate.histograms import Histograms, count_cells
-from calipers.estimate.kmeans import MOST_BOUNDS, Clustering, k_means
-from calipers.estimate.tiles import Workers, workers
-from calipers.estimate.validate import check_pair, check_whole, is_whole
+from calipers.estimate.joint_cells import JointCells, joint_cells
+from calipers.estimate.validate import check_pair, is_whole
 
-Buckets = int | Literal["auto"]
+Buckets = int | Literal["auto", "cube-root"]
 
 
 @dataclass(frozen=True)
@@ -29,15 +28,20 @@ class Quantisation:
     inertias
         Sum of squared distances to the nearest centre in each run, shape ``(runs,)``.
     labels
-        Cell of every reference row and of every generated row in the best run.
+        Cell of every reference row and of every generated row in the best run: its place in the
+        histograms of that run.
     buckets
         Number of cells that were asked for; histograms leave out cells that hold no row.
+    centres
+        Mean of all rows in each cell of the best run, in the units of the rows, shape
+        ``(cells, d)``, float64, in the order of its histograms.
     """
 
     runs: tuple[Histograms, ...]
     inertias: tuple[float, ...]
     labels: tuple[NDArray[np.int32], NDArray[np.int32]]
     buckets: int
+    centres: NDArray[np.float64]
 
     @property
     def best(self) -> Histograms:
@@ -46,7 +50,11 @@ class Quantisation:
 
 
 def bucket_count(buckets: Buckets, n: int, m: int) -> int:
-    """Return how many cells to use: as asked, or a tenth of the smaller set (mauve-text).
+    """Return how many cells to use for n and m samples.
+
+    A number as asked; for ``"auto"`` a tenth of the smaller set (mauve-text); for ``"cube-root"``
+    the cube root of the smaller set, which balances the bounds of the errors that estimation and
+    quantisation make (Pillutla et al., JMLR 2023, theorem 14).
 
     Raises
     ------
@@ -55,8 +63,12 @@ def bucket_count(buckets: Buckets, n: int, m: int) -> int:
     """
     if buckets == "auto":
         return max(2, round(min(n, m) / 10))
+    if buckets == "cube-root":
+        return max(2, round(float(np.cbrt(min(n, m)))))
     if not is_whole(buckets, 2):
-        raise InputError(f"buckets must be 'auto' or a whole number from 2; found {buckets!r}")
+        raise InputError(
+            f"buckets must be 'auto', 'cube-root' or a whole number from 2; found {buckets!r}"
+        )
     if buckets > n + m:
         raise InputError(
             f"buckets must be at most the {n + m} samples of both sets; found {buckets}"
@@ -77,15 +89,17 @@ def quantise(
 ) -> Quantisation:
     """Cluster the union of both sets by k-means and count both over the cells.
 
-    Lloyd's algorithm in float32, started `restarts` times from random rows. The result depends on
-    the order of the rows, through the random starts, and not on the number of threads.
+    Lloyd's algorithm in float32, started `restarts` times from random rows (Pillutla et al., JMLR
+    2023, algorithm 1). The result depends on the order of the rows, through the random starts,
+    and not on the number of threads.
 
     Parameters
     ----------
     reference, generated
         Rows, shapes ``(n, d)`` and ``(m, d)``.
     buckets
-        Number of cells, or ``"auto"`` for a tenth of the smaller set.
+        Number of cells; ``"auto"`` for a tenth of the smaller set; ``"cube-root"`` for its cube
+        root.
     restarts
         How many runs; all are kept, so that the spread between them is known.
     seed
@@ -97,40 +111,33 @@ def quantise(
     threads
         Number of threads (default: all cores).
     """
-    check_whole("restarts", restarts, 1)
-    check_whole("seed", seed, 0)
-    left, right = check_pair(reference, generated)
-    n = len(left)
-    cells = bucket_count(buckets, n, len(right))
-    union = np.concatenate([left, right])
-    centred = union - union.mean(axis=0, dtype=np.float64)
-    # A power of two brings the rows to about 1: nothing is rounded, and no float32 square overflows
-    exponent = int(np.clip(np.frexp(np.abs(centred).max())[1], -500, 500))
-    union = np.ldexp(centred, -exponent).astype(np.float32)
-    seeds = np.random.SeedSequence(seed).generate_state(restarts)
-    fits = _fits(union, cells, seeds.tolist(), max_iterations, threads)
-    inertias = tuple(float(np.ldexp(fit.inertia, 2 * exponent)) for fit in fits)
-    runs = tuple(_histograms(fit.labels[:n], fit.labels[n:], cells, blocks) for fit in fits)
-    best = fits[int(np.argmin(inertias))].labels
-    return Quantisation(runs, inertias, (best[:n], best[n:]), cells)
+    sets = check_pair(reference, generated)
+    n = len(sets[0])
+    cells = bucket_count(buckets, n, len(sets[1]))
+    joint = joint_cells(
+        sets,
+        (1.0, 1.0),
+        cells=cells,
+        restarts=restarts,
+        seed=seed,
+        max_iterations=max_iterations,
+        threads=threads,
+    )
+    return count_pair(joint, slice(n), slice(n, None), blocks)
 
 
-def _fits(
-    union: NDArray[np.float32],
-    cells: int,
-    seeds: list[int],
-    max_iterations: int,
-    threads: int | None,
-) -> list[Clustering]:
-    """Run k-means from every seed: side by side, or one by one where memory asks for it."""
-
-    def fit(seed: int, pool: Workers) -> Clustering:
-        return k_means(union, cells, seed=seed, max_iterations=max_iterations, workers=pool)
-
-    with workers(threads) as pool:
-        if len(union) * cells * pool.threads > MOST_BOUNDS:
-            return [fit(seed, pool) for seed in seeds]
-        return list(pool.map(lambda seed: fit(seed, Workers.alone()), seeds))
+def count_pair(
+    joint: JointCells, reference: slice, generated: slice, blocks: tuple[Blocks, Blocks] | None
+) -> Quantisation:
+    """Count two stretches of a union over all its cells."""
+    runs = tuple(
+        _histograms(labels[reference], labels[generated], int(labels.max()) + 1, blocks)
+        for labels in joint.labels
+    )
+    best = joint.labels[int(np.argmin(joint.inertias))]
+    return Quantisation(
+        runs, joint.inertias, (best[reference], best[generated]), joint.buckets, joint.centres
+    )
 
 
 def _histograms(
@@ -142,10 +149,7 @@ def _histograms(
     left, right = blocks or (None, None)
     p, p_blocks = count_cells(reference, cells, *_labels(left))
     q, q_blocks = count_cells(generated, cells, *_labels(right))
-    # With fewer distinct rows than buckets some cells hold nothing; smoothing must not see them
-    used = p + q > 0
-    p_blocks, q_blocks = (b if b is None else b[:, used] for b in (p_blocks, q_blocks))
-    return Histograms(p[used], q[used], reference_blocks=p_blocks, generated_blocks=q_blocks)
+    return Histograms(p, q, reference_blocks=p_blocks, generated_blocks=q_blocks)
 
 
 def _labels(blocks: Blocks | None) -> tuple[NDArray[np.int64] | None, int]:
