@@ -20,7 +20,7 @@ COUNTS = st.integers(2, 12).flatmap(
 
 
 def histograms(pair, smoothing="none"):
-    return Histograms(np.array(pair[0]), np.array(pair[1]), smoothing=smoothing)
+    return Histograms(*pair, smoothing=smoothing)
 
 
 def test_two_cells_by_hand():
@@ -130,6 +130,8 @@ def test_smoothing_does_not_reach_the_pr_curve():
         (([1, np.nan], [1, 1]), "reference set must be finite"),
         (([[1, 1]], [1, 1]), "a list of counts"),
         ((["a"], [1]), "reference set must be numbers"),
+        (([[1, 2], [3]], [1, 2]), "reference set cannot be read"),
+        ((np.ma.masked_equal([1, 2], 2), [1, 2]), "must have no masked values"),
     ],
 )
 def test_bad_histograms(pair, words):

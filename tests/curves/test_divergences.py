@@ -11,15 +11,17 @@ from scipy.integrate import quad
 from calipers.curves import (
     DIVERGENCES,
     custom_divergence,
+    divergence_frontier,
     f_divergence,
     find_divergence,
     interpolated_chi2,
     interpolated_kl,
+    precision_recall_curve,
     skew_jensen_shannon,
 )
 from calipers.curves.expectation import half_of
 from calipers.errors import InputError
-from calipers.estimate import Histograms
+from calipers.estimate import Histograms, LikelihoodRatios
 
 NAMES = [*DIVERGENCES, "interpolated_kl=0.3", "interpolated_chi2=0.7", "skew_jensen_shannon=0.2"]
 every = pytest.mark.parametrize("name", NAMES)
@@ -191,3 +193,35 @@ def test_bad_names(name, words):
 def test_limits_of_own_generators_must_be_numbers():
     with pytest.raises(InputError, match="must be numbers or ∞"):
         custom_divergence(lambda t: (t - 1) ** 2, at_zero=np.nan, conjugate_at_zero=1)
+
+
+def test_reverse_kl_of_ratios_too_small_for_a_float():
+    ratios = LikelihoodRatios([900.0], [-2600.0, -1000.0])
+    assert f_divergence(ratios, "reverse_kl") == pytest.approx(1799)
+
+
+def test_what_has_no_weight_counts_nothing():
+    ratios = LikelihoodRatios([0.0, 0.0], [-np.inf, 1.0], generated_weights=[0.0, 1.0])
+    assert f_divergence(ratios, "reverse_kl") == pytest.approx(np.e - 2)
+
+
+def test_a_generator_that_breaks_down_far_out_is_no_gap_of_zero():
+    own = custom_divergence(
+        lambda t: (t - 1) ** 4 / (t + 1) ** 3, at_zero=1, conjugate_at_zero=1, name="quartic"
+    )
+    with pytest.raises(InputError, match="'quartic' is not a number"), np.errstate(all="ignore"):
+        f_divergence(LikelihoodRatios([0.0], [300.0]), own)
+
+
+@pytest.mark.parametrize("weight", [0.1 + 0.2, 1 / 3, 0.99999999])
+def test_names_keep_all_digits_of_a_weight(weight):
+    made = interpolated_kl(weight)
+    assert find_divergence(made.name).name == made.name
+    assert float(made.name.partition("=")[2]) == weight
+
+
+@pytest.mark.parametrize("given", [None, [1, 2], "kl"])
+def test_what_is_no_estimate(given):
+    for read in (f_divergence, divergence_frontier, precision_recall_curve):
+        with pytest.raises(InputError, match="must be Histograms or LikelihoodRatios; found"):
+            read(given)

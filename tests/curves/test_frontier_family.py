@@ -232,6 +232,8 @@ def test_extreme_ratios_stay_finite():
     [
         ({"grid": 0}, "grid must be a whole number of at least 1"),
         ({"grid": 2.5}, "grid must be a whole number"),
+        ({"grid": []}, "grid must hold mixture weights"),
+        ({"grid": ["a"]}, "grid must hold mixture weights"),
         ({"grid": [0.1, 1.0]}, "must lie between 0 and 1, both left out; found 1"),
         ({"points": "both"}, "unknown value for points 'both'"),
         ({"divergence": "kll"}, "did you mean 'kl'"),
@@ -240,3 +242,30 @@ def test_extreme_ratios_stay_finite():
 def test_bad_frontier_options(options, words):
     with pytest.raises(InputError, match=words):
         divergence_frontier(Histograms([1, 2], [2, 1]), **options)
+
+
+def test_weights_near_the_ends_of_the_grid():
+    frontier = divergence_frontier(Histograms([1, 2], [2, 1]), grid=[1e-17, 0.5])
+    assert frontier.generated_cost[0] == pytest.approx(0, abs=1e-15)
+
+
+@pytest.mark.parametrize("given", [5, np.int64(5), np.float32(5)])
+def test_numbers_of_any_kind(given):
+    pair = Histograms([1, 2], [2, 1])
+    assert divergence_frontier(pair).area(given) == divergence_frontier(pair).area(5.0)
+    curve = precision_recall_curve(pair)
+    assert curve.f_beta(given) == curve.f_beta(5.0)
+
+
+@pytest.mark.parametrize("given", [None, "5", -1, np.inf])
+def test_what_is_no_scaling_constant(given):
+    with pytest.raises(InputError, match="c must be above 0 and finite; found"):
+        divergence_frontier(Histograms([1, 2], [2, 1])).area(given)
+    with pytest.raises(InputError, match="beta must be above 0 and finite; found"):
+        precision_recall_curve(Histograms([1, 2], [2, 1])).f_beta(given)
+
+
+def test_disjoint_supports_have_no_precision():
+    pair = Histograms([0] * 6 + [7, 1, 1, 7, 7, 8], [6, 6, 2, 4, 2, 6] + [0] * 6)
+    curve = precision_recall_curve(pair)
+    assert curve.max_precision == curve.max_recall == 0

@@ -5,7 +5,6 @@ import pytest
 
 from calipers.errors import InputError, MissingExtraError
 from calipers.estimate.transport_plan import transport_cost
-from calipers.metrics import mauve_ot as module
 from calipers.metrics.mauve_ot import mauve_ot
 from calipers.metrics.transport_frontier import transport_frontier
 
@@ -122,7 +121,9 @@ def test_a_single_place(rng):
 
 
 def test_too_many_cells(pair, monkeypatch):
-    monkeypatch.setattr(module, "MOST_CELLS", {"linear": 12, "barycentric": 5})
+    monkeypatch.setattr(
+        sys.modules["calipers.metrics.mauve_ot"], "MOST_CELLS", {"linear": 12, "barycentric": 5}
+    )
     found = mauve_ot(*pair, buckets=12)
     assert found.mauve_ot.value > 0
     assert found.mauve_ot_barycentric.reason == "12 cells are more than the 5 that it takes"

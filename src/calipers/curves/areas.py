@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,8 +22,7 @@ def transformed(generated_cost: Vector, reference_cost: Vector, c: float) -> Vec
     ndarray
         Shape ``(points + 2, 2)``: a column for the generated and one for the reference cost.
     """
-    if not 0 < c < np.inf:
-        raise InputError(f"the scaling constant c must be above 0 and finite; found {c}")
+    c = _positive("the scaling constant c", c)
     curve = np.exp(-c * np.stack([generated_cost, reference_cost], axis=1))
     return np.concatenate([[[1.0, 0.0]], curve, [[0.0, 1.0]]])
 
@@ -45,10 +46,20 @@ def best_f_beta(precision: Vector, recall: Vector, beta: float) -> float:
 
     β above 1 weighs recall, below 1 precision; Sajjadi et al., NeurIPS 2018, section 4.1.
     """
-    if not 0 < beta < np.inf:
-        raise InputError(f"beta must be above 0 and finite; found {beta}")
+    beta = _positive("beta", beta)
     # Weights of the harmonic mean: β²/(1 + β²) and 1/(1 + β²), without squaring a large β
     on_recall = 1 / (1 + beta**-2) if beta > 1 else beta**2 / (1 + beta**2)
     below = on_recall * precision + (1 - on_recall) * recall
     above = precision * recall
     return float(np.max(np.divide(above, below, out=np.zeros_like(above), where=below > 0)))
+
+
+def _positive(name: str, given: Any) -> float:
+    """A number above 0 and finite, whatever kind of number it was."""
+    try:
+        value = np.nan if isinstance(given, str) else float(given)
+    except (TypeError, ValueError):
+        value = np.nan
+    if not 0 < value < np.inf:
+        raise InputError(f"{name} must be above 0 and finite; found {given}")
+    return value

@@ -59,8 +59,8 @@ def missing_mass(histograms: Histograms) -> MissingMass:
     """
     p, q = histograms.reference, histograms.generated
     return MissingMass(
-        float((p == 1).sum() / p.sum()),
-        float((q == 1).sum() / q.sum()),
+        float((p == 1).sum() / p.sum(dtype=np.float64)),
+        float((q == 1).sum() / q.sum(dtype=np.float64)),
         int(((p == 0) | (q == 0)).sum()),
         len(p),
     )

@@ -38,6 +38,8 @@ class Divergence:
         c of the form in which the literature writes it, f(t) + c·(t − 1); 1 for KL, t·log t.
     half
         A(t) = 2∫ λ·f_λ(t) dλ over (0, 1), in closed form, where there is one.
+    far
+        f as a function of log t, for an infinite f(0) and a t too small for a float.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Divergence:
     conjugate_at_zero: float
     slope: float = 0.0
     half: Generator | None = None
+    far: Generator | None = None
 
     def __call__(self, ratios: Vector) -> Vector:
         """Evaluate f, also at 0."""
@@ -78,7 +81,7 @@ class Divergence:
         rest
             1 − λ, where it is known to more digits than the difference would give.
         """
-        check_weight(weight)
+        check_weight(weight if rest is None else min(weight, rest))
         rest = 1 - weight if rest is None else rest
 
         def generator(t: Vector) -> Vector:
@@ -86,7 +89,7 @@ class Divergence:
             return mixture * self.generator(t / mixture)
 
         beyond = float(weight * self.generator(np.array([1 / weight]))[0])
-        name = f"{self.name}|{weight:g}"
+        name = f"{self.name}|{float(weight)!r}"
         return Divergence(name, generator, rest * self.at_zero, beyond, rest * self.slope)
 
     def written(self) -> Divergence:

@@ -37,7 +37,9 @@ def _reverse_kl(t: Vector) -> Vector:
 
 
 KL = Divergence("kl", _kl, 1.0, np.inf, 1.0, half_kl)
-REVERSE_KL = Divergence("reverse_kl", _reverse_kl, np.inf, 1.0, -1.0)
+REVERSE_KL = Divergence(
+    "reverse_kl", _reverse_kl, np.inf, 1.0, -1.0, far=lambda log_t: np.expm1(log_t) - log_t
+)
 CHI2 = Divergence("chi2", lambda t: (t - 1) ** 2, 1.0, np.inf, 0.0, half_chi2)
 LE_CAM = Divergence("le_cam", lambda t: (t - 1) * ((t - 1) / (2 * (t + 1))), 0.5, 0.5)
 HELLINGER = Divergence("squared_hellinger", lambda t: (np.sqrt(t) - 1) ** 2, 1.0, 1.0)
@@ -46,12 +48,12 @@ TOTAL_VARIATION = Divergence("total_variation", lambda t: np.abs(t - 1) / 2, 0.5
 
 def interpolated_kl(weight: float) -> Divergence:
     """KL(P‖λP + (1 − λ)Q); example 2(b)."""
-    return _renamed(KL.interpolated(weight), f"interpolated_kl={weight:g}")
+    return _renamed(KL.interpolated(weight), f"interpolated_kl={float(weight)!r}")
 
 
 def interpolated_chi2(weight: float) -> Divergence:
     """χ²(P‖λP + (1 − λ)Q); example 2(d), with the factor that it leaves out."""
-    return _renamed(CHI2.interpolated(weight), f"interpolated_chi2={weight:g}")
+    return _renamed(CHI2.interpolated(weight), f"interpolated_chi2={float(weight)!r}")
 
 
 def skew_jensen_shannon(weight: float) -> Divergence:
@@ -64,7 +66,9 @@ def skew_jensen_shannon(weight: float) -> Divergence:
         return np.maximum(weight * t * np.log(t / mixture) - rest * np.log(mixture), 0.0)
 
     at_zero, beyond = -rest * np.log(rest), -weight * np.log(weight)
-    return Divergence(f"skew_jensen_shannon={weight:g}", generator, float(at_zero), float(beyond))
+    return Divergence(
+        f"skew_jensen_shannon={float(weight)!r}", generator, float(at_zero), float(beyond)
+    )
 
 
 JENSEN_SHANNON = Divergence(

@@ -7,7 +7,8 @@ import numpy as np
 from calipers.curves.divergence import Divergence, Vector
 from calipers.curves.divergences import find_divergence
 from calipers.curves.halves import nodes
-from calipers.estimate.likelihood_ratios import Estimate, LikelihoodRatios
+from calipers.errors import InputError
+from calipers.estimate.likelihood_ratios import LARGEST, Estimate, LikelihoodRatios, ratios_of
 
 
 def f_divergence(estimate: Estimate, divergence: str | Divergence = "kl") -> float:
@@ -37,13 +38,18 @@ def f_divergence(estimate: Estimate, divergence: str | Divergence = "kl") -> flo
     >>> round(f_divergence(Histograms([1, 3], [3, 1]), "total_variation"), 9)
     0.5
     """
-    return mean_cost(estimate.ratios, find_divergence(divergence))
+    return mean_cost(ratios_of(estimate), find_divergence(divergence))
 
 
 def mean_cost(ratios: LikelihoodRatios, divergence: Divergence) -> float:
     """E_Q[f(p/q)] + f*(0)·P(q = 0), at least 0 as in equation 22."""
-    inside = ratios.mean_generated(divergence(ratios.at_generated))
-    outside = ratios.outside_generated
+    values = divergence(ratios.at_generated)
+    if divergence.far is not None:
+        tiny = (ratios.log_generated < -LARGEST) & (ratios.log_generated > -np.inf)
+        values[tiny] = divergence.far(ratios.log_generated[tiny])
+    inside, outside = ratios.mean_generated(values), ratios.outside_generated
+    if np.isnan(inside):
+        raise InputError(f"f of the divergence {divergence.name!r} is not a number at some ratio")
     return max(0.0, inside + (divergence.conjugate_at_zero * outside if outside > 0 else 0.0))
 
 

@@ -23,8 +23,8 @@ from calipers.curves.divergence import Divergence, Vector, check_weight
 from calipers.curves.divergences import find_divergence
 from calipers.curves.expectation import half_of, mean_cost
 from calipers.errors import InputError, unknown_name
-from calipers.estimate.likelihood_ratios import Estimate, LikelihoodRatios
-from calipers.estimate.validate import is_whole
+from calipers.estimate.likelihood_ratios import Estimate, LikelihoodRatios, ratios_of
+from calipers.estimate.validate import as_array, is_whole
 
 GRID = 25
 EDGE = 1e-6
@@ -142,7 +142,7 @@ def divergence_frontier(
         If a weight lies outside (0, 1), a name is unknown, or f(0) is infinite and one side has no
         mass where the other has some.
     """
-    found, ratios = find_divergence(divergence), estimate.ratios
+    found, ratios = find_divergence(divergence), ratios_of(estimate)
     if points not in get_args(Points):
         raise unknown_name("value for points", str(points), get_args(Points))
     _check_finite(found, ratios)
@@ -168,7 +168,9 @@ def _weights(grid: int | ArrayLike) -> Vector:
                 f"grid must be a whole number of at least 1, or weights; found {grid!r}"
             )
         return np.linspace(EDGE, 1 - EDGE, int(grid))  # type: ignore[arg-type]
-    weights = np.sort(np.asarray(grid, np.float64).ravel())
+    weights = np.sort(as_array(grid, "grid").ravel())
+    if weights.size == 0 or weights.dtype.kind not in "iuf":
+        raise InputError(f"grid must hold mixture weights; found {grid!r:.100}")
     for weight in weights:
         check_weight(float(weight))
     return weights

@@ -7,7 +7,8 @@ so its own generator is A + A* (Pillutla et al., JMLR 2023, equation 7 and prope
 With s = t − 1, A is t·log t/s² − t/s + t/2 − s/3 for KL and −2·t²·log t/s² + 3 + 2/s + 2s/3 for χ².
 So for KL the generator is (t + 1)/2 − t·log t/(t − 1), as the paper prints it; for χ² it is exactly
 twice that. The closed form printed for χ² is another one, which is infinite at 0 although the paper
-bounds the summary by 2.
+bounds the summary by 2. Twice as large holds for two distributions; estimated ratios, whose sides
+need not agree, may come out otherwise.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import numpy as np
 
 from calipers.curves.areas import best_f_beta
 from calipers.curves.divergence import Vector
-from calipers.estimate.likelihood_ratios import Estimate, LikelihoodRatios
+from calipers.estimate.likelihood_ratios import Estimate, LikelihoodRatios, ratios_of
 from calipers.estimate.validate import check_whole
 
 ANGLES = 1001
@@ -79,14 +79,14 @@ def precision_recall_curve(estimate: Estimate, *, angles: int = ANGLES) -> Preci
         Number of points, at slopes λ = tan(angle) with angles evenly spaced in (0, π/2).
     """
     check_whole("angles", angles, 1)
-    ratios = estimate.raw.ratios
+    ratios = ratios_of(estimate, raw=True)
     slopes = np.tan(np.linspace(EDGE, np.pi / 2 - EDGE, angles))
     hidden = ratios.positive
     return PrecisionRecallCurve(
         precision=_overlap(ratios, slopes),
         recall=_overlap(ratios.swapped, 1 / slopes),
-        max_precision=np.nan if hidden else 1 - ratios.outside_reference,
-        max_recall=np.nan if hidden else 1 - ratios.outside_generated,
+        max_precision=np.nan if hidden else max(0.0, 1 - ratios.outside_reference),
+        max_recall=np.nan if hidden else max(0.0, 1 - ratios.outside_generated),
         total_variation=1 - float(_overlap(ratios, np.ones(1))[0]),
         reason=EVERYWHERE if hidden else None,
     )

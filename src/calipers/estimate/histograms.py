@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from calipers.errors import InputError
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
 from calipers.estimate.smoothing import Probabilities, Smoothing, check_smoothing, probabilities
+from calipers.estimate.validate import as_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +102,7 @@ def count_cells(
 
 
 def _check_counts(counts: NDArray[np.int64], name: str) -> NDArray[np.int64]:
-    array = np.asarray(counts)
+    array = as_array(counts, f"counts of the {name} set")
     rules: tuple[tuple[str, Callable[[], bool]], ...] = (
         ("be a list of counts, one for each cell", lambda: array.ndim == 1 and array.size > 0),
         ("be numbers", lambda: array.dtype.kind in "iuf"),

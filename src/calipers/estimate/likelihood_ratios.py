@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
+from calipers.estimate.validate import as_array
 
 Vector = NDArray[np.float64]
 
@@ -135,20 +136,33 @@ class LikelihoodRatios:
         return self.mean_generated((self.log_generated == -np.inf).astype(np.float64))
 
 
+def ratios_of(estimate: Estimate, *, raw: bool = False) -> LikelihoodRatios:
+    """The ratios of an estimate, unsmoothed if `raw`; what is no estimate is refused."""
+    if not hasattr(estimate, "ratios"):
+        raise InputError(
+            f"an estimate must be Histograms or LikelihoodRatios; found {type(estimate).__name__}"
+        )
+    return (estimate.raw if raw else estimate).ratios
+
+
 def _mean(values: Vector, weights: Vector | None) -> float:
-    return float(values.mean()) if weights is None else float(weights @ values)
+    if weights is None:
+        return float(values.mean())
+    used = weights > 0  # an infinite value without weight counts nothing
+    return float(weights[used] @ values[used])
 
 
 def _as_vector(given: ArrayLike, side: str) -> Vector:
-    try:
-        array = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"ratios of the {side} side must be numbers: {error}") from error
+    array = as_array(given, f"ratios of the {side} side")
     if array.ndim != 1 or array.size == 0:
         raise InputError(
             f"ratios of the {side} side must be a list, one for each sample; found {array.shape}"
         )
-    return array
+    if array.dtype.kind not in "iuf":
+        raise InputError(
+            f"ratios of the {side} side must be real numbers; found dtype {array.dtype}"
+        )
+    return array.astype(np.float64)
 
 
 def _check_logs(given: ArrayLike, side: str, never: float) -> Vector:

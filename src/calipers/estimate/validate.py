@@ -27,7 +27,7 @@ def check_points(points: ArrayLike, name: str) -> Points:
     InputError
         If the array is not two-dimensional, is empty, or holds anything but finite real numbers.
     """
-    array = _as_array(points, name)
+    array = as_array(points, name)
     if array.ndim != 2:
         raise InputError(f"{name} must have shape (samples, dimensions); found {array.shape}")
     if array.dtype.kind not in "fiu":
@@ -75,8 +75,14 @@ def is_whole(found: Any, least: int) -> bool:
     return type(found) is not bool and isinstance(found, Integral) and int(found) >= least
 
 
-def _as_array(points: Any, name: str) -> NDArray[Any]:
-    """Bring what holds numbers to an array; nothing is dropped in silence."""
+def as_array(points: Any, name: str) -> NDArray[Any]:
+    """Bring what holds numbers to an array; nothing is dropped in silence.
+
+    Raises
+    ------
+    InputError
+        If values are masked, or it is ragged or no array at all.
+    """
     if np.ma.is_masked(points):
         raise InputError(f"{name} must have no masked values; found {int(points.mask.sum())}")
     if hasattr(points, "detach"):  # a tensor, whose bfloat16 NumPy does not know
