@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calipers.estimate.pair_tiles import centred, pair_sums, squared_distances
+from calipers.estimate.pair_tiles import _sum, centred, pair_sums, squared_distances
 
 
 def exact(x, y):
@@ -43,6 +43,11 @@ def test_no_row_meets_itself(rng):
     )
     assert (sums.reference, sums.generated, sums.across) == (20, 12, 20)
     assert sums.unbiased() == 0
+
+
+@pytest.mark.parametrize("totals", [[np.inf, -np.inf], [1e308, 1e308], [np.nan, 1.0]])
+def test_sums_that_overflow_are_nan(totals):
+    assert np.isnan(_sum(totals))
 
 
 def test_threads_change_no_bit(rng):

@@ -15,6 +15,10 @@ def test_by_hand():
     assert inception_score([[1.0, 0.0], [0.5, 0.5]]).value == pytest.approx(np.exp(gain))
 
 
+def test_a_share_whose_mean_is_rounded_to_nothing():
+    assert inception_score([[1.0, 5e-324], [1.0, 0.0], [1.0, 0.0]]).value == 1
+
+
 def test_by_brute_force_and_splits(rng):
     shares = rng.dirichlet(np.full(7, 0.3), 50)
     parts = np.array_split(shares, 4)

@@ -149,6 +149,34 @@ def test_large_sets_take_their_bandwidth_from_a_sample(pair, monkeypatch):
     assert "seed" not in mmd(*pair, bandwidth=1.0).signature
 
 
+def test_the_median_is_one_of_distances_not_of_squares():
+    # Distances 1, 1, 2, 3, 4, 5 of the union: the median is 2.5, and not √((4 + 9)/2)
+    x, y = np.array([[0.0], [1.0]]), np.array([[2.0], [5.0]])
+    assert mmd(x, y).value == mmd(x, y, bandwidth=2.5).value
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("bandwidth", [1e-160, 5e-324])
+def test_a_tiny_bandwidth_sees_copies_alone(bandwidth):
+    x, y = np.array([[0.0], [1.0], [3.0]]), np.array([[0.0], [2.0]])
+    assert mmd(x, y, bandwidth=bandwidth).value == pytest.approx(-2 / 6)
+
+
+@pytest.mark.parametrize("kind", [int, np.int64, np.uint8, np.float32])
+def test_a_bandwidth_of_any_kind_of_number(pair, kind):
+    assert mmd(*pair, bandwidth=kind(3)).value == mmd(*pair, bandwidth=3.0).value
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [1e51, 1e60])
+@pytest.mark.parametrize("measure", [kid, lambda x, y: mmd(x, y, kernel="polynomial")])
+def test_overflow_in_many_tiles_is_nan_with_a_reason(measure, size):
+    rows = np.repeat([[size], [-size]], 1500, axis=0)
+    score = measure(rows, rows)
+    assert np.isnan(score.value)
+    assert score.reason == "the kernel overflows: the rows are too long"
+
+
 def test_undefined_values_have_a_reason():
     rows = np.zeros((9, 2))
     rows[0] = 1

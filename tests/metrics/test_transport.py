@@ -39,6 +39,36 @@ def test_as_pot_finds_it(rng, pair, m):
     assert optimal_transport(x, y).value == pytest.approx(ot.emd2([], [], ot.dist(x, y)), rel=1e-10)
 
 
+@pytest.mark.parametrize("scale", [1e-150, 1e-8, 1e90])
+def test_unequal_sizes_at_any_scale(rng, scale):
+    pytest.importorskip("ot")
+    x, y = rng.standard_normal((60, 5)), rng.standard_normal((90, 5)) + 0.5
+    value = optimal_transport(x, y).value
+    scaled = optimal_transport(x * scale, y * scale).value
+    assert scaled / scale**2 == pytest.approx(value, rel=1e-9)
+
+
+@pytest.mark.parametrize(("far", "known"), [(1e3, True), (1e7, False)])
+def test_far_outliers_are_exact_or_refused(rng, far, known):
+    pytest.importorskip("ot")
+    x, y = rng.standard_normal((60, 5)), rng.standard_normal((90, 5)) + 0.5
+    near = optimal_transport(x[2:], y[3:]).value
+    x[:2], y[:3] = far, far
+    score = optimal_transport(x, y)
+    if known:
+        assert score.value == pytest.approx(near * 58 / 60, rel=1e-6)
+    else:
+        assert np.isnan(score.value)
+        assert "some points lie too far from the others" in score.reason
+
+
+def test_equal_sets_of_unequal_size(rng):
+    pytest.importorskip("ot")
+    x = rng.standard_normal((60, 5))
+    found = optimal_transport(np.repeat(x, 7, axis=0), np.repeat(x, 3, axis=0))
+    assert found.value == pytest.approx(0, abs=1e-13)
+
+
 def test_by_linear_programme(rng):
     x, y = rng.standard_normal((6, 2)), rng.standard_normal((6, 2))
     rows, columns = np.kron(np.eye(6), np.ones(6)), np.kron(np.ones(6), np.eye(6))

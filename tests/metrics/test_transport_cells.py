@@ -137,6 +137,12 @@ def test_signatures(pair):
     assert score.better == plan.debiased.better == "lower"
 
 
+@pytest.mark.parametrize("kind", [int, np.int64, np.uint8, np.float32])
+def test_a_regularisation_of_any_kind_of_number(pair, kind):
+    one, other = (entropic_transport(*pair, regularisation=e, buckets=5) for e in (kind(3), 3.0))
+    assert one.entropic.value == other.entropic.value
+
+
 def test_bad_input(pair):
     for wrong in (0, -1.0, np.nan, "mean", None, True):
         with pytest.raises(InputError, match="regularisation must be 'median' or a number above 0"):

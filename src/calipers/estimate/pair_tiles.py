@@ -101,7 +101,8 @@ def pair_sums(
     reference, generated
         Both sets, centred where the measure allows it.
     measure
-        From two blocks of rows to the values of their pairs, shape ``(rows, rows)``.
+        From two blocks of rows to the values of their pairs, shape ``(rows, rows)``. Where they,
+        or their sum, overflow, the sum is NaN.
     threads
         Number of threads (default: all cores).
     """
@@ -129,9 +130,20 @@ def _total(
         if symmetric and tile[0] == tile[1]:
             np.fill_diagonal(values, 0.0)
         twice = symmetric and tile[0] != tile[1]
-        return float(values.sum()) * (2 if twice else 1)
+        with np.errstate(over="ignore", invalid="ignore"):  # told of by NaN
+            return float(values.sum()) * (2 if twice else 1)
 
-    return math.fsum(pool.map(work, tiles))
+    return _sum(list(pool.map(work, tiles)))
+
+
+def _sum(totals: list[float]) -> float:
+    """The sum, rounded once; NaN where it, or one of its parts, overflows."""
+    if not all(map(math.isfinite, totals)):
+        return math.nan
+    try:
+        return math.fsum(totals)
+    except OverflowError:
+        return math.nan
 
 
 @kernel

@@ -68,8 +68,9 @@ def inception_score(probabilities: ArrayLike, *, splits: int = 1) -> Score:
 
 def _score(shares: Floats) -> float:
     marginal = shares.mean(axis=0)
-    # Where a sample's share is above 0 so is the mean; a share of 0 adds nothing
-    ratio = np.divide(shares, marginal, out=np.ones_like(shares), where=shares > 0)
+    # A share of 0 adds nothing, nor does one so small that the mean is rounded to 0
+    counted = (shares > 0) & (marginal > 0)
+    ratio = np.divide(shares, marginal, out=np.ones_like(shares), where=counted)
     gain = float(np.sum(shares * np.log(ratio), axis=1).mean())
     return float(np.clip(np.exp(gain), 1.0, shares.shape[1]))
 

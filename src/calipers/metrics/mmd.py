@@ -16,6 +16,7 @@ Gaussian kernel, changes when all rows are moved or the space is scaled.
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Literal, get_args
 
 import numpy as np
@@ -117,9 +118,10 @@ def _gaussian(
 
     def measure(one: Rows, other: Rows) -> Floats:
         values = squared_distances(one, other)
-        # Divided twice: the square of a small bandwidth may be 0
-        values /= width
-        values /= -2 * width
+        # Divided twice: the square of a small bandwidth may be 0; exp(−∞) is the 0 that is meant
+        with np.errstate(over="ignore"):
+            values /= width
+            values /= -2 * width
         return np.exp(values, out=values)
 
     return _unbiased("mmd", pins, rows, measure, threads)
@@ -183,7 +185,7 @@ def _median_distance(rows: tuple[Rows, Rows], seed: int) -> float:
         return 0.0
     chosen = Rows.of(points)
     squares = squared_distances(chosen, chosen)
-    return float(np.sqrt(np.median(squares[np.triu_indices(len(points), 1)])))
+    return float(np.median(np.sqrt(squares[np.triu_indices(len(points), 1)])))
 
 
 def _sampling(rows: tuple[Rows, Rows], bandwidth: float | str, seed: int) -> dict[str, object]:
@@ -197,6 +199,6 @@ def _sampling(rows: tuple[Rows, Rows], bandwidth: float | str, seed: int) -> dic
 def _check_bandwidth(bandwidth: object) -> None:
     if bandwidth == "median":
         return
-    real = isinstance(bandwidth, (int, float, np.floating)) and not isinstance(bandwidth, bool)
+    real = isinstance(bandwidth, Real) and not isinstance(bandwidth, bool)
     if not (real and 0 < float(bandwidth) < np.inf):  # type: ignore[arg-type]
         raise InputError(f"bandwidth must be 'median' or a number above 0; found {bandwidth!r}")

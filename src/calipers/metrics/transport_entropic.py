@@ -17,6 +17,7 @@ Neither sees differences within a cell. Both are in the unit of squared distance
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal
 
 import numpy as np
@@ -124,8 +125,8 @@ def check_regularisation(regularisation: object) -> None:
     """Refuse what is neither "median" nor a number above 0."""
     if regularisation == "median":
         return
-    real = isinstance(regularisation, (int, float, np.floating))
-    if not (real and type(regularisation) is not bool and 0 < float(regularisation) < np.inf):  # type: ignore[arg-type]
+    real = isinstance(regularisation, Real) and not isinstance(regularisation, bool)
+    if not (real and 0 < float(regularisation) < np.inf):  # type: ignore[arg-type]
         raise InputError(
             f"regularisation must be 'median' or a number above 0; found {regularisation!r}"
         )

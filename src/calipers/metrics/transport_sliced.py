@@ -5,8 +5,9 @@ al., 2015), estimated with a fixed number of them. In one dimension the best pla
 with quantile, so a direction costs a sort. The square of POT's
 ``sliced_wasserstein_distance(..., p=2)`` for the same directions.
 
-It is 0 only for equal sets (in the limit of many directions), at most W₂²/d, and a gap along few of
-many dimensions is thinned out accordingly; with few directions it may be missed.
+In the mean over all directions it is 0 only for equal sets and at most W₂²/d; with a finite number
+of them it wanders about that, and may exceed W₂²/d. A gap along few of many dimensions is thinned
+out accordingly, and may be missed with few directions.
 """
 
 from __future__ import annotations
