@@ -53,7 +53,7 @@ def test_farther_sets_score_worse(name):
     for kl in (0.0, 0.5, 2.0):
         found = estimate_ratios(name, *oracle.two_gaussians(kl, 4, 500, seed=2))
         areas.append(divergence_frontier(found).area(PAIRED_C[name]))
-    assert areas == sorted(areas, reverse=True)
+    assert areas[0] > areas[1] > areas[2]
 
 
 @pytest.mark.parametrize("name", NAMES)

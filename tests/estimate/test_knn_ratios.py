@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from calipers.errors import InputError
-from calipers.estimate.knn_ratios import balanced_count, knn_ratios
+from calipers.estimate.knn_ratios import balanced_count, knn_ratios, neighbour_counts
 
 LOG2 = np.log(2)
 
@@ -52,9 +52,12 @@ def test_all_samples_at_the_kth_distance_count():
 
 @pytest.mark.parametrize(("k", "share"), [(5, 0.3), (50, 0.5), (50, 0.8)])
 def test_one_more_on_the_own_side_takes_the_bias_away(k, share):
-    a = np.arange(k + 1)
-    mean = (binom.pmf(a, k, share) * a / (k - a + 1)).sum()
+    # Every split of the k neighbours of the last row, weighed by its chance
     odds = share / (1 - share)
+    mean = 0.0
+    for a in range(k + 1):
+        near, far = neighbour_counts(np.zeros((k + 1, 1)), a, k)
+        mean += binom.pmf(a, k, share) * near[-1] / far[-1]
     assert mean == pytest.approx(odds * (1 - share**k))
 
 

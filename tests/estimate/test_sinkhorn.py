@@ -42,7 +42,7 @@ def test_entropic_plan_as_pot_finds_it(cells):
 def test_between_the_exact_cost_and_independence(cells):
     p, q, costs = cells
     found = [entropic(p, q, costs, regularisation=e).transport for e in (0.01, 0.1, 1, 1e6)]
-    assert found == sorted(found)
+    assert (np.diff(found) > 0).all()
     assert found[0] == pytest.approx(transport_cost(p, q, costs), abs=0.02)
     assert found[-1] == pytest.approx(p @ costs @ q, rel=1e-5)
 

@@ -93,7 +93,7 @@ def test_barycentres_are_nearer_than_mixtures(pair):
 
 def test_a_larger_c_scores_less(pair):
     values = [mauve_ot(*pair, c=c).mauve_ot.value for c in (1, 5, 25)]
-    assert values == sorted(values, reverse=True)
+    assert values[0] > values[1] > values[2]
 
 
 def test_entropic_plans_as_the_paper_has_them(pair):

@@ -108,7 +108,7 @@ def test_debiased_is_never_negative(rng, regularisation):
 
 def test_debiased_grows_with_the_gap(pair):
     values = [entropic_transport(pair[0], pair[1] + t).debiased.value for t in (0, 1, 2, 4)]
-    assert values == sorted(values)
+    assert (np.diff(values) > 0).all()
 
 
 def test_no_convergence_is_nan_with_a_reason(pair, monkeypatch):
