@@ -48,8 +48,25 @@ def test_calibration_stays_finite_and_never_turns_scores_round(rng):
     slope, intercept = platt(np.where(positive, 9.0, -9.0), positive)
     assert np.isfinite([slope, intercept]).all()
     assert 9 * slope + intercept == pytest.approx(np.log(13), rel=1e-6)
-    assert platt(np.where(positive, -1.0, 1.0), positive) == (0.0, np.log(13 / 9))
-    assert platt(np.zeros(20), positive) == (0.0, np.log(13 / 9))
+    assert platt(np.where(positive, -1.0, 1.0), positive) == (0.0, np.log(12 / 8))
+    assert platt(np.zeros(20), positive) == (0.0, np.log(12 / 8))
+
+
+def test_calibration_of_scores_of_very_different_size_does_not_overflow():
+    scores = np.r_[np.ones(5000), -np.ones(5000), -1e3]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        slope, intercept = platt(scores, scores > 0)
+    assert slope + intercept == pytest.approx(np.log(5001), rel=0.02)
+    assert intercept - slope == pytest.approx(-np.log(5002), rel=0.02)
+
+
+@pytest.mark.parametrize("model", ["logistic", "boosted"])
+@pytest.mark.parametrize("sizes", [(50, 60), (53, 61), (1000, 5)])
+def test_without_any_signal_all_ratios_are_exactly_one(model, sizes):
+    found = classify(*(np.ones((size, 2)) for size in sizes), model=model).ratios
+    assert not found.log_reference.any()
+    assert not found.log_generated.any()
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
@@ -69,10 +86,22 @@ def test_folds_are_even_and_keep_copies_of_both_sets_together(rng):
     np.testing.assert_array_equal(left[:20], right[:20])
     for part in (left, right):
         counts = np.bincount(part, minlength=5)
-        assert np.ptp(counts) <= 2
-    alone = np.bincount(right[23:], minlength=5)
+        assert np.ptp(counts) <= 1
     assert np.ptp(np.bincount(left[20:], minlength=5)) <= 1
-    assert np.ptp(alone) <= 2
+
+
+@pytest.mark.parametrize("shared", [1, 2, 4])
+def test_no_fold_lacks_a_set_when_some_rows_are_copies(rng, shared):
+    x = rng.standard_normal((5, 3))
+    y = np.concatenate([x[:shared], rng.standard_normal((100 - shared, 3))])
+    left, right = assign_folds(x, y, folds=5, seed=0)
+    np.testing.assert_array_equal(left[:shared], right[:shared])
+    assert sorted(left) == [0, 1, 2, 3, 4]
+    assert np.ptp(np.bincount(right, minlength=5)) <= 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert 0 <= classify(x, y).auc <= 1
+        classify([[0.0], [1.0]], [[0.0], [2.0], [3.0], [4.0]], folds=2)
 
 
 def test_folds_depend_on_rows_alone(rng):
@@ -188,6 +217,16 @@ def test_trees_see_what_no_plane_does(rng):
     assert plane.auc < 0.55 < 0.7 < trees.auc
     assert f_divergence(plane.ratios, "jensen_shannon") < 0.02
     assert f_divergence(trees.ratios, "jensen_shannon") > 0.08
+
+
+@pytest.mark.parametrize("model", ["logistic", "boosted"])
+@pytest.mark.parametrize("exponent", [-900, -540, 300])
+def test_the_unit_of_the_rows_does_not_matter(model, exponent):
+    x, y = oracle.two_gaussians(0.5, 3, 60, seed=4)
+    plain = classify(x, y, model=model)
+    scaled = classify(*(np.ldexp(side, exponent) for side in (x, y)), model=model)
+    np.testing.assert_allclose(scaled.ratios.log_reference, plain.ratios.log_reference, atol=1e-9)
+    assert scaled.auc == plain.auc
 
 
 def test_pins_say_how_it_was_made(rng):

@@ -92,6 +92,14 @@ def test_laws(rng):
     np.testing.assert_allclose(scaled.log_generated, found.log_generated, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("exponent", [-1000, -540, 300])
+def test_the_unit_of_the_rows_does_not_matter(rng, exponent):
+    x, y = rng.standard_normal((80, 3)), rng.standard_normal((120, 3)) + 0.5
+    found = gaussian_ratios(x, y, draws=50)
+    scaled = gaussian_ratios(np.ldexp(x, exponent), np.ldexp(y, exponent), draws=50)
+    np.testing.assert_allclose(scaled.log_reference, found.log_reference, rtol=1e-9, atol=1e-9)
+
+
 def test_rotation_and_scale_move_it_by_chance_alone(rng):
     x, y = rng.standard_normal((500, 4)), rng.standard_normal((500, 4)) + 0.3
     mixing = rng.standard_normal((4, 4)) + 2 * np.eye(4)

@@ -1,5 +1,7 @@
 import importlib.util
+import re
 import tracemalloc
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -81,6 +83,30 @@ def test_nothing_underflows_however_far_samples_lie(rng):
         assert np.isfinite(found.log_reference).all()
         assert (found.log_reference > 0).all()
         assert (found.log_generated < 0).all()
+
+
+@pytest.mark.parametrize("exponent", [-1000, -540, 300])
+def test_the_unit_of_the_rows_does_not_matter(rng, exponent):
+    x, y = rng.standard_normal((80, 2)), rng.standard_normal((60, 2)) + 0.5
+    found = kde_ratios(x, y)
+    scaled = kde_ratios(np.ldexp(x, exponent), np.ldexp(y, exponent))
+    np.testing.assert_allclose(scaled.log_reference, found.log_reference, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("bandwidth", [1e-100, 1e100])
+def test_the_narrowest_and_the_widest_kernel_are_finite(rng, bandwidth):
+    x, y = rng.standard_normal((80, 2)), rng.standard_normal((60, 2)) + 1e6
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = kde_ratios(x, y, bandwidth=bandwidth)
+    assert np.isfinite(found.log_reference).all()
+
+
+@pytest.mark.parametrize("bandwidth", [1e-160, 1e160, 10**400])
+def test_a_bandwidth_whose_square_is_no_float_is_refused(bandwidth):
+    words = re.escape(f"from 1e-100 to 1e+100 standard deviations of the union; found {bandwidth}")
+    with pytest.raises(InputError, match="bandwidth must be .* " + words):
+        kde_ratios(np.eye(3), np.eye(3) + 1, bandwidth=bandwidth)
 
 
 def test_copies_and_constant_axes_are_no_obstacle(rng):

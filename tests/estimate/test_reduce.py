@@ -55,6 +55,25 @@ def test_whitened_sets_have_a_covariance_of_one_on_the_axes_that_vary(rng, offse
     np.testing.assert_allclose(union.mean(axis=0), 0, atol=1e-8)
 
 
+@pytest.mark.parametrize("exponent", [-1000, -540, -40, 20])
+@pytest.mark.parametrize("dimensions", [2, None])
+def test_rows_of_any_size_have_the_same_form(rng, exponent, dimensions):
+    sets = rng.standard_normal((50, 4)), rng.standard_normal((70, 4)) * 3
+    small = [np.ldexp(rows, exponent) for rows in sets]
+    for make in (whiten, scale_alike):
+        expected = make(*leading_axes(*sets, dimensions=dimensions))
+        found = make(*leading_axes(*small, dimensions=dimensions))
+        np.testing.assert_allclose(found[0], expected[0], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(found[1], expected[1], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(("unit", "kept"), [(1e-5, 3), (1e-7, 2)])
+def test_axes_are_kept_by_their_spread_whatever_they_tell(rng, unit, kept):
+    x, y = rng.standard_normal((2, 200, 3))
+    y[:, 2] += 5
+    assert whiten(x * [1, 1, unit], y * [1, 1, unit])[0].shape == (200, kept)
+
+
 def test_scaling_alike_keeps_angles(rng):
     x, y = rng.standard_normal((50, 3)) * [1, 2, 3] + 5, rng.standard_normal((20, 3))
     left, right = scale_alike(x, y)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 Vector = NDArray[np.float64]
 
@@ -15,7 +16,10 @@ def platt(scores: Vector, positive: NDArray[np.bool_]) -> tuple[float, float]:
 
     Targets are (N₊ + 1) / (N₊ + 2) and 1 / (N₋ + 2) in place of 1 and 0, as Platt has them, so that
     the line stays finite when the scores separate the classes. The slope is not below 0: scores
-    that order held-out samples the wrong way round tell nothing.
+    that order held-out samples the wrong way round tell nothing. Where it is 0 the log-odds are
+    those of the counts, log (N₊ / N₋), at every score.
+
+    Both classes must occur.
 
     Returns
     -------
@@ -24,8 +28,8 @@ def platt(scores: Vector, positive: NDArray[np.bool_]) -> tuple[float, float]:
     """
     spread = float(np.abs(scores).max(initial=0.0))
     count = int(positive.sum()), int((~positive).sum())
-    prior = float(np.log((count[0] + 1) / (count[1] + 1)))
-    if spread == 0:
+    prior = float(np.log(count[0] / count[1]))  # nothing separates: no need for Platt's targets
+    if scores.min() == scores.max():
         return 0.0, prior
     x = scores / spread
     targets = np.where(positive, (count[0] + 1) / (count[0] + 2), 1 / (count[1] + 2))
@@ -40,7 +44,7 @@ def _newton(x: Vector, targets: Vector, prior: float) -> tuple[float, float]:
     loss = _loss(found @ design, targets)
     for _ in range(STEPS):
         odds = found @ design
-        share = 1 / (1 + np.exp(-odds))
+        share = expit(odds)
         slope = design @ (share - targets)
         bend = (design * (share * (1 - share))) @ design.T + 1e-10 * np.eye(2)
         step = np.linalg.solve(bend, slope)

@@ -154,9 +154,11 @@ def _held_out(rows: Points, labels: Labels, fold: Folds, learner: Learner) -> Fl
 
 def _calibrated(scores: Floats, labels: Labels, fold: Folds) -> Floats:
     """Log p/q at every row, on the line that fits the held-out scores of the other folds."""
-    logs = np.empty_like(scores)
-    for which in np.unique(fold):
-        own = fold == which
+    logs = np.zeros_like(scores)
+    held = [fold == which for which in np.unique(fold)]
+    if not any(np.ptp(scores[own]) > 0 for own in held):
+        return logs  # from fold to fold there is no more than the rounding of what was trained
+    for own in held:
         slope, intercept = platt(scores[~own], labels[~own])
         logs[own] = slope * scores[own] + intercept - _log_prior(labels[~own])
     return logs

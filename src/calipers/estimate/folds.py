@@ -23,7 +23,8 @@ def assign_folds(
     Returns
     -------
     tuple of ndarrays
-        Fold of every reference and of every generated row, shapes ``(n,)`` and ``(m,)``, int64.
+        Fold of every reference and of every generated row, shapes ``(n,)`` and ``(m,)``, int64. In
+        either set the sizes of two folds differ by 1 at most.
     """
     n = len(reference)
     rank = _ranks(np.concatenate([reference, generated]))
@@ -31,11 +32,11 @@ def assign_folds(
     keys = [_pair_key(part, copy) for part, copy in zip((rank[:n], rank[n:]), copies, strict=True)]
     dealt = []
     for own, other in (keys, keys[::-1]):
-        alone = ~np.isin(own, other)
+        copied = np.isin(own, other)
         fold = np.empty(len(own), np.int64)
-        for kind in (alone, ~alone):
-            # Every kind is shuffled alike, so that nothing hangs on which set comes first
-            fold[kind] = _deal(own[kind], folds, seed)
+        # Both sets are shuffled alike, so that nothing hangs on which of them comes first
+        fold[copied] = _deal(own[copied], folds, seed, start=0)
+        fold[~copied] = _deal(own[~copied], folds, seed, start=int(copied.sum()))
         dealt.append(fold)
     return dealt[0], dealt[1]
 
@@ -62,9 +63,9 @@ def _pair_key(rank: Folds, copy: Folds) -> Folds:
     return rank * (1 << 31) + copy
 
 
-def _deal(keys: Folds, folds: int, seed: int) -> Folds:
-    """Shuffle the keys, which are all different, and deal them round to the folds."""
-    dealt = np.random.default_rng(seed).permutation(len(keys)) % folds
+def _deal(keys: Folds, folds: int, seed: int, *, start: int) -> Folds:
+    """Shuffle the keys, which are all different, and deal them round, after `start` others."""
+    dealt = (np.random.default_rng(seed).permutation(len(keys)) + start) % folds
     fold = np.empty(len(keys), np.int64)
     fold[np.argsort(keys)] = dealt
     return fold

@@ -3,15 +3,17 @@
     P ~ N(μ_P, Σ_P) and Q ~ N(μ_Q, Σ_Q), with unbiased covariances; log p/q at draws from either
 
 (Pillutla et al., JMLR 2023, appendix C, equations 45 and 46). Both sets are first whitened by the
-covariance of their union, on the axes that the union varies on; the ratios do not depend on this.
-There every covariance gains RIDGE on its diagonal, a millionth of the union's variance: too little
+covariance of their union, on its principal axes but those of a standard deviation of at most a
+millionth of the largest; apart from what these would tell, the ratios do not depend on this. There
+every covariance gains RIDGE on its diagonal, a millionth of the union's variance: too little
 to move a ratio of ordinary sets, and enough for one that is flat where the other is not, such as
 few rows in many dimensions.
 
-What it does not detect: anything but mean and covariance. Two modes at ±μ against one Gaussian of
-the same mean and variance are alike to it, and the error has no bound (example 30). It is steep
-where covariances differ much: the mean over draws then rests on few of them, the more so in many
-dimensions; the paper sees it break down at 100.
+What it does not detect: any difference on the axes left out, however clear, so that columns in very
+different units are to be scaled before; and anything but mean and covariance. Two modes at ±μ
+against one Gaussian of the same mean and variance are alike to it, and the error has no bound
+(example 30). It is steep where covariances differ much: the mean over draws then rests on few of
+them, the more so in many dimensions; the paper sees it break down at 100.
 """
 
 from __future__ import annotations

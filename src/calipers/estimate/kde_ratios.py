@@ -43,6 +43,7 @@ Floats = NDArray[np.float64]
 Bandwidth = float | Literal["balloon", "scott"]
 
 LEAST = 0.1
+NARROWEST, WIDEST = 1e-100, 1e100  # their squares, and gaps over them, are floats
 ROWS, COLUMNS = 64, 512
 NEGLIGIBLE = -45.0  # e^-45 of the largest term: a million such change no bit that is kept
 
@@ -63,8 +64,8 @@ def kde_ratios(
         Rows, shapes ``(n, d)`` and ``(m, d)``, at least two each.
     bandwidth
         ``"balloon"`` as above; or one for all places: ``"scott"``, the number of samples in the
-        smaller set to the power −1 / (d + 4), or a number above 0. Both are in standard deviations
-        of the union, the root mean square over the axes.
+        smaller set to the power −1 / (d + 4), or a number above 0, from 1e-100 to 1e100. Both are
+        in standard deviations of the union, the root mean square over the axes.
     dimensions
         Leading principal axes of the union that are kept; None keeps the rows as they are.
     threads
@@ -79,7 +80,7 @@ def kde_ratios(
     ------
     InputError
         If the arrays do not fit together, a set has a single row, all rows of both sets are equal,
-        or the bandwidth is no number above 0 and no known rule.
+        or the bandwidth is no number in that range and no known rule.
     """
     _check_bandwidth(bandwidth)
     left, right = leading_axes(reference, generated, dimensions=dimensions)
@@ -168,7 +169,8 @@ def _check_bandwidth(bandwidth: Any) -> None:
     if bandwidth in ("balloon", "scott"):
         return
     real = isinstance(bandwidth, int | float | np.number) and not isinstance(bandwidth, bool)
-    if not real or not 0 < float(bandwidth) < np.inf:
+    if not real or not NARROWEST <= bandwidth <= WIDEST:
         raise InputError(
-            f"bandwidth must be 'balloon', 'scott' or a number above 0; found {bandwidth!r}"
+            f"bandwidth must be 'balloon', 'scott' or a number above 0, from {NARROWEST:g} to "
+            f"{WIDEST:g} standard deviations of the union; found {bandwidth!r}"
         )

@@ -63,5 +63,7 @@ LEARNERS: dict[str, Callable[[float], Learner]] = {"logistic": logistic, "booste
 def _standard(rows: Points) -> tuple[Floats, Floats]:
     """Mean and standard deviation of the columns; 1 where a column is constant up to rounding."""
     mean = rows.mean(axis=0, dtype=np.float64)
-    scale = rows.std(axis=0, dtype=np.float64)
+    # A power of two about the largest number of each column rounds nothing and keeps squares safe
+    exponent = np.frexp(np.abs(rows).max(axis=0))[1]
+    scale = np.ldexp(np.ldexp(rows, -exponent).std(axis=0, dtype=np.float64), exponent)
     return mean, np.where(scale > 1e-12 * np.abs(mean), scale, 1.0)

@@ -99,7 +99,7 @@ def joint_space(
             sets = [unit_rows(points, pool) for points in sets]
         if pca is None:
             return JointSpace(tuple(sets), 1.0)
-        exponent = 0 if norm == "l2" else _common_exponent(sets)
+        exponent = 0 if norm == "l2" else common_exponent(sets)
         sets = [_scaled(points, -exponent) for points in sets]
         mean = _joint_mean(sets, weights, pool)
         axes, explained = principal_axes(scatter_about(sets, mean, weights, pool), pca)
@@ -120,7 +120,7 @@ def _joint_mean(
     return mean
 
 
-def _common_exponent(sets: Sequence[Points]) -> int:
+def common_exponent(sets: Sequence[Points]) -> int:
     """The power of two that brings all sets to about 1; 0 where their squares are safe."""
     largest = max(max(float(points.max()), -float(points.min())) for points in sets)
     exponent = int(np.frexp(largest)[1])

@@ -3,7 +3,8 @@
 Ratios of densities need few dimensions (Pillutla et al., JMLR 2023, algorithm 2 and section 7.3.1:
 5 or 10 principal components, fewer than 50 in any case). Neither step moves the true ratio as long
 as the axes that are left out tell the sets no further apart, and no estimator here depends on the
-unit of the rows, so that they may be scaled.
+unit of the rows, so that they may be scaled. What an axis tells is not looked at, only how far the
+union spreads on it: a difference on an axis of little spread beside the others is lost.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from calipers.errors import InputError
 from calipers.estimate.distances import Points
 from calipers.estimate.moments import STEP, Moments
-from calipers.estimate.preprocess import joint_axes
+from calipers.estimate.preprocess import common_exponent, joint_axes
 from calipers.estimate.validate import check_pair, check_whole
 
 Floats = NDArray[np.float64]
@@ -24,7 +25,11 @@ Floats = NDArray[np.float64]
 NO_SPREAD = "all rows of both sets are equal: there is no density to speak of"
 
 LEAST_VARIANCE = 1e-12
-"""Axes with a smaller share of the largest variance hold rounding alone, and are left out."""
+"""Axes with at most this share of the largest variance are left out, whatever they tell.
+
+In standard deviations a millionth of the largest. Rounding may leave nearly as much on an axis that
+holds nothing, and a small difference cannot be told from it.
+"""
 
 
 def leading_axes(
@@ -40,7 +45,8 @@ def leading_axes(
     reference, generated
         Rows, shapes ``(n, d)`` and ``(m, d)``.
     dimensions
-        How many axes to keep, from 1; None, or d and more, leaves the rows as they are.
+        How many axes to keep, from 1; None, or d and more, leaves the rows as they are, but for a
+        power of two where their squares might underflow.
 
     Returns
     -------
@@ -53,7 +59,7 @@ def leading_axes(
     InputError
         If the arrays do not fit together or `dimensions` is no whole number from 1.
     """
-    left, right = check_pair(reference, generated)
+    left, right = _enlarged(*check_pair(reference, generated))
     if dimensions is None or check_whole("dimensions", dimensions, 1) >= left.shape[1]:
         return left, right
     mean, axes, exponent = _axes(left, right)
@@ -62,9 +68,11 @@ def leading_axes(
 
 
 def whiten(reference: Points, generated: Points) -> tuple[Floats, Floats]:
-    """Give the union of two sets zero mean and, on every axis that it varies on, variance one.
+    """Give the union of two sets zero mean and, on every principal axis that is kept, variance one.
 
-    Axes on which all rows of both sets agree are left out: they tell nothing.
+    Left out are axes with at most LEAST_VARIANCE of the largest variance. On most of them all rows
+    agree up to rounding; but sets that differ there alone come out as equal. Columns in very
+    different units are to be scaled before.
 
     Raises
     ------
@@ -73,7 +81,6 @@ def whiten(reference: Points, generated: Points) -> tuple[Floats, Floats]:
     """
     union = _moments(reference).merge(_moments(generated))
     variances, axes = np.linalg.eigh(union.covariance)
-    # An axis that no row leaves is exactly so before the rotation, whatever the rounding after it
     kept = variances > LEAST_VARIANCE * variances[-1]
     if not kept.any():
         raise InputError(NO_SPREAD)
@@ -101,6 +108,14 @@ def check_two_rows(n: int, m: int, what: str) -> None:
     for name, size in (("reference", n), ("generated", m)):
         if size < 2:
             raise InputError(f"{what} needs at least two rows in each set; the {name} set has one")
+
+
+def _enlarged(left: Points, right: Points) -> tuple[Points, Points]:
+    """Rows so small that their squares underflow, times a power of two that rounds nothing."""
+    exponent = common_exponent((left, right))
+    if exponent >= 0:
+        return left, right
+    return np.ldexp(left, -exponent), np.ldexp(right, -exponent)
 
 
 def _axes(left: Points, right: Points) -> tuple[Floats, Floats, int]:
