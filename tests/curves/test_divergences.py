@@ -114,7 +114,7 @@ def test_half_of_the_frontier_integral_is_its_integral(name, t):
 def test_closed_forms_equal_quadrature(name, exponent):
     f, t = find_divergence(name), np.array([10.0**exponent])
     by_nodes = half_of(replace(f, half=None))
-    assert half_of(f)(t)[0] == pytest.approx(by_nodes(t)[0], abs=1e-12 * max(1, float(t[0])))
+    assert half_of(f)(t)[0] == pytest.approx(by_nodes(t)[0], abs=1e-11 * max(1, float(t[0])))
 
 
 def test_the_chi2_frontier_integral_is_twice_that_of_kl():

@@ -53,7 +53,7 @@ def quantisation_bound(divergence: str | Divergence, *, k: int) -> float:
             f"what cells lose of {found.name} has no bound: "
             f"{'f(0)' if np.isinf(found.at_zero) else 'f*(0)'} is infinite"
         )
-    return most / (cells // 2)
+    return float(most / (cells // 2))
 
 
 def total_bound(

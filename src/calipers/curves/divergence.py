@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from calipers.errors import InputError
 
 Vector = NDArray[np.float64]
 Generator = Callable[[Vector], Vector]
+Weight = Any  # a float, or a column of them
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,9 @@ class Divergence:
 
     name: str
     generator: Generator
-    at_zero: float
-    conjugate_at_zero: float
-    slope: float = 0.0
+    at_zero: Weight
+    conjugate_at_zero: Weight
+    slope: Weight = 0.0
     half: Generator | None = None
     far: Generator | None = None
 
@@ -69,7 +71,7 @@ class Divergence:
             -self.slope,
         )
 
-    def interpolated(self, weight: float, rest: float | None = None) -> Divergence:
+    def interpolated(self, weight: Weight, rest: Weight | None = None) -> Divergence:
         """The divergence of P from a mixture: D_f(P‖λP + (1 − λ)Q) as one of P from Q.
 
         f_λ(t) = (λt + 1 − λ)·f(t / (λt + 1 − λ)); Pillutla et al., JMLR 2023, property 5.
@@ -77,24 +79,26 @@ class Divergence:
         Parameters
         ----------
         weight
-            λ, in (0, 1).
+            λ, in (0, 1); or a column of them, shape ``(g, 1)``, for g divergences at once, whose
+            values then have a row for each.
         rest
             1 − λ, where it is known to more digits than the difference would give.
         """
-        check_weight(weight if rest is None else min(weight, rest))
+        check_weight(weight if rest is None else np.minimum(weight, rest))
         rest = 1 - weight if rest is None else rest
 
         def generator(t: Vector) -> Vector:
             mixture = weight * t + rest
-            return mixture * self.generator(t / mixture)
+            values: Vector = mixture * self.generator(t / mixture)
+            return values
 
-        beyond = float(weight * self.generator(np.array([1 / weight]))[0])
-        name = f"{self.name}|{float(weight)!r}"
+        beyond = weight * self.generator(1 / np.asarray(weight, np.float64))
+        name = f"{self.name}|{_listed(weight)}"
         return Divergence(name, generator, rest * self.at_zero, beyond, rest * self.slope)
 
     def written(self) -> Divergence:
         """The same with the generator that the literature writes, which may be negative."""
-        if self.slope == 0:
+        if not np.any(self.slope):
             return self
         slope = self.slope
         return Divergence(
@@ -105,9 +109,15 @@ class Divergence:
         )
 
 
-def check_weight(weight: float) -> None:
-    """Refuse a mixture weight outside (0, 1)."""
-    if not 0 < weight < 1:
+def check_weight(weight: Weight) -> None:
+    """Refuse mixture weights outside (0, 1)."""
+    weights = np.asarray(weight, np.float64)
+    outside = weights[~((weights > 0) & (weights < 1))]
+    if outside.size:
         raise InputError(
-            f"a mixture weight λ must lie between 0 and 1, both left out; found {weight}"
+            f"a mixture weight λ must lie between 0 and 1, both left out; found {outside[0]:g}"
         )
+
+
+def _listed(weight: Weight) -> str:
+    return ",".join(repr(each) for each in np.ravel(weight).tolist())

@@ -43,7 +43,9 @@ REVERSE_KL = Divergence(
 CHI2 = Divergence("chi2", lambda t: (t - 1) ** 2, 1.0, np.inf, 0.0, half_chi2)
 LE_CAM = Divergence("le_cam", lambda t: (t - 1) * ((t - 1) / (2 * (t + 1))), 0.5, 0.5)
 HELLINGER = Divergence("squared_hellinger", lambda t: (np.sqrt(t) - 1) ** 2, 1.0, 1.0)
-TOTAL_VARIATION = Divergence("total_variation", lambda t: np.abs(t - 1) / 2, 0.5, 0.5)
+TOTAL_VARIATION = Divergence(
+    "total_variation", lambda t: np.abs(t - 1) / 2, 0.5, 0.5, half=lambda t: np.abs(t - 1) / 6
+)
 
 
 def interpolated_kl(weight: float) -> Divergence:

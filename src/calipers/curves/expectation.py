@@ -10,6 +10,8 @@ from calipers.curves.halves import nodes
 from calipers.errors import InputError
 from calipers.estimate.likelihood_ratios import LARGEST, Estimate, LikelihoodRatios, ratios_of
 
+AT_ONCE = 2048  # ratios whose values at all nodes are held at a time
+
 
 def f_divergence(estimate: Estimate, divergence: str | Divergence = "kl") -> float:
     """Tell how far the reference distribution is from the generated one, in nats or mass.
@@ -38,19 +40,22 @@ def f_divergence(estimate: Estimate, divergence: str | Divergence = "kl") -> flo
     >>> round(f_divergence(Histograms([1, 3], [3, 1]), "total_variation"), 9)
     0.5
     """
-    return mean_cost(ratios_of(estimate), find_divergence(divergence))
+    return float(mean_cost(ratios_of(estimate), find_divergence(divergence))[0])
 
 
-def mean_cost(ratios: LikelihoodRatios, divergence: Divergence) -> float:
-    """E_Q[f(p/q)] + f*(0)·P(q = 0), at least 0 as in equation 22."""
+def mean_cost(ratios: LikelihoodRatios, divergence: Divergence) -> Vector:
+    """E_Q[f(p/q)] + f*(0)·P(q = 0), at least 0 as in equation 22; one for each divergence."""
     values = divergence(ratios.at_generated)
     if divergence.far is not None:
         tiny = (ratios.log_generated < -LARGEST) & (ratios.log_generated > -np.inf)
         values[tiny] = divergence.far(ratios.log_generated[tiny])
-    inside, outside = ratios.mean_generated(values), ratios.outside_generated
-    if np.isnan(inside):
+    costs = np.atleast_1d(ratios.mean_generated(values))
+    if np.isnan(costs).any():
         raise InputError(f"f of the divergence {divergence.name!r} is not a number at some ratio")
-    return max(0.0, inside + (divergence.conjugate_at_zero * outside if outside > 0 else 0.0))
+    if ratios.outside_generated > 0:
+        costs = costs + np.ravel(divergence.conjugate_at_zero) * ratios.outside_generated
+    found: Vector = np.maximum(costs, 0.0)
+    return found
 
 
 def half_of(divergence: Divergence) -> Divergence:
@@ -61,11 +66,9 @@ def half_of(divergence: Divergence) -> Divergence:
     at_zero = divergence.at_zero / 3
 
     def by_nodes(t: Vector) -> Vector:
-        total = np.zeros_like(t)
-        for weight, rest, step in zip(weights, rests, steps, strict=True):
-            mixture = weight * t + rest
-            total += (2 * step * weight) * mixture * divergence.generator(t / mixture)
-        return total
+        each = divergence.interpolated(weights[:, None], rests[:, None]).generator
+        parts = np.array_split(t, -(-len(t) // AT_ONCE))
+        return np.concatenate([(2 * steps * weights) @ each(part) for part in parts])
 
     return Divergence(
         f"half({divergence.name})",

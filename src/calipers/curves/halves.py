@@ -27,7 +27,7 @@ SIGNS = (-1.0) ** TERMS
 SERIES_KL = Polynomial([0, 0, *(SIGNS / ((TERMS + 1) * (TERMS + 2)))])
 SERIES_CHI2 = Polynomial([0, 0, *(4 * SIGNS / (TERMS * (TERMS + 1) * (TERMS + 2)))])
 
-REACH, STEPS = 3.8, 64
+REACH, STEPS = 3.4, 40
 
 
 def half_kl(t: Vector) -> Vector:
@@ -43,8 +43,9 @@ def half_chi2(t: Vector) -> Vector:
 def nodes() -> tuple[Vector, Vector, Vector]:
     """λ, 1 − λ and weights of a double-exponential rule over (0, 1), ends left out.
 
-    Nodes crowd at both ends down to 1e-60, so that the steep ends of a frontier with extreme
-    ratios are resolved; smooth generators come out to about 1e-14.
+    Nodes crowd at both ends down to 1e-20, so that the steep ends of a frontier with extreme
+    ratios are resolved: for ratios from 1e-12 to 1e12 the named divergences come out to 4e-12 or
+    better, most to 1e-15.
     """
     step = REACH / STEPS
     x = step * np.arange(-STEPS, STEPS + 1)

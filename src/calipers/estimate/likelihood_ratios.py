@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -117,23 +117,23 @@ class LikelihoodRatios:
             self.pins,
         )
 
-    def mean_reference(self, values: Vector) -> float:
-        """The weighted mean over the reference samples: E_P."""
+    def mean_reference(self, values: Vector) -> Any:
+        """The weighted mean over the reference samples, E_P, of every row of values."""
         return _mean(values, self.reference_weights)
 
-    def mean_generated(self, values: Vector) -> float:
-        """The weighted mean over the generated samples: E_Q."""
+    def mean_generated(self, values: Vector) -> Any:
+        """The weighted mean over the generated samples, E_Q, of every row of values."""
         return _mean(values, self.generated_weights)
 
     @property
     def outside_generated(self) -> float:
         """P(q = 0): the share of the reference where the generated distribution has nothing."""
-        return self.mean_reference((self.log_reference == np.inf).astype(np.float64))
+        return float(self.mean_reference((self.log_reference == np.inf).astype(np.float64)))
 
     @property
     def outside_reference(self) -> float:
         """Q(p = 0): the share of the generated set where the reference has nothing."""
-        return self.mean_generated((self.log_generated == -np.inf).astype(np.float64))
+        return float(self.mean_generated((self.log_generated == -np.inf).astype(np.float64)))
 
 
 def ratios_of(estimate: Estimate, *, raw: bool = False) -> LikelihoodRatios:
@@ -145,11 +145,12 @@ def ratios_of(estimate: Estimate, *, raw: bool = False) -> LikelihoodRatios:
     return (estimate.raw if raw else estimate).ratios
 
 
-def _mean(values: Vector, weights: Vector | None) -> float:
+def _mean(values: Vector, weights: Vector | None) -> Any:
     if weights is None:
-        return float(values.mean())
-    used = weights > 0  # an infinite value without weight counts nothing
-    return float(weights[used] @ values[used])
+        return values.mean(axis=-1)
+    if not (weights > 0).all():  # an infinite value without weight counts nothing
+        values, weights = values[..., weights > 0], weights[weights > 0]
+    return values @ weights
 
 
 def _as_vector(given: ArrayLike, side: str) -> Vector:

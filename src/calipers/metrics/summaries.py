@@ -57,7 +57,7 @@ class Summary:
 def integral_bound(divergence: Divergence) -> float:
     """The largest frontier integral, 4∫ λ·f*(λ) dλ + ⅔·f(0); JMLR 2023, property 7(c)."""
     half = half_of(divergence)
-    return round(2 * (half.at_zero + half.conjugate_at_zero), 12)
+    return round(float(2 * (half.at_zero + half.conjugate_at_zero)), 12)
 
 
 def midpoint_bound(divergence: Divergence) -> float:
