@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from calipers.estimate.shared import shared_quantise, shared_space
 
 import calipers
+from calipers.estimate.shared import shared_quantise, shared_space
 
 KEYS = "recall,mauve,mauve_star,frontier_integral:knn,prd_f8"
 
@@ -26,21 +26,27 @@ def compare(reference, systems, **options):
     return calipers.compare(reference, systems, **chosen)
 
 
+def _hashes(given):
+    files = given if isinstance(given, list) else [calipers.SampleSet.from_vectors(given, name="x")]
+    return [file.content_hash for file in files]
+
+
 def values(found, name):
     return {key: score.value for key, score in found[name].scores.items()}
 
 
 def test_scores_rest_on_the_shared_rows_and_cells(reference, systems):
     found = compare(reference, systems, shared=True, seed=3)
-    space = shared_space(reference, list(systems.values()), norm="l2", pca=0.9)
+    names = sorted(systems, key=lambda name: found[name].summary.content_hash)
+    space = shared_space(reference, [systems[name] for name in names], norm="l2", pca=0.9)
     cells = shared_quantise(space.reference, space.systems, buckets=9, seed=3)
-    for place, name in enumerate(systems):
+    for place, name in enumerate(names):
         frontier = calipers.divergence_frontier(cells[place].best)
         assert found[name]["mauve"].value == frontier.area(5.0)
         support = calipers.metrics.precision_recall(space.reference, space.systems[place])
         assert found[name]["recall"].value == support.recall.value
     every = [score.signature.split("|") for score in found["far"].scores.values()]
-    assert all("scope:run" in line for line in every)
+    assert len({pin for line in every for pin in line if pin.startswith("scope:run(")}) == 1
 
 
 def test_another_system_changes_the_scores_only_where_they_are_shared(reference, systems, rng):
@@ -50,6 +56,16 @@ def test_another_system_changes_the_scores_only_where_they_are_shared(reference,
     assert all("scope:pair" in score.signature for score in alone["far"].scores.values())
     alone, more = (compare(reference, each, shared=True) for each in (systems, third))
     assert values(alone, "far")["mauve"] != values(more, "far")["mauve"]
+
+
+def test_order_of_the_systems_changes_nothing_and_their_set_is_signed(reference, systems):
+    swapped = dict(reversed(systems.items()))
+    one, two = (compare(reference, each, shared=True) for each in (systems, swapped))
+    alone = compare(reference, {"far": systems["far"]}, shared=True)
+    for key, score in one["far"].scores.items():
+        assert score.value == two["far"][key].value
+        assert score.signature == two["far"][key].signature
+        assert score.signature != alone["far"][key].signature
 
 
 def test_one_system_of_the_same_size_scores_as_a_pair_does(reference, rng):
@@ -62,9 +78,11 @@ def test_files_of_a_system_share_its_weight_and_its_cells(reference, systems, rn
     rows = rng.standard_normal((2, 120, 6)) * 0.7
     files = [calipers.SampleSet.from_vectors(each, name="s") for each in rows]
     found = compare(reference, systems | {"s": files}, shared=True)
-    sets = [*systems.values(), np.concatenate(rows)]
-    space = shared_space(reference, sets, norm="l2", pca=0.9)
-    cells = shared_quantise(space.reference, space.systems, buckets=9)[2]
+    sets = systems | {"s": np.concatenate(rows)}
+    whole = {name: "+".join(_hashes(each)) for name, each in (systems | {"s": files}).items()}
+    names = sorted(sets, key=whole.__getitem__)
+    space = shared_space(reference, [sets[name] for name in names], norm="l2", pca=0.9)
+    cells = shared_quantise(space.reference, space.systems, buckets=9)[names.index("s")]
     score = found["s"]["mauve_star"]
     for file, value in enumerate(score.seeds):
         labels = cells.labels[1][file * 120 : (file + 1) * 120]

@@ -33,7 +33,10 @@ def score_systems(
     Of the settings, only `k_max` is filled in here.
     """
     about, train = _summaries(intake, embedded)
-    space: Space = RunSpace(embedded) if shared else PairSpace(embedded.reference)
+    space: Space = PairSpace(embedded.reference)
+    if shared:
+        hashes = ["+".join(c.samples.content_hash for c in entry.cuts) for entry in intake.systems]
+        space = RunSpace.of(embedded, hashes)
     job = Job(embedded, choices, settings, about, train, space)
     systems, k_max = [], 0
     steps = sum(len(entry.cuts) for entry in intake.systems) + (train is not None)

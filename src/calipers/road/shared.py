@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import sha256
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from calipers.estimate.histograms import Histograms
 from calipers.estimate.quantise import Buckets, Quantisation
 from calipers.metrics.needs import Needs
 from calipers.metrics.pair import Pair, Settings
-from calipers.road.spaces import PCA, Scope
+from calipers.road.spaces import PCA
 from calipers.road.stages import Embedded
 
 if TYPE_CHECKING:
@@ -28,11 +29,20 @@ class RunSpace:
     """One projection and one set of cells for all systems of a run.
 
     They are made with weight ½ on the reference and ½ divided over the systems, the files of a
-    system together, so adding a system changes the scores of the others.
+    system together, so adding a system changes the scores of the others. The order in which they
+    were named changes none: they stand in the order of their hashes, which `scope` pins.
     """
 
     embedded: Embedded
-    scope: Scope = "run"
+    scope: str
+
+    @classmethod
+    def of(cls, embedded: Embedded, hashes: Sequence[str]) -> RunSpace:
+        """Bring the systems in the order of the hashes of their samples."""
+        order = sorted(range(len(hashes)), key=hashes.__getitem__)
+        systems = tuple(embedded.systems[place] for place in order)
+        every = sha256("|".join(hashes[place] for place in order).encode()).hexdigest()
+        return cls(replace(embedded, systems=systems), f"run({every[:16]})")
 
     @cached_property
     def views(self) -> dict[str, SharedView]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from calipers.embed import Embeddings
 from calipers.estimate.preprocess import preprocess
@@ -12,15 +12,13 @@ from calipers.metrics.pair import Pair, Settings
 
 PCA = 0.9
 
-Scope = Literal["pair", "run"]
-
 
 class Space(Protocol):
     """What brings a generated set and the reference to where they are compared."""
 
     @property
-    def scope(self) -> Scope:
-        """Whose rows the projection and the cells are made from."""
+    def scope(self) -> str:
+        """Whose rows the projection and the cells are made from, for signatures."""
         ...
 
     def pair(self, view: str, generated: Embeddings, settings: Settings, needs: Needs) -> Pair:
@@ -33,9 +31,10 @@ class PairSpace:
     """Every pair is projected and quantised by itself: a system never changes another's score."""
 
     reference: Embeddings
-    scope: Scope = "pair"
+    scope: str = "pair"
 
     def pair(self, view: str, generated: Embeddings, settings: Settings, needs: Needs) -> Pair:
         """Project the union of the two sets on its leading axes."""
-        rows = preprocess(self.reference.views[view], generated.views[view], norm="l2", pca=PCA)
+        sides = self.reference.views[view], generated.views[view]
+        rows = preprocess(*sides, norm="l2", pca=PCA, threads=settings.threads)
         return Pair(rows.reference, rows.generated, settings, needs)
