@@ -65,6 +65,54 @@ def test_no_plateau_has_a_reason(values, mean, reason):
     assert level.reason == reason
 
 
+@pytest.mark.parametrize("size", [1e-4, 1.0, 1e4, -1e-4])
+def test_a_score_without_a_scale_is_level_within_a_share_of_its_end(size):
+    values, mean = [1, 2, 3, 4, 6, 8], size * np.array([2, 1.2, 1.06, 1.05, 0.96, 1])
+    level = found(values, mean, range=(-np.inf, np.inf))
+    assert (level.start, level.relative) == (4, 0.05)
+    assert level.tolerance == pytest.approx(0.05 * abs(size))
+
+
+@pytest.mark.parametrize("error", [None, [0.0] * 4])
+def test_a_small_score_that_still_falls_is_no_plateau(error):
+    level = found([1, 2, 4, 8], [0.004, 0.002, 0.001, 0.0005], error, range=(0.0, np.inf))
+    assert level.reason == "at 4 still 0.0005 above the end"
+    assert found([1, 2, 4, 8], [0.004, 0.002, 0.001, 0.0005], error, range=(0, 0.7)).start == 1
+
+
+def test_the_standard_error_widens_a_share_too():
+    values, mean = [1, 2, 4, 8], [0.02, 0.0056, 0.0056, 0.005]
+    assert found(values, mean, range=(0.0, np.inf)).start is None
+    assert found(values, mean, [0, 0.001, 0.001, 0], range=(0.0, np.inf)).start == 2
+
+
+@pytest.mark.parametrize("size", [3e-13, 0.0])
+def test_a_constant_score_is_level_however_small(size):
+    assert found([1, 2, 4], [size * (1 + 1e-15), size, size], range=(0.0, np.inf)).start == 1
+
+
+def test_a_curve_hands_its_range_to_the_rule():
+    rows = np.array([[0.004, 0.002, 0.001, 0.0005]])
+    curve = Curve(np.array([1, 2, 4, 8]), rows, "metric:mmd", range=(-np.inf, np.inf))
+    assert curve.to_dict()["plateau"] == {
+        "start": None,
+        "level": 0.0005,
+        "tolerance": pytest.approx(0.000025),
+        "relative": 0.05,
+        "reason": "at 4 still 0.0005 above the end",
+    }
+    bounded = Curve(np.array([1, 2, 4, 8]), rows, "metric:x").to_dict()["plateau"]
+    assert (bounded["start"], bounded["tolerance"], bounded["relative"]) == (1, 0.01, None)
+
+
+@pytest.mark.parametrize("end", [np.nan, np.inf])
+def test_an_undefined_end_leaves_no_tolerance_in_strict_json(end):
+    rows = np.array([[0.5, 0.5, end]])
+    data = Curve(np.array([1, 2, 4]), rows, "metric:mmd", range=(0.0, np.inf)).to_dict()
+    json.dumps(data, allow_nan=False)
+    assert data["plateau"]["tolerance"] is None
+
+
 def test_bands_of_a_curve_by_hand():
     curve = Curve(np.array([1, 2, 3]), np.array([[0.2, 0.4, 0.5], [0.4, 0.4, 0.7]]), "metric:x")
     half = np.sqrt(0.02)  # two values 0.2 apart, r - 1 = 1 in the denominator

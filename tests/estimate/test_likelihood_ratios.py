@@ -41,7 +41,6 @@ def test_histograms_as_weighted_samples():
     np.testing.assert_allclose(ratios.reference_weights, [0.75, 0.25])
     np.testing.assert_allclose(ratios.log_generated, [np.log(0.5), -np.inf])
     assert not ratios.positive
-    assert pair.empty_share == pytest.approx(2 / 3)
     smoothed = pair.smoothed("laplace")
     assert smoothed.ratios.positive
     assert smoothed.raw.smoothing == "none"

@@ -95,6 +95,38 @@ def test_every_curve_has_a_sentence(by_k, by_n):
     assert "model_0  meaning  Density    from n = 100 on (1.200, at the end 1.200)" in text
 
 
+def with_range(data: dict[str, Any], key: str, rows: Any, low: float, high: float) -> None:
+    curve = Curve(np.array(NS), np.array(rows), "metric:x", range=(low, high))
+    data["systems"][0]["curves"][key] = curve.to_dict()
+
+
+def test_the_title_names_the_share_for_scores_without_a_scale():
+    data = sweep("n", {"recall": NS_ROWS, "mmd": NS_ROWS})
+    with_range(data, "mmd", [[0.004, 0.002, 0.001, 0.0005]], -np.inf, np.inf)
+    text = sweep_text(data, width=200)
+    assert "levels off: within 0.01 (5 % of its end for scores without a scale), or its " in text
+    assert "MMD     no plateau: at 400 still 0.0005 above the end" in text
+    with_range(data, "recall", NS_ROWS, 0.0, np.inf)
+    assert "levels off: within 5 %, or its standard error, of its value" in sweep_text(data)
+
+
+@pytest.mark.parametrize(
+    ("mean", "shown"),
+    [
+        (0.0004164, "0.0004164±0.0000273"),
+        (0.00004164, "4.164e-05±2.730e-05"),
+        (-0.4164, "-0.4164±0.0000"),
+        (12.345, "12.35±0.00"),
+        (123456.0, "1.235e+05±0.000e+05"),
+    ],
+)
+def test_a_deviation_has_the_decimals_of_its_mean(mean, shown):
+    data = sweep("n", {"kid": NS_ROWS})
+    half = 0.0000273 / np.sqrt(2)
+    with_range(data, "kid", [[mean - half] * 4, [mean + half] * 4], -np.inf, np.inf)
+    assert f"100  {shown}" in sweep_text(data, width=80).splitlines()
+
+
 def test_the_notes_say_what_the_spread_is(by_k, by_n):
     assert "no ± for a system of one file" in sweep_text(by_k, width=200)
     text = sweep_text(by_n, width=200)

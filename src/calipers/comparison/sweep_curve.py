@@ -32,7 +32,8 @@ class Curve:
     reason
         Why some scores are NaN; None where none is.
     tolerance
-        How far from its end the mean may lie on a plateau, at least.
+        How far from its end the mean of a score within [0, 1] may lie on a plateau, at least; 5 %
+        of the value at the end hold for other scores.
     """
 
     values: NDArray[np.int64]
@@ -71,7 +72,7 @@ class Curve:
         """From where on the mean stays within the tolerance, or its standard error, of its end."""
         spread = self.deviation
         error = None if spread is None else spread / math.sqrt(len(self.replicates))
-        return plateau(self.values, self.mean, error, tolerance=self.tolerance)
+        return plateau(self.values, self.mean, error, tolerance=self.tolerance, range=self.range)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the curve as plain data; numbers that JSON lacks become None."""
@@ -86,7 +87,8 @@ class Curve:
             "plateau": {
                 "start": level.start,
                 "level": _number(level.level),
-                "tolerance": level.tolerance,
+                "tolerance": _number(level.tolerance),
+                "relative": level.relative,
                 "reason": level.reason,
             },
             "range": [_number(bound) for bound in self.range],

@@ -80,11 +80,6 @@ class Histograms:
         """What made the estimate, for signatures."""
         return {"smoothing": self.smoothing, "cells": len(self.reference)}
 
-    @property
-    def empty_share(self) -> float:
-        """Share of the cells in which one of the sides counts nothing, in [0, 1]; table 8."""
-        return float(np.mean((self.reference == 0) | (self.generated == 0)))
-
     def smoothed(self, smoothing: Smoothing) -> Histograms:
         """Return the same counts with another smoothing."""
         return self if smoothing == self.smoothing else replace(self, smoothing=smoothing)

@@ -80,7 +80,14 @@ def _cell(curve: Data, row: int) -> str:
     text, spread = value_text(curve, row), curve["deviation"]
     if text == MISSING or spread is None or spread[row] is None:
         return text
-    return f"{text}±{number(spread[row], unit=True)}"
+    return f"{text}±{_spread(spread[row], text)}"
+
+
+def _spread(spread: float, mean: str) -> str:
+    """Write a spread to the last digit of its mean, with the same power of ten."""
+    digits, e, power = mean.partition("e")
+    places = len(digits.partition(".")[2])
+    return f"{spread / 10 ** int(power or 0):.{places}f}{e}{power}"
 
 
 def _arrow(curve: Curve) -> str:

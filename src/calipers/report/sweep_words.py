@@ -31,7 +31,7 @@ def plateau_title(data: Data) -> str:
     settings = data["settings"]
     error = ", or its standard error," if _banded(data) else ""
     return (
-        f"Where the mean levels off: within {settings['tolerance']:g}{error} of its value at "
+        f"Where the mean levels off: within {_tolerances(data)}{error} of its value at "
         f"{settings['over']} = {settings['values'][-1]} from there on, while {settings['over']} "
         "doubles at least"
     )
@@ -100,6 +100,17 @@ def _plateau(data: Data, curve: Curve) -> str:
         return f"no plateau: {level['reason']}"
     start, end = value_text(curve.data, values.index(level["start"])), value_text(curve.data, -1)
     return f"from {data['settings']['over']} = {level['start']} on ({start}, at the end {end})"
+
+
+def _tolerances(data: Data) -> str:
+    """Say how far a mean may lie from its end: as such for shares, else by the value there."""
+    found = {curve.data["plateau"]["relative"] for curve in curves(data)}
+    shares = [f"{share:.0%}".replace("%", " %") for share in found if share is not None]
+    if not shares:
+        return f"{data['settings']['tolerance']:g}"
+    if None not in found:
+        return shares[0]
+    return f"{data['settings']['tolerance']:g} ({shares[0]} of its end for scores without a scale)"
 
 
 def _saturated(data: Data) -> bool:

@@ -79,8 +79,8 @@ def sweep(
     seed
         Of cutting and of the orders: order i is drawn from the pair (`seed`, i).
     tolerance
-        How far from its end a mean may lie on a plateau: this much or its standard error over
-        the replicates, whichever is larger.
+        How far from its end the mean of a score within [0, 1] may lie on a plateau: this much or
+        its standard error, whichever is larger; 5 % of the end for other scores.
     max_samples
         Cut every set, the reference too, to this many samples.
     threads
