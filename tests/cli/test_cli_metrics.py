@@ -80,6 +80,33 @@ def test_a_name_that_is_a_family_too(calipers):
     page = calipers("metrics", "ot:").stdout
     assert page.startswith("ot  in tables: W2²")
     assert "--metrics ot:, ot or all" in page
+    assert "  By name       The metric of the family's name alone: ot:\n" in page
+    foot = "\nThe metric of the family's name alone: "
+    assert calipers("metrics", "mmd").stdout.endswith(f"{foot}mmd:\n")
+    assert calipers("metrics").stdout.endswith(f"{foot}ot:, mmd:\n")
+    assert foot not in calipers("metrics", "prd").stdout
+    assert "By name" not in calipers("metrics", "mauve").stdout
+
+
+def test_names_may_be_one_list(calipers):
+    apart = calipers("metrics", "mauve:knn", "ot").stdout
+    assert calipers("metrics", "mauve:knn,ot").stdout == apart
+    data = json.loads(calipers("metrics", "kid, recall", "--json", "-").stdout)["metrics"]
+    assert [each["key"] for each in data] == ["kid", "recall"]
+
+
+def test_too_few_samples_for_the_neighbours_of_knn(calipers, arrays):
+    rows = np.load("a.npy")
+    for n in (20, 25, 26):
+        np.save(f"{n}.npy", rows[:n])
+    keys = ("--metrics", "mauve:knn", "--json", "-", "--quiet")
+    few = json.loads(calipers("compare", "--reference", "20.npy", "20.npy", *keys).stdout)
+    assert few["systems"][0]["scores"]["mauve:knn"]["reason"] == (
+        "knn takes 50 neighbours and needs at least 51 samples in both sets together; found 40 "
+        "(--k does not change it)"
+    )
+    enough = json.loads(calipers("compare", "--reference", "25.npy", "26.npy", *keys).stdout)
+    assert enough["systems"][0]["scores"]["mauve:knn"]["value"] is not None
 
 
 def test_the_catalogue_as_json(calipers):
@@ -104,6 +131,8 @@ def test_the_catalogue_as_json(calipers):
         (["form.mauve"], "metrics are the same in every view: ask for 'mauve'"),
         (["precision", "--json", "no/x.json"], "--json no/x.json: there is no folder 'no'"),
         ([""], "unknown metric ''"),
+        ([","], "unknown metric ','"),
+        (["all:knn"], "'all' takes no option; found 'all:knn'"),
     ],
 )
 def test_bad_names(calipers, arguments, message):

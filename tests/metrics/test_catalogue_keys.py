@@ -137,10 +137,73 @@ def test_with_another_estimator_keys_carry_it():
     assert "divergence:kde" in names("all", estimator="kde")
 
 
-@pytest.mark.parametrize("asked", ["mauve_star", "mauve:laplace", "mauve_star:chi2"])
-def test_smoothing_needs_counts(asked):
-    with pytest.raises(InputError, match=r"'knn' counts none; ask for 'mauve:(chi2:)?knn'$"):
+@pytest.mark.parametrize(
+    ("asked", "plain", "counted", "canonical"),
+    [
+        ("mauve:laplace", "mauve:knn", "mauve:quantisation:laplace", "mauve:laplace"),
+        ("mauve_star", "mauve:knn", "mauve:quantisation:krichevsky-trofimov", "mauve_star"),
+        (
+            "divergence_star:chi2",
+            "divergence:chi2:knn",
+            "divergence:chi2:quantisation:krichevsky-trofimov",
+            "divergence_star:chi2",
+        ),
+    ],
+)
+def test_smoothing_needs_counts_whatever_the_estimator_of_all(asked, plain, counted, canonical):
+    with pytest.raises(InputError) as caught:
         choose(asked, VIEWS, estimator="knn")
+    assert str(caught.value) == (
+        f"{asked!r} smooths the counts of cells, and the estimator 'knn' (--estimator knn, "
+        f"estimator='knn') counts none; ask for {plain!r}, or for {counted!r}"
+    )
+    assert names([plain], estimator="knn") == [plain]
+    assert names([counted], estimator="knn") == [canonical]
+
+
+@pytest.mark.parametrize("asked", ["all:knn", "form.all:knn", "recall,all:chi2"])
+def test_all_takes_no_option(asked):
+    with pytest.raises(InputError) as caught:
+        choose(asked, VIEWS)
+    assert str(caught.value) == (
+        f"'all' takes no option; found {asked.rpartition(',')[2]!r}; "
+        "ask for families such as 'frontier:knn,prd:knn', or --estimator knn"
+    )
+    assert names("form.all:") == names("form")
+
+
+@pytest.mark.parametrize(
+    ("asked", "what", "meant"),
+    [
+        ("knn", "an estimator", ["mauve:knn", "frontier:knn"]),
+        ("chi2", "a divergence", ["mauve:chi2", "divergence:chi2"]),
+        ("KL", "a divergence", ["mauve:kl", "divergence:kl"]),
+        ("laplace", "a smoothing", ["mauve:laplace", "frontier:laplace"]),
+        ("chi2:knn", "a divergence", ["mauve:chi2:knn", "divergence:chi2:knn"]),
+        ("le_cam", "a divergence", ["mauve:le_cam", "divergence:le_cam"]),
+        ("interpolated_kl=0.3", "a divergence", ["mauve:interpolated_kl=0.3"]),
+        ("form.interpolated_kl=0.3", "a divergence", ["mauve:interpolated_kl=0.3"]),
+        ("interpolated_kl", "a divergence", ["mauve:interpolated_kl=0.5"]),
+    ],
+)
+def test_an_option_alone_is_told_from_a_metric(asked, what, meant):
+    with pytest.raises(InputError) as caught:
+        choose(asked, VIEWS)
+    base = split_key(asked)[1]
+    assert str(caught.value).startswith(
+        f"{base!r} is {what}, an option of a metric; did you mean {meant[0]!r} or "
+    )
+    for key in meant:
+        assert repr(key) in str(caught.value)
+        assert names([key])
+
+
+@pytest.mark.parametrize("asked", ["MAUVE", "Mauve:knn", "form.ALL", "Frontier"])
+def test_another_case_is_told_by_itself(asked):
+    base = split_key(asked)[1]
+    with pytest.raises(InputError) as caught:
+        choose(asked, VIEWS)
+    assert str(caught.value) == f"unknown metric {base!r}; did you mean {base.lower()!r}?"
 
 
 def test_an_unknown_estimator_is_named():

@@ -59,7 +59,7 @@ def metrics(names: Names = None, json: Json = None) -> None:
         from calipers.metrics.described import describe_all
         from calipers.report import json_text, write_text_atomically
 
-        asked = list(names or ())
+        asked = [part for name in names or () for part in _parts(name)]
         data = describe_all(asked)
         if json is not None:
             text = json_text({"metrics": data})
@@ -68,3 +68,8 @@ def metrics(names: Names = None, json: Json = None) -> None:
                 return
             write_text_atomically(json, text)
         write(text_of(asked, line_width()))
+
+
+def _parts(name: str) -> list[str]:
+    """Split a list as ``--metrics`` does; what holds no name stays, to be refused."""
+    return name.replace(",", " ").split() or [name]

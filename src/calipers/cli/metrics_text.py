@@ -24,18 +24,22 @@ FOOT = """\
 Ask for metrics, families or all: --metrics precision,frontier
 One of them, with the options that it takes: calipers metrics mauve"""
 
+ALONE = "The metric of the family's name alone"
+
 
 def text_of(names: Sequence[str], width: int) -> str:
     """List what families stand for, and write a page for each metric that is named."""
     from calipers.metrics.described import describe_all, questions, stands_for_many
 
-    parts, listed = [], False
+    parts, listed, shared = [], False, dict[str, None]()
     for name in names or ["all"]:
         data = describe_all([name])
         many = stands_for_many(name)
         listed = listed or many
+        shared |= {f"{each['key']}:": None for each in data if many and _is_shared(each)}
         parts.append(list_text(data, questions(), width) if many else page_text(data[0], width))
-    return "\n\n".join([*parts, *([_filled(FOOT, width)] if listed else [])])
+    alone = f"\n{ALONE}: {', '.join(shared)}" if shared else ""
+    return "\n\n".join([*parts, *([_filled(FOOT + alone, width)] if listed else [])])
 
 
 def list_text(data: Sequence[Data], questions: Mapping[str, str], width: int) -> str:
@@ -61,6 +65,7 @@ def page_text(data: Data, width: int) -> str:
         ("Tells", data["tells"]),
         ("Range", _range_words(data, base)),
         ("Measured", _measured(data, base)),
+        *([("By name", f"{ALONE}: {base}:")] if _is_shared(data) else []),
         *_options(data),
         *([("Needs", f"pip install '{data['needs']}'{_when(data)}")] if data["needs"] else []),
         ("Source", data["source"]),
@@ -111,12 +116,17 @@ def _range_words(data: Data, base: str) -> str:
 
 
 def _measured(data: Data, base: str) -> str:
-    colon = ":" if base in ("ot", "mmd") and data["key"] == base else ""
+    colon = ":" if _is_shared(data) else ""
     asked = f"--metrics {data['key']}{colon}"
     if data["default"]:
         return f"by default; alone by {asked}"
     others = "" if data["key"] != base else f", {data['family']} or all"
     return f"when asked for: {asked}{others}"
+
+
+def _is_shared(data: Data) -> bool:
+    """Whether a metric has the name of its family, which then means the family."""
+    return bool(data["key"] == data["family"])
 
 
 def _options(data: Data) -> list[tuple[str, str]]:

@@ -115,13 +115,22 @@ def _expand(name: str, views: tuple[str, ...], estimator: str) -> list[Choice]:
     view, base, words = split_key(name)
     if view and view not in views:
         raise unknown_name("view", view, views)
-    if base == "all" and not words:
-        return _many(every, (), view, estimator)
+    if base == "all":
+        _check_plain(name, words)
+        return _many(every, (), view or None, estimator)
     if base in FAMILIES and not name.endswith(":"):
         family = [metric for metric in every if metric.family == base]
         found = _many(family, words, view or None, estimator)
         return found or [make_choice(family[0], words, view or None, estimator, named=True)]
     return [find(name, estimator=estimator, view=view or None)]
+
+
+def _check_plain(name: str, words: Sequence[str]) -> None:
+    if words:
+        raise InputError(
+            f"'all' takes no option; found {name!r}; ask for families such as "
+            "'frontier:knn,prd:knn', or --estimator knn"
+        )
 
 
 def _many(

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from calipers.errors import InputError, require, unknown_name
 from calipers.metrics.entries import FAMILIES, METRICS, Metric
-from calipers.metrics.keys import COUNTING, USUAL, Options, make_options, parse_options, split_key
+from calipers.metrics.keys import (
+    COUNTING,
+    USUAL,
+    Options,
+    as_option,
+    make_options,
+    parse_options,
+    split_key,
+)
 from calipers.metrics.pair import Pair
 from calipers.metrics.summaries import STARRED
 from calipers.score import Score
@@ -60,7 +68,7 @@ def find(name: str, *, estimator: str = COUNTING, view: str | None = None) -> Ch
     """
     _, base, words = split_key(name)
     if base not in METRICS:
-        raise unknown_name("metric", base, {*METRICS, *FAMILIES, "all"})
+        raise _unknown(base, words)
     return make_choice(METRICS[base], words, view, estimator, named=True)
 
 
@@ -91,28 +99,54 @@ def make_choice(
 ) -> Choice:
     """One metric with its options, brought to the canonical key."""
     chosen = parse_options(metric.name, words, metric.takes)
+    said = "estimator" in chosen
     if "estimator" in metric.takes:
         chosen.setdefault("estimator", estimator)
     options = make_options(chosen)
-    _check_counted(metric, options, estimator)
+    _check_counted(metric, options, estimator, said=said)
     starred = f"{metric.name}_star"
     if options.smoothing == STARRED and starred in METRICS:
         return Choice(METRICS[starred], view, Options(options.divergence), named)
     return Choice(metric, view, options, named)
 
 
-def _check_counted(metric: Metric, options: Options, estimator: str) -> None:
-    """Refuse smoothing where no cells are counted, and name the key to ask for."""
+def _check_counted(metric: Metric, options: Options, estimator: str, *, said: bool) -> None:
+    """Refuse smoothing where no cells are counted, and name the key to ask for.
+
+    An estimator that the key does not say is the one that goes for all of them.
+    """
     smooth = is_starred(metric) or options.smoothing != "none"
     used = estimator if is_starred(metric) else options.estimator
     if not smooth or used == COUNTING:
         return
     plain = metric.name.removesuffix("_star")
-    instead = Options(options.divergence, used).key(plain)
+    instead = repr(Options(options.divergence, used).key(plain))
+    key, whence = options.key(metric.name), ""
+    if not said:
+        key = replace(options, estimator=COUNTING).key(metric.name)
+        smoothing = STARRED if is_starred(metric) else options.smoothing
+        kept = ":".join((Options(options.divergence).key(plain), COUNTING, smoothing))
+        whence = f" (--estimator {used}, estimator={used!r})"
+        instead += f", or for {kept!r}"
     raise InputError(
-        f"{options.key(metric.name)!r} smooths the counts of cells, and the estimator {used!r} "
-        f"counts none; ask for {instead!r}"
+        f"{key!r} smooths the counts of cells, and the estimator {used!r}{whence} "
+        f"counts none; ask for {instead}"
     )
+
+
+def _unknown(base: str, words: Sequence[str]) -> InputError:
+    """Say what a name that is no metric may have been meant for."""
+    known, low = {*METRICS, *FAMILIES, "all"}, base.lower()
+    if low in known:
+        return InputError(f"unknown metric {base!r}; did you mean {low!r}?")
+    option = as_option(low)
+    if option is None:
+        return unknown_name("metric", base, known)
+    kind, word = option
+    first = "divergence" if kind == "a divergence" else "frontier"
+    keys = (":".join((metric, word, *words)) for metric in ("mauve", first))
+    meant = " or ".join(map(repr, keys))
+    return InputError(f"{base!r} is {kind}, an option of a metric; did you mean {meant}?")
 
 
 def is_starred(metric: Metric) -> bool:

@@ -57,7 +57,7 @@ def describe(metric: Metric, options: Options = USUAL) -> dict[str, Any]:
         "needs": None if metric.extra is None else f"calipers[{metric.extra}]",
         "needs_if_unequal": metric.extra_if_unequal,
         "source": metric.source,
-        "blind": metric.blind,
+        "blind": metric.blind_of(options),
     }
 
 
@@ -73,7 +73,8 @@ def questions() -> dict[str, str]:
 
 def stands_for_many(name: str) -> bool:
     """Whether a name asks for a family, with options or without, or for all."""
-    return name == "all" or (split_key(name)[1] in FAMILIES and not name.endswith(":"))
+    base = split_key(name)[1]
+    return base == "all" or (base in FAMILIES and not name.endswith(":"))
 
 
 def _tells(metric: Metric, options: Options) -> str:

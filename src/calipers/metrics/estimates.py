@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from calipers.errors import InputError
 from calipers.estimate.blocks import Blocks
 from calipers.estimate.distances import Points
 from calipers.estimate.estimators import estimate_ratios
@@ -132,6 +133,8 @@ class Estimates:
 
     def _ratios(self, estimator: str) -> LikelihoodRatios:
         seed, threads = self.settings.seed, self.settings.threads
+        if estimator == "knn":
+            _check_neighbours(len(self.reference) + len(self.generated))
         return estimate_ratios(
             estimator, self.reference, self.generated, seed=seed, threads=threads
         )
@@ -147,4 +150,15 @@ class Estimates:
             seed=self.settings.seed,
             blocks=self.blocks,
             threads=self.settings.threads,
+        )
+
+
+def _check_neighbours(samples: int) -> None:
+    """Refuse sets that have too few neighbours, whose number no option chooses."""
+    from calipers.estimate.knn_ratios import PAPER_K
+
+    if samples <= PAPER_K:
+        raise InputError(
+            f"knn takes {PAPER_K} neighbours and needs at least {PAPER_K + 1} samples in both sets "
+            f"together; found {samples} (--k does not change it)"
         )

@@ -88,8 +88,9 @@ def split_key(key: str) -> tuple[str, str, tuple[str, ...]]:
     ('form', 'divergence', ('interpolated_kl=0.3', 'knn'))
     """
     head, _, rest = key.partition(":")
-    view, _, metric = head.rpartition(".")
-    return view, metric, tuple(rest.split(":")) if rest else ()
+    name, equals, weight = head.partition("=")  # the point of a weight ends no view
+    view, _, metric = name.rpartition(".")
+    return view, f"{metric}{equals}{weight}", tuple(rest.split(":")) if rest else ()
 
 
 def parse_options(metric: str, words: Sequence[str], takes: Sequence[Axis]) -> dict[Axis, str]:
@@ -135,6 +136,20 @@ def vocabulary(axis: Axis) -> tuple[str, ...]:
     if axis == "divergence":
         return (*DIVERGENCES, *(f"{name}=0.5" for name in WEIGHTED))
     return ESTIMATORS if axis == "estimator" else SMOOTHINGS
+
+
+def as_option(word: str) -> tuple[str, str] | None:
+    """What an option is, and how it is written; None for a word that is no option.
+
+    Examples
+    --------
+    >>> as_option("chi2")
+    ('a divergence', 'chi2')
+    """
+    axis = _axis(word)
+    if axis is None:
+        return None
+    return KIND[axis], f"{word}=0.5" if word in WEIGHTED else word
 
 
 def _axis(word: str) -> Axis | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from math import inf, log
+from math import inf, isinf, log
 from typing import TYPE_CHECKING
 
 from calipers.metrics.entries.metric import Metric
-from calipers.metrics.keys import Axis, Options
+from calipers.metrics.entries.unseen import CELLS, by_estimator
+from calipers.metrics.keys import COUNTING, USUAL, Axis, Options
 from calipers.metrics.summaries import STARRED, divergence_score, range_by, summary_score
 from calipers.score import Score
 
@@ -21,7 +22,13 @@ Read = Callable[["Pair", Options], Score]
 EVERYTHING: tuple[Axis, ...] = ("divergence", "estimator", "smoothing")
 JMLR = "Pillutla et al., JMLR 2023"
 FIGURE = "Le Bronnec et al., ACL 2024, figure A.4"
-SIDES = "whether quality or variety is lacking; differences within a cell; depends on buckets"
+SIDE = "whether quality or variety is lacking"
+SIDES = f"{SIDE}; {CELLS}"
+HARDLY = "it hardly tells quality from variety; depends on c"
+HARDLY_CELLS = f"differences within a cell; {HARDLY}"
+
+_by_side = by_estimator(SIDES, before=SIDE)
+_hardly = by_estimator(HARDLY_CELLS, after=HARDLY)
 
 
 def _summary(name: str) -> Read:
@@ -37,11 +44,22 @@ def _divergence(pair: Pair, options: Options) -> Score:
     return divergence_score("divergence", options, estimate, pins=pins)
 
 
+def _beyond_divergence(options: Options) -> str:
+    """Infinite are divergences without bound, where a sample may have no part in the other set."""
+    bare = options.smoothing == "none" and options.estimator in (COUNTING, "knn")
+    infinite = bare and isinf(range_by("divergence", options)[1])
+    unseen = by_estimator(CELLS)(options)
+    return f"{unseen}; where it is infinite, everything beyond that" if infinite else unseen
+
+
 def _starred(metric: Metric, tells: str, equal: float) -> Metric:
     """The same metric with smoothed counts."""
 
     def read(pair: Pair, options: Options) -> Score:
         return metric.read(pair, replace(options, smoothing=STARRED))
+
+    def blinded(options: Options) -> str:
+        return metric.blind_of(replace(options, smoothing=STARRED))
 
     return replace(
         metric,
@@ -49,6 +67,8 @@ def _starred(metric: Metric, tells: str, equal: float) -> Metric:
         tells=tells,
         read=read,
         source=f"{metric.source}; smoothing: equation 9",
+        blind=blinded(USUAL),
+        blinded=blinded,
         takes=("divergence",),
         equal=equal,
     )
@@ -61,6 +81,7 @@ _MAUVE = Metric(
     read=_summary("mauve"),
     source=f"{JMLR}, equation 5",
     blind=SIDES,
+    blinded=_by_side,
     takes=EVERYTHING,
     equal=1.0,
 )
@@ -72,6 +93,7 @@ _INTEGRAL = Metric(
     read=_summary("frontier_integral"),
     source=f"{JMLR}, equation 7",
     blind=SIDES,
+    blinded=_by_side,
     takes=EVERYTHING,
     better="lower",
     equal=0.0,
@@ -84,6 +106,7 @@ _MIDPOINT = Metric(
     read=_summary("midpoint"),
     source=f"{JMLR}, equation 8",
     blind=SIDES,
+    blinded=_by_side,
     on_request=True,
     takes=EVERYTHING,
     range=(0.0, log(2)),
@@ -97,7 +120,8 @@ _DIVERGENCE = Metric(
     tells="f-divergence of the reference from the generated set, raw counts; KL is often infinite",
     read=_divergence,
     source=f"{JMLR}, definition 1 and table 1",
-    blind="differences within a cell; where KL is infinite, everything beyond that",
+    blind=_beyond_divergence(USUAL),
+    blinded=_beyond_divergence,
     on_request=True,
     takes=EVERYTHING,
     range=(0.0, inf),
@@ -118,7 +142,8 @@ ENTRIES = (
         tells="diversity, from the frontier as a precision-recall curve",
         read=_summary("frontier_f8"),
         source=FIGURE,
-        blind="differences within a cell; it hardly tells quality from variety; depends on c",
+        blind=HARDLY_CELLS,
+        blinded=_hardly,
         on_request=True,
         takes=EVERYTHING,
         equal=1.0,
@@ -129,7 +154,8 @@ ENTRIES = (
         tells="quality, from the frontier as a precision-recall curve",
         read=_summary("frontier_f1_8"),
         source=FIGURE,
-        blind="differences within a cell; it hardly tells quality from variety; depends on c",
+        blind=HARDLY_CELLS,
+        blinded=_hardly,
         on_request=True,
         takes=EVERYTHING,
         equal=1.0,

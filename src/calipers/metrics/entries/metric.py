@@ -40,7 +40,7 @@ class Metric:
     source
         The paper, and its equation or section.
     blind
-        What it does not detect.
+        What it does not detect by the usual options.
     needs
         What the pass over the distances must measure for it, beyond the balls of the shared k.
     on_request
@@ -49,8 +49,8 @@ class Metric:
         The options that its key may carry.
     range, better
         As of its scores, by the usual options.
-    ranged
-        The range by other options, where it depends on them.
+    ranged, blinded
+        The range, and what it does not detect, by other options, where that depends on them.
     equal
         What a set scores against itself by the usual options; None where that depends on the set.
     extra
@@ -74,10 +74,15 @@ class Metric:
     extra: str | None = None
     extra_if_unequal: bool = False
     ranged: Callable[[Options], tuple[float, float]] | None = None
+    blinded: Callable[[Options], str] | None = None
 
     def range_of(self, options: Options) -> tuple[float, float]:
         """The smallest and largest value by some options."""
         return self.range if self.ranged is None else self.ranged(options)
+
+    def blind_of(self, options: Options) -> str:
+        """What it does not detect by some options."""
+        return self.blind if self.blinded is None else self.blinded(options)
 
     def score(self, pair: Pair, options: Options = USUAL) -> Score:
         """Read the score off a pair.

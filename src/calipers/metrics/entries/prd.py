@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from calipers.metrics.entries.metric import Metric
+from calipers.metrics.entries.unseen import by_estimator
 from calipers.metrics.keys import Axis, Options
 from calipers.metrics.prd import curve_score
 from calipers.score import Score
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 TAKES: tuple[Axis, ...] = ("estimator",)
 SAJJADI = "Sajjadi et al., NeurIPS 2018"
 CELLS = "differences within a cell, of which there are 20; values follow the cells"
+OFTEN = "how often the {} makes what it reaches"
 
 
 def _from_curve(name: str) -> Callable[[Pair, Options], Score]:
@@ -34,6 +36,7 @@ ENTRIES = (
         read=_from_curve("prd_f8"),
         source=f"{SAJJADI}, section 4.1",
         blind=CELLS,
+        blinded=by_estimator(CELLS),
         takes=TAKES,
         equal=1.0,
     ),
@@ -44,6 +47,7 @@ ENTRIES = (
         read=_from_curve("prd_f1_8"),
         source=f"{SAJJADI}, section 4.1",
         blind=CELLS,
+        blinded=by_estimator(CELLS),
         takes=TAKES,
         equal=1.0,
     ),
@@ -53,7 +57,8 @@ ENTRIES = (
         tells="share of the generated set in cells that the reference reaches: quality",
         read=_from_curve("max_precision"),
         source=f"{SAJJADI}, theorem 1; α∞ of Le Bronnec et al., ACL 2024",
-        blind=f"{CELLS}; how much of the reference lies in a cell",
+        blind=(cells := f"{CELLS}; how much of the reference lies in a cell"),
+        blinded=by_estimator(cells, after=OFTEN.format("reference")),
         on_request=True,
         takes=TAKES,
         equal=1.0,
@@ -64,7 +69,8 @@ ENTRIES = (
         tells="share of the reference in cells that the generated set reaches: diversity",
         read=_from_curve("max_recall"),
         source=f"{SAJJADI}, theorem 1; β₀ of Le Bronnec et al., ACL 2024",
-        blind=f"{CELLS}; how much of the generated set lies in a cell",
+        blind=(cells := f"{CELLS}; how much of the generated set lies in a cell"),
+        blinded=by_estimator(cells, after=OFTEN.format("generated set")),
         on_request=True,
         takes=TAKES,
         equal=1.0,
@@ -76,6 +82,7 @@ ENTRIES = (
         read=_from_curve("total_variation"),
         source=f"{SAJJADI}, theorem 2, at slope 1: 1 - α(1)",
         blind=CELLS,
+        blinded=by_estimator(CELLS),
         on_request=True,
         takes=TAKES,
         better="lower",
