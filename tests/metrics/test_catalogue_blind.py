@@ -61,3 +61,11 @@ def test_only_what_may_be_infinite_is_said_to_be(key, infinite):
 def test_a_metric_without_options_says_the_same_always():
     kid = find("kid")
     assert kid.metric.blind_of(kid.options) == kid.metric.blind
+
+
+def test_no_metric_read_from_ratios_speaks_of_cells():
+    for metric in METRICS.values():
+        if "estimator" in metric.takes:
+            (found,) = describe_all([f"{metric.name}:knn"])
+            assert "cells" not in found["tells"]
+            assert not found["tells"].endswith(",")

@@ -78,9 +78,13 @@ def stands_for_many(name: str) -> bool:
 
 
 def _tells(metric: Metric, options: Options) -> str:
-    """One line on the metric; which counts it takes is said where it takes the usual ones."""
-    counts = (options.estimator, options.smoothing) == (USUAL.estimator, USUAL.smoothing)
-    return metric.tells if counts else metric.tells.partition(", raw counts")[0]
+    """One line on the metric; counts and cells are spoken of where it takes the usual ones."""
+    if (options.estimator, options.smoothing) == (USUAL.estimator, USUAL.smoothing):
+        return metric.tells
+    tells = metric.tells.partition(", raw counts")[0]
+    if options.estimator != COUNTING:
+        tells = tells.replace(" over 20 cells", "").replace("in cells that", "in what")
+    return tells.removesuffix(",")
 
 
 def _equal(metric: Metric, options: Options) -> float | str | None:
