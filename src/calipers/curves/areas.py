@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.estimate.validate import is_positive
 
 Vector = NDArray[np.float64]
 
@@ -56,10 +57,6 @@ def best_f_beta(precision: Vector, recall: Vector, beta: float) -> float:
 
 def _positive(name: str, given: Any) -> float:
     """A number above 0 and finite, whatever kind of number it was."""
-    try:
-        value = np.nan if isinstance(given, str) else float(given)
-    except (TypeError, ValueError):
-        value = np.nan
-    if not 0 < value < np.inf:
+    if not is_positive(given):
         raise InputError(f"{name} must be above 0 and finite; found {given}")
-    return value
+    return float(given)

@@ -32,7 +32,7 @@ from calipers.estimate.folds import assign_folds
 from calipers.estimate.learners import LEARNERS, Learner, Model
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
 from calipers.estimate.tiles import limit_threads
-from calipers.estimate.validate import check_choice, check_pair, check_whole
+from calipers.estimate.validate import check_choice, check_pair, check_whole, is_positive
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.bool_]
@@ -185,8 +185,7 @@ def _auc(scores: Floats, labels: Labels, fold: Folds) -> float:
 def _check_options(folds: Any, penalty: Any, seed: Any, n: int, m: int) -> None:
     check_whole("folds", folds, 2)
     check_whole("seed", seed, 0)
-    real = isinstance(penalty, int | float | np.number) and not isinstance(penalty, bool)
-    if not real or not 0 < float(penalty) < np.inf:
+    if not is_positive(penalty):
         raise InputError(f"penalty must be a number above 0; found {penalty!r}")
     for name, size in (("reference", n), ("generated", m)):
         if size < folds:

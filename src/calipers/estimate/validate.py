@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,12 @@ def check_whole(parameter: str, found: Any, least: int) -> int:
 def is_whole(found: Any, least: int) -> bool:
     """Whether it is a whole number, also one of numpy's, from `least` on."""
     return type(found) is not bool and isinstance(found, Integral) and int(found) >= least
+
+
+def is_positive(found: Any) -> bool:
+    """Whether it is a finite number above 0, also one of numpy's."""
+    real = not isinstance(found, bool) and isinstance(found, Real)
+    return real and bool(0 < found < np.inf)
 
 
 def as_array(points: Any, name: str) -> NDArray[Any]:

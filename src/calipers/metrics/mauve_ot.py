@@ -29,7 +29,7 @@ from calipers.estimate.distances import Points
 from calipers.estimate.preprocess import Norm, preprocess
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
 from calipers.estimate.transport_plan import NoPlanError
-from calipers.estimate.validate import check_choice
+from calipers.estimate.validate import check_choice, is_positive
 from calipers.metrics.transport_cells import Cells, cells_of, too_many
 from calipers.metrics.transport_entropic import Regularisation, check_regularisation, epsilon_of
 from calipers.metrics.transport_frontier import (
@@ -170,7 +170,7 @@ def _frontier(
 
 
 def _check(c: float, regularisation: Regularisation | None) -> None:
-    if not 0 < c < np.inf:
+    if not is_positive(c):
         raise InputError(f"the scaling constant c must be above 0 and finite; found {c}")
     if regularisation is not None:
         check_regularisation(regularisation)

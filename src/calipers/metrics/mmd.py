@@ -16,7 +16,6 @@ Gaussian kernel, changes when all rows are moved or the space is scaled.
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Literal, get_args
 
 import numpy as np
@@ -25,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from calipers.errors import InputError
 from calipers.estimate.distances import Points
 from calipers.estimate.pair_tiles import Measure, Rows, centred, pair_sums, squared_distances
-from calipers.estimate.validate import check_choice, check_pair, check_whole
+from calipers.estimate.validate import check_choice, check_pair, check_whole, is_positive
 from calipers.score import Score, signature
 
 Kernel = Literal["gaussian", "polynomial"]
@@ -197,8 +196,5 @@ def _sampling(rows: tuple[Rows, Rows], bandwidth: float | str, seed: int) -> dic
 
 
 def _check_bandwidth(bandwidth: object) -> None:
-    if bandwidth == "median":
-        return
-    real = isinstance(bandwidth, Real) and not isinstance(bandwidth, bool)
-    if not (real and 0 < float(bandwidth) < np.inf):  # type: ignore[arg-type]
+    if bandwidth != "median" and not is_positive(bandwidth):
         raise InputError(f"bandwidth must be 'median' or a number above 0; found {bandwidth!r}")

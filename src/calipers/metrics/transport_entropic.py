@@ -17,7 +17,6 @@ Neither sees differences within a cell. Both are in the unit of squared distance
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Literal
 
 import numpy as np
@@ -28,7 +27,7 @@ from calipers.estimate.distances import Points
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
 from calipers.estimate.sinkhorn import entropic
 from calipers.estimate.transport_plan import NoPlanError
-from calipers.estimate.validate import check_pair
+from calipers.estimate.validate import check_pair, is_positive
 from calipers.metrics.transport_cells import Cells, cells_of, too_many
 from calipers.score import Score, join_signature, signature
 
@@ -123,10 +122,7 @@ def entropic_transport_scores(
 
 def check_regularisation(regularisation: object) -> None:
     """Refuse what is neither "median" nor a number above 0."""
-    if regularisation == "median":
-        return
-    real = isinstance(regularisation, Real) and not isinstance(regularisation, bool)
-    if not (real and 0 < float(regularisation) < np.inf):  # type: ignore[arg-type]
+    if regularisation != "median" and not is_positive(regularisation):
         raise InputError(
             f"regularisation must be 'median' or a number above 0; found {regularisation!r}"
         )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
 from calipers.errors import InputError
-from calipers.estimate.validate import check_choice, check_whole
+from calipers.estimate.validate import check_choice, check_whole, is_positive
 from calipers.metrics.catalogue import check_estimator, check_keys
 from calipers.metrics.pair import Settings
 from calipers.road.groups import check_group
@@ -41,8 +40,7 @@ def check_scope(*, metrics: Any, estimator: Any, group: Any, max_samples: Any, s
 
 def _check_scaling(c: Any) -> None:
     """Refuse a scaling constant that brings every frontier to one point."""
-    number = isinstance(c, int | float) and not isinstance(c, bool)
-    if c is not None and not (number and 0 < c < math.inf):
+    if c is not None and not is_positive(c):
         raise InputError(f"c must be a number above 0, or None; found {c!r}")
 
 
