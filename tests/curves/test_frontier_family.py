@@ -257,7 +257,7 @@ def test_numbers_of_any_kind(given):
     assert curve.f_beta(given) == curve.f_beta(5.0)
 
 
-@pytest.mark.parametrize("given", [None, "5", -1, np.inf])
+@pytest.mark.parametrize("given", [None, "5", -1, np.inf, 10**400])
 def test_what_is_no_scaling_constant(given):
     with pytest.raises(InputError, match="c must be above 0 and finite; found"):
         divergence_frontier(Histograms([1, 2], [2, 1])).area(given)

@@ -23,7 +23,7 @@ def transformed(generated_cost: Vector, reference_cost: Vector, c: float) -> Vec
     ndarray
         Shape ``(points + 2, 2)``: a column for the generated and one for the reference cost.
     """
-    c = _positive("the scaling constant c", c)
+    c = positive("the scaling constant c", c)
     curve = np.exp(-c * np.stack([generated_cost, reference_cost], axis=1))
     return np.concatenate([[[1.0, 0.0]], curve, [[0.0, 1.0]]])
 
@@ -47,7 +47,7 @@ def best_f_beta(precision: Vector, recall: Vector, beta: float) -> float:
 
     β above 1 weighs recall, below 1 precision; Sajjadi et al., NeurIPS 2018, section 4.1.
     """
-    beta = _positive("beta", beta)
+    beta = positive("beta", beta)
     # Weights of the harmonic mean: β²/(1 + β²) and 1/(1 + β²), without squaring a large β
     on_recall = 1 / (1 + beta**-2) if beta > 1 else beta**2 / (1 + beta**2)
     below = on_recall * precision + (1 - on_recall) * recall
@@ -55,8 +55,8 @@ def best_f_beta(precision: Vector, recall: Vector, beta: float) -> float:
     return float(np.max(np.divide(above, below, out=np.zeros_like(above), where=below > 0)))
 
 
-def _positive(name: str, given: Any) -> float:
-    """A number above 0 and finite, whatever kind of number it was."""
+def positive(name: str, given: Any) -> float:
+    """Return a number above 0, or refuse what is none."""
     if not is_positive(given):
         raise InputError(f"{name} must be above 0 and finite; found {given}")
     return float(given)

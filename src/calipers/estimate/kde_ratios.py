@@ -38,6 +38,7 @@ from calipers.estimate.likelihood_ratios import LikelihoodRatios
 from calipers.estimate.nearest import nearest_neighbours
 from calipers.estimate.reduce import check_two_rows, leading_axes, scale_alike
 from calipers.estimate.tiles import Span, spans, workers
+from calipers.estimate.validate import is_positive
 
 Floats = NDArray[np.float64]
 Bandwidth = float | Literal["balloon", "scott"]
@@ -168,8 +169,7 @@ def _widths(sets: tuple[Floats, Floats], bandwidth: Bandwidth, threads: int | No
 def _check_bandwidth(bandwidth: Any) -> None:
     if bandwidth in ("balloon", "scott"):
         return
-    real = isinstance(bandwidth, int | float | np.number) and not isinstance(bandwidth, bool)
-    if not real or not NARROWEST <= bandwidth <= WIDEST:
+    if not is_positive(bandwidth) or not NARROWEST <= bandwidth <= WIDEST:
         raise InputError(
             f"bandwidth must be 'balloon', 'scott' or a number above 0, from {NARROWEST:g} to "
             f"{WIDEST:g} standard deviations of the union; found {bandwidth!r}"

@@ -24,12 +24,12 @@ from typing import get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.errors import InputError
+from calipers.curves.areas import positive
 from calipers.estimate.distances import Points
 from calipers.estimate.preprocess import Norm, preprocess
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
 from calipers.estimate.transport_plan import NoPlanError
-from calipers.estimate.validate import check_choice, is_positive
+from calipers.estimate.validate import check_choice
 from calipers.metrics.transport_cells import Cells, cells_of, too_many
 from calipers.metrics.transport_entropic import Regularisation, check_regularisation, epsilon_of
 from calipers.metrics.transport_frontier import (
@@ -170,7 +170,6 @@ def _frontier(
 
 
 def _check(c: float, regularisation: Regularisation | None) -> None:
-    if not is_positive(c):
-        raise InputError(f"the scaling constant c must be above 0 and finite; found {c}")
+    positive("the scaling constant c", c)
     if regularisation is not None:
         check_regularisation(regularisation)

@@ -71,8 +71,7 @@ def score_pair(
             continue
         needs = needs_of(choice.metric for choice in wanted)
         pair = space.pair(view, generated, settings, needs)
-        pins = pins_of(reference, view, settings, reference=reference_hash[:16])
-        pins["scope"] = space.scope
+        pins = pins_of(reference, view, settings, scope=space.scope, reference=reference_hash[:16])
         part = _score(pair, wanted, labels)
         signed = {name: score.signed(**pins) for name, score in part.scores.items()}
         found = found.merged(keyed(replace(part, scores=signed), view, views))
@@ -143,14 +142,14 @@ def _mean(scores: Sequence[Score]) -> Score:
 
 
 def pins_of(
-    embeddings: Embeddings, view: str, settings: Settings, **hashes: str
+    embeddings: Embeddings, view: str, settings: Settings, *, scope: str = "pair", **hashes: str
 ) -> dict[str, object]:
     """What every score of a view is signed with; `hashes` name the set that it is held against."""
     own = embeddings.view_signature.get(view)
     return {
         "norm": "l2",
         "pca": PCA,
-        "scope": "pair",
+        "scope": scope,
         **embeddings.signature,
         "view": view if own is None else f"{view}({own})",
         **hashes,
