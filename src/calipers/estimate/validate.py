@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -78,7 +79,7 @@ def is_whole(found: Any, least: int) -> bool:
 def is_positive(found: Any) -> bool:
     """Whether it is a finite number above 0, also one of numpy's."""
     real = not isinstance(found, bool) and isinstance(found, Real)
-    return real and bool(0 < found <= np.finfo(np.float64).max)
+    return real and bool(0 < found <= sys.float_info.max)
 
 
 def as_array(points: Any, name: str) -> NDArray[Any]:
