@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -78,8 +77,12 @@ def is_whole(found: Any, least: int) -> bool:
 
 def is_positive(found: Any) -> bool:
     """Whether it is a finite number above 0, also one of numpy's."""
-    real = not isinstance(found, bool) and isinstance(found, Real)
-    return real and bool(0 < found <= sys.float_info.max)
+    if isinstance(found, bool) or not isinstance(found, Real):
+        return False
+    try:
+        return 0 < float(found) < np.inf
+    except OverflowError:  # a whole number beyond all floats
+        return False
 
 
 def as_array(points: Any, name: str) -> NDArray[Any]:
