@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Better = Literal["higher", "lower"]
+Better = Literal["higher", "lower", "closest"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,8 @@ class Score:
     range
         Smallest and largest value that the metric can take.
     better
-        Whether ``"higher"`` or ``"lower"`` values are closer to the reference.
+        Whether ``"higher"`` or ``"lower"`` values are closer to the reference, or whatever is
+        ``"closest"`` to the reference's own value.
     signature
         One line that pins every choice behind the number; scores with the same signature are
         comparable.
@@ -43,6 +44,9 @@ class Score:
         One value for each sample, where the metric has one, shape ``(m,)`` or ``(n,)``.
     seeds
         The value for each seed file of the system, when it has several; `value` is their mean.
+    reference
+        The same statistic of the reference, T(P) beside the value T(Q), where the metric is a
+        property of one set and a reference was given; None otherwise.
     """
 
     value: float
@@ -55,6 +59,15 @@ class Score:
     reason: str | None = None
     per_sample: NDArray[Any] | None = field(default=None, repr=False)
     seeds: tuple[float, ...] = ()
+    reference: float | None = None
+
+    @property
+    def gap(self) -> float | None:
+        """How far the statistic is from the reference's, |T(Q) - T(P)|; None without one.
+
+        Pillutla et al., JMLR 2023, section 6.3.
+        """
+        return None if self.reference is None else abs(self.value - self.reference)
 
     def __float__(self) -> float:
         return float(self.value)

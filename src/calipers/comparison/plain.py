@@ -25,6 +25,8 @@ def score_data(score: Score, per_sample: bool) -> dict[str, Any]:
         "signature": score.signature,
         "reason": score.reason,
     }
+    if score.reference is not None:
+        data |= {"reference": _number(score.reference), "gap": _number(score.gap)}
     if score.seeds:
         data["seeds"] = [_number(value) for value in score.seeds]
     if per_sample and score.per_sample is not None:

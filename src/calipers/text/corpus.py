@@ -1,0 +1,98 @@
+"""Texts as integers: tokenised once, and served to every statistic from there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.errors import InputError
+from calipers.text.ngrams import NGrams, extend, single
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Corpus:
+    """Tokenised texts, end to end in one array. Make one with :func:`calipers.text.tokenise`.
+
+    Attributes
+    ----------
+    texts
+        The texts themselves, in their order, empty ones too.
+    tokens
+        The number of each token's word, int32 of shape (T,).
+    starts
+        Where each text starts in `tokens`, int64 of shape (n + 1,).
+    words
+        The word of each number; corpora that were tokenised together share one list.
+    tokenizer
+        What made the tokens, as signatures name it.
+    """
+
+    texts: Sequence[str]
+    tokens: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    words: list[str]
+    tokenizer: str
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def __repr__(self) -> str:
+        return f"Corpus({len(self):,} texts, {len(self.tokens):,} tokens, {self.tokenizer!r})"
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Tokens of each text, shape (n,)."""
+        return np.diff(self.starts)
+
+    def ngrams(self, order: int) -> NGrams:
+        """Number the n-grams of one order; kept, since many statistics ask for them.
+
+        Parameters
+        ----------
+        order
+            Tokens of an n-gram, at least 1.
+
+        Returns
+        -------
+        NGrams
+            No n-gram reaches over the end of a text.
+        """
+        for reached in range(len(self._ngrams) + 1, order + 1):
+            shorter = self._ngrams[reached - 1] if reached > 1 else None
+            made = extend(shorter, self.tokens, self.starts) if shorter else self._single
+            self._ngrams[reached] = made
+        return self._ngrams[order]
+
+    @property
+    def _single(self) -> NGrams:
+        return single(self.tokens, self.starts, vocabulary=len(self.words))
+
+    @cached_property
+    def _ngrams(self) -> dict[int, NGrams]:
+        return {}
+
+
+def join(first: Corpus, second: Corpus) -> Corpus:
+    """Put two corpora into one, the second behind the first, so that their n-grams share numbers.
+
+    Raises
+    ------
+    InputError
+        If they were not tokenised together.
+    """
+    if first.words is not second.words:
+        raise InputError(
+            "corpora that are held against each other must be tokenised together, so that their "
+            "tokens share numbers: tokenise(first, second)"
+        )
+    return Corpus(
+        texts=[*first.texts, *second.texts],
+        tokens=np.concatenate([first.tokens, second.tokens]),
+        starts=np.concatenate([first.starts, first.starts[-1] + second.starts[1:]]),
+        words=first.words,
+        tokenizer=first.tokenizer,
+    )

@@ -1,0 +1,66 @@
+"""How the scores of texts are made: signed alike, undefined with a reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers import __version__
+from calipers.score import Better, Score, signature
+from calipers.text.corpus import Corpus
+
+UNIT = (0.0, 1.0)
+FROM_ZERO = (0.0, np.inf)
+
+
+def text_score(
+    metric: str,
+    value: float,
+    corpus: Corpus,
+    *,
+    range: tuple[float, float] = UNIT,
+    better: Better = "closest",
+    reason: str | None = None,
+    per_sample: NDArray[Any] | None = None,
+    **pins: object,
+) -> Score:
+    """Make the score of a statistic of one corpus; `pins` are the choices behind it."""
+    own = {"tokenizer": corpus.tokenizer, "n": len(corpus), "calipers": __version__}
+    return Score(
+        value=float(value),
+        range=range,
+        better=better,
+        signature=signature({"metric": metric, **pins, **own}),
+        reason=reason,
+        per_sample=per_sample,
+    )
+
+
+def mean_score(
+    metric: str, values: NDArray[np.float64], corpus: Corpus, *, reason: str, **rest: Any
+) -> Score:
+    """Average over the texts that have a value; how many have none stands in the signature.
+
+    Parameters
+    ----------
+    metric
+        Its name.
+    values
+        One for each text, NaN where a text has none, shape (n,).
+    corpus
+        What was measured.
+    reason
+        Why the whole is NaN, where no text has a value.
+    rest
+        As for :func:`text_score`.
+    """
+    defined = ~np.isnan(values)
+    missing = int(np.count_nonzero(~defined))
+    if missing:
+        rest["undefined"] = missing
+    if missing == len(values):
+        return text_score(metric, np.nan, corpus, reason=reason, per_sample=values, **rest)
+    value = float(np.mean(values[defined]))
+    return text_score(metric, value, corpus, per_sample=values, **rest)
