@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.estimate.validate import check_whole
 from calipers.text.ngrams import NGrams, extend, single
 
 
@@ -60,12 +61,32 @@ class Corpus:
         -------
         NGrams
             No n-gram reaches over the end of a text.
+
+        Raises
+        ------
+        InputError
+            If `order` is no whole number of at least 1.
         """
+        order = check_whole("order", order, 1)
         for reached in range(len(self._ngrams) + 1, order + 1):
             shorter = self._ngrams[reached - 1] if reached > 1 else None
             made = extend(shorter, self.tokens, self.starts) if shorter else self._single
             self._ngrams[reached] = made
         return self._ngrams[order]
+
+    def check_shares_words(self, other: Corpus) -> None:
+        """Refuse a corpus whose tokens have other numbers.
+
+        Raises
+        ------
+        InputError
+            If the two were not tokenised together.
+        """
+        if self.words is not other.words:
+            raise InputError(
+                "corpora that are held against each other must be tokenised together, so that "
+                "their tokens share numbers: tokenise(first, second)"
+            )
 
     @property
     def _single(self) -> NGrams:
@@ -84,11 +105,7 @@ def join(first: Corpus, second: Corpus) -> Corpus:
     InputError
         If they were not tokenised together.
     """
-    if first.words is not second.words:
-        raise InputError(
-            "corpora that are held against each other must be tokenised together, so that their "
-            "tokens share numbers: tokenise(first, second)"
-        )
+    first.check_shares_words(second)
     return Corpus(
         texts=[*first.texts, *second.texts],
         tokens=np.concatenate([first.tokens, second.tokens]),
