@@ -1,0 +1,219 @@
+"""BLEU, chrF and TER are sacrebleu's own; ROUGE is rouge-score's; bad rows are named."""
+
+import math
+
+import numpy as np
+import pytest
+import sacrebleu
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rouge_score.rouge_scorer import RougeScorer
+
+from calipers.errors import InputError
+from calipers.text import bleu, chrf, rouge, ter
+from calipers.text.tokens import tokenise
+
+ALL = [bleu, chrf, ter, rouge]
+
+text = st.lists(st.sampled_from(["the", "cat", "Sat", "on.", "mats", "é"]), max_size=8).map(
+    " ".join
+)
+rows = (
+    st.integers(1, 3)
+    .flatmap(
+        lambda width: st.lists(
+            st.tuples(text, st.lists(text, min_size=width, max_size=width)), min_size=1, max_size=6
+        )
+    )
+    .filter(lambda found: any("".join(references) for _, references in found))
+)
+
+
+def sides(found):
+    texts, references = [one for one, _ in found], [several for _, several in found]
+    return texts, references, [list(stream) for stream in zip(*references, strict=True)]
+
+
+def same(ours, metric, texts, references, single=None):
+    """Equal to sacrebleu's corpus_score and sentence_score, values and signature."""
+    streams = [list(stream) for stream in zip(*references, strict=True)]
+    assert ours.value == metric.corpus_score(texts, streams).score
+    assert str(metric.get_signature()) in ours.signature
+    own = [
+        (single or metric).sentence_score(one, several).score
+        for one, several in zip(texts, references, strict=True)
+    ]
+    assert ours.per_sample.tolist() == own
+
+
+def test_bleu_worked_by_hand():
+    found = bleu(["the cat sat on a mat"], ["the cat sat on the mat"])
+    assert found.value == pytest.approx(100 * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** (1 / 4))
+    short = bleu(["a b c d"], ["a b c d e"])
+    assert short.value == pytest.approx(100 * math.exp(1 - 5 / 4))
+
+
+@settings(deadline=None, max_examples=30)
+@given(rows)
+def test_bleu_is_that_of_sacrebleu(found):
+    texts, references, _ = sides(found)
+    single = sacrebleu.BLEU(effective_order=True)
+    same(bleu(texts, references), sacrebleu.BLEU(), texts, references, single)
+
+
+@pytest.mark.parametrize("tokenizer", ["13a", "intl", "zh", "char", "none"])
+@pytest.mark.parametrize(("smoothing", "value"), [("floor", 0.5), ("add-k", None), ("none", None)])
+def test_bleu_hands_its_options_over(tokenizer, smoothing, value):
+    texts, references = ["The cat, sat on!", "世界 a b"], [["the cat sat on"], ["世界 a c"]]
+    theirs = {"tokenize": tokenizer, "smooth_method": smoothing, "smooth_value": value}
+    theirs |= {"lowercase": True, "max_ngram_order": 3}
+    options = {"tokenizer": tokenizer, "smoothing": smoothing, "smoothing_value": value}
+    same(
+        bleu(texts, references, order=3, lowercase=True, **options),
+        sacrebleu.BLEU(**theirs),
+        texts,
+        references,
+        sacrebleu.BLEU(**theirs, effective_order=True),
+    )
+
+
+@settings(deadline=None, max_examples=30)
+@given(rows, st.sampled_from([0, 2]), st.integers(1, 3))
+def test_chrf_is_that_of_sacrebleu(found, word_order, beta):
+    texts, references, _ = sides(found)
+    metric = sacrebleu.CHRF(word_order=word_order, beta=beta)
+    same(chrf(texts, references, word_order=word_order, beta=beta), metric, texts, references)
+
+
+@settings(deadline=None, max_examples=20)
+@given(rows, st.booleans(), st.booleans())
+def test_ter_is_that_of_sacrebleu(found, normalised, punctuation):
+    texts, references, _ = sides(found)
+    metric = sacrebleu.TER(normalized=normalised, no_punct=not punctuation)
+    ours = ter(texts, references, normalised=normalised, punctuation=punctuation)
+    same(ours, metric, texts, references)
+    assert ours.better == "lower"
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    rows,
+    st.sampled_from(["rouge1", "rouge2", "rougeL", "rougeLsum"]),
+    st.sampled_from([("f1", "fmeasure"), ("precision", "precision"), ("recall", "recall")]),
+    st.booleans(),
+)
+def test_rouge_is_that_of_rouge_score(found, kind, part, stemmer):
+    texts, references, _ = sides(found)
+    scorer = RougeScorer([kind], use_stemmer=stemmer)
+    expected = [
+        getattr(scorer.score_multi(several, one)[kind], part[1])
+        for one, several in zip(texts, references, strict=True)
+    ]
+    ours = rouge(texts, references, kind=kind, part=part[0], stemmer=stemmer)
+    assert ours.per_sample.tolist() == expected
+    if ours.reason is None:
+        assert ours.value == np.mean(expected)
+
+
+def test_of_several_references_rouge_takes_the_best_by_its_f_measure():
+    texts, references = ["a b c d"], [["a b c d e f g h", "a"]]
+    # F is 2/3 against the first and 2/5 against the second
+    assert rouge(texts, references, part="precision").value == 1
+    assert rouge(texts, references, part="recall").value == 0.5
+
+
+@pytest.mark.parametrize("metric", ALL)
+def test_one_reference_each_may_be_a_string(metric):
+    texts, known = ["the cat sat", "on a mat"], ["the cat", "on the mat"]
+    plain, listed = metric(texts, known), metric(texts, [[one] for one in known])
+    assert (plain.value, plain.signature) == (listed.value, listed.signature)
+    corpora = tokenise(texts, known)
+    assert metric(*corpora).value == plain.value
+    assert metric(np.array(texts), np.array(known)).value == plain.value
+
+
+@pytest.mark.parametrize("metric", ALL)
+def test_references_without_a_word_leave_the_value_undefined(metric):
+    found = metric(["", "a"], ["", " "])
+    assert np.isnan(found.value)
+    assert found.reason.startswith("no reference holds")
+    assert len(found.per_sample) == 2
+
+
+def test_rouge_has_no_value_in_other_scripts():
+    found = rouge(["你好世界"], ["你好世界"])
+    assert np.isnan(found.value)
+    assert found.reason == "no reference holds a word of the letters a-z or a digit"
+
+
+@pytest.mark.parametrize("metric", ALL)
+def test_emoji_and_surrogates_pass(metric):
+    score = metric(["\ud800 👩‍👩‍👧 a b c d"], ["\ud800 👩‍👩‍👧 a b c d"])
+    assert score.value == (0 if metric is ter else pytest.approx(score.range[1]))
+
+
+@pytest.mark.parametrize("metric", ALL)
+@pytest.mark.parametrize(
+    ("texts", "references", "message"),
+    [
+        ([], [], "texts must hold at least one text; found none"),
+        ("a", ["a"], "texts must be a list of strings; found a single string"),
+        ([1], ["a"], "row 1 is 1, of type int"),
+        (["a"], "a", "references must be a list, with one row for each text; found a single str"),
+        (list("abcd"), ["a"], "for each text, 4 in all; found 1: rows 2 to 4 have no references"),
+        (["a", "b"], ["a"], "found 1: row 2 has no references"),
+        (["a"], ["a", "b", "c"], "1 in all; found 3: rows 2 and 3 have no text"),
+        (["a", "b", "c"], [["a", "b", "c"]] * 2, r"turn them: list\(zip\(\*references\)\)"),
+        (["a", "b"], ["a", None], "row 2 is of type NoneType"),
+        (["a", "b"], [["a"], [None]], "row 2 holds one of type NoneType"),
+        (list("abc"), [["a", "b"], ["a"], ["a", "b"]], "most have 2, but row 2 has 1$"),
+        (["a", "b"], [["a"], []], "most have 1, but row 2 has 0$"),
+        (list("abcdefgh"), ["a", "b"] + [["a", "b"]] * 6, "row 1 has 1, row 2 has 1$"),
+        (list("abcdefghijklmn"), ["a"] * 6 + [["a", "b"]] * 8, r"row 5 has 1 \(and 1 more row"),
+        (["a", "b"], [[], []], "at least one reference; found none in any row"),
+    ],
+)
+def test_bad_rows_are_named(metric, texts, references, message):
+    with pytest.raises(InputError, match=message):
+        metric(texts, references)
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "message"),
+    [
+        (bleu, {"tokenizer": "13A"}, "unknown tokenizer of sacrebleu '13A'; did you mean '13a'"),
+        (bleu, {"tokenizer": "flores200"}, "known: 13a, char, intl"),
+        (bleu, {"smoothing": "expo"}, "did you mean 'exp'"),
+        (bleu, {"smoothing_value": 1}, "not to 'exp'; found 1"),
+        (bleu, {"smoothing": "floor", "smoothing_value": 0}, "must be a number above 0; found 0"),
+        (bleu, {"order": 0}, "order must be a whole number of at least 1; found 0"),
+        (chrf, {"char_order": 0}, "char_order must be a whole number of at least 1"),
+        (chrf, {"word_order": -1}, "word_order must be a whole number of at least 0"),
+        (chrf, {"beta": 0}, "beta must be a whole number of at least 1"),
+        (rouge, {"kind": "rougeN"}, "unknown value for kind 'rougeN'"),
+        (rouge, {"part": "f"}, "unknown value for part 'f'; did you mean 'f1'"),
+    ],
+)
+def test_bad_options(metric, options, message):
+    with pytest.raises(InputError, match=message):
+        metric(["a"], ["a"], **options)
+
+
+@pytest.mark.parametrize(
+    ("work", "message"),
+    [
+        (ter, "ter lays out .* row 2 needs 2,000 x 2,000"),
+        (rouge, "rougeL lays out .* row 2 needs 10,000 x 10,000"),
+    ],
+)
+def test_texts_too_long_for_a_table_are_refused(work, message):
+    long = " ".join(["ab"] * (2_000 if work is ter else 10_000))
+    with pytest.raises(InputError, match=message):
+        work(["a", long], ["a", long])
+
+
+def test_the_mean_over_texts_stands_beside_each():
+    found = rouge(["a b", "c"], ["a b", "d"], kind="rouge1")
+    assert found.per_sample.tolist() == [1, 0]
+    assert (found.value, found.better, found.range) == (0.5, "higher", (0, 1))
+    assert found.signature.startswith("metric:rouge1|by:rouge-score|part:f1|stemmer:none|nrefs:1|")

@@ -1,0 +1,160 @@
+"""Self-BLEU and corpus BLEU: worked by hand, equal to NLTK, and the laws they obey."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+
+from calipers.text import corpus_match_bleu, self_bleu
+from calipers.text.tokens import tokenise
+
+METHOD1 = SmoothingFunction().method1
+
+text = st.lists(st.sampled_from("abcd"), max_size=9).map(" ".join)
+some = st.lists(text, min_size=2, max_size=9)
+orders = st.integers(1, 6)
+
+
+def nltk_bleu(references, text, order):
+    """What NLTK says of one text against many."""
+    split = [reference.split() for reference in references]
+    return float(sentence_bleu(split, text.split(), (1 / order,) * order, METHOD1))
+
+
+def left_out(texts, row):
+    return texts[:row] + texts[row + 1 :]
+
+
+def own(texts, **options):
+    return self_bleu(texts, tokenizer="whitespace", threads=1, **options)
+
+
+def match(texts, references, **options):
+    return corpus_match_bleu(texts, references, tokenizer="whitespace", threads=1, **options)
+
+
+def test_a_case_worked_by_hand():
+    # Of "a b a b": a and b at most once each in any other text, so 2 of 4; "a b" 1 of 3; no more
+    found = own(["a b a b", "a b c", "d"], order=3).per_sample
+    by_hand = (2 / 4 * 1 / 3 * 0.1 / 2) ** (1 / 3)
+    assert found[0] == pytest.approx(by_hand, abs=1e-15)
+    # "a b c" has 2 of 3, 1 of 2, and 0.1 of 1; the closest of lengths 4 and 1 is 4
+    assert found[1] == pytest.approx(math.exp(1 - 4 / 3) * (2 / 3 * 1 / 2 * 0.1) ** (1 / 3))
+    assert found[2] == 0
+
+
+def test_of_two_lengths_equally_close_the_shorter_counts():
+    # Length 2 against 1 and 3: r = 1 means no penalty, r = 3 would cost exp(-1/2)
+    assert own(["a a", "a", "a b b"], order=1).per_sample[0] == pytest.approx(1 / 2)
+
+
+def test_a_text_is_left_out_but_not_its_copies():
+    texts = ["a b c d", "a b c d", "e f g h"]
+    assert own(texts).per_sample.tolist() == [1, 1, 0]
+
+
+def test_a_count_held_by_the_text_itself_gives_way_to_the_next_largest():
+    assert own(["a a a", "a a", "a"], order=1).per_sample[0] == pytest.approx(2 / 3)
+
+
+@settings(deadline=None, max_examples=60)
+@given(some, orders)
+def test_self_bleu_equals_nltk(texts, order):
+    expected = [nltk_bleu(left_out(texts, row), one, order) for row, one in enumerate(texts)]
+    np.testing.assert_allclose(own(texts, order=order).per_sample, expected, rtol=0, atol=1e-15)
+
+
+@settings(deadline=None, max_examples=60)
+@given(some, some, orders)
+def test_corpus_match_bleu_equals_nltk(texts, references, order):
+    expected = [nltk_bleu(references, one, order) for one in texts]
+    found = match(texts, references, order=order).per_sample
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)
+
+
+@settings(deadline=None, max_examples=40)
+@given(some, orders)
+def test_the_pairwise_mean_equals_nltk(texts, order):
+    expected = [
+        np.mean([nltk_bleu([other], one, order) for other in left_out(texts, row)])
+        for row, one in enumerate(texts)
+    ]
+    found = own(texts, order=order, average="pairwise").per_sample
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
+
+
+def test_it_equals_nltk_on_real_texts(data_folder):
+    lines = (data_folder / "ag_news" / "test.csv").read_text(encoding="utf-8").splitlines()[:300]
+    (corpus,) = tokenise(lines)
+    split = [
+        [corpus.words[number] for number in corpus.tokens[start:end]]
+        for start, end in zip(corpus.starts[:-1], corpus.starts[1:], strict=True)
+    ]
+    found = self_bleu(corpus).per_sample[:20]
+    weights = (0.25,) * 4
+    expected = [
+        sentence_bleu(left_out(split, row), split[row], weights, METHOD1) for row in range(20)
+    ]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)
+
+
+@settings(deadline=None, max_examples=40)
+@given(some, orders, st.sampled_from(["all", "pairwise"]), st.randoms(use_true_random=False))
+def test_the_order_of_the_texts_permutes_the_values(texts, order, average, random):
+    moved = random.sample(range(len(texts)), len(texts))
+    found = own(texts, order=order, average=average).per_sample
+    again = own([texts[row] for row in moved], order=order, average=average).per_sample
+    np.testing.assert_allclose(again, found[moved], rtol=0, atol=1e-15)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(text.filter(lambda one: len(one.split()) >= 4), min_size=1, max_size=6))
+def test_duplicated_texts_score_one(texts):
+    assert own(texts + texts).per_sample.tolist() == [1] * (2 * len(texts))
+
+
+@settings(deadline=None, max_examples=40)
+@given(some, some, orders)
+def test_values_are_shares_and_a_contained_text_scores_one(texts, references, order):
+    for found in (own(texts, order=order), match(texts, references, order=order)):
+        assert ((found.per_sample >= 0) & (found.per_sample <= 1)).all()
+    long = [one for one in texts if len(one.split()) >= order]
+    if long:
+        assert match(long, [*references, *texts], order=order).per_sample.tolist() == [1] * len(
+            long
+        )
+
+
+@settings(deadline=None, max_examples=30)
+@given(some, orders)
+def test_self_bleu_is_the_match_with_the_others(texts, order):
+    alone = [
+        match([one], left_out(texts, row), order=order).per_sample[0]
+        for row, one in enumerate(texts)
+    ]
+    assert own(texts, order=order).per_sample.tolist() == alone
+
+
+@pytest.mark.parametrize("average", ["all", "pairwise"])
+def test_threads_and_blocks_change_nothing(monkeypatch, rng, average):
+    texts = [" ".join(rng.choice(list("abcdef"), size)) for size in rng.integers(0, 20, 60)]
+    whole = own(texts, average=average)
+    monkeypatch.setattr("calipers.text.bleu_sentences.BLOCK", 7)
+    monkeypatch.setattr("calipers.text.bleu_sentences.ROOM", 1000)
+    cut = self_bleu(texts, tokenizer="whitespace", average=average, threads=3)
+    assert cut.per_sample.tolist() == whole.per_sample.tolist()
+    assert cut.value == whole.value
+
+
+def test_what_the_score_says():
+    found = own(["a b c d", "a b c d e"])
+    assert found.value == found.per_sample.mean()
+    assert (found.better, found.range) == ("closest", (0, 1))
+    pins = "metric:self_bleu|order:4|smoothing:method1|average:all|tokenizer:whitespace|n:2"
+    assert found.signature.startswith(pins)
+    found = match(["a b"], ["a b c", "d"])
+    assert found.better == "higher"
+    assert "metric:corpus_match_bleu|order:4|smoothing:method1|references:2" in found.signature
