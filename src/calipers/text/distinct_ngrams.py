@@ -1,0 +1,109 @@
+"""Distinct-n: how many of the n-grams are different ones.
+
+    distinct = different n-grams / all n-grams
+
+- per ``"system"`` (inter-distinct) over the whole set as if it were one text, where no n-gram
+  reaches over the end of a text: Li et al., NAACL 2016, and Pillutla et al., JMLR 2023, section
+  6.3, with n = 4.
+- per ``"sample"`` (intra-distinct) of each text alone, averaged over the texts.
+
+Some early scripts divide by the number of tokens instead of the number of n-grams; for n > 1 their
+values are a little lower.
+
+Both fall as texts grow longer, and the first also as there are more of them: hold sets of equal
+size and length against each other, or see :func:`calipers.text.expectation_adjusted_distinct` and
+:func:`calipers.text.moving_average_ttr`. Random letters score 1: it tells variety of wording, not
+sense.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.errors import InputError
+from calipers.estimate.validate import check_choice, is_whole
+from calipers.score import Score
+from calipers.text.ngrams import NGrams
+from calipers.text.signing import mean_score, text_score
+from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
+
+Per = Literal["system", "sample"]
+
+LONGEST = 100
+"""Most tokens of an n-gram, since all shorter ones are numbered on the way."""
+
+
+def distinct(
+    texts: Texts,
+    *,
+    order: int = 1,
+    per: Per = "system",
+    tokenizer: AnyTokenizer = "nltk",
+) -> Score:
+    """Tell how varied the wording is: the share of n-grams that are different ones.
+
+    Parameters
+    ----------
+    texts
+        The texts, or a corpus.
+    order
+        Tokens of an n-gram, 1 to 100.
+    per
+        ``"system"`` counts over the whole set, ``"sample"`` within each text and averages.
+    tokenizer
+        What makes the tokens; a corpus keeps its own.
+
+    Returns
+    -------
+    Score
+        In [0, 1], closest to the reference's own value is best. ``per_sample`` holds, either way,
+        the share within each text, shape ``(n,)``; NaN where a text has fewer than `order` tokens.
+
+    Raises
+    ------
+    InputError
+        If `order` is no whole number from 1 to 100, or `per` is unknown.
+
+    Examples
+    --------
+    >>> texts = ["a a b", "a c"]
+    >>> distinct(texts, tokenizer="whitespace").value  # a, b, c of 5 tokens
+    0.6
+    >>> distinct(texts, per="sample", tokenizer="whitespace").per_sample.round(3).tolist()
+    [0.667, 1.0]
+    """
+    order = check_order(order)
+    check_choice("per", per, ("system", "sample"))
+    corpus = as_corpus(texts, tokenizer)
+    ngrams = corpus.ngrams(order)
+    shares, reason = own_shares(ngrams), too_short(order)
+    if per == "sample":
+        return mean_score("distinct", shares, corpus, reason=reason, order=order, per=per)
+    total = len(ngrams.ids)
+    value, why = (ngrams.size / total, None) if total else (np.nan, reason)
+    return text_score(
+        "distinct", value, corpus, reason=why, per_sample=shares, order=order, per=per
+    )
+
+
+def check_order(order: int) -> int:
+    """Return the tokens of an n-gram, or refuse what is no sensible number for it."""
+    if not is_whole(order, 1) or order > LONGEST:
+        raise InputError(f"order must be a whole number from 1 to {LONGEST}; found {order!r}")
+    return int(order)
+
+
+def own_shares(ngrams: NGrams) -> NDArray[np.float64]:
+    """Different n-grams of each text over all of its n-grams; NaN where it has none."""
+    totals = ngrams.totals
+    shares = np.full(len(totals), np.nan)
+    np.divide(ngrams.within.different, totals, out=shares, where=totals > 0)
+    return shares
+
+
+def too_short(order: int) -> str:
+    """Say why no text has an n-gram."""
+    return f"no text has {order} tokens" if order > 1 else "no text has a token"

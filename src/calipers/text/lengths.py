@@ -1,0 +1,133 @@
+"""Sizes: how long the texts are, and how many different words they have.
+
+Lengths are counted in tokens, in words (what stands between white space) or in characters (code
+points). Length confounds most other statistics, so these stand beside them. Words mean little in
+scripts that do not put space between them, such as Chinese and Thai.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.estimate.validate import check_choice
+from calipers.score import Score
+from calipers.text.raw import raw_score, raw_texts
+from calipers.text.signing import FROM_ZERO, text_score
+from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
+
+Unit = Literal["tokens", "words", "characters"]
+
+
+def mean_length(texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer = "nltk") -> Score:
+    """Tell how long the texts are on average.
+
+    Parameters
+    ----------
+    texts
+        The texts, or a corpus; empty ones count with length 0.
+    unit
+        ``"tokens"``, ``"words"`` (between white space) or ``"characters"`` (code points).
+    tokenizer
+        What makes the tokens; a corpus keeps its own.
+
+    Returns
+    -------
+    Score
+        From 0 up, closest to the reference's own value is best. ``per_sample`` holds the length of
+        each text, shape ``(n,)``.
+
+    Raises
+    ------
+    InputError
+        If `unit` is unknown.
+
+    Examples
+    --------
+    >>> mean_length(["one two", "three"], unit="words").value
+    1.5
+    """
+    return _length_score("mean_length", np.mean, texts, unit, tokenizer)
+
+
+def median_length(
+    texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer = "nltk"
+) -> Score:
+    """Tell how long the text in the middle is; of two in the middle, their mean.
+
+    Parameters, the score and errors are as for :func:`mean_length`.
+
+    Examples
+    --------
+    >>> median_length(["one", "one two", "a much longer one"], unit="words").value
+    2.0
+    """
+    return _length_score("median_length", np.median, texts, unit, tokenizer)
+
+
+def length_spread(
+    texts: Texts, *, unit: Unit = "tokens", tokenizer: AnyTokenizer = "nltk"
+) -> Score:
+    """Tell how much the lengths differ: their standard deviation, with n - 1 below the line.
+
+    Parameters, the score and errors are as for :func:`mean_length`. NaN for a single text.
+
+    Examples
+    --------
+    >>> length_spread(["one", "one two", "one two three"], unit="words").value
+    1.0
+    """
+    return _length_score("length_spread", _spread, texts, unit, tokenizer)
+
+
+def vocabulary_size(texts: Texts, *, tokenizer: AnyTokenizer = "nltk") -> Score:
+    """Tell how many different tokens the set has.
+
+    It grows with the amount of text: hold sets of equal size and length against each other.
+
+    Parameters
+    ----------
+    texts
+        The texts, or a corpus.
+    tokenizer
+        What makes the tokens; a corpus keeps its own.
+
+    Returns
+    -------
+    Score
+        From 0 up, closest to the reference's own value is best. ``per_sample`` holds the number of
+        different tokens of each text, shape ``(n,)``.
+
+    Examples
+    --------
+    >>> vocabulary_size(["a rose is a rose", "is it"], tokenizer="whitespace").value
+    4.0
+    """
+    corpus = as_corpus(texts, tokenizer)
+    single = corpus.ngrams(1)
+    own = single.within.different
+    return text_score("vocabulary_size", single.size, corpus, range=FROM_ZERO, per_sample=own)
+
+
+def _length_score(
+    metric: str, summary: Any, texts: Texts, unit: Unit, tokenizer: AnyTokenizer
+) -> Score:
+    check_choice("unit", unit, ("tokens", "words", "characters"))
+    if unit == "tokens":
+        corpus = as_corpus(texts, tokenizer)
+        return text_score(metric, **_summed(summary, corpus.lengths), corpus=corpus, unit=unit)
+    rows = raw_texts(texts)
+    lengths = [len(text.split()) for text in rows] if unit == "words" else list(map(len, rows))
+    return raw_score(metric, **_summed(summary, np.array(lengths)), texts=rows, unit=unit)
+
+
+def _summed(summary: Any, lengths: NDArray[np.int64]) -> dict[str, Any]:
+    value = float(summary(lengths))
+    reason = "a single text has no spread" if np.isnan(value) else None
+    return {"value": value, "reason": reason, "range": FROM_ZERO, "per_sample": lengths}
+
+
+def _spread(lengths: NDArray[np.int64]) -> float:
+    return float(np.std(lengths, ddof=1)) if len(lengths) > 1 else np.nan

@@ -1,0 +1,175 @@
+"""Repetition: texts that ended in a loop, and n-grams that come again within a text.
+
+- repetition_frequency: the share of texts that end in at least two contiguous copies of the same
+  phrase of any length, in tokens: Pillutla et al., JMLR 2023, section 6.3.
+- rep_n: 1 - different n-grams / all n-grams of a text, averaged over the texts, which is 1 less
+  Distinct-n per sample: "seq-rep-n" of Welleck et al., "Neural Text Generation With Unlikelihood
+  Training", ICLR 2020. Su et al., NeurIPS 2022, give 100 times it, pool the n-grams of all texts
+  before they divide, and their script leaves out the last n-gram of each text.
+
+The script of Holtzman et al., ICLR 2020, counts fewer texts as repetitive: it takes the phrase of
+at most 90 tokens with the most copies (the shortest of equals), and asks for two copies if the
+phrase has three tokens or more, and for more than 50 if it is shorter. With
+``found = repeated_endings(texts, longest=90)`` that is
+``(found.copies > 1) & ((found.lengths > 2) | (found.copies > 50))``.
+
+By the rule of the paper, "…!!" ends in a repeated phrase where the tokenizer takes the marks
+apart, so hold the share against that of people's texts. A loop that is broken off in the middle
+of a phrase is still seen (the phrase then begins elsewhere); one that varies, or that the text got
+out of, is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.estimate.validate import check_whole
+from calipers.score import Score
+from calipers.text.distinct_ngrams import check_order, own_shares, too_short
+from calipers.text.signing import mean_score, text_score
+from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
+
+
+@dataclass(frozen=True, eq=False)
+class RepeatedEndings:
+    """The phrase that each text ends in copies of.
+
+    Attributes
+    ----------
+    lengths
+        Tokens of the phrase that has the most copies, of equals the shortest, int64 of shape
+        ``(n,)``; 0 where a text does not end in a repetition.
+    copies
+        How often it stands there without a break, int64 of shape ``(n,)``; 1 where nothing is
+        repeated.
+    """
+
+    lengths: NDArray[np.int64]
+    copies: NDArray[np.int64]
+
+
+def repeated_endings(
+    texts: Texts, *, longest: int | None = None, tokenizer: AnyTokenizer = "nltk"
+) -> RepeatedEndings:
+    """Find for each text the phrase that it ends in copies of, in linear time.
+
+    Parameters
+    ----------
+    texts
+        The texts, or a corpus.
+    longest
+        Most tokens of a phrase; None for any length.
+    tokenizer
+        What makes the tokens; a corpus keeps its own.
+
+    Returns
+    -------
+    RepeatedEndings
+
+    Raises
+    ------
+    InputError
+        If `longest` is no whole number from 1.
+
+    Examples
+    --------
+    >>> texts = ["it is so and so on and so on and so on", "that is all"]
+    >>> found = repeated_endings(texts, tokenizer="whitespace")
+    >>> found.lengths.tolist(), found.copies.tolist()
+    ([3, 0], [3, 1])
+    """
+    from calipers.text.repetition_kernels import repeated_ends
+
+    reach = None if longest is None else check_whole("longest", longest, 1)
+    corpus = as_corpus(texts, tokenizer)
+    reach = len(corpus.tokens) if reach is None else min(reach, len(corpus.tokens))
+    return RepeatedEndings(*repeated_ends(corpus.tokens, corpus.starts, reach))
+
+
+def repetition_frequency(
+    texts: Texts,
+    *,
+    copies: int = 2,
+    longest: int | None = None,
+    tokenizer: AnyTokenizer = "nltk",
+) -> Score:
+    """Tell how many texts ended in a loop.
+
+    Parameters
+    ----------
+    texts
+        The texts, or a corpus.
+    copies
+        How many contiguous copies of a phrase make a repetition, at least 2.
+    longest
+        Most tokens of a phrase; None for any length.
+    tokenizer
+        What makes the tokens; a corpus keeps its own.
+
+    Returns
+    -------
+    Score
+        In [0, 1], closest to the reference's own value is best. ``per_sample`` tells of each text
+        whether it ends so, shape ``(n,)``; :func:`repeated_endings` tells in what.
+
+    Raises
+    ------
+    InputError
+        If `copies` or `longest` is no whole number, or too small.
+
+    Examples
+    --------
+    >>> texts = ["it was a dog a dog", "it was a dog a cat"]
+    >>> repetition_frequency(texts, tokenizer="whitespace").per_sample.tolist()
+    [True, False]
+    """
+    copies = check_whole("copies", copies, 2)
+    corpus = as_corpus(texts, tokenizer)
+    looped = repeated_endings(corpus, longest=longest).copies >= copies
+    return text_score(
+        "repetition_frequency",
+        np.count_nonzero(looped) / len(looped),
+        corpus,
+        per_sample=looped,
+        copies=copies,
+        longest="any" if longest is None else longest,
+    )
+
+
+def rep_n(texts: Texts, *, order: int = 4, tokenizer: AnyTokenizer = "nltk") -> Score:
+    """Tell how much of a text it has said already: the share of n-grams that are repeats.
+
+    Parameters
+    ----------
+    texts
+        The texts, or a corpus.
+    order
+        Tokens of an n-gram, 1 to 100.
+    tokenizer
+        What makes the tokens; a corpus keeps its own.
+
+    Returns
+    -------
+    Score
+        In [0, 1], closest to the reference's own value is best. ``per_sample`` holds the share of
+        each text, shape ``(n,)``; NaN where a text has fewer than `order` tokens.
+
+    Raises
+    ------
+    InputError
+        If `order` is no whole number from 1 to 100.
+
+    Examples
+    --------
+    Of "a b", "b a" and "a b" one is a repeat.
+
+    >>> round(rep_n(["a b a b"], order=2, tokenizer="whitespace").value, 6)
+    0.333333
+    """
+    order = check_order(order)
+    corpus = as_corpus(texts, tokenizer)
+    values = 1 - own_shares(corpus.ngrams(order))
+    return mean_score("rep_n", values, corpus, reason=too_short(order), order=order)

@@ -1,0 +1,175 @@
+"""Texts that end in loops, repeats within a text, and phrases that texts share."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calipers.errors import InputError
+from calipers.text import (
+    distinct,
+    rep_n,
+    repeated_endings,
+    repetition_frequency,
+    self_repetition,
+)
+from calipers.text.tokens import tokenise
+
+WORDS = st.one_of(
+    st.lists(st.sampled_from("ab"), max_size=16),
+    st.tuples(
+        st.lists(st.sampled_from("abc"), max_size=4),
+        st.lists(st.sampled_from("abc"), min_size=1, max_size=4),
+        st.integers(1, 4),
+    ).map(lambda parts: parts[0] + parts[1] * parts[2]),
+)
+TEXTS = st.lists(WORDS.map(" ".join), min_size=1, max_size=6)
+
+
+def white(texts, metric, **options):
+    return metric(texts, tokenizer="whitespace", **options)
+
+
+def copies_at_end(words: list[str], phrase: int) -> int:
+    found = 1
+    while words[len(words) - (found + 1) * phrase : len(words) - found * phrase] == words[-phrase:]:
+        found += 1
+    return found
+
+
+def slow_ending(words: list[str], longest: int) -> tuple[int, int]:
+    """The phrase with the most copies, shortest first; (0, 1) where nothing is repeated."""
+    best = (0, 1)
+    for phrase in range(1, min(longest, len(words) // 2) + 1):
+        found = copies_at_end(words, phrase)
+        best = (phrase, found) if found > best[1] else best
+    return best
+
+
+def test_by_hand():
+    texts = ["a b b", "a b c b c", "b b a", "", "a"]
+    score = white(texts, repetition_frequency)
+    assert score.per_sample.tolist() == [True, True, False, False, False]
+    assert score.value == 2 / 5
+    found = white(texts, repeated_endings)
+    assert found.lengths.tolist() == [1, 2, 0, 0, 0]
+    assert found.copies.tolist() == [2, 2, 1, 1, 1]
+
+
+@settings(deadline=None)
+@given(TEXTS, st.one_of(st.none(), st.integers(1, 6)), st.integers(2, 4))
+def test_equals_every_phrase_tried(texts, longest, copies):
+    expected = [slow_ending(text.split(), longest or 99) for text in texts]
+    found = white(texts, repeated_endings, longest=longest)
+    assert list(zip(found.lengths, found.copies, strict=True)) == expected
+    looped = [most >= copies for _, most in expected]
+    score = white(texts, repetition_frequency, copies=copies, longest=longest)
+    assert score.per_sample.tolist() == looped
+    assert score.value == np.mean(looped)
+
+
+@settings(deadline=None)
+@given(TEXTS)
+def test_holtzmans_rule_can_be_read_from_the_endings(texts):
+    expected = []
+    for words in map(str.split, texts):
+        most = [
+            copies_at_end(words, phrase) if phrase <= len(words) else 1 for phrase in range(1, 91)
+        ]
+        phrase = int(np.argmax(most)) + 1
+        expected.append(max(most) > 1 and (phrase >= 3 or max(most) > 50))
+    found = white(texts, repeated_endings, longest=90)
+    assert ((found.copies > 1) & ((found.lengths > 2) | (found.copies > 50))).tolist() == expected
+
+
+def test_the_phrase_may_be_half_the_text():
+    words = [f"w{at}" for at in range(500)]
+    found = white([" ".join(words * 2), " ".join([*words, "x", *words])], repeated_endings)
+    assert found.lengths.tolist() == [500, 0]
+
+
+@pytest.mark.parametrize("unit", [["a"], ["a", "b"], [f"w{at}" for at in range(1000)]])
+def test_a_long_loop_takes_linear_time(unit):
+    (corpus,) = tokenise(["a a"], tokenizer="whitespace")
+    repeated_endings(corpus)  # compiles
+    (corpus,) = tokenise([" ".join(unit * (2_000_000 // len(unit)))], tokenizer="whitespace")
+    start = time.perf_counter()
+    found = repeated_endings(corpus)
+    assert time.perf_counter() - start < 2
+    assert found.lengths.tolist() == [len(unit)]
+    assert found.copies.tolist() == [2_000_000 // len(unit)]
+
+
+def test_signature_of_repetition_names_the_rule():
+    assert "copies:2|longest:any" in white(["a"], repetition_frequency).signature
+    assert "copies:3|longest:9" in white(["a"], repetition_frequency, copies=3, longest=9).signature
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"copies": 1}, "copies must be a whole number of at least 2; found 1"),
+        ({"longest": 0}, "longest must be a whole number of at least 1; found 0"),
+        ({"longest": "any"}, "longest must be a whole number of at least 1; found 'any'"),
+    ],
+)
+def test_repetition_refuses(options, message):
+    with pytest.raises(InputError, match=message):
+        white(["a"], repetition_frequency, **options)
+
+
+@settings(deadline=None)
+@given(TEXTS, st.integers(1, 4))
+def test_rep_n_counts_repeats(texts, order):
+    expected = []
+    for words in map(str.split, texts):
+        counts = Counter(tuple(words[at : at + order]) for at in range(len(words) - order + 1))
+        repeats = sum(counts.values()) - len(counts)
+        expected.append(repeats / counts.total() if counts else np.nan)
+    score = white(texts, rep_n, order=order)
+    np.testing.assert_allclose(score.per_sample, expected, rtol=1e-14, atol=1e-15)
+    sample = white(texts, distinct, order=order, per="sample")
+    np.testing.assert_allclose(score.value, 1 - sample.value, atol=1e-15)
+
+
+def test_rep_n_of_short_texts_is_undefined():
+    score = white(["a b c"], rep_n)
+    assert np.isnan(score.value)
+    assert score.reason == "no text has 4 tokens"
+
+
+@settings(deadline=None)
+@given(TEXTS, st.integers(1, 3))
+def test_self_repetition_equals_sets_counted(texts, order):
+    sets = [
+        {tuple(words[at : at + order]) for at in range(len(words) - order + 1)}
+        for words in map(str.split, texts)
+    ]
+    holders = Counter(gram for each in sets for gram in each)
+    expected = [
+        np.log(1 + sum(holders[gram] - 1 for gram in each)) if each and len(sets) > 1 else np.nan
+        for each in sets
+    ]
+    score = white(texts, self_repetition, order=order)
+    np.testing.assert_allclose(score.per_sample, expected, rtol=1e-14)
+
+
+def test_texts_that_share_nothing_have_no_self_repetition():
+    assert white(["a b c d a b c d", "e f g h"], self_repetition).value == 0
+
+
+def test_equal_texts_repeat_each_other():
+    # 3 four-grams in each of 5 texts, each in 4 others
+    score = white(["a b c d e f"] * 5, self_repetition)
+    assert score.value == pytest.approx(np.log(1 + 3 * 4), rel=1e-14)
+
+
+def test_a_single_text_has_no_other_to_repeat():
+    score = white(["a b c d e"], self_repetition)
+    assert np.isnan(score.value)
+    assert score.reason == "there is only one text, and no other to repeat"
