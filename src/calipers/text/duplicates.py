@@ -1,0 +1,59 @@
+"""Exact duplicates: texts that the set has had before.
+
+    1 - different texts / texts
+
+so of three equal texts two are duplicates. Texts are compared character for character, empty ones
+too; with ``fold`` letter case and the kind and amount of white space do not matter. A set of few
+possible texts, such as short answers, has many duplicates in human hands too: hold the value
+against the reference's. It rises with the number of texts. A copy with one changed character is
+none; see :func:`calipers.text.near_duplicates`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from calipers.score import Score
+from calipers.text.raw import raw_score, raw_texts
+from calipers.text.tokens import Texts
+
+
+def exact_duplicates(texts: Texts, *, fold: bool = False) -> Score:
+    """Tell which texts stand earlier in the set already.
+
+    Parameters
+    ----------
+    texts
+        The texts, or a corpus; no tokens are needed.
+    fold
+        Whether to take texts for equal that differ in letter case or white space alone.
+
+    Returns
+    -------
+    Score
+        The share of such texts, in [0, 1), closest to the reference's own value is best.
+        ``per_sample`` tells of every text whether it repeats an earlier one.
+
+    Raises
+    ------
+    InputError
+        If there is no text, or something is no string.
+
+    Examples
+    --------
+    >>> exact_duplicates(["yes", "no", "yes", "Yes "], fold=True).per_sample.tolist()
+    [False, False, True, True]
+    """
+    rows = raw_texts(texts)
+    seen: set[str] = set()
+    repeated = np.zeros(len(rows), bool)
+    for row, text in enumerate(rows):
+        key = _folded(text) if fold else text
+        repeated[row] = key in seen
+        seen.add(key)
+    value = float(np.mean(repeated))
+    return raw_score("exact_duplicates", value, rows, per_sample=repeated, fold=bool(fold))
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
