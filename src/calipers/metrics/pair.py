@@ -35,6 +35,8 @@ class Pair:
         the metrics that need more are then refused.
     quantised
         Gives the quantisation by a number of cells and of runs, where it is not of this pair alone.
+    given
+        Both sets as they were embedded, where the rows were projected.
     """
 
     reference: Points
@@ -42,6 +44,12 @@ class Pair:
     settings: Settings
     needs: Needs = EVERYTHING
     quantised: Quantise | None = None
+    given: tuple[Points, Points] | None = None
+
+    @property
+    def embedded(self) -> tuple[Points, Points]:
+        """Both sets before any projection."""
+        return self.given or (self.reference, self.generated)
 
     @cached_property
     def blocks(self) -> tuple[Blocks, Blocks] | None:

@@ -59,7 +59,8 @@ class RunSpace:
             )
 
         rows = shared.space.systems[system][shared.spans(system)[file]]
-        return Pair(shared.space.reference, rows, settings, needs, quantised)
+        given = self.embedded.reference.views[view], generated.views[view]
+        return Pair(shared.space.reference, rows, settings, needs, quantised, given)
 
     def _place(self, generated: Embeddings) -> tuple[int, int]:
         """Which file of which system these are."""

@@ -37,4 +37,4 @@ class PairSpace:
         """Project the union of the two sets on its leading axes."""
         sides = self.reference.views[view], generated.views[view]
         rows = preprocess(*sides, norm="l2", pca=PCA, threads=settings.threads)
-        return Pair(rows.reference, rows.generated, settings, needs)
+        return Pair(rows.reference, rows.generated, settings, needs, given=sides)

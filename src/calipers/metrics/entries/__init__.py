@@ -11,6 +11,7 @@ from calipers.metrics.entries import (
     robust,
     support,
     transport,
+    variety,
 )
 from calipers.metrics.entries.metric import Family, Metric
 
@@ -24,11 +25,12 @@ FAMILIES: dict[Family, str] = {
     "classifier": "can a model tell the two sets apart?",
     "ot": "how far must samples be moved (optimal transport)?",
     "mmd": "do means over pairs of samples agree (kernels and distances)?",
+    "variety": "how many different samples does each set hold, in effect?",
 }
 """Families by name, each with the question that it answers."""
 
 METRICS: dict[str, Metric] = {
     metric.name: metric
-    for entries in (support, robust, copying, frontier, prd, classifier, transport, kernel)
+    for entries in (support, robust, copying, frontier, prd, classifier, transport, kernel, variety)
     for metric in entries.ENTRIES
 }

@@ -16,7 +16,7 @@ from calipers.score import Better, Score, signature
 if TYPE_CHECKING:
     from calipers.metrics.pair import Pair
 
-Family = Literal["support", "frontier", "prd", "classifier", "ot", "mmd", "copying"]
+Family = Literal["support", "frontier", "prd", "classifier", "ot", "mmd", "copying", "variety"]
 
 UNIT = (0.0, 1.0)
 FROM_ZERO = (0.0, np.inf)
