@@ -19,9 +19,11 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from calipers import metrics as metrics
+    from calipers import text as text
     from calipers.comparison import Comparison as Comparison
     from calipers.comparison import Sweep as Sweep
     from calipers.comparison.overlap_model import Overlap as Overlap
+    from calipers.comparison.text_model import TextComparison as TextComparison
     from calipers.curves import Divergence as Divergence
     from calipers.curves import DivergenceFrontier as DivergenceFrontier
     from calipers.curves import PrecisionRecallCurve as PrecisionRecallCurve
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from calipers.road import compare as compare
     from calipers.road import sweep as sweep
     from calipers.road.overlap_run import overlap as overlap
+    from calipers.road.text_run import measure_texts as measure_texts
     from calipers.samples import SampleSet as SampleSet
     from calipers.samples import read_samples as read_samples
     from calipers.score import Score as Score
@@ -59,10 +62,12 @@ _HOMES = {
     "SampleSet": "calipers.samples",
     "Score": "calipers.score",
     "Sweep": "calipers.comparison",
+    "TextComparison": "calipers.comparison.text_model",
     "compare": "calipers.road",
     "custom_divergence": "calipers.curves",
     "divergence_frontier": "calipers.curves",
     "f_divergence": "calipers.curves",
+    "measure_texts": "calipers.road.text_run",
     "neighbourhoods": "calipers.estimate",
     "overlap": "calipers.road.overlap_run",
     "precision_recall_curve": "calipers.curves",
@@ -70,12 +75,14 @@ _HOMES = {
     "sweep": "calipers.road",
 }
 
-__all__ = [*sorted(_HOMES), "__version__", "metrics"]
+_ROOMS = ("metrics", "text")
+
+__all__ = [*sorted(_HOMES), "__version__", *_ROOMS]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "metrics":
-        return importlib.import_module("calipers.metrics")
+    if name in _ROOMS:
+        return importlib.import_module(f"calipers.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'calipers' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOMES[name]), name)

@@ -51,20 +51,31 @@ def test_lengths(median, text):
 
 
 @pytest.mark.parametrize(
-    ("values", "lower", "best"),
+    ("values", "direction", "best"),
     [
-        ([0.1, 0.3, 0.2], False, 1),
-        ([0.1, 0.3, 0.2], True, 0),
-        ([0.3, 0.3, 0.2], False, None),
-        ([0.2, 0.2, 0.3], False, 2),
-        ([0.3, None], False, None),
-        ([None, 0.1, 0.2], False, 2),
-        ([], False, None),
+        ([0.1, 0.3, 0.2], "higher", 1),
+        ([0.1, 0.3, 0.2], "lower", 0),
+        ([0.3, 0.3, 0.2], "higher", None),
+        ([0.2, 0.2, 0.3], "higher", 2),
+        ([0.3, None], "higher", None),
+        ([None, 0.1, 0.2], "higher", 2),
+        ([0.1, 0.3, 0.2], "", None),
+        ([0.1, 0.3, 0.2], "closest", None),
+        ([], "higher", None),
     ],
 )
-def test_best(values, lower, best):
+def test_best(values, direction, best):
     scores = [{"value": value, "range": [0, 1]} for value in values]
-    assert best_of(scores, lower_is_better=lower) == best
+    assert best_of(scores, direction) == best
+
+
+def test_the_best_statistic_is_the_closest_to_that_of_the_reference():
+    values = [0.9, 0.35, 0.1]
+    scores = [
+        {"value": each, "range": [0, 1], "reference": 0.4, "gap": abs(each - 0.4)}
+        for each in values
+    ]
+    assert best_of(scores, "closest") == 1
 
 
 @given(st.text(), st.integers(min_value=3, max_value=50))

@@ -264,7 +264,12 @@ def test_scores_and_curves_are_those_of_the_preprocessed_pair(rng, reference):
     found = compare(reference, {"x": given}, k=3, seed=2, buckets=11, metrics="all")["x"]
     for prefix, view in (("", "meaning"), ("form.", "form")):
         rows = metrics.preprocess(views(reference)[view], views(given)[view], norm="l2", pca=0.9)
-        pair = Pair(rows.reference, rows.generated, Settings(k=3, seed=2, buckets=11))
+        pair = Pair(
+            rows.reference,
+            rows.generated,
+            Settings(k=3, seed=2, buckets=11),
+            given=(views(reference)[view], views(given)[view]),
+        )
         for name, metric in METRICS.items():
             expected = metric.score(pair)
             assert found[f"{prefix}{name}"].value == expected.value, (view, name)

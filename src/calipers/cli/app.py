@@ -13,10 +13,12 @@ from calipers.cli.metrics import EXAMPLES as METRICS_EXAMPLES
 from calipers.cli.metrics import metrics
 from calipers.cli.overlap import EXAMPLES as OVERLAP_EXAMPLES
 from calipers.cli.overlap import overlap
-from calipers.cli.page import Command, CompareCommand, Group
+from calipers.cli.page import Command, CompareCommand, Group, TextCommand
 from calipers.cli.show import show
 from calipers.cli.sweep import EXAMPLES as SWEEP_EXAMPLES
 from calipers.cli.sweep import sweep
+from calipers.cli.text import EXAMPLES as TEXT_EXAMPLES
+from calipers.cli.text import text
 
 app = typer.Typer(
     cls=Group,
@@ -52,6 +54,7 @@ app.command(cls=Command)(demo)
 app.command(cls=CompareCommand, epilog=EXAMPLES)(compare)
 app.command(cls=Command, epilog=SWEEP_EXAMPLES)(sweep)
 app.command(cls=Command, epilog=OVERLAP_EXAMPLES)(overlap)
+app.command(cls=TextCommand, epilog=TEXT_EXAMPLES)(text)
 app.command(cls=Command, epilog=METRICS_EXAMPLES)(metrics)
 app.command(cls=Command)(show)
 

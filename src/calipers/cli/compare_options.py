@@ -17,6 +17,16 @@ from calipers.cli.options import (
     complete_metrics,
 )
 from calipers.report.names import ESTIMATORS, HEADLINE
+from calipers.report.text_names import LABELS as TEXT_LABELS
+
+
+def _completed_metrics(incomplete: str) -> list[str]:
+    """Offer metrics of embeddings by their name, and those of texts behind their view."""
+    before, comma, last = incomplete.rpartition(",")
+    offered = ("text", *(f"text.{name}" for name in TEXT_LABELS))
+    texts = [f"{before}{comma}{word}" for word in offered if word.startswith(last)]
+    return [*complete_metrics(incomplete), *(texts if last.startswith("t") else [])]
+
 
 Generated = Annotated[
     list[str],
@@ -94,11 +104,12 @@ Metrics = Annotated[
         "--metrics",
         metavar="LIST",
         help="What to measure and show: metrics such as precision,mauve_star:chi2, a family, or "
-        "all. form.precision asks for one view, precision for every view. May be repeated. "
+        "all. form.precision asks for one view, precision for every view, text.self_bleu for a "
+        "statistic of the texts themselves (text for all of those). May be repeated. "
         f"By default the table shows {', '.join(HEADLINE[:-1])} and {HEADLINE[-1]}; "
         "see Metrics, below.",
         rich_help_panel=MEASUREMENT,
-        autocompletion=complete_metrics,
+        autocompletion=_completed_metrics,
         show_default=False,
     ),
 ]

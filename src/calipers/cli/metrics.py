@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import typer
 
@@ -11,11 +12,13 @@ from calipers.cli.guard import guarded
 from calipers.cli.options import INPUT, OUTPUT, complete_metrics
 from calipers.cli.page import examples
 from calipers.cli.streams import line_width, write, write_bytes_of
+from calipers.cli.text_options import complete_text_metrics
 
 EXAMPLES = examples(
     (
         ("Everything that can be measured, by family:", "calipers metrics"),
         ("One family:", "calipers metrics frontier"),
+        ("Those of texts, which need no embeddings:", "calipers metrics text"),
         (
             "One metric: its options, its source, what it does not detect:",
             "calipers metrics mauve",
@@ -24,14 +27,22 @@ EXAMPLES = examples(
     )
 )
 
+
+def _completed(incomplete: str) -> list[str]:
+    """Offer the names of both catalogues."""
+    offered = [*complete_metrics(incomplete), *complete_text_metrics(incomplete)]
+    return list(dict.fromkeys(offered))
+
+
 Names = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[NAME|FAMILY]",
         help="A metric, with options where it takes them, or a family: support, copying, "
-        "frontier, prd, classifier, ot, mmd. All metrics by default.",
+        "frontier, prd, classifier, ot, mmd; text for all that calipers text measures. All "
+        "metrics by default.",
         rich_help_panel=INPUT,
-        autocompletion=complete_metrics,
+        autocompletion=_completed,
         show_default=False,
     ),
 ]
@@ -56,18 +67,29 @@ def metrics(names: Names = None, json: Json = None) -> None:
     with guarded("stopped."):
         check_outputs([("--json", json)] if json not in (None, STDIO) else [])
         from calipers.cli.metrics_text import text_of
-        from calipers.metrics.described import describe_all
         from calipers.report import json_text, write_text_atomically
 
         asked = [part for name in names or () for part in _parts(name)]
-        data = describe_all(asked)
+        data = _described(asked)
         if json is not None:
-            text = json_text({"metrics": data})
+            text = json_text(data)
             if json == STDIO:
                 write_bytes_of(text)
                 return
             write_text_atomically(json, text)
         write(text_of(asked, line_width()))
+
+
+def _described(names: Sequence[str]) -> dict[str, list[Any]]:
+    """Both catalogues as data, ``text`` where metrics of texts are among what was asked for."""
+    from calipers.cli.both_catalogues import TEXT, is_text
+    from calipers.metrics.described import describe_all
+    from calipers.text.described import describe_text
+
+    own = [name for name in names or [TEXT] if is_text(name)]
+    others = [name for name in names if not is_text(name)]
+    found = {"metrics": describe_all(others) if others or not names else []}
+    return found | ({"text": describe_text(own)} if own else {})
 
 
 def _parts(name: str) -> list[str]:

@@ -10,7 +10,9 @@ from typing import Any
 
 import typer
 
+from calipers.cli.both_catalogues import TEXT, described, is_text, questions
 from calipers.report.names import UNRANKED, label
+from calipers.report.text_names import text_label
 
 Data = Mapping[str, Any]
 
@@ -24,22 +26,31 @@ FOOT = """\
 Ask for metrics, families or all: --metrics precision,frontier
 One of them, with the options that it takes: calipers metrics mauve"""
 
+TEXT_FOOT = """\
+• measured unless others are asked for, where there is the reference or training set that it needs
+↑ higher is better, ↓ lower is better; of the others, the closest to the reference's own value
+Ask for metrics, families or all: calipers text --metrics self_bleu,copies
+One of them, with the options that it takes: calipers metrics self_bleu"""
+
 ALONE = "The metric of the family's name alone"
 
 
 def text_of(names: Sequence[str], width: int) -> str:
     """List what families stand for, and write a page for each metric that is named."""
-    from calipers.metrics.described import describe_all, questions, stands_for_many
+    from calipers.metrics.described import stands_for_many
+    from calipers.text.described import stands_for_many as for_many_texts
 
-    parts, listed, shared = [], False, dict[str, None]()
-    for name in names or ["all"]:
-        data = describe_all([name])
-        many = stands_for_many(name)
-        listed = listed or many
+    parts, feet, shared = [], dict[str, None](), dict[str, None]()
+    for name in names or ["all", TEXT]:
+        textual = is_text(name)
+        data = described(name)
+        many = for_many_texts(name) if textual else stands_for_many(name)
+        feet |= {TEXT_FOOT if textual else FOOT: None} if many else {}
         shared |= {f"{each['key']}:": None for each in data if many and _is_shared(each)}
         parts.append(list_text(data, questions(), width) if many else page_text(data[0], width))
     alone = f"\n{ALONE}: {', '.join(shared)}" if shared else ""
-    return "\n\n".join([*parts, *([_filled(FOOT + alone, width)] if listed else [])])
+    foot = [_filled((FOOT if FOOT in feet else TEXT_FOOT) + alone, width)] if feet else []
+    return "\n\n".join([*parts, *foot])
 
 
 def list_text(data: Sequence[Data], questions: Mapping[str, str], width: int) -> str:
@@ -60,11 +71,12 @@ def page_text(data: Data, width: int) -> str:
     """Write all that is known of one metric."""
     width = max(NARROWEST, min(width, WIDEST))
     base = data["key"].partition(":")[0]
-    head = f"{_bold(data['key'])}  in tables: {label(data['key'])}"
+    head = f"{_bold(data['key'])}  in tables: {_label(data)}"
     fields = [
         ("Tells", data["tells"]),
         ("Range", _range_words(data, base)),
         ("Measured", _measured(data, base)),
+        *([("Of", data["measured"])] if _is_textual(data) else []),
         *([("By name", f"{ALONE}: {base}:")] if _is_shared(data) else []),
         *_options(data),
         *([("Needs", f"pip install '{data['needs']}'{_when(data)}")] if data["needs"] else []),
@@ -79,6 +91,8 @@ def _row(each: Data, name: int, span: int, width: int) -> str:
     lead = f"{mark} {each['key']:<{name}}{_arrow(each)} {_bounds(each):<{span - 2}}"
     text = each["tells"] + (f"; needs {each['needs']}{_when(each)}" if each["needs"] else "")
     if len(lead) + 20 > width:
+        if len(lead.rstrip()) > width:
+            lead = f"{mark} {each['key']} {_arrow(each)} {_bounds(each)}"
         return f"{lead.rstrip()}\n" + textwrap.indent(textwrap.fill(text, width - 4), "    ")
     lines = textwrap.wrap(text, width - len(lead), break_on_hyphens=False)
     return "\n".join([lead + lines[0], *(" " * len(lead) + line for line in lines[1:])])
@@ -88,8 +102,17 @@ def _when(each: Data) -> str:
     return " for sets of different size" if each["needs_if_unequal"] else ""
 
 
+def _label(data: Data) -> str:
+    return text_label(data["key"]) if _is_textual(data) else label(data["key"])
+
+
+def _is_textual(data: Data) -> bool:
+    """Whether it is a metric of texts."""
+    return "measured" in data
+
+
 def _arrow(each: Data) -> str:
-    if each["key"].partition(":")[0] in UNRANKED:
+    if each["better"] == "closest" or each["key"].partition(":")[0] in UNRANKED:
         return " "
     return "↓" if each["better"] == "lower" else "↑"
 
@@ -104,6 +127,8 @@ def _bounds(each: Data) -> str:
 def _range_words(data: Data, base: str) -> str:
     span = {"any": "any number"}.get(_bounds(data), _bounds(data))
     side = "neither end is good" if base in UNRANKED else f"{data['better']} is better"
+    if data["better"] == "closest":
+        side = "closest to the reference's own value is best"
     equal = data["equal"]
     same = (
         ""
@@ -118,6 +143,8 @@ def _range_words(data: Data, base: str) -> str:
 def _measured(data: Data, base: str) -> str:
     colon = ":" if _is_shared(data) else ""
     asked = f"--metrics {data['key']}{colon}"
+    if _is_textual(data):
+        asked = f"calipers text {asked}"
     if data["default"]:
         return f"by default; alone by {asked}"
     others = "" if data["key"] != base else f", {data['family']} or all"
@@ -130,6 +157,8 @@ def _is_shared(data: Data) -> bool:
 
 
 def _options(data: Data) -> list[tuple[str, str]]:
+    if _is_textual(data):
+        return [(f":{name}", _choice(data, name)) for name in data["options"]]
     options = [(axis.capitalize(), _words(words)) for axis, words in data["options"].items()]
     constants = [f"{c:g} for {name}" for name, c in (data["c"] or {}).items()]
     shown = constants if "estimator" in data["options"] else constants[:1]
@@ -139,6 +168,14 @@ def _options(data: Data) -> list[tuple[str, str]]:
 def _words(words: Sequence[str]) -> str:
     weighted = "; a weight lies in (0, 1)" if any("=" in word for word in words) else ""
     return f"{words[0]} (usual), {', '.join(words[1:])}{weighted}"
+
+
+def _choice(data: Data, name: str) -> str:
+    """What an option of a text metric changes, and how it is written."""
+    words, tells = data["options"][name], data["chooses"][name]
+    if isinstance(words[0], str):
+        return f"{tells}: {words[0]} (usual), {', '.join(words[1:])}"
+    return f"{tells}: {name}=NUMBER, {words[0]:g} (usual)"
 
 
 def _field(name: str, text: str, width: int) -> str:

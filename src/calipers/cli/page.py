@@ -53,7 +53,24 @@ FAMILY_WORDS = {
     "classifier": "classifier_accuracy, classifier_auc",
     "ot": "frechet_distance and optimal transport",
     "mmd": "mmd, kid, energy_distance",
+    "variety": "vendi, rke (each beside the reference's own)",
 }
+
+TEXT_FAMILY_WORDS = {
+    "words": "mean_length, vocabulary_size, zipf_coefficient, ...",
+    "diversity": "distinct, self_bleu, compression, moving_average_ttr, ...",
+    "repetition": "repetition_frequency, rep_n, self_repetition, non_termination",
+    "copies": "exact_duplicates, near_duplicates; with --reference or --train novelty, "
+    "longest_copied_span",
+    "strings": "with --reference: corpus_match_bleu, ...",
+    "aligned": "with --aligned: bleu, chrf, ter, rouge, bert_score_f1, ...",
+}
+
+TEXT_METRICS_NOTE = """\
+  calipers metrics text        lists them: what each tells, range, needs
+  calipers metrics self_bleu   one of them: its options, source, what it misses
+  Options follow a colon: distinct:n=3, self_bleu:pairwise, compression:zstd.
+  docs/text.md tells how to choose."""
 
 METRICS_NOTE = """\
   calipers metrics         lists all of them: what each tells, range, needs
@@ -117,6 +134,15 @@ class CompareCommand(Command):
         """List the families."""
         families = [(name, FAMILY_WORDS[name]) for name in FAMILIES]
         return [_section("Metrics", f"{_columns(families)}\n{METRICS_NOTE}")]
+
+
+class TextCommand(Command):
+    """The page of ``calipers text``: it names the families of text metrics too."""
+
+    def further_sections(self) -> list[str]:
+        """List the families."""
+        listed = _columns(list(TEXT_FAMILY_WORDS.items()))
+        return [_section("Metrics", f"{listed}\n{TEXT_METRICS_NOTE}")]
 
 
 def examples(pairs: Iterable[tuple[str, str]]) -> str:

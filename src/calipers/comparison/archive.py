@@ -174,6 +174,7 @@ def _score(data: Mapping[str, Any]) -> Score:
         signature=data["signature"],
         reason=data["reason"],
         seeds=tuple(_float(value, math.nan) for value in data.get("seeds", ())),
+        reference=_float(data["reference"], math.nan) if "reference" in data else None,
     )
 
 

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from calipers.report.grid import Cell, Column
-from calipers.report.names import HEADLINE, UNRANKED, clean, label
+from calipers.report.names import HEADLINE, UNRANKED, clean, label, meaning
+from calipers.report.names import MEANINGS as OF_EMBEDDINGS
 from calipers.report.numbers import best_of, interval_text, score_text, size_text, words_text
+from calipers.report.text_content import value_text
+from calipers.report.text_names import MEANINGS, text_label
 
 Data = Mapping[str, Any]
+Write = Callable[[Data | None], str]
 
 REFERENCE = "reference"
+TEXT = "text"
+"""The view of statistics that need no embeddings; metrics of its names may mean others there."""
 ELSEWHERE = (":group=", ":own=", ":train")
 COUNTING = "quantisation"
 BEST = "*"
+ARROWS = {"higher": "↑", "lower": "↓", "closest": "≈"}
 BEST_STYLE = "bold"
 
 
@@ -26,7 +33,7 @@ class Metric:
     view: str
     metric: str
     key: str
-    lower_is_better: bool
+    better: str
 
     @property
     def ranked(self) -> bool:
@@ -34,16 +41,32 @@ class Metric:
         return self.metric.partition(":")[0] not in UNRANKED
 
     @property
+    def direction(self) -> str:
+        """Where it is better, ``"higher"``, ``"lower"`` or ``"closest"``; empty where unranked."""
+        return self.better if self.ranked else ""
+
+    @property
     def header(self) -> str:
         """Name the metric, with an arrow to where it is better."""
-        return label(self.metric) + self.arrow
+        return self.label + self.arrow
+
+    @property
+    def label(self) -> str:
+        """Name the metric."""
+        return text_label(self.metric) if self.view == TEXT else label(self.metric)
+
+    @property
+    def meaning(self) -> str:
+        """Say what it tells; empty for a metric that is not known."""
+        base = self.metric.partition(":")[0]
+        if self.view == TEXT:
+            return MEANINGS.get(base, "")
+        return meaning(self.metric) if base in OF_EMBEDDINGS else ""
 
     @property
     def arrow(self) -> str:
         """Where it is better; nothing where neither end is."""
-        if not self.ranked:
-            return ""
-        return "↓" if self.lower_is_better else "↑"
+        return ARROWS.get(self.direction, "")
 
 
 def views(data: Data) -> list[str]:
@@ -79,17 +102,25 @@ def lead_columns(data: Data) -> list[Column]:
 def score_column(data: Data, metric: Metric, *, inline: bool) -> Column:
     """Give the column of one metric; `inline` puts intervals beside the values, not below."""
     scores = scores_of(data, metric)
-    best = best_of(scores, lower_is_better=metric.lower_is_better) if metric.ranked else None
-    cells = [_score_cell(score, row == best, inline) for row, score in enumerate(scores)]
-    return Column(metric.header, (Cell(), *cells), group=clean(metric.view))
+    best = best_of(scores, metric.direction)
+    write = value_text if metric.view == TEXT else score_text
+    cells = [_score_cell(score, write, row == best, inline) for row, score in enumerate(scores)]
+    return Column(metric.header, (_reference_cell(scores, write), *cells), group=clean(metric.view))
+
+
+def _reference_cell(scores: Sequence[Data | None], write: Write) -> Cell:
+    """What the reference itself scores, where the metric is a property of one set."""
+    own = [{**score, "value": score["reference"]} for score in scores if score and "gap" in score]
+    texts = set(map(write, own))
+    return Cell(f"{texts.pop()} ", "dim") if len(texts) == 1 else Cell()
 
 
 def _cells(texts: Sequence[str]) -> tuple[Cell, ...]:
     return (Cell(texts[0], "dim"), *(Cell(text) for text in texts[1:]))
 
 
-def _score_cell(score: Data | None, best: bool, inline: bool) -> Cell:
-    text = score_text(score) + (BEST if best else " ")
+def _score_cell(score: Data | None, write: Write, best: bool, inline: bool) -> Cell:
+    text = write(score) + (BEST if best else " ")
     interval = interval_text(score)
     style = BEST_STYLE if best else ""
     if inline and interval:
@@ -134,4 +165,4 @@ def _metric(data: Data, view: str, metric: str, *, main: bool) -> Metric | None:
     present = [score for score in scores if score]
     if not present:
         return None
-    return Metric(view, metric, key, lower_is_better=present[0].get("better") == "lower")
+    return Metric(view, metric, key, present[0].get("better") or "higher")

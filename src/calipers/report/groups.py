@@ -119,7 +119,7 @@ def _column(
     large = [
         s if sizes.get(name, 0) >= FEW else None for s, name in zip(scores, labels, strict=True)
     ]
-    marked = best_of(large, lower_is_better=True) if base in MARKED else None
+    marked = best_of(large, "lower") if base in MARKED else None
     cells = [
         Cell(
             score_text(score) + (LOWEST if row == marked else " "), "bold" if row == marked else ""

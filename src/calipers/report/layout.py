@@ -78,20 +78,22 @@ def _in_pieces(
 ) -> list[Grid]:
     """Give sizes and lengths a grid of their own, and every view as many as it needs."""
     cap = min(WIDEST_NAME, max(TINY_NAME, width // 4))
-    names = _without_reference(lead[0])
     pieces = [tuple(lead)]
     for group in groups:
+        names, *columns = _without_idle_reference((lead[0], *group))
         pieces.append((names,))
-        for column in map(_without_reference, group):
+        for column in columns:
             longer = (*pieces[-1], column)
             fits = len(longer) == 2 or total_width(_capped(longer, cap), 1) <= width
             pieces[-1:] = [longer] if fits else [pieces[-1], (names, column)]
     return [Grid(_capped(columns, cap), 1) for columns in pieces]
 
 
-def _without_reference(column: Column) -> Column:
-    """Drop the first row, which has no scores."""
-    return replace(column, cells=column.cells[1:])
+def _without_idle_reference(columns: Sequence[Column]) -> Sequence[Column]:
+    """Drop the first row, that of the reference, where none but the column of names has a value."""
+    if any(column.cells[0].text for column in columns[1:]):
+        return columns
+    return [replace(column, cells=column.cells[1:]) for column in columns]
 
 
 def _labelled(

@@ -8,17 +8,18 @@ from typing import Any
 from calipers.report.content import BEST, Data, Metric, scores_of
 from calipers.report.names import (
     LABELS,
-    MEANINGS,
     VIEWS,
     WIDEST_NAME,
     clean,
-    label,
-    meaning,
     shorten,
 )
 from calipers.report.numbers import MISSING, score_text
 
-ARROWS = {False: "↑ higher is better", True: "↓ lower is better"}
+DIRECTIONS = {
+    "higher": "↑ higher is better",
+    "lower": "↓ lower is better",
+    "closest": "≈ closer to the reference's own value is better",
+}
 USUAL = {"k": 4, "ties": "closed", "distance": "euclidean"}
 """The choices that a title names only where they are others."""
 
@@ -98,9 +99,7 @@ def legend(data: Data, metrics: Sequence[Metric]) -> Iterator[tuple[str, str]]:
     """Give what each column tells, as pairs of a name and a line."""
     if any(row.get("words") for row in [data["reference"], *data.get("systems", ())]):
         yield "words", "median length of a sample"
-    for key in dict.fromkeys(metric.metric for metric in metrics):
-        if key.partition(":")[0] in MEANINGS:
-            yield label(key), meaning(key)
+    yield from dict.fromkeys((each.label, each.meaning) for each in metrics if each.meaning)
     for view in dict.fromkeys(metric.view for metric in metrics):
         if view in VIEWS:
             yield view, f"scores by {VIEWS[view]}"
@@ -108,8 +107,8 @@ def legend(data: Data, metrics: Sequence[Metric]) -> Iterator[tuple[str, str]]:
 
 def marks(metrics: Sequence[Metric], *, best_shown: bool) -> str:
     """Explain the arrows and the mark."""
-    directions = {metric.lower_is_better for metric in metrics if metric.ranked}
-    arrows = [text for lower, text in ARROWS.items() if lower in directions]
+    directions = {metric.direction for metric in metrics}
+    arrows = [text for direction, text in DIRECTIONS.items() if direction in directions]
     return "; ".join([*arrows, *([f"{BEST} best of its column"] if best_shown else [])])
 
 
@@ -125,7 +124,7 @@ def _reasons_of(data: Data, metrics: Sequence[Metric], row: int) -> dict[str, li
     for metric in metrics:
         score = scores_of(data, metric)[row]
         if score_text(score) == MISSING:
-            name = f"{label(metric.metric)} by {clean(metric.view)}" if metric.view else metric.key
+            name = f"{metric.label} by {clean(metric.view)}" if metric.view else metric.key
             found.setdefault(_reason(score), []).append(name)
     return found
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 MISSING = "–"
+_RANKED_BY = {"higher": "value", "lower": "value", "closest": "gap"}
 
 
 def score_text(score: Mapping[str, Any] | None) -> str:
@@ -57,13 +58,21 @@ def words_text(samples: Mapping[str, Any]) -> str:
     return f"{median:.0f}" if median >= 10 else f"{median:.1f}"
 
 
-def best_of(scores: Sequence[Mapping[str, Any] | None], *, lower_is_better: bool) -> int | None:
-    """Tell which score is best; None for a tie as shown, or without a second one to compare."""
+def best_of(scores: Sequence[Mapping[str, Any] | None], direction: str) -> int | None:
+    """Tell which score is best; None for a tie as shown, or without a second one to compare.
+
+    `direction` is ``"higher"``, ``"lower"`` or ``"closest"`` (to the reference's own value);
+    anything else ranks nothing.
+    """
     texts = {row: score_text(score) for row, score in enumerate(scores)}
-    values = {row: scores[row]["value"] for row in texts if texts[row] != MISSING}  # type: ignore[index]
+    values = {
+        row: score[_RANKED_BY[direction]]
+        for row, score in enumerate(scores)
+        if score and direction in _RANKED_BY and score.get(_RANKED_BY[direction]) is not None
+    }
     if len(values) < 2:
         return None
-    choose = min if lower_is_better else max
+    choose = max if direction == "higher" else min
     best = choose(values, key=values.__getitem__)
     shown_alike = sum(texts[row] == texts[best] for row in values)
     return best if shown_alike == 1 else None

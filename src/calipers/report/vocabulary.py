@@ -51,13 +51,15 @@ LABELS = {
     "mmd": "MMD",
     "kid": "KID",
     "energy_distance": "Energy",
+    "vendi": "Vendi",
+    "rke": "RKE",
 }
 """Key of a metric to the name at the head of its column."""
 
 UNRANKED = {"authenticity"}
 """The metrics whose good values lie in the middle, so that none is the best of its column."""
 
-FAMILIES = ("support", "copying", "frontier", "prd", "classifier", "ot", "mmd")
+FAMILIES = ("support", "copying", "frontier", "prd", "classifier", "ot", "mmd", "variety")
 """What stands for several metrics at once."""
 
 DIVERGENCES = {
@@ -150,11 +152,14 @@ MEANINGS = {
     "mmd": "distance of kernel means, Gaussian kernel; 0 is no gap, chance goes below",
     "kid": "distance of kernel means, cubic kernel; 0 is no gap, chance goes below",
     "energy_distance": "distances across both sets less those within; 0 is no gap",
+    "vendi": "effective number of different samples, beside the reference's",
+    "rke": "effective number of modes, beside the reference's",
 }
 """Key of a metric to one line that says what it tells."""
 
 VIEWS = {
     "meaning": "topics and content",
     "form": "style, fluency, word order",
+    "text": "the strings themselves",
 }
 """Name of a view to what it sees."""

@@ -19,6 +19,7 @@ from calipers.road.choices import check_scope, check_settings, listed
 from calipers.road.intake import size_warnings, take_in
 from calipers.road.results import score_systems
 from calipers.road.stages import check_sizes, embed_sides
+from calipers.road.text_scores import VIEW, add_text_scores, split_asked, text_keys
 
 
 def compare(
@@ -66,8 +67,9 @@ def compare(
         Keys ``[view.]metric[:option…]``, in a list or in one string: ``precision``,
         ``form.mauve_star:chi2``, ``frontier_integral:knn``. A plain name means every view, a
         family (``support``, ``frontier``, ``prd``, ``classifier``, ``ot``, ``mmd``, ``copying``)
-        its metrics, ``all`` every metric. None for all but those that take their own time;
-        ``calipers metrics`` lists them.
+        its metrics, ``all`` every metric on embeddings. None for all but those that take their own
+        time. Statistics of the texts themselves stand in the view ``text``: ``text.self_bleu``,
+        ``text`` for all of them. ``calipers metrics`` lists them.
     group
         Name of the field that holds the group of a sample (its topic, author, language): recall,
         coverage and precision are then given for every group too. Files are read with it; sample
@@ -126,6 +128,7 @@ def compare(
     check_scope(
         metrics=metrics, estimator=estimator, group=group, max_samples=max_samples, shared=shared
     )
+    asked, texts = split_asked(metrics, train=train is not None)
     intake = take_in(
         reference,
         generated,
@@ -143,21 +146,34 @@ def compare(
         if isinstance(name, str)
         else name
     )
-    choices = choose(metrics, model.views, estimator=estimator)
+    choices = choose(asked, model.views, estimator=estimator)
     check_extras(choices, equal_sizes=intake.one_size)
     store = Cache(None if cache_dir is None else Path(cache_dir)) if cache else None
     watch = progress or Silent()
     with limit_threads(threads):
         embedded = embed_sides(intake, model, store, watch)
         comparison = score_systems(intake, embedded, choices, settings, watch, shared=shared)
+        comparison = add_text_scores(
+            comparison,
+            intake,
+            texts,
+            keep_sizes=keep_sizes,
+            seed=seed,
+            threads=threads,
+            progress=watch,
+        )
     return replace(
         comparison,
         warnings=size_warnings(intake, keep_sizes=keep_sizes) + comparison.warnings,
         settings={
             "embedder": model.name,
-            "views": list(model.views),
-            "metrics": [choice.key for choice in choices],
-            "metrics_shown": None if metrics is None else listed(each.name for each in choices),
+            "views": [*model.views, *([VIEW] if texts else [])],
+            "metrics": [*(choice.key for choice in choices), *text_keys(texts)],
+            "metrics_shown": (
+                None
+                if metrics is None
+                else listed(each.name for each in choices) + text_keys(texts)
+            ),
             "k": k,
             **comparison.settings,
             "ties": ties,

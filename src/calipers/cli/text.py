@@ -1,0 +1,161 @@
+"""``calipers text``: statistics of texts, alone or beside those of a reference."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from calipers.cli import checks
+from calipers.cli import compare_options as shared
+from calipers.cli import text_options as its
+from calipers.cli.deliver import Outputs
+from calipers.cli.guard import guarded
+from calipers.cli.options import Json, Quiet, Seed
+from calipers.cli.page import examples
+from calipers.cli.streams import (
+    calm,
+    encodable,
+    line_width,
+    write,
+    write_bytes_of,
+    write_error,
+)
+from calipers.errors import CalipersError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from calipers.samples import SampleSet, System
+
+EXAMPLES = examples(
+    (
+        (
+            "Is a model's text as varied as human text?",
+            "calipers text model.jsonl --reference human.jsonl",
+        ),
+        (
+            "Without a reference, and with nothing to install:",
+            "calipers text model.jsonl --tokenizer whitespace",
+        ),
+        (
+            "How much was taken from the training set:",
+            "calipers text model.jsonl -r human.jsonl --train train.jsonl \\\n"
+            "      --metrics copies",
+        ),
+        (
+            "Translations or summaries, row by row with their references:",
+            "calipers text output.txt --reference expected.txt --aligned \\\n"
+            "      --metrics bleu,chrf,rouge:rougeL",
+        ),
+        (
+            "Every value of every text, for another program:",
+            "calipers text a.jsonl b.jsonl --metrics all --per-sample --json -",
+        ),
+    )
+)
+
+
+def text(
+    outputs: its.Outputs,
+    reference: its.Reference = None,
+    aligned: its.Aligned = False,
+    train: its.Train = None,
+    field: shared.Field = None,
+    max_samples: its.MaxSamples = None,
+    keep_sizes: its.KeepSizes = False,
+    metrics: its.Metrics = None,
+    tokenizer: its.Tokenizer = "nltk",
+    seed: Seed = "0",
+    threads: its.Threads = None,
+    json: Json = None,
+    per_sample: its.PerSample = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure texts: how varied, how repetitive, how new.
+
+    Shows lengths, vocabulary, diversity, repetition and copies of each set. With a reference, the
+    same of the reference and the gap between the two; without one a number says little. Needs no
+    embedder and no model.
+    """
+    results = Outputs(json=json, per_sample=per_sample, quiet=quiet)
+    with guarded():
+        asked = checks.parse_metrics(metrics or ())
+        start = checks.whole("--seed", seed, least=0)
+        most = checks.optional_whole("--max-samples", max_samples, least=2)
+        workers = checks.optional_whole("--threads", threads, least=1)
+        _check_specs(outputs, reference, train, aligned=aligned)
+        results.check([*outputs, *filter(None, (reference, train))])
+        with calm(quiet=quiet):
+            from calipers.road.text_run import measure_texts
+
+            systems, human, known = _read(outputs, reference, train, field)
+            found = measure_texts(
+                systems,
+                reference=human,
+                train=known,
+                aligned=aligned,
+                metrics=asked,
+                tokenizer=tokenizer,
+                max_samples=most,
+                keep_sizes=keep_sizes,
+                seed=start,
+                threads=workers,
+                progress=results.progress(),
+            )
+        _deliver(found.to_dict(per_sample=per_sample), json, quiet=quiet)
+
+
+def _check_specs(
+    specs: Sequence[str], reference: str | None, train: str | None, *, aligned: bool
+) -> None:
+    if [*specs, reference, train].count(checks.STDIO) > 1:
+        raise InputError("standard input (-) can be read once only; it is given more than once")
+    if aligned and reference is None:
+        raise InputError("--aligned holds text i against row i of --reference FILE; give one")
+
+
+def _read(
+    specs: Sequence[str], reference: str | None, train: str | None, field: str | None
+) -> tuple[tuple[System, ...], SampleSet | None, SampleSet | None]:
+    """Read all files first: a misspelt last one should not cost the work on the others."""
+    from calipers.samples import read_samples, read_systems
+
+    return (
+        read_systems(specs, field=field),
+        None if reference is None else read_samples(reference, field=field),
+        None if train is None else read_samples(train, field=field),
+    )
+
+
+def _deliver(data: dict[str, Any], json: str | None, *, quiet: bool) -> None:
+    """Write the JSON, show the table; a file that cannot be written does not cost the table."""
+    from calipers.report import json_text, write_text_atomically
+    from calipers.report.text_words import warnings
+
+    failure: CalipersError | None = None
+    if json == checks.STDIO:
+        write_bytes_of(json_text(data))
+        for warning in warnings(data) if not quiet else ():
+            write_error(f"warning: {warning}")
+        return
+    if json is not None:
+        try:
+            write_text_atomically(json, json_text(data))
+        except CalipersError as error:
+            failure = error
+    _show(data)
+    if failure is not None:
+        raise failure
+
+
+def _show(data: dict[str, Any]) -> None:
+    """Show the table: with weight and shade on a terminal, as plain text anywhere else."""
+    from rich.console import Console
+
+    from calipers.report.text_table import TextTable, text_table
+
+    console, sample = Console(), "–…·─"
+    if console.is_terminal and encodable(sample, sys.stdout) == sample:
+        console.print(TextTable(data))
+    else:
+        write(text_table(data, width=line_width()))

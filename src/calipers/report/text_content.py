@@ -1,0 +1,165 @@
+"""Text statistics as data ──► the cells of their table, and the words around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from calipers.report.grid import Cell, Column
+from calipers.report.names import WIDEST_NAME, clean, shorten
+from calipers.report.numbers import MISSING, number, size_text, words_text
+from calipers.report.text_names import FAMILIES, family_of, text_label
+
+Data = Mapping[str, Any]
+Rows = Sequence[str | None]
+"""The keys of the rows; None for the heading of a family."""
+
+BEST = "*"
+INDENT = "  "
+
+
+def name_of(row: Data) -> str:
+    """Name a set, fit for one line."""
+    return shorten(clean(row["name"]), WIDEST_NAME)
+
+
+def set_columns(data: Data) -> list[Column]:
+    """Give the columns that say who the systems are: name, files, size, and length in words."""
+    rows = [row for row in (data.get("reference"), *data["systems"], data.get("train")) if row]
+    names = [name_of(row) for row in data["systems"]]
+    names = [*(["reference"] if data.get("reference") else []), *names]
+    names += ["training set"] if data.get("train") else []
+    return [
+        Column("system", _cells(names), right=False),
+        Column("n", _cells([size_text(row) for row in rows])),
+        Column("words", _cells([words_text(row) for row in rows])),
+    ]
+
+
+def rows_of(data: Data) -> Rows:
+    """Give the keys by family, with a heading before each; both in the order of the run."""
+    families: dict[str, list[str]] = {}
+    for key in data["settings"]["metrics"]:
+        families.setdefault(family_of(key), []).append(key)
+    return [row for keys in families.values() for row in (None, *keys)]
+
+
+def label_column(data: Data, rows: Rows) -> Column:
+    """Give the column of names: the families, and under them what was measured."""
+    cells = []
+    for row, key in enumerate(rows):
+        if key is None:
+            family = family_of(str(rows[row + 1]))
+            cells.append(Cell(FAMILIES.get(family, family), "bold"))
+        else:
+            cells.append(Cell(f"{INDENT}{text_label(key)}{arrow(data, key)}"))
+    return Column("", tuple(cells), right=False)
+
+
+def has_gaps(data: Data) -> bool:
+    """Tell whether the reference has values of its own beside those of the systems."""
+    return bool((data.get("reference") or {}).get("scores"))
+
+
+def reference_column(data: Data, rows: Rows) -> Column:
+    """Give the column of T(P); empty for what holds texts against the reference."""
+    scores = data["reference"]["scores"]
+    cells = [Cell(value_text(scores[key]) if key in scores else "", "dim") for key in rows if key]
+    return Column("reference", _with_headings(cells, rows))
+
+
+def system_columns(data: Data, rows: Rows, index: int) -> tuple[Column, ...]:
+    """Give the columns of one system: T(Q), and the gap to T(P) where there is a reference."""
+    system = data["systems"][index]
+    group = name_of(system)
+    scores = [system["scores"].get(key) for key in rows if key]
+    best = [best_of(data, key) == index for key in rows if key]
+    gapless = not has_gaps(data)
+    values = [
+        _marked(value_text(score), mark=mark and "gap" not in score)
+        for score, mark in zip(scores, best, strict=True)
+    ]
+    if gapless:
+        return (Column(group, _with_headings(values, rows)),)
+    gaps = [
+        _marked(gap_text(score), mark=mark and "gap" in score)
+        for score, mark in zip(scores, best, strict=True)
+    ]
+    return (
+        Column("value ", _with_headings(values, rows), group=group),
+        Column("gap ", _with_headings(gaps, rows), group=group),
+    )
+
+
+def best_of(data: Data, key: str) -> int | None:
+    """Tell which system is closest to the reference; None for a tie as shown, or for one alone."""
+    shown: dict[int, tuple[float, str]] = {}
+    for row, system in enumerate(data["systems"]):
+        score = system["scores"].get(key) or {}
+        if score.get("gap") is not None:
+            shown[row] = (score["gap"], gap_text(score))
+        elif score.get("value") is not None and score.get("better") in ("higher", "lower"):
+            sign = -1 if score["better"] == "higher" else 1
+            shown[row] = (sign * score["value"], value_text(score))
+    if len(shown) < 2:
+        return None
+    best = min(shown, key=lambda row: shown[row][0])
+    alike = sum(text == shown[best][1] for _, text in shown.values())
+    return best if alike == 1 else None
+
+
+def value_text(score: Data | None) -> str:
+    """Write a value: three decimals for shares, four digits for the rest, counts in full.
+
+    Examples
+    --------
+    >>> value_text({"value": 0.91234, "range": [0.0, 1.0]})
+    '0.912'
+    >>> value_text({"value": 12345.0, "range": [0.0, None]})
+    '12,345'
+    """
+    if score is None or score.get("value") is None:
+        return MISSING
+    return _number(score["value"], score)
+
+
+def gap_text(score: Data | None) -> str:
+    """Write a gap with the decimals of its value; empty where none is to be told."""
+    if score is None or "gap" not in score:
+        return ""
+    if score["gap"] is None:
+        return MISSING
+    decimals = len(value_text(score).partition(".")[2])
+    return f"{score['gap']:,.{decimals}f}"
+
+
+def _number(value: float, score: Data) -> str:
+    low, high = score.get("range") or (None, None)
+    if low is not None and low >= 0 and high == 1:
+        return number(value, unit=True)
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    if value == int(value) and abs(value) >= 10:
+        return str(int(value))
+    return f"{value:.4f}" if 0.001 <= abs(value) < 1 else number(value, unit=False)
+
+
+def arrow(data: Data, key: str) -> str:
+    """Where a value is better that has no gap; nothing for the others."""
+    scores = [system["scores"].get(key) or {} for system in data["systems"]]
+    sides = {score.get("better") for score in scores}
+    return "↑" if "higher" in sides else "↓" if "lower" in sides else ""
+
+
+def _marked(text: str, *, mark: bool) -> Cell:
+    return Cell(text + (BEST if mark else " "), "bold" if mark else "")
+
+
+def _with_headings(cells: Sequence[Cell], rows: Rows) -> tuple[Cell, ...]:
+    """Put an empty cell into the row of every heading."""
+    left = iter(cells)
+    return tuple(Cell() if key is None else next(left) for key in rows)
+
+
+def _cells(texts: Sequence[str]) -> tuple[Cell, ...]:
+    return tuple(Cell(text) for text in texts)

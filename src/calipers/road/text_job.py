@@ -1,0 +1,106 @@
+"""The measuring of one run: every metric on every file, and once on the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from calipers.comparison import SetSummary
+from calipers.comparison.text_model import TextResult
+from calipers.progress import Advance, Progress
+from calipers.road import text_notes as notes
+from calipers.road.intake import Cut, Entry, summarise
+from calipers.road.scoring import Scored, average
+from calipers.road.text_intake import TextIntake
+from calipers.score import Score
+from calipers.text.catalogue import TextChoice
+from calipers.text.corpus import Corpus
+from calipers.text.tokenizers import Tokenizer
+from calipers.text.tokens import tokenise
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What the measuring of every file shares; `corpora` are taken out as they are used."""
+
+    intake: TextIntake
+    choices: Sequence[TextChoice]
+    keep_sizes: bool
+    seed: int
+    threads: int | None
+    corpora: list[Corpus]
+    reference: Corpus | None
+    train: Corpus | None
+
+    def result(self, entry: Entry, advance: Advance) -> TextResult:
+        """Measure one system."""
+        parts = [Scored(self._scores(self.corpora.pop(0), advance), {}) for _ in entry.cuts]
+        scores = average(parts).scores
+        summary = summarise(entry.cuts, name=entry.name)
+        known = None if self.intake.reference is None else about(self.intake.reference)
+        return TextResult(
+            summary=summary,
+            scores=scores,
+            seeds=tuple(c.samples.source for c in entry.cuts) if len(entry.cuts) > 1 else (),
+            warnings=tuple(notes.system_warnings(entry.cuts, summary, known, scores)),
+        )
+
+    def of_reference(self, advance: Advance) -> Mapping[str, Score]:
+        """Measure the reference alone, or give what was measured of it beside the systems."""
+        if self.reference is None:
+            return {}
+        scores = {}
+        for choice in self.choices:
+            if choice.has_gap:
+                own = choice.of_reference(
+                    self.reference, train=self.train, seed=self.seed, threads=self.threads
+                )
+                scores[choice.key] = own.signed(**self._pins)
+            advance(1)
+        return scores
+
+    def about_reference(self, scores: Mapping[str, Score]) -> SetSummary | None:
+        """Describe the reference."""
+        cut = self.intake.reference
+        return None if cut is None else about(cut, tuple(notes.set_warnings([cut], scores)))
+
+    def _scores(self, texts: Corpus, advance: Advance) -> dict[str, Score]:
+        scores = {}
+        for choice in self.choices:
+            found = choice.score(
+                texts,
+                self.reference,
+                train=self.train,
+                keep_sizes=self.keep_sizes,
+                seed=self.seed,
+                threads=self.threads,
+            )
+            scores[choice.key] = found.signed(**self._pins)
+            advance(1)
+        return scores
+
+    @property
+    def _pins(self) -> dict[str, object]:
+        """What every score is signed with."""
+        cuts = {"reference": self.intake.reference, "train": self.intake.train}
+        hashes = {
+            side: cut.samples.content_hash[:16] for side, cut in cuts.items() if cut is not None
+        }
+        return {**hashes, "sampling_seed": self.seed}
+
+
+def tokenised(
+    intake: TextIntake, tokenizer: Tokenizer, progress: Progress
+) -> tuple[list[Corpus], Corpus | None, Corpus | None]:
+    """Tokenise all sets together, so that their words share numbers."""
+    sides = [cut for cut in (intake.reference, intake.train) if cut is not None]
+    cuts = [*sides, *(cut for entry in intake.systems for cut in entry.cuts)]
+    with progress.task("Tokenising", None):
+        corpora = list(tokenise(*(list(cut.samples) for cut in cuts), tokenizer=tokenizer))
+    reference = corpora.pop(0) if intake.reference is not None else None
+    train = corpora.pop(0) if intake.train is not None else None
+    return corpora, reference, train
+
+
+def about(cut: Cut, warnings: tuple[str, ...] = ()) -> SetSummary:
+    return summarise([cut], name=cut.samples.name, notes=warnings)

@@ -1,0 +1,68 @@
+"""What a person must know of texts before reading their statistics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from calipers.comparison import SetSummary
+from calipers.road.intake import FEW, Cut, length_warnings
+from calipers.score import Score
+from calipers.text.choice import TextChoice
+
+MANY_COPIES = 0.01
+
+
+def system_warnings(
+    cuts: Sequence[Cut],
+    summary: SetSummary,
+    reference: SetSummary | None,
+    scores: Mapping[str, Score],
+) -> Iterator[str]:
+    """Say what moves the statistics of a system besides what they are meant to tell."""
+    if reference is not None:
+        yield from length_warnings(reference, summary)
+        if reference.content_hash == summary.content_hash:
+            yield "is the reference itself, text for text"
+    if summary.n < FEW:
+        yield f"{summary.n} texts are few: chance alone moves their statistics a lot"
+    yield from set_warnings(cuts, scores)
+
+
+def set_warnings(cuts: Sequence[Cut], scores: Mapping[str, Score]) -> Iterator[str]:
+    """Say how many texts repeat others, and how many have no value."""
+    for cut in cuts:
+        copies = len(cut.samples) - len(set(cut.samples))
+        if copies > MANY_COPIES * len(cut.samples):
+            yield (
+                f"{copies:,} of {len(cut.samples):,} texts repeat an earlier one, character for "
+                "character; that alone raises Self-BLEU and its like"
+            )
+    yield from undefined_warnings(scores)
+
+
+def undefined_warnings(scores: Mapping[str, Score]) -> Iterator[str]:
+    """Say for how many texts the mean of a metric does not speak."""
+    missing = {key: _undefined(score) for key, score in scores.items()}
+    found = [f"{key} {count:,}" for key, count in missing.items() if count]
+    if found:
+        yield (f"some texts are too short to have a value, and are left out: {', '.join(found)}")
+
+
+def size_warnings(sizes: Mapping[str, int], choices: Iterable[TextChoice]) -> Iterator[str]:
+    """Say that sets of different size stand side by side, where they were kept so."""
+    counts = sorted(set(sizes.values()))
+    moved = [choice.key for choice in choices if choice.metric.sized]
+    if len(counts) > 1 and moved:
+        yield (
+            f"sets have {counts[0]} to {counts[-1]} texts; the number of texts alone moves "
+            f"{', '.join(moved)}, so these values are not comparable"
+        )
+
+
+def _undefined(score: Score) -> int:
+    """Texts that the mean leaves out, as the signature says."""
+    found = re.search(r"\|undefined:(\d+)", score.signature)
+    return 0 if found is None or np.isnan(score.value) else int(found[1])

@@ -1,0 +1,110 @@
+"""The view ``text`` of a comparison: statistics of the strings themselves, without embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from calipers.comparison import Comparison
+from calipers.errors import InputError
+from calipers.metrics.catalogue import FAMILIES, METRICS, split_key
+from calipers.progress import Progress
+from calipers.road.intake import Intake
+from calipers.road.text_intake import TextIntake
+from calipers.road.text_run import measure_intake
+from calipers.text.catalogue import TextChoice, check_text_extras, choose_text, is_text_key
+from calipers.text.tokenizers import find_tokenizer
+
+VIEW = "text"
+
+
+def split_asked(names: Any, *, train: bool) -> tuple[Any, list[TextChoice]]:
+    """Part the keys of text metrics from those of metrics on embeddings.
+
+    Parameters
+    ----------
+    names
+        As for :func:`calipers.compare`.
+    train
+        Whether there is a training set.
+
+    Raises
+    ------
+    InputError
+        If a text metric is unknown or needs what is not there, or only text metrics were asked for.
+    """
+    if names is None:
+        return None, []
+    listed = names.replace(",", " ").split() if isinstance(names, str) else list(names)
+    texts = [name for name in listed if _is_text(name)]
+    if not texts:
+        return listed, []
+    choices = choose_text(texts, train=train)
+    check_text_extras(choices)
+    rest = [name for name in listed if name not in texts]
+    if not rest:
+        raise InputError(
+            f"{', '.join(texts)}: these metrics need no embedding; measure them with calipers text "
+            "(calipers.measure_texts), or ask for a metric on embeddings beside them, such as "
+            "precision"
+        )
+    return rest, choices
+
+
+def add_text_scores(
+    comparison: Comparison,
+    intake: Intake,
+    choices: Iterable[TextChoice],
+    *,
+    tokenizer: str = "nltk",
+    keep_sizes: bool,
+    seed: int,
+    threads: int | None,
+    progress: Progress,
+) -> Comparison:
+    """Put the scores of texts beside those of embeddings, under ``text.KEY``."""
+    choices = list(choices)
+    if not choices:
+        return comparison
+    _check_texts(intake)
+    measured = measure_intake(
+        TextIntake(intake.systems, intake.reference, intake.train),
+        choices,
+        find_tokenizer(tokenizer),
+        keep_sizes=keep_sizes,
+        seed=seed,
+        threads=threads,
+        progress=progress,
+    )
+    systems = tuple(
+        replace(system, scores={**system.scores, **_keyed(found.scores)})
+        for system, found in zip(comparison.systems, measured.systems, strict=True)
+    )
+    own = {**comparison.reference_scores, **_keyed(measured.reference_scores)}
+    return replace(comparison, systems=systems, reference_scores=own)
+
+
+def text_keys(choices: Iterable[TextChoice]) -> list[str]:
+    """The keys of text metrics as they stand in a comparison."""
+    return [f"{VIEW}.{choice.key}" for choice in choices]
+
+
+def _is_text(name: object) -> bool:
+    if not isinstance(name, str):
+        return False
+    view, base, _ = split_key(name)
+    known = base in METRICS or base in FAMILIES or base == "all"
+    return name == VIEW or view == VIEW or (not view and not known and is_text_key(name))
+
+
+def _keyed(scores: Any) -> dict[str, Any]:
+    return {f"{VIEW}.{key}": score for key, score in scores.items()}
+
+
+def _check_texts(intake: Intake) -> None:
+    if intake.reference.samples.kind != "texts":
+        raise InputError(
+            f"{intake.reference.samples.name}: metrics of the view 'text' need texts; "
+            "it holds embeddings"
+        )

@@ -1,0 +1,183 @@
+"""The table of text statistics: rows by family, gaps, marks, widths, and the words below."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from calipers.comparison import SetSummary
+from calipers.comparison.text_model import TextComparison, TextResult
+from calipers.report.text_content import gap_text, value_text
+from calipers.report.text_names import FAMILIES, LABELS, MEANINGS, ORDERS, text_label
+from calipers.report.text_table import TextTable, text_table
+from calipers.score import Score
+from calipers.text.catalogue import TEXT_FAMILIES, TEXT_METRICS
+
+KEYS = ("mean_length", "distinct:n=2", "self_bleu", "novelty")
+
+
+def summary(name, n=500, warnings=()):
+    return SetSummary(name, f"{name}.txt", n, 500, {"mean": 9.0, "median": 9.0}, name, warnings)
+
+
+def scores(step, *, gaps=True):
+    """What one system scores; the larger the step, the farther from the reference."""
+    rest = {"better": "closest"}
+    return {
+        "mean_length": Score(100 + step, range=(0, float("inf")), reference=100 if gaps else None,
+                             **rest),
+        "distinct:n=2": Score(0.5 + step / 100, reference=0.5 if gaps else None, **rest),
+        "self_bleu": Score(float("nan"), reason="a single text has no others", **rest,
+                           reference=0.25 if gaps else None),
+        "novelty": Score(0.9 - step / 100, better="higher"),
+    }  # fmt: skip
+
+
+def made(names=("near", "far"), *, reference=True, keys=KEYS, **more):
+    results = [
+        TextResult(summary(name), {k: v for k, v in scores(1 + 4 * i, gaps=reference).items()
+                                   if k in keys})
+        for i, name in enumerate(names)
+    ]  # fmt: skip
+    settings = {"tokenizer": "nltk", "seed": 0, "metrics": [*keys], "aligned": False}
+    own = {"mean_length": Score(100.0, range=(0, float("inf"))), "distinct:n=2": Score(0.5)}
+    own |= {"self_bleu": Score(0.25)}
+    side = {"reference": summary("human"), "reference_scores": own} if reference else {}
+    return TextComparison(tuple(results), settings, **side, **more).to_dict()
+
+
+def row(text, label):
+    (line,) = [line for line in text.splitlines() if line.startswith(f"  {label} ")]
+    return line.split()[len(label.split()) :]
+
+
+def test_reference_value_and_gap_side_by_side():
+    text = text_table(made())
+    assert row(text, "Length") == ["100", "101", "1*", "105", "5"]
+    assert row(text, "Distinct-2") == ["0.500", "0.510", "0.010*", "0.550", "0.050"]
+    assert row(text, "Novelty-4↑") == ["0.890*", "0.850"]
+    lines = text.splitlines()
+    assert lines.index("diversity") < lines.index("copies")
+    assert text.startswith("Reference: human, n = 500 · tokenizer nltk · seed 0")
+
+
+def test_a_dash_has_its_reason_below():
+    text = text_table(made())
+    assert row(text, "Self-BLEU-4") == ["0.250", "–", "–", "–", "–"]
+    assert "note: near, far, Self-BLEU-4: a single text has no others" in text
+
+
+def test_without_a_reference_a_line_says_what_that_means():
+    text = text_table(made(reference=False))
+    assert text.startswith("Texts alone, without a reference")
+    assert row(text, "Distinct-2") == ["0.510", "0.550"]
+    assert "gap" not in text
+    assert "A statistic of one set alone means little" in text
+    assert "means little" not in text_table(made())
+
+
+def test_one_system_has_no_best():
+    assert "*" not in text_table(made(["only"]))
+    assert "best, of its row" not in text_table(made(["only"]))
+
+
+def test_a_tie_as_shown_has_no_best():
+    data = made()
+    for system in data["systems"]:
+        system["scores"]["distinct:n=2"]["gap"] = 0.0101
+    assert "*" not in "".join(row(text_table(data), "Distinct-2"))
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+@pytest.mark.parametrize("count", [1, 2, 9])
+def test_no_line_is_wider_than_the_screen(width, count):
+    names = [f"system-with-a-rather-long-name-{i}" for i in range(count)]
+    text = text_table(made(names), width=width)
+    assert max(map(cell_len, text.splitlines())) <= width
+    assert len([line for line in text.splitlines() if line == "diversity"]) >= 1
+
+
+def test_many_systems_take_several_blocks_each_with_the_reference():
+    text = text_table(made([f"model-{i}" for i in range(9)]), width=80)
+    blocks = [line for line in text.splitlines() if line.startswith("  Distinct-2")]
+    assert len(blocks) > 1
+    assert all(line.split()[1] == "0.500" for line in blocks)
+
+
+def test_the_terminal_shows_the_same_words():
+    console = Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None)
+    console.print(TextTable(made()))
+    shown = "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())
+    assert shown.replace("─", "-") == text_table(made(), width=100)
+
+
+def test_names_of_sets_cannot_steer_the_terminal():
+    text = text_table(made(["a\x1b[2J\nb"]))
+    assert "\x1b" not in text
+
+
+def test_cuts_seeds_and_warnings_are_told():
+    data = made(warnings=("all of it is odd",))
+    for each in (data["reference"], data["systems"][0]):
+        each["n"], each["n_given"] = 300, 500
+    data["systems"][1].update(n=300, n_given=300, warnings=["is short"], seeds=["a", "b"])
+    text = text_table(data)
+    assert "note: all sets cut to 300, the smallest (far); --keep-sizes leaves them" in text
+    assert "note: far: mean over 2 seed files" in text
+    assert "warning: far: is short" in text
+    assert "warning: all of it is odd" in text
+    data["settings"]["max_samples"] = 300
+    assert "note: larger sets cut to 300 (--max-samples)" in text_table(data)
+
+
+def test_only_row_by_row_metrics_need_no_reference_column():
+    data = made(keys=("novelty",))
+    data["reference"]["scores"] = {}
+    text = text_table(data)
+    assert row(text, "Novelty-4↑") == ["0.890*", "0.850"]
+    assert "gap" not in text
+
+
+@pytest.mark.parametrize(
+    ("value", "bounds", "gap", "texts"),
+    [
+        (12544.0, [0.0, None], 2610.0, ("12,544", "2,610")),
+        (175.5, [0.0, None], 0.04, ("175.5", "0.0")),
+        (0.81234, [0.02, 1.0], 0.027, ("0.812", "0.027")),
+        (0.2, [0.0, None], 0.1, ("0.2000", "0.1000")),
+        (24.0, [0.0, None], 3.0, ("24", "3")),
+        (-0.0001, [-1.0, 1.0], 0.1, ("-0.0001000", "0.1000000")),
+        (None, [0.0, 1.0], None, ("–", "–")),
+    ],
+)
+def test_numbers(value, bounds, gap, texts):
+    score = {"value": value, "range": bounds, "gap": gap}
+    assert (value_text(score), gap_text(score)) == texts
+
+
+def test_every_metric_has_a_name_a_meaning_and_a_heading():
+    assert {*FAMILIES} == {*TEXT_FAMILIES}
+    assert {*LABELS} == {*MEANINGS} == {*TEXT_METRICS}
+    for name, metric in TEXT_METRICS.items():
+        assert LABELS[name][0] == metric.family
+        usual = {option.name: option.usual for option in metric.takes}
+        if name in ORDERS:
+            assert ORDERS[name] == usual["n"]
+        elif "n" in usual:
+            assert name == "bleu"
+
+
+def test_no_two_keys_have_one_label():
+    keys = [
+        ":".join([name, form])
+        for name, metric in TEXT_METRICS.items()
+        for option in metric.takes
+        for form in option.forms
+        if form not in (option.usual, f"{option.name}={option.usual}", f"{option.name}=1.0")
+    ]
+    labels = [text_label(key) for key in [*TEXT_METRICS, *keys]]
+    assert len(labels) == len({*labels})
+    assert text_label("unknown:x\x1b") == "unknown:x\N{REPLACEMENT CHARACTER}"
