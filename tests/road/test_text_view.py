@@ -120,3 +120,12 @@ def test_embeddings_have_no_texts(rng):
     rows = rng.standard_normal((40, 3))
     with pytest.raises(InputError, match="need texts; it holds embeddings"):
         compare(rows, {"x": rows + 0.1}, metrics="precision,text.self_bleu")
+
+
+def test_the_choices_of_the_run_reach_the_texts(sides):
+    found = run(sides, "precision,text.mean_length,text.self_bleu", seed=3)
+    own = found.reference_scores["text.mean_length"]
+    assert own.value == found["good"]["text.mean_length"].reference
+    assert found["good"]["text.mean_length"].signature.endswith("sampling_seed:3")
+    kept = run(sides, "precision,text.self_bleu", keep_sizes=True)
+    assert kept["good"]["text.self_bleu"].reference == text.self_bleu(sides[0]).value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,6 +21,7 @@ from calipers.road.neighbours import neighbours
 from calipers.road.spaces import PCA, PairSpace, Space
 from calipers.score import Score
 
+UNDEFINED = re.compile(r"\|undefined:(\d+)")
 ABSENT = Score(np.nan, reason="a file of the system has no sample of this group")
 
 
@@ -97,6 +99,12 @@ def average(parts: Sequence[Scored]) -> Scored:
     return Scored(scores, curves, lie, parts[0].k_max, notes)
 
 
+def undefined_count(score: Score) -> int:
+    """How many samples have no value, and are left out of a mean, by its signature."""
+    found = UNDEFINED.search(score.signature)
+    return 0 if found is None else int(found.group(1))
+
+
 def by_name(choices: Iterable[Choice]) -> list[Choice]:
     """One choice for each key, where a metric was asked for in one view and in all."""
     return list({choice.name: choice for choice in choices}.values())
@@ -132,8 +140,12 @@ def _mean(scores: Sequence[Score]) -> Score:
     values = tuple(score.value for score in scores)
     each = [score.per_sample for score in scores if score.per_sample is not None]
     first = next(score for score in scores if score is not ABSENT)
+    missing = sum(undefined_count(score) for score in scores)
+    pins = {"undefined": missing} if missing else {}
     return replace(
-        first.signed(files=len(scores)),
+        replace(first, signature=UNDEFINED.sub("", first.signature)).signed(
+            **pins, files=len(scores)
+        ),
         value=float(np.mean(values)),
         seeds=values,
         per_sample=np.concatenate(each) if each else None,

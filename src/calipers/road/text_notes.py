@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from calipers.comparison import SetSummary
 from calipers.road.intake import FEW, Cut, length_warnings
+from calipers.road.scoring import undefined_count
 from calipers.score import Score
 from calipers.text.choice import TextChoice
 
@@ -63,6 +63,5 @@ def size_warnings(sizes: Mapping[str, int], choices: Iterable[TextChoice]) -> It
 
 
 def _undefined(score: Score) -> int:
-    """Texts that the mean leaves out, as the signature says."""
-    found = re.search(r"\|undefined:(\d+)", score.signature)
-    return 0 if found is None or np.isnan(score.value) else int(found[1])
+    """Texts that the mean leaves out."""
+    return 0 if np.isnan(score.value) else undefined_count(score)
