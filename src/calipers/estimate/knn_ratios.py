@@ -82,10 +82,34 @@ def knn_ratios(
     n, m = len(left), len(right)
     count = _neighbours(k, n, m, left.shape[1])
     near, far = neighbour_counts(np.concatenate([left, right]), n, count, threads=threads)
-    pins = {"estimator": "knn", "k": count, "own_count": "+1", "ties": "closed"}
+    return ratios_of_counts(near, far, n, k=count, dimensions=left.shape[1])
+
+
+def ratios_of_counts(
+    near: Counts, far: Counts, n: int, *, k: int, **pins: object
+) -> LikelihoodRatios:
+    """Divide the reference and the generated neighbours of every row, the first n the reference's.
+
+    Parameters
+    ----------
+    near, far
+        As :func:`count_itself` gives them, shape ``(n + m,)``.
+    k
+        How many neighbours were asked for.
+    pins
+        What else made them.
+    """
+    own = {"estimator": "knn", "k": k, "own_count": "+1", "ties": "closed"}
     with np.errstate(divide="ignore"):
-        logs = np.log(near * m) - np.log(far * n)
-    return LikelihoodRatios(logs[:n], logs[n:], pins=pins | {"dimensions": left.shape[1]})
+        logs = np.log(near * (len(near) - n)) - np.log(far * n)
+    return LikelihoodRatios(logs[:n], logs[n:], pins=own | pins)
+
+
+def count_itself(reference: Counts, generated: Counts, n: int) -> tuple[Counts, Counts]:
+    """Add 1 to the count of every row's own side, in place; the first n rows are the reference."""
+    reference[:n] += 1
+    generated[n:] += 1
+    return reference, generated
 
 
 def balanced_count(count: int, n: int, m: int, d: int) -> int:
@@ -129,9 +153,7 @@ def neighbour_counts(
     if more > k and len(tied):
         found = _within(union, n, tied, nearest, k, threads)
         reference[tied], generated[tied] = found[:, 0], found[:, 1]
-    reference[:n] += 1
-    generated[n:] += 1
-    return reference, generated
+    return count_itself(reference, generated, n)
 
 
 def _within(

@@ -1,6 +1,7 @@
 """The metrics over arrays, each by itself, for people who have their embeddings."""
 
 from calipers.estimate.preprocess import Preprocessed, preprocess
+from calipers.metrics.bert_score import BertScore, bert_score
 from calipers.metrics.clipped import ClippedDensityCoverage, clipped_density_coverage
 from calipers.metrics.copying import authenticity, near_copies
 from calipers.metrics.cover import precision_recall_cover
@@ -27,8 +28,10 @@ from calipers.metrics.transport_cells import quantised_transport
 from calipers.metrics.transport_entropic import EntropicTransport, entropic_transport
 from calipers.metrics.transport_frontier import TransportFrontier, transport_frontier
 from calipers.metrics.transport_sliced import sliced_wasserstein
+from calipers.metrics.vendi import rke, vendi_score
 
 __all__ = [
+    "BertScore",
     "ClippedDensityCoverage",
     "DensityCoverage",
     "EntropicTransport",
@@ -40,6 +43,7 @@ __all__ = [
     "TopologicalPrecisionRecall",
     "TransportFrontier",
     "authenticity",
+    "bert_score",
     "clipped_density_coverage",
     "density_coverage",
     "energy_distance",
@@ -59,9 +63,11 @@ __all__ = [
     "probabilistic_precision_recall",
     "quantised_transport",
     "realism",
+    "rke",
     "scores_by_group",
     "sliced_wasserstein",
     "sphere_precision_recall",
     "topological_precision_recall",
     "transport_frontier",
+    "vendi_score",
 ]

@@ -1,0 +1,188 @@
+"""MAUVE, precision and recall from string kernels: how two sets of texts relate, without a model.
+
+Texts are points of a string kernel's feature space (:mod:`calipers.text.string_kernels`). Their
+neighbours there give likelihood ratios, and those the divergence frontier (Pillutla et al., JMLR
+2023, section 7.5.4, with the estimator of section 4.2); the k-NN balls there give precision,
+recall, density and coverage. The paper finds the kernels weak: MAUVE from them follows the size of
+models and the length of texts only roughly, and agrees less with people than MAUVE from embeddings.
+
+With the n-gram kernel most pairs of texts share nothing and lie at the same, largest distance. All
+samples at the distance of the k-th neighbour count, so where few texts share anything, balls hold
+everything and the scores say that the sets are alike: they then measure nothing. ``largest`` tells
+the share of samples whose ball reaches that far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from calipers import __version__
+from calipers.curves.frontier import DivergenceFrontier, divergence_frontier
+from calipers.errors import InputError
+from calipers.estimate.estimators import PAIRED_C
+from calipers.estimate.from_distances import Seen, look
+from calipers.estimate.validate import check_choice, check_whole
+from calipers.metrics.keys import Options
+from calipers.metrics.summaries import summary_score
+from calipers.metrics.support import (
+    coverage_score,
+    density_score,
+    precision_score,
+    recall_score,
+)
+from calipers.score import Score
+from calipers.text.corpus import Corpus
+from calipers.text.string_kernels import NgramKernel, SubsequenceKernel
+from calipers.text.tokens import AnyTokenizer, Texts, as_corpora
+
+Kernel = Literal["ngram", "subsequence"]
+KNN = Options(estimator="knn")
+
+
+@dataclass(frozen=True)
+class StringScores:
+    """How close two sets of texts are under a string kernel.
+
+    Attributes
+    ----------
+    mauve
+        From the neighbours in both sets together, with the c that the paper pairs with them.
+    precision, recall, density, coverage
+        From the k-NN balls.
+    frontier
+        The divergence frontier behind `mauve`.
+    largest
+        Share of all texts whose k-NN ball reaches to texts with which they share nothing, in
+        [0, 1]; where it is large, the other numbers say little.
+    """
+
+    mauve: Score
+    precision: Score
+    recall: Score
+    density: Score
+    coverage: Score
+    frontier: DivergenceFrontier
+    largest: float
+
+
+def string_scores(
+    texts: Texts,
+    references: Texts,
+    *,
+    kernel: Kernel = "ngram",
+    order: int | None = None,
+    decay: float = 0.5,
+    k: int = 4,
+    mauve_k: int = 50,
+    tokenizer: AnyTokenizer = "nltk",
+    sample: int | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+) -> StringScores:
+    """Tell how close texts are to references by the n-grams or subsequences that they share.
+
+    Parameters
+    ----------
+    texts, references
+        Generated texts, and those they are held against: lists of strings, or two corpora that were
+        tokenised together.
+    kernel
+        ``"ngram"``, in seconds for thousands of texts, or ``"subsequence"``, in time that grows
+        with the pairs of equal tokens in every pair of texts.
+    order
+        Tokens of an n-gram or a subsequence; by default the paper's best, 3 or 5.
+    decay
+        λ of the subsequence kernel, above 0 and at most 1.
+    k
+        Neighbours that span a ball, from 1 to the smaller set less one.
+    mauve_k
+        Neighbours in both sets together that divide between them, at most a quarter of the smaller
+        set: more are cut to that, since with all samples as neighbours any two sets look alike.
+    tokenizer
+        What splits the texts; the paper takes a model's word pieces.
+    sample
+        So many texts of each set, drawn by the seed; None for all. The paper takes 800 for n-grams,
+        200 for subsequences.
+    seed
+        Of the sample.
+    threads
+        Number of threads (default: all cores); no effect on the scores.
+
+    Returns
+    -------
+    StringScores
+        Scores in [0, 1], density from 0 on; higher is better. ``per_sample`` of precision and
+        density has a value for each text that was looked at, of recall and coverage for each such
+        reference.
+
+    Raises
+    ------
+    InputError
+        If a set is too small for k, an option is out of its range, or a text is too long for the
+        subsequence kernel.
+    """
+    check_choice("kernel", kernel, get_args(Kernel))
+    made = _kernel(kernel, order, decay)
+    _check_numbers(k=k, mauve_k=mauve_k)
+    generated, reference = as_corpora(texts, references, tokenizer)
+    if sample is not None:
+        generated, reference = _drawn(generated, reference, sample, seed)
+    distances = made.distances(reference, generated, threads=threads)
+    quarter = max(1, min(len(generated), len(reference)) // 4)
+    seen = look(distances, k_max=k, k_union=min(mauve_k, quarter), threads=threads)
+    drawn = {} if sample is None else {"sample": sample, "seed": seed}
+    pins = {**drawn, "tokenizer": generated.tokenizer, "calipers": __version__}
+    return _scores(seen, k, pins)
+
+
+def _scores(seen: Seen, k: int, pins: Mapping[str, object]) -> StringScores:
+    near, ratios = seen.neighbourhoods, seen.ratios
+    frontier = divergence_frontier(ratios)
+    sizes = {"n": len(ratios.log_reference), "m": len(ratios.log_generated)}
+    mauve = summary_score("mauve", KNN, frontier, c=PAIRED_C["knn"], pins={**ratios.pins, **sizes})
+    return StringScores(
+        mauve.signed(**pins),
+        precision_score(near, k).signed(**pins),
+        recall_score(near, k).signed(**pins),
+        density_score(near, k).signed(**pins),
+        coverage_score(near, k).signed(**pins),
+        frontier,
+        float(np.mean(seen.own.distance[:, k - 1] >= np.sqrt(2))),
+    )
+
+
+def _kernel(name: str, order: int | None, decay: float) -> NgramKernel | SubsequenceKernel:
+    if name == "ngram":
+        return NgramKernel() if order is None else NgramKernel(order)
+    usual = SubsequenceKernel(decay=decay)
+    return usual if order is None else SubsequenceKernel(order, decay)
+
+
+def _check_numbers(**numbers: int) -> None:
+    for name, number in numbers.items():
+        check_whole(name, number, 1)
+
+
+def _drawn(generated: Corpus, reference: Corpus, sample: int, seed: int) -> tuple[Corpus, Corpus]:
+    """So many texts of both sets, in their order; the same rows of sets of one size."""
+    _check_numbers(sample=sample)
+    check_whole("seed", seed, 0)
+    for name, corpus in (("texts", generated), ("references", reference)):
+        if sample > len(corpus):
+            raise InputError(
+                f"sample must be at most the number of {name}, {len(corpus)}; found {sample}"
+            )
+    return _some(generated, sample, seed), _some(reference, sample, seed)
+
+
+def _some(corpus: Corpus, sample: int, seed: int) -> Corpus:
+    rows = np.random.default_rng([seed, len(corpus)]).choice(len(corpus), sample, replace=False)
+    rows.sort()
+    parts = [corpus.tokens[corpus.starts[row] : corpus.starts[row + 1]] for row in rows]
+    starts = np.concatenate([[0], np.cumsum(corpus.lengths[rows])])
+    texts = [corpus.texts[row] for row in rows]
+    return Corpus(texts, np.concatenate(parts), starts, corpus.words, corpus.tokenizer)
