@@ -188,6 +188,6 @@ def test_nothing_is_asked_of_the_network(batch, monkeypatch):
 
 
 def test_threads_and_budgets_leave_vectors_alone(batch, monkeypatch):
-    monkeypatch.setattr(minilm, "_token_budget", lambda device, torch: 300)
+    monkeypatch.setattr(minilm, "token_budget", lambda device, torch: 300)
     small = load_embedder("minilm", device="cpu")
     assert difference(small.embed(TEXTS), batch) < 1e-6

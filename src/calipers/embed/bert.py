@@ -125,6 +125,20 @@ class PackedBert:
                     found[number] = torch.cat([_mean(states, run) for run in runs])
         return found
 
+    def states(self, tokens: Tensor, runs: Sequence[Run]) -> Tensor:
+        """Give the state of every token after the last layer, float32 of shape (T, d).
+
+        Parameters
+        ----------
+        tokens, runs
+            As for :meth:`means`.
+        """
+        with torch.inference_mode():
+            states = self._look_up(tokens.to(self._device), runs)
+            for layer in self._layers:
+                states = layer(states, runs)
+        return states
+
     def _look_up(self, tokens: Tensor, runs: Sequence[Run]) -> Tensor:
         places = torch.cat([torch.arange(run.length).repeat(run.texts) for run in runs])
         return self._norm(self._words[tokens] + self._positions[places.to(self._device)])

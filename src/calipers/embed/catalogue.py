@@ -50,7 +50,7 @@ def load_embedder(
     check_device(device)
     if dtype not in DTYPES:
         raise unknown_name("dtype", dtype, DTYPES)
-    _check_batch_size(batch_size)
+    check_batch_size(batch_size)
     module, _, attribute = CATALOGUE[name].partition(":")
     embedder: Embedder = getattr(import_module(module), attribute)(
         device=device, dtype=dtype, batch_size=batch_size
@@ -58,7 +58,8 @@ def load_embedder(
     return embedder
 
 
-def _check_batch_size(batch_size: object) -> None:
+def check_batch_size(batch_size: object) -> None:
+    """Refuse what is neither None nor a whole number of at least 1."""
     if batch_size is None:
         return
     if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:

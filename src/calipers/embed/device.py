@@ -56,6 +56,13 @@ def choose_dtype(dtype: str, device: str, torch: Any) -> str:
     return "bfloat16" if fast else "float32"
 
 
+def token_budget(device: str, torch: Any) -> int:
+    """How many tokens a forward pass takes: few enough for a CPU's caches, many for a GPU."""
+    if device != "cpu":
+        return 32_768
+    return int(min(16_384, max(2_048, 1_024 * torch.get_num_threads())))
+
+
 def _computes_in_bfloat16(device: str, torch: Any) -> bool:
     if device.startswith("cuda"):
         return bool(torch.cuda.get_device_capability(device)[0] >= 8)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.embed.batching import Batch, plan_batches
-from calipers.embed.device import choose_device, choose_dtype
+from calipers.embed.device import choose_device, choose_dtype, token_budget
 from calipers.embed.protocol import EncodedBatch
 from calipers.embed.weights import SHA256, find_model, read_verified
 from calipers.errors import InputError, require
@@ -57,8 +57,8 @@ class MiniLM:
         self._device = choose_device(device, torch)
         self._dtype = choose_dtype(dtype, self._device, torch)
         self._batch_size = batch_size
-        self._max_tokens = _token_budget(self._device, torch)
-        self._tokenizer = _load_tokenizer(read_verified(folder, "tokenizer.json"))
+        self._max_tokens = token_budget(self._device, torch)
+        self._tokenizer = load_tokenizer(read_verified(folder, "tokenizer.json"))
         content = read_verified(folder, "model.safetensors")
         self._model = _load_model(content, self._device, getattr(torch, self._dtype))
         self.signature = {
@@ -116,14 +116,8 @@ class MiniLM:
         return {view: vectors.cpu().numpy() for view, vectors in found.items()}
 
 
-def _token_budget(device: str, torch: Any) -> int:
-    """How many tokens a forward pass takes: few enough for a CPU's caches, many for a GPU."""
-    if device != "cpu":
-        return 32_768
-    return int(min(16_384, max(2_048, 1_024 * torch.get_num_threads())))
-
-
-def _load_tokenizer(content: bytes) -> Any:
+def load_tokenizer(content: bytes) -> Any:
+    """Make the tokenizer from its verified file; it neither pads nor cuts."""
     tokenizers = require("tokenizers", extra="text", purpose="the embedder 'minilm'")
     tokenizer = tokenizers.Tokenizer.from_buffer(content)
     tokenizer.no_padding()
