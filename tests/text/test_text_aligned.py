@@ -107,12 +107,24 @@ def test_rouge_is_that_of_rouge_score(found, kind, part, stemmer):
     scorer = RougeScorer([kind], use_stemmer=stemmer)
     expected = [
         getattr(scorer.score_multi(several, one)[kind], part[1])
+        if any(known.strip(" é") for known in several)
+        else np.nan
         for one, several in zip(texts, references, strict=True)
     ]
     ours = rouge(texts, references, kind=kind, part=part[0], stemmer=stemmer)
-    assert ours.per_sample.tolist() == expected
+    np.testing.assert_array_equal(ours.per_sample, expected)
     if ours.reason is None:
-        assert ours.value == np.mean(expected)
+        assert ours.value == np.mean([each for each in expected if each == each])
+
+
+def test_rouge_counts_no_zero_where_a_reference_is_in_another_script():
+    found = rouge(["the cat", "你好", "é"], ["the cat", "你好", "É 猫"])
+    np.testing.assert_array_equal(found.per_sample, [1, np.nan, np.nan])
+    assert found.value == 1
+    assert "|undefined:2|" in found.signature
+    several = rouge(["a b"], [["你好", "a b"]])
+    assert several.value == 1
+    assert "undefined" not in several.signature
 
 
 def test_of_several_references_rouge_takes_the_best_by_its_f_measure():
@@ -186,9 +198,20 @@ def test_bad_rows_are_named(metric, texts, references, message):
         (bleu, {"smoothing": "expo"}, "did you mean 'exp'"),
         (bleu, {"smoothing_value": 1}, "not to 'exp'; found 1"),
         (bleu, {"smoothing": "floor", "smoothing_value": 0}, "must be a number above 0; found 0"),
-        (bleu, {"order": 0}, "order must be a whole number of at least 1; found 0"),
-        (chrf, {"char_order": 0}, "char_order must be a whole number of at least 1"),
-        (chrf, {"word_order": -1}, "word_order must be a whole number of at least 0"),
+        (bleu, {"order": 0}, "order must be a whole number from 1 to 100; found 0"),
+        (chrf, {"char_order": 0}, "char_order must be a whole number from 1 to 100; found 0"),
+        (chrf, {"word_order": -1}, "word_order must be a whole number from 0 to 100; found -1"),
+        (bleu, {"order": 101}, "order must be a whole number from 1 to 100; found 101"),
+        (chrf, {"char_order": 10**9}, "char_order must be a whole number from 1 to 100"),
+        (chrf, {"word_order": 101}, "word_order must be a whole number from 0 to 100; found 101"),
+        (bleu, {"lowercase": "no"}, "lowercase must be True or False; found 'no'"),
+        (chrf, {"lowercase": 1}, "lowercase must be True or False; found 1"),
+        (chrf, {"whitespace": None}, "whitespace must be True or False; found None"),
+        (ter, {"normalised": "no"}, "normalised must be True or False; found 'no'"),
+        (ter, {"punctuation": 0}, "punctuation must be True or False; found 0"),
+        (ter, {"asian": "ja"}, "asian must be True or False; found 'ja'"),
+        (ter, {"case_sensitive": []}, r"case_sensitive must be True or False; found \[\]"),
+        (rouge, {"stemmer": "porter"}, "stemmer must be True or False; found 'porter'"),
         (chrf, {"beta": 0}, "beta must be a whole number of at least 1"),
         (rouge, {"kind": "rougeN"}, "unknown value for kind 'rougeN'"),
         (rouge, {"part": "f"}, "unknown value for part 'f'; did you mean 'f1'"),
@@ -210,6 +233,21 @@ def test_texts_too_long_for_a_table_are_refused(work, message):
     long = " ".join(["ab"] * (2_000 if work is ter else 10_000))
     with pytest.raises(InputError, match=message):
         work(["a", long], ["a", long])
+
+
+def test_the_table_of_ter_is_that_of_the_words_compared():
+    letters = "猫" * 1_001
+    with pytest.raises(InputError, match="row 1 needs 1,001 x 1,001"):
+        ter([letters], [letters], normalised=True, asian=True)
+    assert ter([letters], [letters]).value == 0
+    with pytest.raises(InputError, match="row 1 needs 1,200 x 1,200"):
+        ter(["a,b!" * 300], ["a,b!" * 300], normalised=True)
+    marks = " ".join(["a", *"." * 1_500])
+    assert ter([marks], [marks], punctuation=False).value == 0
+
+
+def test_options_may_be_flags_of_numpy():
+    assert bleu(["A b c d"], ["a b c d"], lowercase=np.True_).value == pytest.approx(100)
 
 
 def test_the_mean_over_texts_stands_beside_each():

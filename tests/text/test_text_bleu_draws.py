@@ -15,7 +15,7 @@ def texts(rng):
 
 
 def own(texts, **options):
-    return self_bleu(texts, tokenizer="whitespace", threads=1, **options)
+    return self_bleu(texts, **{"tokenizer": "whitespace", "threads": 1} | options)
 
 
 @pytest.mark.parametrize("average", ["all", "pairwise"])
@@ -98,6 +98,8 @@ def test_one_long_text_beside_short_ones():
         ({"order": 0}, "order must be a whole number from 1 to 100; found 0"),
         ({"order": 101}, "order must be a whole number from 1 to 100; found 101"),
         ({"order": 2.0}, "found 2.0"),
+        ({"threads": 0}, "threads must be a whole number of at least 1; found 0"),
+        ({"threads": "a"}, "threads must be a whole number of at least 1; found 'a'"),
         ({"average": "pairs"}, "unknown value for average 'pairs'; did you mean 'pairwise'"),
         ({"sample": 4}, "sample must be at most 3, the texts to draw from; found 4"),
         ({"others": 3}, "others must be at most 2, the texts less one; found 3"),
@@ -109,6 +111,12 @@ def test_one_long_text_beside_short_ones():
 def test_bad_options(options, message):
     with pytest.raises(InputError, match=message):
         own(["a", "b", "c"], **options)
+
+
+@pytest.mark.parametrize("threads", [0, -1, "a", 1.5])
+def test_threads_of_corpus_bleu_are_a_whole_number(threads):
+    with pytest.raises(InputError, match="threads must be a whole number of at least 1"):
+        corpus_match_bleu(["a"], ["a"], tokenizer="whitespace", threads=threads)
 
 
 def test_corpora_must_belong_together():

@@ -68,6 +68,11 @@ def test_the_order_of_options_is_free(name, data):
         ("distinct:m=2", "'distinct:m=2': unknown option 'm=2'"),
         ("distinct:2", "a number needs its name; did you mean n=2?"),
         ("distinct:n=0", "n must be a whole number of at least 1 and at most 100; found '0'"),
+        *(
+            (f"{name}:n=101", "n must be a whole number of at least 1 and at most 100; found '101'")
+            for name in ("distinct", "novelty", "near_duplicates", "bleu", "self_bleu", "rep_n")
+        ),
+        ("chrf:words=101", "words must be a whole number of at least 0 and at most 100"),
         ("distinct:n=1.5", "n must be a whole number of at least 1 and at most 100; found '1.5'"),
         ("distinct:n=", "of at least 1 and at most 100; found ''"),
         ("distinct:n=1_0", "found '1_0'"),

@@ -159,6 +159,64 @@ def test_the_reference_is_measured_once():
     assert [each is SETS[0] for each in calls] == [False, True, False]
 
 
+def test_the_reference_is_measured_anew_for_another_training_set_or_seed():
+    choice = find_text("novelty:n=2:train")
+    for train in (SETS[1], SETS[2]):
+        expected = find_text("novelty:n=2:train").of_reference(SETS[0], train=train)
+        assert choice.of_reference(SETS[0], train=train).value == expected.value
+        assert choice.score(SETS[1], SETS[0], train=train).reference == expected.value
+    drawn = find_text("self_bleu:sample=5")
+    values = {drawn.of_reference(SETS[0], seed=seed).value for seed in range(4)}
+    assert len(values) == 4
+    few = tokenise(written(3)[:10], written(4), tokenizer="whitespace")
+    cuts = {find_text("distinct").score(*few, seed=seed).reference for seed in range(3)}
+    held = find_text("distinct")
+    assert {held.score(*few, seed=seed).reference for seed in range(3)} == cuts
+    assert len(cuts) > 1
+
+
+def test_other_options_are_measured_anew():
+    choice = find_text("distinct")
+    choice.of_reference(SETS[0])
+    other = replace(choice, options={**choice.options, "n": 3})
+    assert (
+        other.of_reference(SETS[0]).value == find_text("distinct:n=3").of_reference(SETS[0]).value
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "against"),
+    [
+        ("novelty", "reference"),
+        ("novelty:train", "train"),
+        ("longest_copied_span", "reference"),
+        ("longest_copied_span:train", "train"),
+        ("near_duplicates:reference", "reference"),
+        ("near_duplicates:train", "train"),
+        ("near_duplicates", None),
+        ("self_bleu", None),
+    ],
+)
+def test_the_signature_says_what_the_texts_are_held_against(key, against):
+    found = score(key, SETS[1])
+    assert f"|against:{against}" in found.signature or against is None
+    assert ("|against:" in found.signature) == (against is not None)
+    if against == "train":
+        own = find_text(key).of_reference(SETS[0], train=SETS[2])
+        assert own.signature.endswith("|against:train")
+
+
+@pytest.mark.parametrize("key", ["near_duplicates:train", "string_precision"])
+def test_a_set_held_against_itself_is_forgotten_too(key):
+    choice = find_text(key)
+    (reference,) = tokenise(written(3), tokenizer="whitespace")
+    choice.score(reference, reference, train=reference, threads=1)
+    gone = weakref.ref(reference)
+    del reference
+    gc.collect()
+    assert gone() is None
+
+
 def test_what_was_measured_is_forgotten_with_the_reference():
     choice = find_text("distinct")
     reference, generated = tokenise(written(3), written(4), tokenizer="whitespace")

@@ -215,7 +215,8 @@ class TestBands:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"order": 0}, "order must be a whole number of at least 1; found 0"),
+        ({"order": 0}, "order must be a whole number from 1 to 100; found 0"),
+        ({"order": 101}, "order must be a whole number from 1 to 100; found 101"),
         ({"threshold": 0}, "threshold must be above 0 and at most 1; found 0"),
         ({"threshold": 1.5}, "found 1.5"),
         ({"threshold": math.nan}, "found nan"),

@@ -119,7 +119,7 @@ def test_texts_shorter_than_the_order_have_none(texts):
 
 @pytest.mark.parametrize("order", [0, -1, 1.5, "2", None, True])
 def test_the_order_is_a_whole_number_from_one(order):
-    with pytest.raises(InputError, match="order must be a whole number of at least 1; found"):
+    with pytest.raises(InputError, match="order must be a whole number from 1 to 100; found"):
         as_corpus(["a b"], "whitespace").ngrams(order)
 
 

@@ -128,7 +128,8 @@ def test_scripts_emoji_and_surrogates():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"order": 0}, "order must be a whole number of at least 1; found 0"),
+        ({"order": 0}, "order must be a whole number from 1 to 100; found 0"),
+        ({"order": 101}, "order must be a whole number from 1 to 100; found 101"),
         ({"order": 2.5}, "found 2.5"),
         ({"of": "token"}, "unknown value for of 'token'; did you mean 'tokens'"),
     ],

@@ -105,6 +105,55 @@ def test_a_long_loop_takes_linear_time(unit):
     assert found.copies.tolist() == [2_000_000 // len(unit)]
 
 
+@pytest.mark.parametrize(
+    ("text", "length", "copies"),
+    [
+        ("It was a dog. " * 6, 4, 6),
+        ("I do not know. " * 3, 4, 3),
+        ('"Yes," he said. ' * 5, 6, 5),
+        ('He said: "No." ' * 5, 6, 5),
+        ("(He ran.) " * 4, 4, 4),
+        ("Look! It was a dog. It was a dog.", 4, 2),
+    ],
+)
+def test_a_sentence_again_and_again_is_a_loop(text, length, copies):
+    found = repeated_endings([text])
+    assert (found.lengths.tolist(), found.copies.tolist()) == ([length], [copies])
+    assert repetition_frequency([text]).value == 1
+    others = ["It was a cat.", "a ." if text[0] == "I" else "dog."]
+    assert repetition_frequency([*others, text]).per_sample.tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["It was a dog.", "A dog. It was a dog.", "The dog. It ran. The dog.", ".", "'' .", "dog. ''"],
+)
+def test_ordinary_ends_are_no_loop(text):
+    assert repetition_frequency([text]).value == 0
+
+
+@pytest.mark.parametrize("sentence", ["It was a dog.", '"Yes," he said.', "(He ran.)", "So it is!"])
+@pytest.mark.parametrize("copies", [1, 2, 5])
+def test_sentences_repeat_as_often_by_nltk_as_by_13a(sentence, copies):
+    text = f"Once upon a time. {' '.join([sentence] * copies)}"
+    found = [repeated_endings([text], tokenizer=name) for name in ("nltk", "13a")]
+    assert [each.copies.tolist() for each in found] == [[copies], [copies]]
+
+
+def test_a_stop_stays_apart_where_that_has_more_copies():
+    assert white(["b. x . . ."], repeated_endings).copies.tolist() == [3]
+    assert white(["x. x ."], repeated_endings).lengths.tolist() == [1]
+    assert white(["x. x .", "y ."], repeated_endings).copies.tolist() == [2, 1]
+
+
+def test_many_texts_with_final_stops_take_linear_time():
+    (corpus,) = tokenise(["a b. c d. c d."] * 50_000 + ["It was a dog. " * 100_000])
+    repetition_frequency(corpus)
+    start = time.perf_counter()
+    assert repetition_frequency(corpus).value == 1
+    assert time.perf_counter() - start < 2
+
+
 def test_signature_of_repetition_names_the_rule():
     assert "copies:2|longest:any" in white(["a"], repetition_frequency).signature
     assert "copies:3|longest:9" in white(["a"], repetition_frequency, copies=3, longest=9).signature

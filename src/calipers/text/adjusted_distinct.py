@@ -23,7 +23,8 @@ import numpy as np
 from calipers.errors import InputError
 from calipers.estimate.validate import check_whole
 from calipers.score import Score
-from calipers.text.distinct_ngrams import check_order, too_short
+from calipers.text.checks import check_order
+from calipers.text.distinct_ngrams import too_short
 from calipers.text.signing import FROM_ZERO, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 

@@ -22,6 +22,7 @@ from calipers.score import Score
 from calipers.text.aligned_limits import check_tables
 from calipers.text.aligned_rows import References, align
 from calipers.text.aligned_sacrebleu import make_bleu, sacrebleu_score, the_metrics
+from calipers.text.checks import check_flags, check_order
 from calipers.text.signing import FROM_ZERO
 from calipers.text.tokens import Texts
 
@@ -52,7 +53,7 @@ def bleu(
         One of sacrebleu's that need no download: ``"13a"``, ``"intl"``, ``"zh"``, ``"ja-mecab"``,
         ``"ko-mecab"``, ``"char"`` or ``"none"``.
     order
-        Longest n-grams that count, at least 1.
+        Longest n-grams that count, 1 to 100.
     smoothing, smoothing_value
         What an order without matches counts as: ``"exp"``, ``"floor"`` (value 0.1), ``"add-k"``
         (value 1) or ``"none"``.
@@ -79,7 +80,8 @@ def bleu(
     >>> round(bleu(["the cat sat on the mat"], ["the cat sat on a mat"]).value, 2)
     53.73
     """
-    order = check_whole("order", order, least=1)
+    order = check_order(order)
+    check_flags(lowercase=lowercase)
     options = {"max_ngram_order": order, "lowercase": lowercase}
     whole = make_bleu(tokenizer, smoothing, smoothing_value, **options)
     single = make_bleu(
@@ -108,9 +110,9 @@ def chrf(
     texts, references
         As for :func:`bleu`; of several references the best counts.
     char_order
-        Longest sequences of characters, at least 1.
+        Longest sequences of characters, 1 to 100.
     word_order
-        Longest n-grams of words that count as well; 2 is chrF++.
+        Longest n-grams of words that count as well, 0 to 100; 2 is chrF++.
     beta
         How much more recall weighs than precision, at least 1.
     lowercase
@@ -131,9 +133,10 @@ def chrf(
     MissingExtraError
         If sacrebleu is not installed.
     """
+    check_flags(lowercase=lowercase, whitespace=whitespace)
     metric = the_metrics("chrf").CHRF(
-        char_order=check_whole("char_order", char_order, least=1),
-        word_order=check_whole("word_order", word_order, least=0),
+        char_order=check_order(char_order, name="char_order"),
+        word_order=check_order(word_order, name="word_order", least=0),
         beta=check_whole("beta", beta, least=1),
         lowercase=lowercase,
         whitespace=whitespace,
@@ -175,17 +178,20 @@ def ter(
     ------
     InputError
         As :func:`bleu`; also where a text and a reference are too long for sacrebleu, whose table
-        has their words as rows and columns: at most 1,000,000 entries, which take
-        it about half a minute.
+        has their words, as they are compared, as rows and columns: at most 1,000,000 entries, which
+        take it about half a minute.
     MissingExtraError
         If sacrebleu is not installed.
     """
+    check_flags(
+        normalised=normalised, punctuation=punctuation, asian=asian, case_sensitive=case_sensitive
+    )
     metric = the_metrics("ter").TER(
         normalized=normalised,
         no_punct=not punctuation,
         asian_support=asian,
         case_sensitive=case_sensitive,
     )
-    rows = align(texts, references)
-    check_tables("ter", rows, lambda text: len(text.split()), LARGEST_TER)
+    rows, words = align(texts, references), metric._preprocess_segment
+    check_tables("ter", rows, lambda text: len(words(text).split()), LARGEST_TER)
     return sacrebleu_score("ter", metric, metric, rows, range=FROM_ZERO, better="lower")

@@ -4,13 +4,15 @@ ROUGE-n holds n-grams of the text against those of its reference, ROUGE-L their 
 subsequence, ROUGE-Lsum the same line by line (Lin, 2004). The numbers are rouge-score's, unchanged:
 lower case, tokens of the letters a-z and digits only. Whatever else a text holds is dropped before
 anything is counted: marks, accents, and every script but the Latin one. The score is the mean over
-texts, where rouge-score's own aggregator would give the median of resampled means.
+texts, where rouge-score's own aggregator would give the median of resampled means. A text none of
+whose references holds a token has no value, where rouge-score would say 0.
 
 It sees words, not meaning, and rewards long texts by recall.
 """
 
 from __future__ import annotations
 
+import re
 from importlib.metadata import version
 from typing import Any, Literal
 
@@ -23,6 +25,7 @@ from calipers.estimate.validate import check_choice
 from calipers.score import Score, signature
 from calipers.text.aligned_limits import check_tables
 from calipers.text.aligned_rows import Aligned, References, align
+from calipers.text.checks import check_flags
 from calipers.text.tokens import Texts
 
 KINDS = (*(f"rouge{n}" for n in range(1, 10)), "rougeL", "rougeLsum")
@@ -61,8 +64,9 @@ def rouge(
     Returns
     -------
     Score
-        The mean over the texts, in [0, 1], higher is better; ``per_sample`` gives each text's own.
-        NaN where no reference holds a token, as when all are in another script.
+        The mean over the texts, in [0, 1], higher is better; ``per_sample`` gives each text's own,
+        NaN where no reference of it holds a token, as in another script; the mean is over the
+        others, and the signature says ``undefined:COUNT``.
 
     Raises
     ------
@@ -79,6 +83,7 @@ def rouge(
     """
     check_choice("kind", kind, KINDS)
     check_choice("part", part, tuple(_FIELDS))
+    check_flags(stemmer=stemmer)
     scorers = require("rouge_score.rouge_scorer", extra="bleu", purpose=f"the metric {kind!r}")
     tokenizers = require("rouge_score.tokenizers", extra="bleu", purpose=f"the metric {kind!r}")
     tokenizer = tokenizers.DefaultTokenizer(stemmer)
@@ -87,22 +92,28 @@ def rouge(
         check_tables(kind, rows, lambda text: len(tokenizer.tokenize(text)), LARGEST)
     scorer = scorers.RougeScorer([kind], tokenizer=tokenizer)
     values = _values(scorer, rows, kind, _FIELDS[part])
-    reason = _undefined(rows, tokenizer)
+    known = values[~np.isnan(values)]
     return Score(
-        value=np.nan if reason else float(np.mean(values)),
-        signature=_signature(kind, part, stemmer, rows),
-        reason=reason,
+        value=float(np.mean(known)) if len(known) else np.nan,
+        signature=_signature(kind, part, stemmer, rows, len(values) - len(known)),
+        reason=None if len(known) else "no reference holds a word of the letters a-z or a digit",
         per_sample=values,
     )
 
 
 def _values(scorer: Any, rows: Aligned, kind: str, field: str) -> NDArray[np.float64]:
-    pairs = zip(rows.texts, rows.references, strict=True)
-    found = [scorer.score_multi(references, text)[kind] for text, references in pairs]
-    return np.array([getattr(one, field) for one in found], dtype=np.float64)
+    values = np.full(len(rows.texts), np.nan)
+    for row, (text, references) in enumerate(zip(rows.texts, rows.references, strict=True)):
+        if any(map(_has_token, references)):
+            values[row] = getattr(scorer.score_multi(references, text)[kind], field)
+    return values
 
 
-def _signature(kind: str, part: str, stemmer: bool, rows: Aligned) -> str:
+def _has_token(text: str) -> bool:
+    return re.search("[a-z0-9]", text.lower()) is not None
+
+
+def _signature(kind: str, part: str, stemmer: bool, rows: Aligned, undefined: int) -> str:
     return signature(
         {
             "metric": kind,
@@ -111,14 +122,8 @@ def _signature(kind: str, part: str, stemmer: bool, rows: Aligned) -> str:
             "stemmer": "porter" if stemmer else "none",
             "nrefs": len(rows.references[0]),
             "version": version("rouge-score"),
+            **({"undefined": undefined} if undefined else {}),
             "n": len(rows.texts),
             "calipers": __version__,
         }
     )
-
-
-def _undefined(rows: Aligned, tokenizer: Any) -> str | None:
-    every = (reference for references in rows.references for reference in references)
-    if any(tokenizer.tokenize(reference) for reference in every):
-        return None
-    return "no reference holds a word of the letters a-z or a digit"

@@ -15,7 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from calipers.score import Score
-from calipers.text.bleu_sentences import against_all, check_order
+from calipers.text.bleu_sentences import against_all
+from calipers.text.checks import check_order, check_threads
 from calipers.text.corpus import Corpus, join
 from calipers.text.signing import text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora
@@ -60,7 +61,7 @@ def corpus_match_bleu(
     >>> round(found.value, 3)
     0.34
     """
-    order = check_order(order)
+    order, threads = check_order(order), check_threads(threads)
     first, second = as_corpora(texts, references, tokenizer)
     both = join(first, second)
     rows, pool = np.split(np.arange(len(both)), [len(first)])

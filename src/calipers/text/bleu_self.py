@@ -8,10 +8,14 @@ at most as often as in any one reference, and N the order:
     BLEU = exp(min(0, 1 - r/c)) · (p_1 · … · p_N)^(1/N)
 
 where a p_n without any match becomes 0.1 / max(1, n-grams of the text), and the whole is 0 where
-not even a token matches: NLTK's ``sentence_bleu`` with ``SmoothingFunction().method1``, as Texygen
-and Holtzman et al. (ICLR 2020) have it, to the last bits. Only the text itself is left out: an
+not even a token matches: NLTK's ``sentence_bleu`` with ``SmoothingFunction().method1``, whose
+values it gives to the last bits for the same tokens. Only the text itself is left out: an
 equal copy of it is a reference like any other. The BLEU of paper 002 has the same precisions and
 the same penalty, summed over a corpus before they are divided, unsmoothed.
+
+The formula is that of Texygen and Holtzman et al. (ICLR 2020); the tokens are not. Texygen and
+others call NLTK's ``word_tokenize``, which splits sentences first, while `nltk` here takes a text
+as one; Holtzman et al. score the word pieces of GPT-2. So published values need their tokens.
 
 It rises with the number of texts, since more references match more, so hold it only against the
 value of a reference set of the same size; and it sees shared phrases, not shared ideas.
@@ -26,7 +30,8 @@ import numpy as np
 from calipers.estimate.validate import check_choice
 from calipers.score import Score
 from calipers.text.bleu_draw import draw
-from calipers.text.bleu_sentences import against_all, against_each, check_order
+from calipers.text.bleu_sentences import against_all, against_each
+from calipers.text.checks import check_order, check_threads
 from calipers.text.signing import text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 
@@ -95,6 +100,7 @@ def self_bleu(
     """
     order = check_order(order)
     check_choice("average", average, tuple(_WORKS))
+    threads = check_threads(threads)
     corpus = as_corpus(texts, tokenizer)
     values = np.full(len(corpus), np.nan)
     pins: dict[str, Any] = {"order": order, "smoothing": "method1", "average": average}

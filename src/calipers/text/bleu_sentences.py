@@ -10,26 +10,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.errors import InputError
 from calipers.estimate.tiles import Span, Workers, spans, workers
-from calipers.estimate.validate import is_whole
 from calipers.text.bleu_kernels import add_matches, clip, leaders, pair_means, post, sentence_scores
 from calipers.text.corpus import Corpus
 from calipers.text.ngrams import NGrams
 
 Rows = NDArray[np.int64]
 
-LONGEST = 100
 BLOCK = 8192
 ROOM = 2**22
 """Matches that a block of pairs holds, four bytes each."""
-
-
-def check_order(order: int) -> int:
-    """Return the longest n-grams that count, or refuse what is no sensible number for it."""
-    if not is_whole(order, 1) or order > LONGEST:
-        raise InputError(f"order must be a whole number from 1 to {LONGEST}; found {order!r}")
-    return int(order)
 
 
 def against_all(

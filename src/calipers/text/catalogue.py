@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from calipers.errors import InputError, unknown_name
+from calipers.errors import InputError
 from calipers.text.choice import TextChoice, check_text_extras, missing
 from calipers.text.entries import TEXT_FAMILIES, TEXT_METRICS, TextMetric
 from calipers.text.keys import VIEW, parse_options, split_text_key
+from calipers.text.nearby import unknown_text
 
 __all__ = [
     "TEXT_FAMILIES",
@@ -44,7 +45,8 @@ def choose_text(
     ----------
     metrics
         Keys ``metric[:option…]``, in a list or in one string; a family means all its metrics that
-        take the options, ``all`` every metric. None means those of the default table.
+        take the options, ``all`` every metric, both without the slow ones, which are asked for by
+        their own name. None means those of the default table.
     reference, train, aligned
         Whether there is a reference, a training set, a reference for each row. What needs one that
         is not there is left out, unless it is asked for by its own name.
@@ -80,7 +82,7 @@ def find_text(key: str) -> TextChoice:
     """
     base, words = split_text_key(key)
     if base not in TEXT_METRICS:
-        raise _unknown(base)
+        raise unknown_text(key)
     return _make(TEXT_METRICS[base], words, named=True)
 
 
@@ -124,10 +126,11 @@ def _expand(name: str) -> list[TextChoice]:
 
 
 def _every(metrics: Iterable[TextMetric]) -> list[TextChoice]:
-    """All of the metrics, by the keys of the default table."""
+    """All of the metrics that are not slow, by the keys of the default table."""
     return [
         _make(metric, split_text_key(key)[1], named=False)
         for metric in metrics
+        if not metric.slow
         for key in metric.shown or (metric.name,)
     ]
 
@@ -145,13 +148,6 @@ def _many(metrics: Iterable[TextMetric], words: Sequence[str]) -> list[TextChoic
 
 def _make(metric: TextMetric, words: Sequence[str], *, named: bool) -> TextChoice:
     return TextChoice(metric, parse_options(metric.name, words, metric.takes), named)
-
-
-def _unknown(base: str) -> InputError:
-    known = {*TEXT_METRICS, *TEXT_FAMILIES, "all"}
-    if base.lower() in known:
-        return InputError(f"unknown text metric {base!r}; did you mean {base.lower()!r}?")
-    return unknown_name("text metric", base, known)
 
 
 def _shown(metrics: Any) -> str:

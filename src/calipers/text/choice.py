@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
-from weakref import WeakKeyDictionary
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from calipers.errors import InputError, require
 from calipers.score import Score
@@ -24,6 +24,9 @@ ITSELF = "itself"
 NEEDS = {"own": None, "against": "reference", "aligned": "aligned"}
 """What the sides of metrics need, where no option says otherwise."""
 
+_Place = tuple[int, int, "ReferenceType[Corpus] | None"]
+"""What T(P) depends on besides the reference: the size, the seed, the training set."""
+
 
 @dataclass(frozen=True)
 class TextChoice:
@@ -40,8 +43,8 @@ class TextChoice:
     metric: TextMetric
     options: Mapping[str, Value]
     named: bool = True
-    _kept: WeakKeyDictionary[Corpus, dict[int, Score]] = field(
-        default_factory=WeakKeyDictionary, repr=False, compare=False
+    _kept: WeakKeyDictionary[Corpus, dict[_Place, Score]] = field(
+        init=False, default_factory=WeakKeyDictionary, repr=False, compare=False
     )
 
     @property
@@ -54,6 +57,12 @@ class TextChoice:
         """What must be there besides the texts; None for statistics of one set."""
         found = self.options.get("against", NEEDS[self.metric.side])
         return None if found == ITSELF else found  # type: ignore[return-value]
+
+    @property
+    def sized(self) -> bool:
+        """Whether the number of texts alone moves it, with these options."""
+        sized = self.metric.sized
+        return sized if isinstance(sized, bool) else sized(self.options)
 
     @property
     def has_gap(self) -> bool:
@@ -97,19 +106,18 @@ class TextChoice:
         against = self._against(reference, train)
 
         def read(texts: Corpus) -> Score:
-            held = Held(texts, against, seed=seed, threads=threads)
-            return self.metric.score(held, self.options, self.key)
+            return self._read(Held(texts, against, seed=seed, threads=threads))
 
         if reference is None or not self.has_gap:
             return read(generated)
-        free = keep_sizes or not self.metric.sized
+        free = keep_sizes or not self.sized
         size = len(reference) if free else min(len(generated), len(reference))
         found = read(generated if free else _cut(generated, size, seed=seed))
         if not free and size < len(generated):
             found = replace(found, per_sample=None)
         if not free and len(generated) != len(reference):
             found = found.signed(cut=size, cut_seed=seed)
-        own = self._own(reference, size, seed, read)
+        own = self._own(Held(reference, against, seed, threads), size)
         return replace(found, reference=own.value, better="closest")
 
     def of_reference(
@@ -121,24 +129,23 @@ class TextChoice:
         threads: int | None = None,
     ) -> Score:
         """Measure the whole reference itself, T(P); kept for as long as the corpus is there."""
-        against = self._against(None, train)
-        return self._own(
-            reference,
-            len(reference),
-            seed,
-            lambda texts: self.metric.score(
-                Held(texts, against, seed=seed, threads=threads), self.options, self.key
-            ),
-        )
+        held = Held(reference, self._against(None, train), seed=seed, threads=threads)
+        return self._own(held, len(reference))
 
-    def _own(
-        self, reference: Corpus, size: int, seed: int, read: Callable[[Corpus], Score]
-    ) -> Score:
+    def _own(self, held: Held, size: int) -> Score:
         """T(P) of so many texts of the reference."""
-        kept = self._kept.setdefault(reference, {})
-        if size not in kept:
-            kept[size] = read(_cut(reference, size, seed=seed))
-        return kept[size]
+        kept = self._kept.setdefault(held.texts, {})
+        place = (size, held.seed, None if held.against is None else ref(held.against))
+        if place not in kept:
+            part = replace(held, texts=_cut(held.texts, size, seed=held.seed))
+            kept[place] = self._read(part)
+        return kept[place]
+
+    def _read(self, held: Held) -> Score:
+        found = self.metric.score(held, self.options, self.key)
+        if self.options.get("against", ITSELF) == ITSELF:
+            return found
+        return found.signed(against=self.needs)
 
     def _against(self, reference: Corpus | None, train: Corpus | None) -> Corpus | None:
         if self.needs is None:

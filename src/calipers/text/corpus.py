@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
-from calipers.estimate.validate import check_whole
+from calipers.text.checks import check_order
 from calipers.text.ngrams import NGrams, extend, single
 
 
@@ -65,14 +66,24 @@ class Corpus:
         Raises
         ------
         InputError
-            If `order` is no whole number of at least 1.
+            If `order` is no whole number from 1 to 100.
         """
-        order = check_whole("order", order, 1)
+        order = check_order(order)
         for reached in range(len(self._ngrams) + 1, order + 1):
             shorter = self._ngrams[reached - 1] if reached > 1 else None
             made = extend(shorter, self.tokens, self.starts) if shorter else self._single
             self._ngrams[reached] = made
         return self._ngrams[order]
+
+    def take(self, rows: NDArray[np.intp]) -> Corpus:
+        """Keep the texts of some rows, in the order given."""
+        parts = [self.tokens[self.starts[row] : self.starts[row + 1]] for row in rows]
+        return replace(
+            self,
+            texts=[self.texts[row] for row in rows],
+            tokens=np.concatenate([self.tokens[:0], *parts]),
+            starts=np.concatenate([[0], np.cumsum(self.lengths[rows])]),
+        )
 
     def check_shares_words(self, other: Corpus) -> None:
         """Refuse a corpus whose tokens have other numbers.
@@ -96,9 +107,15 @@ class Corpus:
     def _ngrams(self) -> dict[int, NGrams]:
         return {}
 
+    @cached_property
+    def _joined(self) -> WeakKeyDictionary[Corpus, Corpus]:
+        return WeakKeyDictionary()
+
 
 def join(first: Corpus, second: Corpus) -> Corpus:
     """Put two corpora into one, the second behind the first, so that their n-grams share numbers.
+
+    Kept for as long as both are there, since several statistics hold the same two together.
 
     Raises
     ------
@@ -106,6 +123,12 @@ def join(first: Corpus, second: Corpus) -> Corpus:
         If they were not tokenised together.
     """
     first.check_shares_words(second)
+    if second not in first._joined:
+        first._joined[second] = _end_to_end(first, second)
+    return first._joined[second]
+
+
+def _end_to_end(first: Corpus, second: Corpus) -> Corpus:
     return Corpus(
         texts=[*first.texts, *second.texts],
         tokens=np.concatenate([first.tokens, second.tokens]),

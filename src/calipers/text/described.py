@@ -7,7 +7,13 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from calipers.text.catalogue import EVERYTHING, TEXT_FAMILIES, TEXT_METRICS, choose_text
+from calipers.text.catalogue import (
+    EVERYTHING,
+    TEXT_FAMILIES,
+    TEXT_METRICS,
+    choose_text,
+    find_text,
+)
 from calipers.text.choice import TextChoice
 from calipers.text.keys import Option, split_text_key
 
@@ -28,7 +34,8 @@ def describe_text(names: Iterable[str] = ()) -> list[dict[str, Any]]:
     list of dict
         The fields of :func:`calipers.metrics.described.describe`, fit for strict JSON, and
         ``measured``: what it is measured of. ``options`` holds for each choice its words or
-        numbers, the usual one first, and ``chooses`` what each of them changes.
+        numbers, the usual one first, and ``chooses`` what each of them changes; ``slow`` tells
+        that families leave it out.
 
     Raises
     ------
@@ -39,12 +46,25 @@ def describe_text(names: Iterable[str] = ()) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for name in asked:
         many = stands_for_many(name)
-        for choice in choose_text([name], train=True, aligned=True):
+        for choice in _choices(name):
             data = _describe(choice)
             if many:  # a list has each metric once, by its plain name
                 data["key"] = choice.metric.name
             found.setdefault(data["key"], data)
     return list(found.values())
+
+
+def _choices(name: str) -> list[TextChoice]:
+    """What a name stands for, with the slow metrics that a family leaves out."""
+    choices = choose_text([name], train=True, aligned=True)
+    base, words = split_text_key(name)
+    every = base in EVERYTHING
+    if words or not (every or base in TEXT_FAMILIES):
+        return choices
+    families = [each for each in TEXT_METRICS.values() if every or each.family == base]
+    choices += [find_text(each.name) for each in families if each.slow]
+    order = [each.name for each in families]
+    return sorted(choices, key=lambda choice: order.index(choice.metric.name))
 
 
 def text_questions() -> dict[str, str]:
@@ -80,6 +100,7 @@ def _describe(choice: TextChoice) -> dict[str, Any]:
         "range": [bound if math.isfinite(bound) else None for bound in metric.range],
         "better": metric.better,
         "equal": None,
+        "slow": metric.slow,
         "default": not metric.on_request and (choice.key in usual or not choice.named),
         "options": {option.name: _forms(option) for option in metric.takes},
         "chooses": {option.name: option.tells for option in metric.takes},

@@ -7,8 +7,9 @@
   6.3, with n = 4.
 - per ``"sample"`` (intra-distinct) of each text alone, averaged over the texts.
 
-Some early scripts divide by the number of tokens instead of the number of n-grams; for n > 1 their
-values are a little lower.
+Li et al. themselves scale by the number of generated tokens, as paper 002 quotes them, where here,
+as in Pillutla et al., the number of n-grams stands; for n > 1 their values are a little lower. The
+names intra- and inter-distinct are those of Gu et al., "DialogWAE", ICLR 2019.
 
 Both fall as texts grow longer, and the first also as there are more of them: hold sets of equal
 size and length against each other, or see :func:`calipers.text.expectation_adjusted_distinct` and
@@ -23,17 +24,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.errors import InputError
-from calipers.estimate.validate import check_choice, is_whole
+from calipers.estimate.validate import check_choice
 from calipers.score import Score
+from calipers.text.checks import check_order
 from calipers.text.ngrams import NGrams
 from calipers.text.signing import mean_score, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 
 Per = Literal["system", "sample"]
-
-LONGEST = 100
-"""Most tokens of an n-gram, since all shorter ones are numbered on the way."""
 
 
 def distinct(
@@ -87,13 +85,6 @@ def distinct(
     return text_score(
         "distinct", value, corpus, reason=why, per_sample=shares, order=order, per=per
     )
-
-
-def check_order(order: int) -> int:
-    """Return the tokens of an n-gram, or refuse what is no sensible number for it."""
-    if not is_whole(order, 1) or order > LONGEST:
-        raise InputError(f"order must be a whole number from 1 to {LONGEST}; found {order!r}")
-    return int(order)
 
 
 def own_shares(ngrams: NGrams) -> NDArray[np.float64]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from calipers.score import Score
+from calipers.text.checks import check_flags
 from calipers.text.raw import raw_score, raw_texts
 from calipers.text.tokens import Texts
 
@@ -37,13 +38,14 @@ def exact_duplicates(texts: Texts, *, fold: bool = False) -> Score:
     Raises
     ------
     InputError
-        If there is no text, or something is no string.
+        If there is no text, something is no string, or `fold` is neither on nor off.
 
     Examples
     --------
     >>> exact_duplicates(["yes", "no", "yes", "Yes "], fold=True).per_sample.tolist()
     [False, False, True, True]
     """
+    check_flags(fold=fold)
     rows = raw_texts(texts)
     seen: set[str] = set()
     repeated = np.zeros(len(rows), bool)
@@ -52,7 +54,7 @@ def exact_duplicates(texts: Texts, *, fold: bool = False) -> Score:
         repeated[row] = key in seen
         seen.add(key)
     value = float(np.mean(repeated))
-    return raw_score("exact_duplicates", value, rows, per_sample=repeated, fold=bool(fold))
+    return raw_score("exact_duplicates", value, rows, per_sample=repeated, fold=fold)
 
 
 def _folded(text: str) -> str:

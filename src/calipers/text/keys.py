@@ -1,8 +1,9 @@
 """The options in the key of a text metric, ``metric[:option…]``, and how a person may write them.
 
-A number carries its name (``n=2``), a word says by itself what it chooses (``sample``), so the
-order is free. The canonical key has the options in the order of the catalogue and leaves out what
-is usual: ``distinct:sample:n=1`` is ``distinct:sample``.
+A number carries its name (``n=2``), a word says by itself what it chooses (``sample``; with its
+name, ``per=sample``, it is understood too), so the order is free. The canonical key has the options
+in the order of the catalogue and leaves out what is usual: ``distinct:sample:n=1`` is
+``distinct:sample``.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def parse_options(metric: str, words: Sequence[str], takes: Sequence[Option]) ->
         option = _option(word, takes)
         if option is None:
             raise _refused(metric, word, takes)
-        value = word if option.words else _number(metric, word, option)
+        value = _word(word, option) if option.words else _number(metric, word, option)
         if option.name in chosen:
             raise InputError(
                 f"{':'.join((metric, *words))!r} chooses {option.name} twice, "
@@ -108,11 +109,17 @@ def parse_options(metric: str, words: Sequence[str], takes: Sequence[Option]) ->
 
 
 def _option(word: str, takes: Sequence[Option]) -> Option | None:
-    name, equals, _ = word.partition("=")
+    name, equals, value = word.partition("=")
     for option in takes:
-        if word in option.words or (equals and not option.words and name == option.name):
+        named = bool(equals) and name == option.name
+        if word in option.words or (named and (not option.words or value in option.words)):
             return option
     return None
+
+
+def _word(word: str, option: Option) -> str:
+    """Take the name off a word; both ``zh`` and ``tokenizer=zh`` are understood."""
+    return word if word in option.words else word.partition("=")[2]
 
 
 def _number(metric: str, word: str, option: Option) -> Value:
@@ -135,6 +142,10 @@ def _refused(metric: str, word: str, takes: Sequence[Option]) -> InputError:
     key = f"{metric}:{word}"
     if not takes:
         return InputError(f"metric {metric!r} takes no option; found {key!r}")
+    name, equals, value = word.partition("=")
+    for option in takes:
+        if equals and option.words and name == option.name:
+            return InputError(f"{key!r}: {unknown_name(name, value, option.words)}")
     known = [form for option in takes for form in option.forms]
     if word.isdigit() and not takes[0].words:
         return InputError(f"{key!r}: a number needs its name; did you mean {takes[0].name}={word}?")

@@ -3,15 +3,17 @@
     J(A, B) = |A ∩ B| / |A ∪ B| ≥ threshold
 
 for the sets A and B of two texts' n-grams (Broder, "On the resemblance and containment of
-documents", SEQUENCES 1997); 5-grams and 0.8 are the choice of Lee et al., "Deduplicating training
-data makes language models better", ACL 2022. A score is the share of texts that have such a copy
-among the other texts, or among references.
+documents", SEQUENCES 1997); 5-grams are the choice of Lee et al., "Deduplicating training data
+makes language models better", ACL 2022. A score is the share of texts that have such a copy among
+the other texts, or among references.
 
 Candidates are pairs whose MinHash signatures (by datasketch) agree in a band, and every candidate's
 similarity is computed exactly, so nothing is called a copy that is none. Bands are chosen so that a
 pair just at the threshold is missed with a chance of at most 1 %, and pairs of higher similarity
 less (with 21 bands of 6 rows, the usual ones, 0.2 % at 0.8 and 1 in ten million at 0.9). What is
 missed depends on `seed` and the two texts alone, not on the order of the texts or on the others.
+Where very many texts are each just below the threshold to all others, nearly all pairs are
+candidates, and the time grows with the square of their number (14 s for 10,000).
 
 A changed word takes up to n n-grams with it, so texts of 12 tokens are no near copies by their
 5-grams as soon as one word differs: take a lower `order` for short texts. Texts of fewer tokens
@@ -29,6 +31,7 @@ import numpy as np
 from calipers.errors import InputError
 from calipers.estimate.validate import check_whole, is_positive
 from calipers.score import Score
+from calipers.text.checks import check_order
 from calipers.text.corpus import Corpus
 from calipers.text.distinct_ngrams import too_short
 from calipers.text.minhash import bands, load_datasketch
@@ -84,7 +87,7 @@ def near_duplicates(
         What the texts may have been copied from, such as the training set; without, the texts are
         held against each other.
     order
-        Tokens of an n-gram, at least 1.
+        Tokens of an n-gram, 1 to 100.
     threshold
         Jaccard similarity of the n-gram sets from which on two texts are near, above 0, at most 1.
     permutations
@@ -171,7 +174,7 @@ def near_duplicate_pairs(
 
 
 def _settings(order: int, threshold: float, permutations: int, seed: int) -> Settings:
-    order = check_whole("order", order, 1)
+    order = check_order(order)
     permutations = check_whole("permutations", permutations, 1)
     if permutations > MOST_PERMUTATIONS:
         raise InputError(

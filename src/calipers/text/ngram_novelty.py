@@ -22,8 +22,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.validate import check_choice, check_whole
+from calipers.estimate.validate import check_choice
 from calipers.score import Score
+from calipers.text.checks import check_order
 from calipers.text.corpus import Corpus, join
 from calipers.text.distinct_ngrams import too_short
 from calipers.text.ngram_kernels import count_within
@@ -48,7 +49,7 @@ def novelty(
     references
         What they may have been taken from: the references, or the training set.
     order
-        Tokens of an n-gram, at least 1.
+        Tokens of an n-gram, 1 to 100.
     of
         ``"tokens"`` counts every occurrence of an n-gram, ``"types"`` every different one once.
     tokenizer
@@ -63,8 +64,8 @@ def novelty(
     Raises
     ------
     InputError
-        If `order` is no whole number from 1, `of` is unknown, a set is empty, or corpora were not
-        tokenised together.
+        If `order` is no whole number from 1 to 100, `of` is unknown, a set is empty, or corpora
+        were not tokenised together.
 
     Examples
     --------
@@ -74,7 +75,7 @@ def novelty(
     >>> score.value, score.per_sample.tolist()
     (0.25, [0.0, 0.5])
     """
-    order = check_whole("order", order, 1)
+    order = check_order(order)
     check_choice("of", of, ("tokens", "types"))
     own, known = as_corpora(texts, references, tokenizer)
     ids, starts, new = _new(own, known, order)

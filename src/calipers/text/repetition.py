@@ -13,6 +13,11 @@ phrase has three tokens or more, and for more than 50 if it is shorter. With
 ``found = repeated_endings(texts, longest=90)`` that is
 ``(found.copies > 1) & ((found.lengths > 2) | (found.copies > 50))``.
 
+NLTK's tokenizer takes only the last full stop of a text off its word, so a text is searched twice:
+as it is, and with that stop put back where the text has the same word with its stop before
+(closing quotes and brackets stay behind it). The search that finds more copies counts. So "It was a
+dog. It was a dog." is a loop, of four tokens.
+
 By the rule of the paper, "…!!" ends in a repeated phrase where the tokenizer takes the marks
 apart, so hold the share against that of people's texts. A loop that is broken off in the middle
 of a phrase is still seen (the phrase then begins elsewhere); one that varies, or that the text got
@@ -28,7 +33,10 @@ from numpy.typing import NDArray
 
 from calipers.estimate.validate import check_whole
 from calipers.score import Score
-from calipers.text.distinct_ngrams import check_order, own_shares, too_short
+from calipers.text.checks import check_order
+from calipers.text.corpus import Corpus
+from calipers.text.distinct_ngrams import own_shares, too_short
+from calipers.text.final_stops import with_final_stops
 from calipers.text.signing import mean_score, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 
@@ -41,7 +49,8 @@ class RepeatedEndings:
     ----------
     lengths
         Tokens of the phrase that has the most copies, of equals the shortest, int64 of shape
-        ``(n,)``; 0 where a text does not end in a repetition.
+        ``(n,)``, a final full stop being part of its word where that has more copies; 0 where a
+        text does not end in a repetition.
     copies
         How often it stands there without a break, int64 of shape ``(n,)``; 1 where nothing is
         repeated.
@@ -81,12 +90,21 @@ def repeated_endings(
     >>> found.lengths.tolist(), found.copies.tolist()
     ([3, 0], [3, 1])
     """
-    from calipers.text.repetition_kernels import repeated_ends
-
     reach = None if longest is None else check_whole("longest", longest, 1)
     corpus = as_corpus(texts, tokenizer)
-    reach = len(corpus.tokens) if reach is None else min(reach, len(corpus.tokens))
-    return RepeatedEndings(*repeated_ends(corpus.tokens, corpus.starts, reach))
+    return _endings(corpus, len(corpus.tokens) if reach is None else min(reach, len(corpus.tokens)))
+
+
+def _endings(corpus: Corpus, reach: int) -> RepeatedEndings:
+    from calipers.text.repetition_kernels import repeated_ends
+
+    lengths, copies = repeated_ends(corpus.tokens, corpus.starts, reach)
+    tokens, starts = with_final_stops(corpus)
+    if tokens is not corpus.tokens:
+        joined_lengths, joined_copies = repeated_ends(tokens, starts, reach)
+        more = joined_copies > copies
+        lengths, copies = np.where(more, joined_lengths, lengths), np.maximum(joined_copies, copies)
+    return RepeatedEndings(lengths, copies)
 
 
 def repetition_frequency(

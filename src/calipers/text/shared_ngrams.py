@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.score import Score
-from calipers.text.distinct_ngrams import check_order, too_short
+from calipers.text.checks import check_order
+from calipers.text.distinct_ngrams import too_short
 from calipers.text.ngrams import NGrams
 from calipers.text.signing import FROM_ZERO, mean_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus

@@ -22,11 +22,4 @@ def cut(corpus: Corpus, size: int, *, seed: int = 0) -> Corpus:
     if size >= len(corpus):
         return corpus
     rows = np.sort(np.random.default_rng(seed).permutation(len(corpus))[:size])
-    parts = [corpus.tokens[corpus.starts[row] : corpus.starts[row + 1]] for row in rows]
-    return Corpus(
-        texts=[corpus.texts[row] for row in rows],
-        tokens=np.concatenate(parts),
-        starts=np.concatenate([[0], np.cumsum(corpus.lengths[rows])]),
-        words=corpus.words,
-        tokenizer=corpus.tokenizer,
-    )
+    return corpus.take(rows)

@@ -25,6 +25,7 @@ import numpy as np
 from calipers.errors import InputError
 from calipers.estimate.tiles import Span
 from calipers.estimate.validate import check_whole, is_positive
+from calipers.text.checks import check_order
 from calipers.text.corpus import Corpus, join
 from calipers.text.text_distances import Doubles, TextDistances, equal_ones, equal_texts
 
@@ -44,7 +45,7 @@ class NgramKernel:
     order: int = 3
 
     def __post_init__(self) -> None:
-        check_whole("order", self.order, 1)
+        check_order(self.order)
 
     @property
     def name(self) -> str:

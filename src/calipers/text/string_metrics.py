@@ -36,6 +36,7 @@ from calipers.metrics.support import (
 )
 from calipers.score import Score
 from calipers.text.corpus import Corpus
+from calipers.text.sizing import cut
 from calipers.text.string_kernels import NgramKernel, SubsequenceKernel
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora
 
@@ -176,13 +177,4 @@ def _drawn(generated: Corpus, reference: Corpus, sample: int, seed: int) -> tupl
             raise InputError(
                 f"sample must be at most the number of {name}, {len(corpus)}; found {sample}"
             )
-    return _some(generated, sample, seed), _some(reference, sample, seed)
-
-
-def _some(corpus: Corpus, sample: int, seed: int) -> Corpus:
-    rows = np.random.default_rng([seed, len(corpus)]).choice(len(corpus), sample, replace=False)
-    rows.sort()
-    parts = [corpus.tokens[corpus.starts[row] : corpus.starts[row + 1]] for row in rows]
-    starts = np.concatenate([[0], np.cumsum(corpus.lengths[rows])])
-    texts = [corpus.texts[row] for row in rows]
-    return Corpus(texts, np.concatenate(parts), starts, corpus.words, corpus.tokenizer)
+    return cut(generated, sample, seed=seed), cut(reference, sample, seed=seed)

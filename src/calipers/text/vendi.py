@@ -27,6 +27,7 @@ from calipers.metrics.vendi import rke as rke_of_rows
 from calipers.metrics.vendi import vendi_score as vendi_of_rows
 from calipers.metrics.vendi_entropy import check_order
 from calipers.score import Score
+from calipers.text.checks import check_order as check_length
 from calipers.text.signing import text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 from calipers.text.vendi_features import features, vendi_of_features
@@ -149,7 +150,7 @@ def _check_orders(orders: Sequence[int]) -> tuple[int, ...]:
     if not given:
         raise InputError("orders must hold at least one length of n-grams; found none")
     for order in given:
-        check_whole("every one of orders", order, 1)
+        check_length(order, name="every one of orders")
     return given
 
 

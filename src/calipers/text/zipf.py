@@ -2,7 +2,7 @@
 
 Minus the slope of the least-squares line through (ln rank, ln frequency) of the 5,000 most frequent
 tokens of the whole set, ranks from 1: Holtzman et al., "The Curious Case of Neural Text
-Degeneration", ICLR 2020, section 5, and Pillutla et al., JMLR 2023, section 6.3. It is the value
+Degeneration", ICLR 2020, and Pillutla et al., JMLR 2023, section 6.3. It is the value
 that their published script ``metrics/zipf.py`` gives for the same tokens; they count GPT-2's word
 pieces, so their tables need that tokenizer. Which of two equally frequent words comes first makes
 no difference.

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from calipers import text
+from calipers.text.checks import LONGEST
 from calipers.text.entries.memo import Memo
 from calipers.text.entries.metric import FROM_ZERO, Held, TextMetric
 from calipers.text.entries.options import order
@@ -75,6 +76,7 @@ ENTRIES = (
                 usual=0,
                 tells="longest n-grams of words that count too; 2 is chrF++",
                 least=0,
+                most=LONGEST,
             ),
         ),
         range=PERCENT,
@@ -91,6 +93,7 @@ ENTRIES = (
         blind=WORDING,
         side="aligned",
         on_request=True,
+        slow=True,
         range=FROM_ZERO,
         better="lower",
         extra="bleu",
@@ -134,6 +137,7 @@ ENTRIES = (
         side="aligned",
         takes=(WEIGHTS,),
         on_request=True,
+        slow=True,
         range=SIGNED_UNIT,
         better="higher",
         extra="text",
@@ -149,6 +153,7 @@ ENTRIES = (
         side="aligned",
         takes=(WEIGHTS,),
         on_request=True,
+        slow=True,
         range=SIGNED_UNIT,
         better="higher",
         extra="text",
@@ -164,6 +169,7 @@ ENTRIES = (
         side="aligned",
         takes=(WEIGHTS,),
         on_request=True,
+        slow=True,
         range=SIGNED_UNIT,
         better="higher",
         extra="text",

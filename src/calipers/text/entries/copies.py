@@ -55,7 +55,7 @@ ENTRIES = (
         ),
         shown=("near_duplicates", "near_duplicates:train"),
         on_request=True,
-        sized=True,
+        sized=lambda options: options["against"] == "itself",
         extra="duplicates",
         package="datasketch",
     ),
@@ -81,7 +81,7 @@ ENTRIES = (
         ),
         shown=("novelty", "novelty:train"),
         better="higher",
-        sized=True,
+        sized=lambda options: options["of"] == "types",
     ),
     TextMetric(
         name="longest_copied_span",
@@ -105,6 +105,6 @@ ENTRIES = (
         shown=("longest_copied_span", "longest_copied_span:train"),
         range=FROM_ZERO,
         better="lower",
-        sized=True,
+        sized=lambda options: options["over"] == "largest",
     ),
 )

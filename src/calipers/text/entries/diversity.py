@@ -19,7 +19,7 @@ ENTRIES = (
         read=lambda held, options: text.distinct(
             held.texts, order=options["n"], per=options["per"]
         ),
-        source="Li et al., NAACL 2016; both forms in Tevet and Berant, EACL 2021",
+        source="Li et al., NAACL 2016; both forms in Gu et al. (DialogWAE), ICLR 2019",
         blind=f"{SENSE}; falls with length and with the number of texts alone",
         takes=(
             order(1),
@@ -31,7 +31,7 @@ ENTRIES = (
             ),
         ),
         shown=("distinct:n=2", "distinct:n=2:sample"),
-        sized=True,
+        sized=lambda options: options["per"] == "system",
     ),
     TextMetric(
         name="expectation_adjusted_distinct",

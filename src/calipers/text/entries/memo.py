@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 if TYPE_CHECKING:
     from calipers.text.corpus import Corpus
@@ -22,7 +22,8 @@ class Memo:
     def get(self, held: Held, options: Hashable, make: Callable[[], Result]) -> Result:
         """Return what was made of these sets by these options before, or make it."""
         mine = self._kept.setdefault(held.texts, {})
-        place = (held.against, held.seed, options)
+        against = None if held.against is None else ref(held.against)
+        place = (against, held.seed, options)
         if place not in mine:
             mine[place] = make()
         found: Result = mine[place]

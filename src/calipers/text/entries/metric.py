@@ -77,10 +77,12 @@ class TextMetric:
         The keys that the default table has of it.
     on_request
         Whether it is left out unless it, its family or all was asked for.
+    slow
+        Whether its family and all leave it out too, so that it must be asked for by its own name.
     range, better
         As of its scores.
     sized
-        Whether the number of texts alone moves it.
+        Whether the number of texts alone moves it, or by which options it does.
     ordered
         Whether the order of the texts moves it.
     extra, package
@@ -97,9 +99,10 @@ class TextMetric:
     takes: tuple[Option, ...] = ()
     shown: tuple[str, ...] = ()
     on_request: bool = False
+    slow: bool = False
     range: tuple[float, float] = UNIT
     better: Better = "closest"
-    sized: bool = False
+    sized: bool | Callable[[Mapping[str, Any]], bool] = False
     ordered: bool = False
     extra: str | None = None
     package: str | None = None

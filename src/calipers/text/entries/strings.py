@@ -50,7 +50,6 @@ ENTRIES = (
         side="against",
         takes=(order(4),),
         better="higher",
-        sized=True,
     ),
     TextMetric(
         name="string_mauve",

@@ -61,7 +61,7 @@ ENTRIES = (
         family="words",
         tells="how steeply frequency falls from common to rare tokens",
         read=lambda held, options: text.zipf_coefficient(held.texts, top=options["top"]),
-        source="Holtzman et al., ICLR 2020, section 5.2; Pillutla et al., JMLR 2023, section 6.3",
+        source="Holtzman et al., ICLR 2020; Pillutla et al., JMLR 2023, section 6.3",
         blind="word order and meaning: shuffled words score the same",
         takes=(
             Option(name="top", usual=5000, tells="most frequent tokens that are fitted", least=2),

@@ -1,7 +1,8 @@
 """Which tokenizers there are, and how a name or a path is understood.
 
 ========================  ==========================================================================
-``nltk``                  NLTK's ``NLTKWordTokenizer`` on the whole text; the default
+``nltk``                  NLTK's ``NLTKWordTokenizer`` on the whole text, so that only the last full
+                          stop is split from its word (``13a`` splits all); the default
 ``whitespace``            what stands between white space
 ``characters``            every Unicode code point, white space too
 ``13a``, ``intl``, …      sacrebleu's tokenizers
@@ -84,6 +85,10 @@ def _by_path(given: str) -> Tokenizer:
         return load_path(path)
     if place and given.startswith(PREFIX):
         return load_named(place)
+    if given.startswith(PREFIX):
+        raise InputError(f"tokenizer {given!r}: give a name or folder after {PREFIX}")
+    if given.lower() in NAMES:
+        raise InputError(f"unknown tokenizer {given!r}; did you mean {given.lower()!r}?")
     if _looks_like_path(given):
         cached = f"; one in the Hugging Face cache is written {PREFIX}{given}"
         raise InputError(
