@@ -69,6 +69,12 @@ class Score:
         """
         return None if self.reference is None else abs(self.value - self.reference)
 
+    def __str__(self) -> str:
+        """Write the value, the reference's own beside it where there is one, and the signature."""
+        beside = "" if self.reference is None else _beside(self.reference, self.gap)
+        why = f" ({self.reason})" if self.reason else ""
+        return f"{self.value:.4g}{why}{beside}" + (f"  {self.signature}" if self.signature else "")
+
     def __float__(self) -> float:
         return float(self.value)
 
@@ -94,6 +100,10 @@ def signature(pins: Mapping[str, object]) -> str:
 def join_signature(*parts: str) -> str:
     """Join signature lines, leaving out empty ones."""
     return "|".join(part for part in parts if part)
+
+
+def _beside(reference: float, gap: float | None) -> str:
+    return f" (reference {reference:.4g}, gap {gap:.4g})"
 
 
 def _pin(value: object) -> str:

@@ -40,7 +40,7 @@ def test_the_table(calipers, files):
     result = calipers("text", "a.jsonl", "b=b-*.jsonl", "--reference", "human.jsonl", *files)
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("Reference: human, n = 20/24 · tokenizer whitespace · seed 0")
-    for words in ("Self-BLEU-4", "Distinct-2", "Novelty-4↑", "gap", "b: mean over 2 seed files"):
+    for words in ("Self-BLEU-4", "Distinct-2", "Novelty-4 ", "gap", "b: mean over 2 seed files"):
         assert words in result.stdout
     assert "\x1b" not in result.stdout
 
@@ -116,7 +116,10 @@ def test_without_nltk_the_way_around_is_named(calipers, files, monkeypatch):
         (["a.jsonl", "--metrics", ","], "--metrics must name at least one metric; found ','"),
         (["a.jsonl", "--metrics", "novelty"], "'novelty' needs a reference (--reference FILE"),
         (["a.jsonl", "--metrics", "precision"], "unknown text metric 'precision'"),
+        (["a.jsonl", "--metrics", "self_bleu:sample=25"], "sample must be at most 24, since the"),
         (["a.jsonl", "--tokenizer", "whitspace"], "did you mean 'whitespace'"),
+        (["a.jsonl", "--tokenizer", "NLTK"], "unknown tokenizer 'NLTK'; did you mean 'nltk'?"),
+        (["a.jsonl", "--tokenizer", "hf:"], "give a name or folder after hf:"),
         (["a.jsonl", "--aligned"], "--aligned holds text i against row i of --reference FILE"),
         (["a.jsonl", "-r", "b-0.jsonl", "--aligned"], "a.jsonl: has 24 texts and the reference"),
         (["a.jsonl", "-r", "human.jsonl", "--metrics", "bleu"], "a reference for each row"),
@@ -177,14 +180,20 @@ def test_the_page_of_a_text_metric(calipers):
         "in tables: Self-BLEU-4",
         "0 to 1; closest to the reference's own value is best",
         "calipers text --metrics self_bleu",
-        "n=NUMBER, 4 (usual)",
+        "n=NUMBER (usual 4)",
         "all (usual), pairwise",
         "Zhu et al. (Texygen), SIGIR 2018",
         "Not detected",
     ):
         assert words in page, words
     assert calipers("metrics", "text.self_bleu").stdout == written
-    assert "pip install 'calipers[bleu]'" in calipers("metrics", "bleu").stdout
+    bleu = " ".join(calipers("metrics", "bleu").stdout.split())
+    assert "pip install 'calipers[bleu]'" in bleu
+    assert "Options n=NUMBER (usual 4) - tokens of an n-gram 13a (usual), intl, zh" in bleu
+    assert calipers("metrics", "vendi").stdout.rstrip().endswith("  Of texts      text.vendi")
+    assert "Of texts" not in calipers("metrics", "text.vendi").stdout
+    assert "asked for by its own name, since it is slow" in calipers("metrics", "ter").stdout
+    assert "neither end is good" in calipers("metrics", "novelty").stdout
 
 
 def test_the_text_catalogue_as_json(calipers):
@@ -198,9 +207,11 @@ def test_the_text_catalogue_as_json(calipers):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("slef_bleu", "unknown text metric 'slef_bleu'; did you mean 'self_bleu'"),
+        ("slef_bleu", "unknown metric 'slef_bleu'; did you mean 'self_bleu'"),
         ("distinct:m=2", "unknown option 'm=2'"),
-        ("text.mauve", "unknown text metric 'mauve'"),
+        ("text.mauve", "unknown text metric 'mauve': it measures embeddings"),
+        ("zipf", "did you mean 'zipf_coefficient'?"),
+        ("vendi_score", "did you mean 'vendi' or 'text.vendi'?"),
         ("mauv", "unknown metric 'mauv'; did you mean 'mauve'"),
     ],
 )

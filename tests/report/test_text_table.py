@@ -11,8 +11,10 @@ from rich.console import Console
 from calipers.comparison import SetSummary
 from calipers.comparison.text_model import TextComparison, TextResult
 from calipers.report.text_content import gap_text, value_text
-from calipers.report.text_names import FAMILIES, LABELS, MEANINGS, ORDERS, text_label
+from calipers.report.text_meanings import PLAIN, TOLD, text_meaning
+from calipers.report.text_names import FAMILIES, LABELS, ORDERS, text_label
 from calipers.report.text_table import TextTable, text_table
+from calipers.report.text_words import legend
 from calipers.score import Score
 from calipers.text.catalogue import TEXT_FAMILIES, TEXT_METRICS
 
@@ -58,7 +60,7 @@ def test_reference_value_and_gap_side_by_side():
     text = text_table(made())
     assert row(text, "Length") == ["100", "101", "1*", "105", "5"]
     assert row(text, "Distinct-2") == ["0.500", "0.510", "0.010*", "0.550", "0.050"]
-    assert row(text, "Novelty-4↑") == ["0.890*", "0.850"]
+    assert row(text, "Novelty-4") == ["0.890", "0.850"]
     lines = text.splitlines()
     assert lines.index("diversity") < lines.index("copies")
     assert text.startswith("Reference: human, n = 500 · tokenizer nltk · seed 0")
@@ -137,7 +139,7 @@ def test_only_row_by_row_metrics_need_no_reference_column():
     data = made(keys=("novelty",))
     data["reference"]["scores"] = {}
     text = text_table(data)
-    assert row(text, "Novelty-4↑") == ["0.890*", "0.850"]
+    assert row(text, "Novelty-4") == ["0.890", "0.850"]
     assert "gap" not in text
 
 
@@ -149,7 +151,7 @@ def test_only_row_by_row_metrics_need_no_reference_column():
         (0.81234, [0.02, 1.0], 0.027, ("0.812", "0.027")),
         (0.2, [0.0, None], 0.1, ("0.2000", "0.1000")),
         (24.0, [0.0, None], 3.0, ("24", "3")),
-        (-0.0001, [-1.0, 1.0], 0.1, ("-0.0001000", "0.1000000")),
+        (-0.0001, [-1.0, 1.0], 0.1, ("-0.0001000", "0.1000")),
         (None, [0.0, 1.0], None, ("–", "–")),
     ],
 )
@@ -160,7 +162,7 @@ def test_numbers(value, bounds, gap, texts):
 
 def test_every_metric_has_a_name_a_meaning_and_a_heading():
     assert {*FAMILIES} == {*TEXT_FAMILIES}
-    assert {*LABELS} == {*MEANINGS} == {*TEXT_METRICS}
+    assert {*LABELS} == {*PLAIN, *TOLD} == {*TEXT_METRICS}
     for name, metric in TEXT_METRICS.items():
         assert LABELS[name][0] == metric.family
         usual = {option.name: option.usual for option in metric.takes}
@@ -181,3 +183,79 @@ def test_no_two_keys_have_one_label():
     labels = [text_label(key) for key in [*TEXT_METRICS, *keys]]
     assert len(labels) == len({*labels})
     assert text_label("unknown:x\x1b") == "unknown:x\N{REPLACEMENT CHARACTER}"
+
+
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("moving_average_ttr:window=20", "in a window of 20"),
+        ("moving_average_ttr", "in a window of 50"),
+        ("rouge", "words in one order in common with the reference of the row (F1)"),
+        ("rouge:rouge1:recall", "words in common with the reference of the row (share of the ref"),
+        ("rouge:rouge2", "pairs of words in common"),
+        ("rouge:rouge3:precision", "runs of 3 words in common with the reference of the row (sh"),
+        ("rouge:rougeLsum", "sentence by sentence"),
+        ("longest_copied_span:largest:train", "any text that the training set holds"),
+        ("longest_copied_span", "a text that the reference holds too; shorter texts copy less"),
+        ("novelty", "n-grams that the reference does not hold; loops are new too"),
+        ("novelty:types:train", "different n-grams that the training set does not hold"),
+        ("near_duplicates:train", "nearly repeat one of the training set"),
+        ("near_duplicates", "nearly repeat another"),
+        ("exact_duplicates:folded", "but for case and white space"),
+        ("distinct:sample", "the same within each text, averaged"),
+        ("mean_length:characters", "number of characters of a text"),
+        ("median_length:words", "words of the text in the middle"),
+        ("length_spread", "lengths in tokens"),
+        ("self_bleu:n=2:pairwise", "over all pairs"),
+        ("chrf:words=2", "characters and words in common"),
+        ("non_termination:limit=9", "cut off at 9 tokens"),
+        ("text.string_mauve:subsequence", "by shared subsequences with gaps; 1 is no gap"),
+        ("unknown", ""),
+    ],
+)
+def test_the_line_of_a_row_is_true_of_its_options(key, told):
+    assert told in text_meaning(key)
+    assert told or not text_meaning(key)
+
+
+def test_rows_of_one_metric_share_a_line_only_where_it_is_true_of_both():
+    def lines(*keys):
+        data = made()
+        data["settings"]["metrics"] = [*keys]
+        return dict(legend(data))
+
+    assert set(lines("self_bleu:n=2", "self_bleu")) == {"words", "Self-BLEU"}
+    apart = lines("distinct:n=2", "distinct:n=2:sample", "novelty", "novelty:train")
+    assert "whole set" in apart["Distinct-2"]
+    assert "within each text" in apart["Distinct-2 in a text"]
+    assert "reference" in apart["Novelty-4"]
+    assert "training set" in apart["Novelty-4 to training"]
+    assert apart["words"] == "median words of a text, split at spaces"
+
+
+def test_neither_end_of_novelty_is_good():
+    data = made(keys=("novelty",))
+    data["reference"]["scores"] = {}
+    text = text_table(data)
+    assert "↑" not in text
+    assert "*" not in text
+
+
+def test_a_row_has_whole_numbers_only_where_all_are():
+    data = made()
+    for row_, value in zip(
+        [data["reference"], *data["systems"]], (160.0, 161.5, 178.0), strict=True
+    ):
+        row_["scores"]["mean_length"]["value"] = value
+    for system, gap in zip(data["systems"], (1.5, 18.0), strict=True):
+        system["scores"]["mean_length"]["gap"] = gap
+    assert row(text_table(data), "Length") == ["160.0", "161.5", "1.5*", "178.0", "18.0"]
+
+
+def test_the_reference_is_called_what_the_table_calls_it():
+    data = made()
+    data["reference"]["warnings"] = ["is odd"]
+    data["reference"]["scores"]["self_bleu"] = {"value": None, "reason": "it is so"}
+    text = text_table(data)
+    assert "warning: reference: is odd" in text
+    assert "note: reference, Self-BLEU-4: it is so" in text

@@ -10,8 +10,11 @@ import pytest
 
 from calipers import text
 from calipers.errors import InputError, MissingExtraError
+from calipers.road.text_limits import MOST_FOR_VENDI
 from calipers.road.text_run import measure_texts
+from calipers.road.text_scripts import script_warnings
 from calipers.samples import SampleSet, read_samples
+from calipers.text.vendi_features import MOST_DENSE
 
 HUMAN = [
     f"the {a} saw a {b} near the old {c}"
@@ -242,3 +245,80 @@ def test_every_step_is_told():
     watch = Watch()
     run({"a": DULL, "b": DULL}, reference=HUMAN, progress=watch)
     assert watch.steps == {"Tokenising": [0, None], "Measuring": [12, 12]}
+
+
+CHINESE = ["今天天气很好我们去公园吧", "他喜欢看书也喜欢音乐"] * 6
+THAI = ["วันนี้อากาศดีมากเราไปสวนสาธารณะกันเถอะ"] * 4
+
+
+@pytest.mark.parametrize(
+    ("texts", "tokenizer", "end"),
+    [
+        (CHINESE, "whitespace", "in one piece (1.0 tokens a text); take --tokenizer zh, ja-mecab"),
+        (THAI, "whitespace", "in one piece (1.0 tokens a text); take --tokenizer characters"),
+        (["，".join(CHINESE)], "intl", "in long pieces (23.0 tokens a text)"),
+        (CHINESE, "characters", None),
+        (CHINESE, "zh", None),
+        (["今天 天气 很 好 我们 去 公园 吧"], "whitespace", None),
+        ([*HUMAN, *CHINESE], "whitespace", None),
+        (["", " . ", "!"], "whitespace", None),
+    ],
+)
+def test_scripts_without_spaces(texts, tokenizer, end):
+    (corpus,) = text.tokenise(texts, tokenizer=tokenizer)
+    found = [*script_warnings(corpus)]
+    assert bool(found) == bool(end)
+    if end:
+        assert found[0].startswith("its texts are in a script without spaces, which ")
+        assert end in found[0]
+
+
+def test_scripts_are_warned_of_by_the_run():
+    found = run({"zh": CHINESE}, ["mean_length"], reference=THAI * 3)
+    assert any("without spaces" in each for each in found["zh"].warnings)
+    assert any("without spaces" in each for each in found.reference.warnings)
+
+
+def test_balls_that_hold_everything_are_warned_of():
+    unlike = [f"{chr(97 + i)}{i} q{i} w{i} e{i}" for i in range(12)]
+    metrics = ["string_recall", "string_coverage"]
+    found = run({"x": [each.upper() for each in unlike]}, metrics, reference=unlike)["x"]
+    (warning,) = [each for each in found.warnings if "balls" in each]
+    assert warning.startswith("String recall 1.000, String coverage 1.000: the balls hold (nearly)")
+    same = run({"x": unlike}, metrics, reference=unlike)["x"]
+    assert not any("balls" in each for each in same.warnings)
+
+
+def test_one_text_is_in_the_singular():
+    warnings = run({"one": ["a b c"]}, ["mean_length"])["one"].warnings
+    assert "1 text is few: chance alone moves its statistics a lot" in warnings
+    with pytest.raises(InputError, match="one: has 1 text and the reference has 24 texts"):
+        run({"one": ["a b c"]}, None, reference=HUMAN, aligned=True)
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        ("self_bleu:sample=25", "sample must be at most 24, since the smallest set has 24 texts"),
+        ("self_bleu:others=24", "others must be at most 23"),
+        ("self_bleu:sample=9:others=7", "sample must be at most 8"),
+        ("vendi", "vendi: takes at most 20 texts, found 24; take vendi:q=2, vendi:q=inf or --max"),
+    ],
+)
+def test_what_the_sizes_do_not_allow_is_said_before(monkeypatch, metric, message):
+    monkeypatch.setattr("calipers.road.text_limits.MOST_FOR_VENDI", 20)
+    with pytest.raises(InputError) as error:
+        run({"dull": DULL}, [metric])
+    assert message in str(error.value)
+    run({"dull": DULL}, ["vendi:q=2", "diversity", "self_bleu:sample=8:others=7"])
+
+
+def test_the_limit_is_that_of_the_metric():
+    assert MOST_FOR_VENDI == MOST_DENSE
+
+
+def test_kept_sizes_name_only_what_they_move():
+    metrics = ["distinct:n=2:sample", "novelty:train", "longest_copied_span:train", "distinct"]
+    found = run({"dull": DULL, "few": DULL[:9]}, metrics, train=HUMAN, keep_sizes=True)
+    (warning,) = found.warnings
+    assert "alone moves distinct, so these values are not comparable" in warning

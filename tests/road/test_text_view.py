@@ -129,3 +129,33 @@ def test_the_choices_of_the_run_reach_the_texts(sides):
     assert found["good"]["text.mean_length"].signature.endswith("sampling_seed:3")
     kept = run(sides, "precision,text.self_bleu", keep_sizes=True)
     assert kept["good"]["text.self_bleu"].reference == text.self_bleu(sides[0]).value
+
+
+def test_embeddings_are_told_of_before_the_other_command(rng):
+    rows = rng.standard_normal((40, 3))
+    with pytest.raises(InputError, match="need texts; it holds embeddings"):
+        compare(rows, {"x": rows + 0.1}, metrics="text.self_bleu")
+
+
+def test_names_that_neither_catalogue_has(sides):
+    with pytest.raises(InputError, match="unknown metric 'selfbleu'; did you mean 'self_bleu'"):
+        run(sides, "precision,selfbleu")
+    assert run(sides, "form")["good"]["form.precision"].value > 0
+
+
+def test_the_header_names_the_tokenizer_and_namesakes_are_told_apart(sides):
+    found = run(sides, "precision,vendi,text.vendi,text.novelty")
+    shown = str(found)
+    assert " · tokenizer nltk-" in shown.splitlines()[0]
+    for words in ("Text Vendi≈", "Text Vendi ", "Novelty-4 "):
+        assert words in shown
+    assert "Novelty-4↑" not in shown
+    assert "tokenizer" not in str(run(sides, "precision")).splitlines()[0]
+
+
+def test_what_measuring_texts_brings_up_is_warned_of(sides):
+    copies = {"same": [sides[1]["good"][0]] * 60}
+    found = run((sides[0], copies), "precision,text.mean_length")
+    said = [each for each in found["same"].warnings if "59 of 60 texts repeat" in each]
+    assert len(said) == 1
+    assert not any("texts are few" in each for each in found["same"].warnings)

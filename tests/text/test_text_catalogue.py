@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InputError, MissingExtraError
+from calipers.metrics.entries import METRICS
 from calipers.text.catalogue import (
     TEXT_FAMILIES,
     TEXT_METRICS,
@@ -19,6 +21,7 @@ from calipers.text.catalogue import (
 )
 from calipers.text.described import describe_text, is_text_name
 from calipers.text.keys import split_text_key
+from calipers.text.nearby import ALIASES, NUMBERED, check_known
 
 
 @pytest.mark.parametrize(
@@ -112,7 +115,12 @@ def test_families_and_all():
     of_order = [choice.key for choice in choose_text("diversity:n=3")]
     assert of_order == ["distinct:n=3", "expectation_adjusted_distinct:n=3", "self_bleu:n=3"]
     every = {c.metric.name for c in choose_text("all", train=True, aligned=True)}
-    assert every == {*TEXT_METRICS}
+    slow = {"ter", "bert_score_precision", "bert_score_recall", "bert_score_f1"}
+    assert every == {*TEXT_METRICS} - slow
+    aligned = [c.metric.name for c in choose_text("aligned", aligned=True)]
+    assert aligned == ["bleu", "chrf", "rouge"]
+    assert [c.key for c in choose_text("aligned,ter", aligned=True)][-1] == "ter"
+    assert slow <= {each["key"] for each in describe_text(["aligned"])}
     assert [c.key for c in choose_text("text")] == [c.key for c in choose_text("all")]
 
 
@@ -203,3 +211,85 @@ def test_the_catalogue_loads_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("written", "key"),
+    [
+        ("bleu:tokenizer=zh", "bleu:zh"),
+        ("self_bleu:average=pairwise", "self_bleu:pairwise"),
+        ("distinct:per=system:n=2", "distinct:n=2"),
+        ("rouge:part=recall:kind=rouge1", "rouge:rouge1:recall"),
+    ],
+)
+def test_words_may_carry_their_name(written, key):
+    assert find_text(written).key == key
+    with pytest.raises(InputError, match="unknown per 'text'; known: sample, system"):
+        find_text("distinct:per=text")
+    with pytest.raises(InputError, match="chooses per twice"):
+        find_text("distinct:per=sample:sample")
+
+
+@pytest.mark.parametrize(
+    ("key", "moved"),
+    [
+        ("distinct", True),
+        ("distinct:sample", False),
+        ("novelty:train", False),
+        ("novelty:types", True),
+        ("longest_copied_span:train", False),
+        ("longest_copied_span:largest", True),
+        ("near_duplicates", True),
+        ("near_duplicates:train", False),
+        ("self_bleu", True),
+        ("mean_length", False),
+    ],
+)
+def test_what_the_number_of_texts_moves(key, moved):
+    assert find_text(key).sized is moved
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("zipf", "'zipf_coefficient'"),
+        ("selfbleu", "'self_bleu'"),
+        ("mattr", "'moving_average_ttr'"),
+        ("ead", "'expectation_adjusted_distinct'"),
+        ("ttr", "'moving_average_ttr' or 'distinct'"),
+        ("rougeL", "'rouge'"),
+        ("rouge1", "'rouge:rouge1'"),
+        ("gzip", "'compression'"),
+        ("rep-4", "'rep_n'"),
+        ("rep-3", "'rep_n:n=3'"),
+        ("distinct-2", "'distinct:n=2'"),
+        ("self-bleu", "'self_bleu'"),
+        ("chrf++", "'chrf:words=2'"),
+        ("compression_ratio", "'compression'"),
+        ("vendi_score", "'vendi' or 'text.vendi'"),
+        ("bert_score", "'bert_score_f1'"),
+        ("precison", "'precision' or"),
+    ],
+)
+def test_a_name_from_elsewhere_points_to_the_key(name, meant):
+    with pytest.raises(InputError) as error:
+        check_known([name])
+    assert f"unknown metric {name!r}; did you mean {meant}" in str(error.value)
+    for key in re.findall(r"'([^']+)'", meant):
+        if key != "precision":
+            assert find_text(key).key == key.removeprefix("text.")
+
+
+def test_an_unlike_name_is_sent_to_the_list():
+    with pytest.raises(InputError, match="^unknown metric 'qqqqq'; calipers metrics lists them a"):
+        check_known(["qqqqq"])
+    check_known(["precision", "text.anything", "form", "chi2", "all"], views=["form"])
+
+
+def test_the_aliases_lead_somewhere():
+    assert all(
+        split_text_key(key)[0] in {*TEXT_METRICS, *METRICS}
+        for keys in ALIASES.values()
+        for key in keys
+    )
+    assert {*NUMBERED.values()} <= {*TEXT_METRICS}

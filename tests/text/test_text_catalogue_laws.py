@@ -48,6 +48,7 @@ MORE = [
     "non_termination:limit=9",
     "rouge:rouge1:recall",
     "chrf:words=2",
+    "ter",
 ]
 KEYS = [
     choice.key

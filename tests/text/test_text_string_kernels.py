@@ -148,7 +148,7 @@ def test_tokens_far_apart_still_count_for_less():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: NgramKernel(0), "order must be a whole number of at least 1; found 0"),
+        (lambda: NgramKernel(0), "order must be a whole number from 1 to 100; found 0"),
         (lambda: SubsequenceKernel(2.5), "order must be a whole number"),
         (lambda: SubsequenceKernel(21), "order must be at most 20; found 21"),
         (lambda: SubsequenceKernel(decay=0), "decay must be above 0 and at most 1; found 0"),

@@ -68,8 +68,10 @@ def metrics(names: Names = None, json: Json = None) -> None:
         check_outputs([("--json", json)] if json not in (None, STDIO) else [])
         from calipers.cli.metrics_text import text_of
         from calipers.report import json_text, write_text_atomically
+        from calipers.text.nearby import check_known
 
         asked = [part for name in names or () for part in _parts(name)]
+        check_known(asked)
         data = _described(asked)
         if json is not None:
             text = json_text(data)

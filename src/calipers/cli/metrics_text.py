@@ -12,7 +12,7 @@ import typer
 
 from calipers.cli.both_catalogues import TEXT, described, is_text, questions
 from calipers.report.names import UNRANKED, label
-from calipers.report.text_names import text_label
+from calipers.report.text_names import is_unranked, text_label
 
 Data = Mapping[str, Any]
 
@@ -82,6 +82,7 @@ def page_text(data: Data, width: int) -> str:
         *([("Needs", f"pip install '{data['needs']}'{_when(data)}")] if data["needs"] else []),
         ("Source", data["source"]),
         ("Not detected", data["blind"]),
+        *([("Of texts", namesake)] if (namesake := _namesake(data, base)) else []),
     ]
     return "\n".join([head, *(_field(name, text, width) for name, text in fields)])
 
@@ -112,7 +113,7 @@ def _is_textual(data: Data) -> bool:
 
 
 def _arrow(each: Data) -> str:
-    if each["better"] == "closest" or each["key"].partition(":")[0] in UNRANKED:
+    if each["better"] == "closest" or _is_unranked(each):
         return " "
     return "↓" if each["better"] == "lower" else "↑"
 
@@ -126,7 +127,7 @@ def _bounds(each: Data) -> str:
 
 def _range_words(data: Data, base: str) -> str:
     span = {"any": "any number"}.get(_bounds(data), _bounds(data))
-    side = "neither end is good" if base in UNRANKED else f"{data['better']} is better"
+    side = "neither end is good" if _is_unranked(data) else f"{data['better']} is better"
     if data["better"] == "closest":
         side = "closest to the reference's own value is best"
     equal = data["equal"]
@@ -147,8 +148,23 @@ def _measured(data: Data, base: str) -> str:
         asked = f"calipers text {asked}"
     if data["default"]:
         return f"by default; alone by {asked}"
+    if data.get("slow"):
+        return f"when asked for by its own name, since it is slow: {asked}"
     others = "" if data["key"] != base else f", {data['family']} or all"
     return f"when asked for: {asked}{others}"
+
+
+def _namesake(data: Data, base: str) -> str:
+    """The key of the metric on texts that has the same name; empty where there is none."""
+    from calipers.text.catalogue import TEXT_METRICS
+
+    return "" if _is_textual(data) or base not in TEXT_METRICS else f"{TEXT}.{base}"
+
+
+def _is_unranked(data: Data) -> bool:
+    if _is_textual(data):
+        return data["better"] != "closest" and is_unranked(data["key"])
+    return data["key"].partition(":")[0] in UNRANKED
 
 
 def _is_shared(data: Data) -> bool:
@@ -158,7 +174,10 @@ def _is_shared(data: Data) -> bool:
 
 def _options(data: Data) -> list[tuple[str, str]]:
     if _is_textual(data):
-        return [(f":{name}", _choice(data, name)) for name in data["options"]]
+        heads = ["Options", *[""] * len(data["options"])]
+        return [
+            (head, _choice(data, name)) for head, name in zip(heads, data["options"], strict=False)
+        ]
     options = [(axis.capitalize(), _words(words)) for axis, words in data["options"].items()]
     constants = [f"{c:g} for {name}" for name, c in (data["c"] or {}).items()]
     shown = constants if "estimator" in data["options"] else constants[:1]
@@ -174,8 +193,8 @@ def _choice(data: Data, name: str) -> str:
     """What an option of a text metric changes, and how it is written."""
     words, tells = data["options"][name], data["chooses"][name]
     if isinstance(words[0], str):
-        return f"{tells}: {words[0]} (usual), {', '.join(words[1:])}"
-    return f"{tells}: {name}=NUMBER, {words[0]:g} (usual)"
+        return f"{words[0]} (usual), {', '.join(words[1:])} - {tells}"
+    return f"{name}=NUMBER (usual {words[0]:g}) - {tells}"
 
 
 def _field(name: str, text: str, width: int) -> str:

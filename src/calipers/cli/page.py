@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from calipers import __version__
 from calipers.report.names import FAMILIES
 
-WIDTH = 80
+WIDTH = max(40, min(80, shutil.get_terminal_size().columns))
 
 TITLE = f"calipers {__version__}: are generated samples good, and as varied as the real thing?"
 
@@ -63,7 +64,8 @@ TEXT_FAMILY_WORDS = {
     "copies": "exact_duplicates, near_duplicates; with --reference or --train novelty, "
     "longest_copied_span",
     "strings": "with --reference: corpus_match_bleu, ...",
-    "aligned": "with --aligned: bleu, chrf, ter, rouge, bert_score_f1, ...",
+    "aligned": "with --aligned: bleu, chrf, rouge; slow, so only by their own name, ter, "
+    "bert_score_f1, ...",
 }
 
 TEXT_METRICS_NOTE = """\

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from calipers.errors import InputError, require, unknown_name
+from calipers.errors import InputError, require
 from calipers.metrics.entries import FAMILIES, METRICS, Metric
 from calipers.metrics.keys import (
     COUNTING,
@@ -22,6 +23,8 @@ from calipers.score import Score
 
 PACKAGES = {"transport": "ot"}
 """The package that an extra brings, where a metric cannot do without."""
+
+LISTED = "calipers metrics lists them all"
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,9 @@ def _unknown(base: str, words: Sequence[str]) -> InputError:
         return InputError(f"unknown metric {base!r}; did you mean {low!r}?")
     option = as_option(low)
     if option is None:
-        return unknown_name("metric", base, known)
+        near = difflib.get_close_matches(low, sorted(known), n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else LISTED
+        return InputError(f"unknown metric {base!r}; {hint}")
     kind, word = option
     first = "divergence" if kind == "a divergence" else "frontier"
     keys = (":".join((metric, word, *words)) for metric in ("mauve", first))

@@ -11,7 +11,8 @@ from calipers.report.names import HEADLINE, UNRANKED, clean, label, meaning
 from calipers.report.names import MEANINGS as OF_EMBEDDINGS
 from calipers.report.numbers import best_of, interval_text, score_text, size_text, words_text
 from calipers.report.text_content import value_text
-from calipers.report.text_names import MEANINGS, text_label
+from calipers.report.text_meanings import text_meaning
+from calipers.report.text_names import is_unranked, text_label
 
 Data = Mapping[str, Any]
 Write = Callable[[Data | None], str]
@@ -38,6 +39,8 @@ class Metric:
     @property
     def ranked(self) -> bool:
         """Whether the best of several values can be told."""
+        if self.view == TEXT:
+            return self.better == "closest" or not is_unranked(self.metric)
         return self.metric.partition(":")[0] not in UNRANKED
 
     @property
@@ -52,15 +55,18 @@ class Metric:
 
     @property
     def label(self) -> str:
-        """Name the metric."""
-        return text_label(self.metric) if self.view == TEXT else label(self.metric)
+        """Name the metric; one of texts that has a namesake on embeddings says so."""
+        if self.view != TEXT:
+            return label(self.metric)
+        namesake = self.metric.partition(":")[0] in OF_EMBEDDINGS
+        return f"{'Text ' if namesake else ''}{text_label(self.metric)}"
 
     @property
     def meaning(self) -> str:
         """Say what it tells; empty for a metric that is not known."""
         base = self.metric.partition(":")[0]
         if self.view == TEXT:
-            return MEANINGS.get(base, "")
+            return text_meaning(self.metric)
         return meaning(self.metric) if base in OF_EMBEDDINGS else ""
 
     @property

@@ -29,8 +29,9 @@ def title(data: Data, *, said: Sequence[str] = ()) -> str:
     reference, settings = data["reference"], data.get("settings", {})
     cut = _cut(reference)
     size = f"n = {reference.get('n')}" + (f" of {reference['n_given']}" if cut else "")
-    changed = [key for key, usual in USUAL.items() if settings.get(key, usual) != usual]
-    keys = [key for key in ("embedder", "seed", *changed) if key in settings and key not in said]
+    changed = [key for key, value in USUAL.items() if settings.get(key, value) != value]
+    usual = ("embedder", "tokenizer", "seed", *changed)
+    keys = [key for key in usual if key in settings and key not in said]
     pins = [f"{key} {clean(settings[key])}" for key in keys]
     return " · ".join([f"Reference: {_name(reference)}, {size}", *pins])
 

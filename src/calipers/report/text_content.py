@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from calipers.report.grid import Cell, Column
 from calipers.report.names import WIDEST_NAME, clean, shorten
 from calipers.report.numbers import MISSING, number, size_text, words_text
-from calipers.report.text_names import FAMILIES, family_of, text_label
+from calipers.report.text_names import FAMILIES, family_of, is_unranked, text_label
 
 Data = Mapping[str, Any]
 Rows = Sequence[str | None]
@@ -64,7 +65,11 @@ def has_gaps(data: Data) -> bool:
 def reference_column(data: Data, rows: Rows) -> Column:
     """Give the column of T(P); empty for what holds texts against the reference."""
     scores = data["reference"]["scores"]
-    cells = [Cell(value_text(scores[key]) if key in scores else "", "dim") for key in rows if key]
+    cells = [
+        Cell(value_text(scores[key], whole=_whole(data, key)) if key in scores else "", "dim")
+        for key in rows
+        if key
+    ]
     return Column("reference", _with_headings(cells, rows))
 
 
@@ -72,19 +77,14 @@ def system_columns(data: Data, rows: Rows, index: int) -> tuple[Column, ...]:
     """Give the columns of one system: T(Q), and the gap to T(P) where there is a reference."""
     system = data["systems"][index]
     group = name_of(system)
-    scores = [system["scores"].get(key) for key in rows if key]
-    best = [best_of(data, key) == index for key in rows if key]
-    gapless = not has_gaps(data)
-    values = [
-        _marked(value_text(score), mark=mark and "gap" not in score)
-        for score, mark in zip(scores, best, strict=True)
-    ]
-    if gapless:
+    values, gaps = [], []
+    for key in filter(None, rows):
+        score, whole = system["scores"].get(key) or {}, _whole(data, key)
+        mark, gapped = best_of(data, key) == index, "gap" in score
+        values.append(_marked(value_text(score, whole=whole), mark=mark and not gapped))
+        gaps.append(_marked(gap_text(score, whole=whole), mark=mark and gapped))
+    if not has_gaps(data):
         return (Column(group, _with_headings(values, rows)),)
-    gaps = [
-        _marked(gap_text(score), mark=mark and "gap" in score)
-        for score, mark in zip(scores, best, strict=True)
-    ]
     return (
         Column("value ", _with_headings(values, rows), group=group),
         Column("gap ", _with_headings(gaps, rows), group=group),
@@ -95,12 +95,12 @@ def best_of(data: Data, key: str) -> int | None:
     """Tell which system is closest to the reference; None for a tie as shown, or for one alone."""
     shown: dict[int, tuple[float, str]] = {}
     for row, system in enumerate(data["systems"]):
-        score = system["scores"].get(key) or {}
+        score, whole = system["scores"].get(key) or {}, _whole(data, key)
         if score.get("gap") is not None:
-            shown[row] = (score["gap"], gap_text(score))
-        elif score.get("value") is not None and score.get("better") in ("higher", "lower"):
+            shown[row] = (score["gap"], gap_text(score, whole=whole))
+        elif score.get("value") is not None and _side(score, key):
             sign = -1 if score["better"] == "higher" else 1
-            shown[row] = (sign * score["value"], value_text(score))
+            shown[row] = (sign * score["value"], value_text(score, whole=whole))
     if len(shown) < 2:
         return None
     best = min(shown, key=lambda row: shown[row][0])
@@ -108,8 +108,15 @@ def best_of(data: Data, key: str) -> int | None:
     return best if alike == 1 else None
 
 
-def value_text(score: Data | None) -> str:
+def value_text(score: Data | None, *, whole: bool = True) -> str:
     """Write a value: three decimals for shares, four digits for the rest, counts in full.
+
+    Parameters
+    ----------
+    score
+        As data.
+    whole
+        Whether a whole number may go without decimals, as where its neighbours are whole too.
 
     Examples
     --------
@@ -120,34 +127,54 @@ def value_text(score: Data | None) -> str:
     """
     if score is None or score.get("value") is None:
         return MISSING
-    return _number(score["value"], score)
+    return _number(score["value"], score, whole)
 
 
-def gap_text(score: Data | None) -> str:
-    """Write a gap with the decimals of its value; empty where none is to be told."""
+def gap_text(score: Data | None, *, whole: bool = True) -> str:
+    """Write a gap with the decimals of its value, but four digits at most; empty without one.
+
+    Examples
+    --------
+    >>> gap_text({"value": 0.0123456, "gap": 12.3456, "range": [0.0, None]})
+    '12.35'
+    """
     if score is None or "gap" not in score:
         return ""
-    if score["gap"] is None:
+    gap = score["gap"]
+    if gap is None:
         return MISSING
-    decimals = len(value_text(score).partition(".")[2])
-    return f"{score['gap']:,.{decimals}f}"
+    decimals = len(value_text(score, whole=whole).partition(".")[2])
+    most = 3 - math.floor(math.log10(gap)) if gap > 0 else decimals
+    return f"{gap:,.{max(0, min(decimals, most))}f}"
 
 
-def _number(value: float, score: Data) -> str:
+def _number(value: float, score: Data, whole: bool) -> str:
     low, high = score.get("range") or (None, None)
     if low is not None and low >= 0 and high == 1:
         return number(value, unit=True)
     if abs(value) >= 1000:
         return f"{value:,.0f}"
-    if value == int(value) and abs(value) >= 10:
+    if whole and value == int(value) and abs(value) >= 10:
         return str(int(value))
     return f"{value:.4f}" if 0.001 <= abs(value) < 1 else number(value, unit=False)
 
 
+def _whole(data: Data, key: str) -> bool:
+    """Whether all values of a row are whole, so that they can go without decimals alike."""
+    sets = [data.get("reference") or {}, *data["systems"]]
+    values = [(row.get("scores") or {}).get(key, {}).get("value") for row in sets]
+    return all(value == int(value) for value in values if value is not None)
+
+
+def _side(score: Data, key: str) -> str:
+    """Where a value is better, ``"higher"`` or ``"lower"``; empty where neither end is good."""
+    better = score.get("better")
+    return better if better in ("higher", "lower") and not is_unranked(key) else ""
+
+
 def arrow(data: Data, key: str) -> str:
     """Where a value is better that has no gap; nothing for the others."""
-    scores = [system["scores"].get(key) or {} for system in data["systems"]]
-    sides = {score.get("better") for score in scores}
+    sides = {_side(system["scores"].get(key) or {}, key) for system in data["systems"]}
     return "↑" if "higher" in sides else "↓" if "lower" in sides else ""
 
 

@@ -73,42 +73,8 @@ WORDS = {
 }
 """An option to what it is called in a row; others are called by their own word."""
 
-MEANINGS = {
-    "mean_length": "mean number of tokens of a text",
-    "median_length": "tokens of the text in the middle",
-    "length_spread": "standard deviation of the lengths",
-    "vocabulary_size": "different tokens of the whole set",
-    "zipf_coefficient": "how steeply frequency falls with rank; about 1 in human texts",
-    "distinct": "share of n-grams that are different, over the set or in a text",
-    "expectation_adjusted_distinct": "different n-grams over those expected at this length",
-    "moving_average_ttr": "share of different tokens in a window of 50",
-    "self_bleu": "how much of a text the others of its set hold; high is monotonous",
-    "compression": "how many times smaller the set gets; high is monotonous",
-    "vendi": "effective number of different texts, by shared n-grams",
-    "rke": "effective number of modes, by shared n-grams",
-    "repetition_frequency": "share of texts that end in a repeated phrase",
-    "rep_n": "share of the n-grams of a text that it has had before",
-    "self_repetition": "how often the n-grams of a text stand in others of its set",
-    "non_termination": "share of texts that were cut off",
-    "exact_duplicates": "share of texts that repeat an earlier one, character for character",
-    "near_duplicates": "share of texts that nearly repeat another one, or one of the other set",
-    "novelty": "share of n-grams that the reference, or the training set, does not hold",
-    "longest_copied_span": "tokens of the longest passage that the other set holds too",
-    "corpus_match_bleu": "how much of a text is found anywhere in the reference (quality)",
-    "string_precision": "share of texts inside the reference's support, by shared n-grams",
-    "string_recall": "share of the reference inside the texts' support, by shared n-grams",
-    "string_density": "how densely the reference surrounds the texts, by shared n-grams",
-    "string_coverage": "share of the reference with a text close by, by shared n-grams",
-    "string_mauve": "how close the two sets are, by shared n-grams; 1 is no gap",
-    "bleu": "n-grams shared with the reference of the row, over the corpus",
-    "chrf": "characters in common with the reference of the row",
-    "ter": "edits from the text to the reference of the row, per 100 words of it",
-    "rouge": "words in common with the reference of the row (F1)",
-    "bert_score_precision": "how well each token is matched by one of the reference's",
-    "bert_score_recall": "how well each token of the reference is matched by one of the text's",
-    "bert_score_f1": "how well tokens match both ways, by what they mean in their context",
-}
-"""Name of a metric to one line that says what it tells."""
+UNRANKED = ("novelty", "longest_copied_span")
+"""Where no end is good: loops are new too, and short texts copy less."""
 
 
 def text_label(key: str) -> str:
@@ -137,3 +103,8 @@ def text_label(key: str) -> str:
 def family_of(key: str) -> str:
     """The family of a key, which may be unknown."""
     return LABELS.get(key.partition(":")[0], ("", ""))[0]
+
+
+def is_unranked(key: str) -> bool:
+    """Whether neither a high nor a low value of a text metric is good."""
+    return key.removeprefix("text.").partition(":")[0] in UNRANKED

@@ -14,7 +14,8 @@ from calipers.report.text_content import (
     has_gaps,
     name_of,
 )
-from calipers.report.text_names import LABELS, MEANINGS, text_label
+from calipers.report.text_meanings import text_meaning
+from calipers.report.text_names import LABELS, text_label
 
 ARROWS = {"↑": "↑ higher is better", "↓": "↓ lower is better"}
 
@@ -33,26 +34,25 @@ def title(data: Data) -> str:
 def reasons(data: Data) -> Iterator[str]:
     """Say for every dash in the table why there is no value."""
     about: dict[tuple[str, str], list[str]] = {}
-    rows = [row for row in (data.get("reference"), *data["systems"]) if row]
-    for row in rows:
+    for name, row in _sets(data):
         missing: dict[str, list[str]] = {}
         for key, score in row["scores"].items():
             if score["value"] is None:
                 reason = clean(score.get("reason") or "no value, and no reason was kept")
                 missing.setdefault(reason, []).append(text_label(key))
         for reason, labels in missing.items():
-            about.setdefault((reason, ", ".join(labels)), []).append(name_of(row))
+            about.setdefault((reason, ", ".join(labels)), []).append(name)
     for (reason, shown), names in about.items():
         yield f"{', '.join(names)}, {shown}: {reason}"
 
 
 def remarks(data: Data) -> Iterator[str]:
     """Say how the sets were cut, and what several files mean."""
-    sets = [row for row in (data.get("reference"), *data["systems"]) if row]
-    cut = [row for row in sets if row["n"] < row["n_given"]]
+    sets = _sets(data)
+    cut = [row for _, row in sets if row["n"] < row["n_given"]]
     if cut:
-        size, limit = min(row["n"] for row in sets), data["settings"].get("max_samples")
-        smallest = [name_of(row) for row in sets if row["n_given"] == size]
+        size, limit = min(row["n"] for _, row in sets), data["settings"].get("max_samples")
+        smallest = [name for name, row in sets if row["n_given"] == size]
         if limit == size or not smallest:
             yield f"larger sets cut to {limit or size}" + (" (--max-samples)" if limit else "")
         else:
@@ -65,21 +65,32 @@ def remarks(data: Data) -> Iterator[str]:
 def warnings(data: Data) -> list[str]:
     """Give every warning once, with the sets that it is about in front of it."""
     about: dict[str, list[str]] = {}
-    for row in (data.get("reference"), *data["systems"], data.get("train")):
-        for text in (row or {}).get("warnings") or ():
-            about.setdefault(clean(text), []).append(name_of(row or {}))
+    train = data.get("train")
+    for name, row in [*_sets(data), *([(name_of(train), train)] if train else [])]:
+        for text in row.get("warnings") or ():
+            about.setdefault(clean(text), []).append(name)
     sets = [f"{', '.join(dict.fromkeys(names))}: {text}" for text, names in about.items()]
     return [*sets, *dict.fromkeys(clean(text) for text in data.get("warnings") or ())]
 
 
 def legend(data: Data) -> Iterator[tuple[str, str]]:
-    """Give what each row tells, as pairs of a name and a line."""
-    names: dict[str, list[str]] = {}
+    """Give what each row tells, as pairs of a name and a line.
+
+    Rows of one metric share a line where it is true of all of them.
+    """
+    yield "words", "median words of a text, split at spaces"
+    lines: dict[str, dict[str, list[str]]] = {}
     for key in data["settings"]["metrics"]:
-        names.setdefault(key.partition(":")[0], []).append(key)
-    for name, keys in names.items():
-        if name in MEANINGS:
-            yield (text_label(keys[0]) if len(keys) == 1 else LABELS[name][1]), MEANINGS[name]
+        alike = lines.setdefault(key.partition(":")[0], {})
+        alike.setdefault(text_meaning(key), []).append(key)
+    for name, alike in lines.items():
+        for line, keys in alike.items():
+            if not line:
+                continue
+            if len(keys) > 1 and len(alike) == 1:
+                yield LABELS[name][1], line
+            else:
+                yield from ((text_label(key), line) for key in keys)
 
 
 def how_to_read(data: Data) -> Iterator[str]:
@@ -101,3 +112,10 @@ def how_to_read(data: Data) -> Iterator[str]:
         "More: --metrics all; calipers metrics text lists them. Full precision and signatures: "
         "--json FILE, or .to_dict() in Python."
     )
+
+
+def _sets(data: Data) -> list[tuple[str, Data]]:
+    """The reference, named as the table names it, and the systems."""
+    reference = data.get("reference")
+    own = [("reference", reference)] if reference else []
+    return [*own, *((name_of(row), row) for row in data["systems"])]

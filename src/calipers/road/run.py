@@ -19,7 +19,8 @@ from calipers.road.choices import check_scope, check_settings, listed
 from calipers.road.intake import size_warnings, take_in
 from calipers.road.results import score_systems
 from calipers.road.stages import check_sizes, embed_sides
-from calipers.road.text_scores import VIEW, add_text_scores, split_asked, text_keys
+from calipers.road.text_scores import VIEW, add_text_scores, check_beside, split_asked, text_keys
+from calipers.text.nearby import check_known
 
 
 def compare(
@@ -139,6 +140,7 @@ def compare(
         group=group,
         train=train,
     )
+    check_beside(asked, texts, intake)
     check_sizes(intake, settings)
     name = "precomputed" if intake.reference.samples.kind == "vectors" else embedder
     model = (
@@ -146,6 +148,7 @@ def compare(
         if isinstance(name, str)
         else name
     )
+    check_known(asked or (), views=model.views)
     choices = choose(asked, model.views, estimator=estimator)
     check_extras(choices, equal_sizes=intake.one_size)
     store = Cache(None if cache_dir is None else Path(cache_dir)) if cache else None

@@ -10,6 +10,7 @@ from typing import Any
 from calipers.errors import InputError
 from calipers.road.intake import Cut, Entry, as_systems
 from calipers.samples import SampleSet, System
+from calipers.samples.wording import counted
 
 
 @dataclass(frozen=True)
@@ -98,8 +99,8 @@ def _check_rows(systems: tuple[System, ...], reference: SampleSet | None) -> Non
         for samples in system.sets:
             if len(samples) != len(reference):
                 raise InputError(
-                    f"{_where(samples, system.name)}: has {len(samples)} texts and the reference "
-                    f"has {len(reference)}; aligned, text i belongs to reference i, so "
+                    f"{_where(samples, system.name)}: has {counted(len(samples), 'text')} and the "
+                    f"reference has {len(reference)}; aligned, text i belongs to reference i, so "
                     f"{_surplus(len(samples), len(reference))}"
                 )
 

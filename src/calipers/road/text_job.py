@@ -12,6 +12,7 @@ from calipers.road import text_notes as notes
 from calipers.road.intake import Cut, Entry, summarise
 from calipers.road.scoring import Scored, average
 from calipers.road.text_intake import TextIntake
+from calipers.road.text_scripts import script_warnings
 from calipers.score import Score
 from calipers.text.catalogue import TextChoice
 from calipers.text.corpus import Corpus
@@ -34,7 +35,11 @@ class Job:
 
     def result(self, entry: Entry, advance: Advance) -> TextResult:
         """Measure one system."""
-        parts = [Scored(self._scores(self.corpora.pop(0), advance), {}) for _ in entry.cuts]
+        parts, scripts = [], dict[str, None]()
+        for _ in entry.cuts:
+            texts = self.corpora.pop(0)
+            scripts |= dict.fromkeys(script_warnings(texts))
+            parts.append(Scored(self._scores(texts, advance), {}))
         scores = average(parts).scores
         summary = summarise(entry.cuts, name=entry.name)
         known = None if self.intake.reference is None else about(self.intake.reference)
@@ -42,7 +47,7 @@ class Job:
             summary=summary,
             scores=scores,
             seeds=tuple(c.samples.source for c in entry.cuts) if len(entry.cuts) > 1 else (),
-            warnings=tuple(notes.system_warnings(entry.cuts, summary, known, scores)),
+            warnings=(*scripts, *notes.system_warnings(entry.cuts, summary, known, scores)),
         )
 
     def of_reference(self, advance: Advance) -> Mapping[str, Score]:
@@ -62,7 +67,10 @@ class Job:
     def about_reference(self, scores: Mapping[str, Score]) -> SetSummary | None:
         """Describe the reference."""
         cut = self.intake.reference
-        return None if cut is None else about(cut, tuple(notes.set_warnings([cut], scores)))
+        if cut is None or self.reference is None:
+            return None
+        scripts = script_warnings(self.reference)
+        return about(cut, (*scripts, *notes.set_warnings([cut], scores)))
 
     def _scores(self, texts: Corpus, advance: Advance) -> dict[str, Score]:
         scores = {}

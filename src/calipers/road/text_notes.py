@@ -7,12 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from calipers.comparison import SetSummary
+from calipers.report.text_names import text_label
 from calipers.road.intake import FEW, Cut, length_warnings
 from calipers.road.scoring import undefined_count
+from calipers.samples.wording import counted
 from calipers.score import Score
 from calipers.text.choice import TextChoice
 
 MANY_COPIES = 0.01
+NEARLY_ALL = 0.995
+OF_BALLS = ("string_precision", "string_recall", "string_coverage")
 
 
 def system_warnings(
@@ -22,13 +26,23 @@ def system_warnings(
     scores: Mapping[str, Score],
 ) -> Iterator[str]:
     """Say what moves the statistics of a system besides what they are meant to tell."""
+    yield from pair_warnings(summary, reference)
+    yield from set_warnings(cuts, scores)
+    if reference is None or reference.content_hash != summary.content_hash:
+        yield from ball_warnings(scores)
+
+
+def pair_warnings(summary: SetSummary, reference: SetSummary | None) -> Iterator[str]:
+    """Say what is to be known of the size of a system, and of its texts beside the reference's."""
     if reference is not None:
         yield from length_warnings(reference, summary)
         if reference.content_hash == summary.content_hash:
             yield "is the reference itself, text for text"
     if summary.n < FEW:
-        yield f"{summary.n} texts are few: chance alone moves their statistics a lot"
-    yield from set_warnings(cuts, scores)
+        verb, whose = ("is", "its") if summary.n == 1 else ("are", "their")
+        yield (
+            f"{counted(summary.n, 'text')} {verb} few: chance alone moves {whose} statistics a lot"
+        )
 
 
 def set_warnings(cuts: Sequence[Cut], scores: Mapping[str, Score]) -> Iterator[str]:
@@ -43,6 +57,20 @@ def set_warnings(cuts: Sequence[Cut], scores: Mapping[str, Score]) -> Iterator[s
     yield from undefined_warnings(scores)
 
 
+def ball_warnings(scores: Mapping[str, Score]) -> Iterator[str]:
+    """Say where the balls around texts hold everything, as they do where texts share little."""
+    full = [
+        f"{text_label(key)} {score.value:.3f}"
+        for key, score in scores.items()
+        if key.partition(":")[0] in OF_BALLS and score.value >= NEARLY_ALL
+    ]
+    if full:
+        yield (
+            f"{', '.join(full)}: the balls hold (nearly) all texts, so that this says nothing "
+            "here; take string_mauve or corpus_match_bleu"
+        )
+
+
 def undefined_warnings(scores: Mapping[str, Score]) -> Iterator[str]:
     """Say for how many texts the mean of a metric does not speak."""
     missing = {key: _undefined(score) for key, score in scores.items()}
@@ -54,7 +82,7 @@ def undefined_warnings(scores: Mapping[str, Score]) -> Iterator[str]:
 def size_warnings(sizes: Mapping[str, int], choices: Iterable[TextChoice]) -> Iterator[str]:
     """Say that sets of different size stand side by side, where they were kept so."""
     counts = sorted(set(sizes.values()))
-    moved = [choice.key for choice in choices if choice.metric.sized]
+    moved = [choice.key for choice in choices if choice.sized]
     if len(counts) > 1 and moved:
         yield (
             f"sets have {counts[0]} to {counts[-1]} texts; the number of texts alone moves "

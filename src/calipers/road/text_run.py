@@ -13,6 +13,7 @@ from calipers.progress import Progress, Silent
 from calipers.road import text_notes as notes
 from calipers.road.text_intake import TextIntake, take_in_texts
 from calipers.road.text_job import Job, about, tokenised
+from calipers.road.text_limits import check_limits
 from calipers.text.catalogue import TextChoice, check_text_extras, choose_text
 from calipers.text.tokenizers import Tokenizer, find_tokenizer
 from calipers.text.tokens import AnyTokenizer
@@ -53,7 +54,8 @@ def measure_texts(
     metrics
         Keys ``metric[:option…]``, in a list or in one string: ``distinct:n=3``, ``self_bleu``, a
         family (``words``, ``diversity``, ``repetition``, ``copies``, ``strings``, ``aligned``) or
-        ``all``. None for those that are quick; ``calipers metrics text`` lists them.
+        ``all``; the slow ones (``ter``, ``bert_score_f1``) by their own name only. None for those
+        that are quick; ``calipers metrics text`` lists them.
     tokenizer
         Name of a tokenizer, or one of your own.
     field
@@ -79,7 +81,7 @@ def measure_texts(
     ------
     InputError
         If samples cannot be read or hold no texts, a metric needs what is not there, or an option
-        is out of its range.
+        is out of its range, or out of the range that the sizes of the sets allow.
     MissingExtraError
         If the tokenizer, or a metric asked for by name, needs a package that is not installed.
     """
@@ -123,6 +125,7 @@ def measure_intake(
     progress: Progress,
 ) -> TextComparison:
     """Measure sets that were read and cut; `keep_sizes` as for :meth:`TextChoice.score`."""
+    check_limits(choices, intake)
     corpora = tokenised(intake, tokenizer, progress)
     job = Job(intake, choices, keep_sizes, seed, threads, *corpora)
     steps = len(choices) * (len(job.corpora) + (intake.reference is not None))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from calipers.comparison import Comparison
+from calipers.comparison import Comparison, SetSummary
+from calipers.comparison.text_model import TextResult
 from calipers.errors import InputError
 from calipers.metrics.catalogue import FAMILIES, METRICS, split_key
 from calipers.progress import Progress
+from calipers.road import text_notes as notes
 from calipers.road.intake import Intake
 from calipers.road.text_intake import TextIntake
 from calipers.road.text_run import measure_intake
@@ -17,6 +19,7 @@ from calipers.text.catalogue import TextChoice, check_text_extras, choose_text, 
 from calipers.text.tokenizers import find_tokenizer
 
 VIEW = "text"
+FEW = 3
 
 
 def split_asked(names: Any, *, train: bool) -> tuple[Any, list[TextChoice]]:
@@ -32,7 +35,7 @@ def split_asked(names: Any, *, train: bool) -> tuple[Any, list[TextChoice]]:
     Raises
     ------
     InputError
-        If a text metric is unknown or needs what is not there, or only text metrics were asked for.
+        If a text metric is unknown or needs what is not there.
     """
     if names is None:
         return None, []
@@ -42,14 +45,29 @@ def split_asked(names: Any, *, train: bool) -> tuple[Any, list[TextChoice]]:
         return listed, []
     choices = choose_text(texts, train=train)
     check_text_extras(choices)
-    rest = [name for name in listed if name not in texts]
-    if not rest:
+    return [name for name in listed if name not in texts], choices
+
+
+def check_beside(rest: Any, texts: Sequence[TextChoice], intake: Intake) -> None:
+    """Refuse text metrics of embeddings, and a run of text metrics alone.
+
+    Parameters
+    ----------
+    rest, texts
+        What :func:`split_asked` gave.
+    intake
+        What will be compared.
+    """
+    if texts:
+        _check_texts(intake)
+    if texts and not rest:
+        keys = [choice.key for choice in texts]
+        more = f" and {len(keys) - FEW} more" if keys[FEW:] else ""
         raise InputError(
-            f"{', '.join(texts)}: these metrics need no embedding; measure them with calipers text "
-            "(calipers.measure_texts), or ask for a metric on embeddings beside them, such as "
-            "precision"
+            f"{', '.join(keys[:FEW])}{more}: these metrics need no embedding; measure them with "
+            "calipers text (calipers.measure_texts), or ask for a metric on embeddings beside "
+            "them, such as precision"
         )
-    return rest, choices
 
 
 def add_text_scores(
@@ -67,22 +85,32 @@ def add_text_scores(
     choices = list(choices)
     if not choices:
         return comparison
-    _check_texts(intake)
+    splitter = find_tokenizer(tokenizer)
     measured = measure_intake(
         TextIntake(intake.systems, intake.reference, intake.train),
         choices,
-        find_tokenizer(tokenizer),
+        splitter,
         keep_sizes=keep_sizes,
         seed=seed,
         threads=threads,
         progress=progress,
     )
     systems = tuple(
-        replace(system, scores={**system.scores, **_keyed(found.scores)})
+        replace(
+            system,
+            scores={**system.scores, **_keyed(found.scores)},
+            warnings=(*system.warnings, *_further(found, measured.reference)),
+        )
         for system, found in zip(comparison.systems, measured.systems, strict=True)
     )
-    own = {**comparison.reference_scores, **_keyed(measured.reference_scores)}
-    return replace(comparison, systems=systems, reference_scores=own)
+    return replace(
+        comparison,
+        systems=systems,
+        reference=_warned(comparison.reference, measured.reference),
+        reference_scores={**comparison.reference_scores, **_keyed(measured.reference_scores)},
+        warnings=(*comparison.warnings, *measured.warnings),
+        settings={**comparison.settings, "tokenizer": splitter.name},
+    )
 
 
 def text_keys(choices: Iterable[TextChoice]) -> list[str]:
@@ -96,6 +124,17 @@ def _is_text(name: object) -> bool:
     view, base, _ = split_key(name)
     known = base in METRICS or base in FAMILIES or base == "all"
     return name == VIEW or view == VIEW or (not view and not known and is_text_key(name))
+
+
+def _further(found: TextResult, reference: SetSummary | None) -> list[str]:
+    """What only measuring the texts brought up; the rest is said of the samples already."""
+    said = {*notes.pair_warnings(found.summary, reference)}
+    return [text for text in found.warnings if text not in said]
+
+
+def _warned(summary: SetSummary, measured: SetSummary | None) -> SetSummary:
+    more = [] if measured is None else measured.warnings
+    return replace(summary, warnings=tuple(dict.fromkeys((*summary.warnings, *more))))
 
 
 def _keyed(scores: Any) -> dict[str, Any]:
