@@ -169,7 +169,7 @@ def match_part(texts: list[str], references: list[str], options: argparse.Namesp
         f"BLEU-4 against {len(references):,} references",
         texts,
         tokenising,
-        lambda: corpus_match_bleu(first, second),
+        lambda: corpus_match_bleu(replace(first), replace(second)),
         lambda split, row: nltk_bleu(known, split[row]),
         options,
     )

@@ -38,6 +38,14 @@ def test_signed_adds_pins_at_the_end_and_keeps_the_rest() -> None:
     assert Score(0.5).signed(k=4).signature == "k:4"
 
 
+def test_a_score_as_text_is_a_short_line() -> None:
+    score = Score(0.51234, signature="metric:x", reference=0.4)
+    assert str(score) == f"{score}" == "0.5123 (reference 0.4, gap 0.1123)  metric:x"
+    assert f"{score:.2f}" == "0.51"
+    assert str(Score(math.nan, reason="too few")) == "nan (too few)"
+    assert repr(score).startswith("Score(value=0.51234, ")
+
+
 def test_a_long_array_stays_out_of_the_text() -> None:
     assert "per_sample" not in repr(Score(0.5))
 

@@ -10,9 +10,9 @@ from rich.console import Console
 
 from calipers.comparison import SetSummary
 from calipers.comparison.text_model import TextComparison, TextResult
-from calipers.report.text_content import gap_text, value_text
 from calipers.report.text_meanings import PLAIN, TOLD, text_meaning
 from calipers.report.text_names import FAMILIES, LABELS, ORDERS, text_label
+from calipers.report.text_numbers import gap_text, value_text
 from calipers.report.text_table import TextTable, text_table
 from calipers.report.text_words import legend
 from calipers.score import Score
@@ -202,7 +202,7 @@ def test_no_two_keys_have_one_label():
         ("near_duplicates:train", "nearly repeat one of the training set"),
         ("near_duplicates", "nearly repeat another"),
         ("exact_duplicates:folded", "but for case and white space"),
-        ("distinct:sample", "the same within each text, averaged"),
+        ("distinct:sample", "within each text, averaged: share of its"),
         ("mean_length:characters", "number of characters of a text"),
         ("median_length:words", "words of the text in the middle"),
         ("length_spread", "lengths in tokens"),
@@ -250,6 +250,14 @@ def test_a_row_has_whole_numbers_only_where_all_are():
     for system, gap in zip(data["systems"], (1.5, 18.0), strict=True):
         system["scores"]["mean_length"]["gap"] = gap
     assert row(text_table(data), "Length") == ["160.0", "161.5", "1.5*", "178.0", "18.0"]
+
+
+def test_medians_are_written_as_warnings_write_them():
+    data = made()
+    for row_, median in zip([data["reference"], *data["systems"]], (9.0, 160.5, 12.0), strict=True):
+        row_["words"]["median"] = median
+    lines = text_table(data).splitlines()[2:6]
+    assert [line.split()[-1] for line in lines] == ["words", "9", "160.5", "12"]
 
 
 def test_the_reference_is_called_what_the_table_calls_it():

@@ -121,7 +121,8 @@ def test_a_tokenizer_from_the_cache(tmp_path, monkeypatch):
     ("name", "message"),
     [
         ("nltkk", "unknown tokenizer 'nltkk'; did you mean 'nltk'"),
-        ("hf:", "unknown tokenizer 'hf:'"),
+        ("hf:", "give a name or folder after hf:"),
+        ("NLTK", "unknown tokenizer 'NLTK'; did you mean 'nltk'"),
         (
             "nowhere/at-all",
             "no folder or file .*nowhere/at-all; one in the .* is written hf:nowhere",

@@ -10,9 +10,9 @@ from calipers.report.grid import Cell, Column
 from calipers.report.names import HEADLINE, UNRANKED, clean, label, meaning
 from calipers.report.names import MEANINGS as OF_EMBEDDINGS
 from calipers.report.numbers import best_of, interval_text, score_text, size_text, words_text
-from calipers.report.text_content import value_text
 from calipers.report.text_meanings import text_meaning
 from calipers.report.text_names import is_unranked, text_label
+from calipers.report.text_numbers import value_text
 
 Data = Mapping[str, Any]
 Write = Callable[[Data | None], str]

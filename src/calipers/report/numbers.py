@@ -55,7 +55,7 @@ def words_text(samples: Mapping[str, Any]) -> str:
     median = (samples.get("words") or {}).get("median")
     if median is None:
         return MISSING
-    return f"{median:.1f}".removesuffix(".0")
+    return f"{median:.0f}" if median >= 10 else f"{median:.1f}"
 
 
 def best_of(scores: Sequence[Mapping[str, Any] | None], direction: str) -> int | None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from calipers.report.grid import Cell, Column
 from calipers.report.names import WIDEST_NAME, clean, shorten
-from calipers.report.numbers import MISSING, number, size_text, words_text
+from calipers.report.numbers import MISSING, size_text
 from calipers.report.text_names import FAMILIES, family_of, is_unranked, text_label
+from calipers.report.text_numbers import gap_text, value_text
 
 Data = Mapping[str, Any]
 Rows = Sequence[str | None]
@@ -33,7 +33,7 @@ def set_columns(data: Data) -> list[Column]:
     return [
         Column("system", _cells(names), right=False),
         Column("n", _cells([size_text(row) for row in rows])),
-        Column("words", _cells([words_text(row) for row in rows])),
+        Column("words", _cells([_median(row) for row in rows])),
     ]
 
 
@@ -108,55 +108,10 @@ def best_of(data: Data, key: str) -> int | None:
     return best if alike == 1 else None
 
 
-def value_text(score: Data | None, *, whole: bool = True) -> str:
-    """Write a value: three decimals for shares, four digits for the rest, counts in full.
-
-    Parameters
-    ----------
-    score
-        As data.
-    whole
-        Whether a whole number may go without decimals, as where its neighbours are whole too.
-
-    Examples
-    --------
-    >>> value_text({"value": 0.91234, "range": [0.0, 1.0]})
-    '0.912'
-    >>> value_text({"value": 12345.0, "range": [0.0, None]})
-    '12,345'
-    """
-    if score is None or score.get("value") is None:
-        return MISSING
-    return _number(score["value"], score, whole)
-
-
-def gap_text(score: Data | None, *, whole: bool = True) -> str:
-    """Write a gap with the decimals of its value, but four digits at most; empty without one.
-
-    Examples
-    --------
-    >>> gap_text({"value": 0.0123456, "gap": 12.3456, "range": [0.0, None]})
-    '12.35'
-    """
-    if score is None or "gap" not in score:
-        return ""
-    gap = score["gap"]
-    if gap is None:
-        return MISSING
-    decimals = len(value_text(score, whole=whole).partition(".")[2])
-    most = 3 - math.floor(math.log10(gap)) if gap > 0 else decimals
-    return f"{gap:,.{max(0, min(decimals, most))}f}"
-
-
-def _number(value: float, score: Data, whole: bool) -> str:
-    low, high = score.get("range") or (None, None)
-    if low is not None and low >= 0 and high == 1:
-        return number(value, unit=True)
-    if abs(value) >= 1000:
-        return f"{value:,.0f}"
-    if whole and value == int(value) and abs(value) >= 10:
-        return str(int(value))
-    return f"{value:.4f}" if 0.001 <= abs(value) < 1 else number(value, unit=False)
+def _median(row: Data) -> str:
+    """Write the median length as warnings do: in full, whether it is whole or between two."""
+    median = (row.get("words") or {}).get("median")
+    return MISSING if median is None else f"{median:.1f}".removesuffix(".0")
 
 
 def _whole(data: Data, key: str) -> bool:
