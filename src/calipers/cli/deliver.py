@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from calipers.cli.checks import STDIO, check_outputs
-from calipers.cli.streams import line_width, show_table, write, write_bytes_of, write_error
+from calipers.cli.streams import (
+    encodable,
+    line_width,
+    show_table,
+    write,
+    write_bytes_of,
+    write_error,
+)
 from calipers.errors import CalipersError, InputError
 from calipers.progress import Progress, Silent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from calipers.comparison import Comparison
+    from calipers.report.laid_out import LaidOut
 
 
 @dataclass(frozen=True)
@@ -98,6 +107,59 @@ class Outputs:
         write_bytes_of(json_text(data))
         for warning in notes.warnings(data) if not self.quiet else ():
             write_error(f"warning: {warning}")
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the results of a command look.
+
+    Attributes
+    ----------
+    table
+        Makes of the data what rich shows on a terminal, with weight and shade.
+    text
+        Writes the same as plain text.
+    warnings
+        What is to be told on standard error where the JSON fills standard output.
+    signs
+        What a terminal must be able to show of it.
+    """
+
+    table: Callable[[dict[str, Any]], LaidOut]
+    text: Callable[..., str]
+    warnings: Callable[[dict[str, Any]], Iterable[str]]
+    signs: str
+
+
+def deliver_data(data: dict[str, Any], json: str | None, look: Look, *, quiet: bool) -> None:
+    """Write the JSON, show the table; a file that cannot be written does not cost the table."""
+    from calipers.report import json_text, write_text_atomically
+
+    failure: CalipersError | None = None
+    if json == STDIO:
+        write_bytes_of(json_text(data))
+        for warning in look.warnings(data) if not quiet else ():
+            write_error(f"warning: {warning}")
+        return
+    if json is not None:
+        try:
+            write_text_atomically(json, json_text(data))
+        except CalipersError as error:
+            failure = error
+    show_data(data, look)
+    if failure is not None:
+        raise failure
+
+
+def show_data(data: dict[str, Any], look: Look) -> None:
+    """Show a table: with weight and shade on a terminal, as plain text anywhere else."""
+    from rich.console import Console
+
+    console = Console()
+    if console.is_terminal and encodable(look.signs, sys.stdout) == look.signs:
+        console.print(look.table(data))
+    else:
+        write(look.text(data, width=line_width()))
 
 
 def _wrapped(text: str) -> str:

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from calipers.cli import checks
 from calipers.cli import compare_options as shared
 from calipers.cli import overlap_options as its
-from calipers.cli.deliver import Outputs
+from calipers.cli.deliver import Look, Outputs, deliver_data
 from calipers.cli.guard import STOPPED, STOPPED_UNCACHED, guarded
 from calipers.cli.options import Json, Quiet, Seed
 from calipers.cli.page import examples
-from calipers.cli.streams import (
-    calm,
-    encodable,
-    line_width,
-    write,
-    write_bytes_of,
-    write_error,
-)
-from calipers.errors import CalipersError, InputError
+from calipers.cli.streams import calm
+from calipers.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +95,7 @@ def overlap(
                 threads=workers,
                 progress=outputs.progress(),
             )
-        _deliver(found.to_dict(), json, quiet=quiet)
+        deliver_data(found.to_dict(), json, _look(), quiet=quiet)
 
 
 def _check_specs(specs: Sequence[str]) -> None:
@@ -122,35 +114,8 @@ def _read(specs: Sequence[str], field: str | None) -> tuple[System, ...]:
     return read_systems(specs, field=field)
 
 
-def _deliver(data: dict[str, Any], json: str | None, *, quiet: bool) -> None:
-    """Write the JSON, show the table; a file that cannot be written does not cost the table."""
-    from calipers.report import json_text, write_text_atomically
+def _look() -> Look:
     from calipers.report.overlap_content import warnings
-
-    failure: CalipersError | None = None
-    if json == checks.STDIO:
-        write_bytes_of(json_text(data))
-        for warning in warnings(data) if not quiet else ():
-            write_error(f"warning: {warning}")
-        return
-    if json is not None:
-        try:
-            write_text_atomically(json, json_text(data))
-        except CalipersError as error:
-            failure = error
-    _show(data)
-    if failure is not None:
-        raise failure
-
-
-def _show(data: dict[str, Any]) -> None:
-    """Show the matrices: with weight and shade on a terminal, as plain text anywhere else."""
-    from rich.console import Console
-
     from calipers.report.overlap_table import OverlapTable, overlap_text
 
-    console, sample = Console(), "±–…·─"
-    if console.is_terminal and encodable(sample, sys.stdout) == sample:
-        console.print(OverlapTable(data))
-    else:
-        write(overlap_text(data, width=line_width()))
+    return Look(OverlapTable, overlap_text, warnings, "±–…·─")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from calipers.cli.checks import STDIO, check_outputs
-from calipers.cli.streams import encodable, line_width, write, write_bytes_of, write_error
+from calipers.cli.deliver import Look, show_data
+from calipers.cli.streams import write_bytes_of, write_error
 from calipers.cli.sweep_options import check_plot
 from calipers.errors import CalipersError
 from calipers.progress import Progress, Silent
@@ -65,7 +65,7 @@ class SweepOutputs:
         if self.json == STDIO:
             self._print_json(json_text(data), data)
         else:
-            _show(data)
+            show_data(data, _look())
         for failure in failures:
             raise failure
 
@@ -91,14 +91,8 @@ def _draw(data: dict[str, Any], path: str) -> None:
     save_figure(sweep_figure(data), path)
 
 
-def _show(data: dict[str, Any]) -> None:
-    """Show the tables: with weight and shade on a terminal, as plain text anywhere else."""
-    from rich.console import Console
-
+def _look() -> Look:
     from calipers.report.sweep_table import SweepTable, sweep_text
+    from calipers.report.sweep_words import warnings
 
-    console = Console()
-    if console.is_terminal and encodable(SIGNS, sys.stdout) == SIGNS:
-        console.print(SweepTable(data))
-    else:
-        write(sweep_text(data, width=line_width()))
+    return Look(SweepTable, sweep_text, warnings, SIGNS)

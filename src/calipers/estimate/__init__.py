@@ -2,7 +2,9 @@
 
 from calipers.estimate.balls import Supports
 from calipers.estimate.classifier import Classification, classify
+from calipers.estimate.distance_provider import DistanceProvider
 from calipers.estimate.estimators import estimate_ratios
+from calipers.estimate.from_distances import knn_ratios_from, neighbourhoods_from
 from calipers.estimate.gaussian_ratios import gaussian_ratios
 from calipers.estimate.histograms import Histograms
 from calipers.estimate.kde_ratios import kde_ratios
@@ -16,6 +18,7 @@ from calipers.estimate.quantise import Quantisation, quantise
 __all__ = [
     "Balls",
     "Classification",
+    "DistanceProvider",
     "Estimate",
     "Histograms",
     "LikelihoodRatios",
@@ -28,7 +31,9 @@ __all__ = [
     "gaussian_ratios",
     "kde_ratios",
     "knn_ratios",
+    "knn_ratios_from",
     "neighbourhoods",
+    "neighbourhoods_from",
     "preprocess",
     "probability_ratios",
     "quantise",

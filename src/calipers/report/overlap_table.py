@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
 from calipers.report import overlap_content as content
 from calipers.report.grid import Column, Line, render, total_width
+from calipers.report.laid_out import LaidOut, as_text
 from calipers.report.names import WIDEST_NAME, shorten
 from calipers.report.overlap_content import Data
 from calipers.report.wrapping import explained, listed, wrapped
-
-if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
 
 NARROWEST = 40
 WIDEST_HEADER = 16
@@ -26,18 +23,12 @@ TINY_NAME = 8
 Block = tuple[Column, ...]
 
 
-class OverlapTable:
-    """Matrices for rich: lay themselves out for the width that they are given."""
+class OverlapTable(LaidOut):
+    """Matrices for rich."""
 
-    def __init__(self, data: Data) -> None:
-        self._data = data
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the table line by line."""
-        from rich.text import Text
-
-        for line in _lines(self._data, options.max_width, rule="─"):
-            yield Text.assemble(*line, overflow="fold", no_wrap=False, end="\n")
+    def lines(self, width: int) -> Iterator[Line]:
+        """Yield the lines for a width."""
+        return _lines(self._data, width, rule="─")
 
 
 def overlap_text(data: Data, *, width: int = 100) -> str:
@@ -50,8 +41,7 @@ def overlap_text(data: Data, *, width: int = 100) -> str:
     width
         Cells that a line may take; longer single words are left whole.
     """
-    lines = _lines(data, width, rule="-")
-    return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
+    return as_text(_lines(data, width, rule="-"))
 
 
 def _lines(data: Data, width: int, *, rule: str) -> Iterator[Line]:

@@ -4,34 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
 from calipers.report import sweep_words as words
 from calipers.report.grid import Column, Line, render, total_width
+from calipers.report.laid_out import LaidOut, as_text
 from calipers.report.sweep_content import Data, curve_column, curves, swept_views, value_column
 from calipers.report.wrapping import explained, listed, wrapped
-
-if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
 
 NARROWEST = 40
 GAP = 2
 
 
-class SweepTable:
-    """Tables for rich: they lay themselves out for the width that they are given."""
+class SweepTable(LaidOut):
+    """Tables of a sweep for rich."""
 
-    def __init__(self, data: Data) -> None:
-        self._data = data
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the tables line by line."""
-        from rich.text import Text
-
-        for line in _lines(self._data, options.max_width, rule="─"):
-            yield Text.assemble(*line, overflow="fold", no_wrap=False, end="\n")
+    def lines(self, width: int) -> Iterator[Line]:
+        """Yield the lines for a width."""
+        return _lines(self._data, width, rule="─")
 
 
 def sweep_text(data: Data, *, width: int = 100) -> str:
@@ -44,8 +35,7 @@ def sweep_text(data: Data, *, width: int = 100) -> str:
     width
         Cells that a line may take.
     """
-    lines = _lines(data, width, rule="-")
-    return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
+    return as_text(_lines(data, width, rule="-"))
 
 
 def _lines(data: Data, width: int, *, rule: str) -> Iterator[Line]:

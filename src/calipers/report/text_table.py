@@ -4,35 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from calipers.report import text_content as content
 from calipers.report import text_words as words
 from calipers.report.grid import Column, Line, render, total_width
+from calipers.report.laid_out import LaidOut, as_text
 from calipers.report.layout import packed
 from calipers.report.names import shorten
 from calipers.report.text_content import Data
 from calipers.report.wrapping import explained, listed, wrapped
 
-if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
-
 NARROWEST = 40
 TINY_NAME = 8
 
 
-class TextTable:
-    """A table for rich: lays itself out for the width that it is given."""
+class TextTable(LaidOut):
+    """A table of text statistics for rich."""
 
-    def __init__(self, data: Data) -> None:
-        self._data = data
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the table line by line."""
-        from rich.text import Text
-
-        for line in _lines(self._data, options.max_width, rule="─"):
-            yield Text.assemble(*line, overflow="fold", no_wrap=False, end="\n")
+    def lines(self, width: int) -> Iterator[Line]:
+        """Yield the lines for a width."""
+        return _lines(self._data, width, rule="─")
 
 
 def text_table(data: Data, *, width: int = 100) -> str:
@@ -45,8 +36,7 @@ def text_table(data: Data, *, width: int = 100) -> str:
     width
         Cells that a line may take; longer single words are left whole.
     """
-    lines = _lines(data, width, rule="-")
-    return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
+    return as_text(_lines(data, width, rule="-"))
 
 
 def _lines(data: Data, width: int, *, rule: str) -> Iterator[Line]:
