@@ -1,10 +1,12 @@
 """Statistics of the texts themselves in a comparison, under the view ``text``."""
 
+import sys
+
 import pytest
 
 from calipers import compare, text
 from calipers.comparison import Comparison
-from calipers.errors import InputError
+from calipers.errors import InputError, MissingExtraError
 
 WORDS = ["the", "a", "red", "blue", "small", "cat", "dog", "bird", "house", "river", "runs", "sees"]
 
@@ -159,3 +161,10 @@ def test_what_measuring_texts_brings_up_is_warned_of(sides):
     said = [each for each in found["same"].warnings if "59 of 60 texts repeat" in each]
     assert len(said) == 1
     assert not any("texts are few" in each for each in found["same"].warnings)
+
+
+def test_a_tokenizer_that_is_missing_is_told_before_the_long_work(sides, monkeypatch):
+    monkeypatch.setitem(sys.modules, "nltk", None)
+    monkeypatch.setitem(sys.modules, "nltk.tokenize", None)
+    with pytest.raises(MissingExtraError, match=r"calipers\[nltk\]"):
+        compare(*sides, embedder="no such embedder", metrics="precision,text.self_bleu")

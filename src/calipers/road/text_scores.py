@@ -19,6 +19,7 @@ from calipers.text.catalogue import TextChoice, check_text_extras, choose_text, 
 from calipers.text.tokenizers import find_tokenizer
 
 VIEW = "text"
+TOKENIZER = "nltk"
 FEW = 3
 
 
@@ -36,6 +37,8 @@ def split_asked(names: Any, *, train: bool) -> tuple[Any, list[TextChoice]]:
     ------
     InputError
         If a text metric is unknown or needs what is not there.
+    MissingExtraError
+        If the tokenizer, or a metric asked for by name, needs a package that is not installed.
     """
     if names is None:
         return None, []
@@ -45,6 +48,7 @@ def split_asked(names: Any, *, train: bool) -> tuple[Any, list[TextChoice]]:
         return listed, []
     choices = choose_text(texts, train=train)
     check_text_extras(choices)
+    find_tokenizer(TOKENIZER)  # before the long work, where its package is missing
     return [name for name in listed if name not in texts], choices
 
 
@@ -75,7 +79,6 @@ def add_text_scores(
     intake: Intake,
     choices: Iterable[TextChoice],
     *,
-    tokenizer: str = "nltk",
     keep_sizes: bool,
     seed: int,
     threads: int | None,
@@ -85,7 +88,7 @@ def add_text_scores(
     choices = list(choices)
     if not choices:
         return comparison
-    splitter = find_tokenizer(tokenizer)
+    splitter = find_tokenizer(TOKENIZER)
     measured = measure_intake(
         TextIntake(intake.systems, intake.reference, intake.train),
         choices,
