@@ -238,3 +238,10 @@ def test_progress_counts_every_pass(reference, generated):
     calipers.sweep(reference, generated, over="n", values=[20, 40, 80], seeds=2, progress=Watch())
     begun = steps.index(("Sweeping", 6))
     assert sum(steps[begun + 1 :]) == 6
+
+
+def test_statistics_of_one_set_are_taken_of_the_rows_as_embedded(reference, generated):
+    found = calipers.sweep(reference, generated, over="n", values=[60, 130], metrics="vendi", seeds=1)
+    rows = generated[subsample(130, 60, seed=0, order=0)]
+    assert found["generated"]["vendi"].mean[0] == pytest.approx(metrics.vendi_score(rows).value)
+    assert "Vendi≈" in str(found)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from calipers.report.content import ARROWS
 from calipers.report.grid import Cell, Column
 from calipers.report.names import UNRANKED, WIDEST_NAME, clean, label, shorten
 from calipers.report.numbers import MISSING, number
@@ -93,7 +94,7 @@ def _spread(spread: float, mean: str) -> str:
 def _arrow(curve: Curve) -> str:
     if curve.metric in UNRANKED:
         return ""
-    return "↓" if curve.data["better"] == "lower" else "↑"
+    return ARROWS.get(curve.data["better"], "")
 
 
 def _unit(curve: Data) -> bool:

@@ -162,7 +162,8 @@ def _score(
     """Score one subsample as a comparison of just these samples would."""
     rows = preprocess(reference, generated, norm="l2", pca=PCA)
     needs = needs_of(choice.metric for choice in metrics)
-    pair = _Unblocked(rows.reference, rows.generated, plan.settings, needs)
+    given = reference, generated
+    pair = _Unblocked(rows.reference, rows.generated, plan.settings, needs, given=given)
     return {metric.name: _without_rows(metric.score(pair)) for metric in metrics}
 
 
