@@ -241,7 +241,9 @@ def test_progress_counts_every_pass(reference, generated):
 
 
 def test_statistics_of_one_set_are_taken_of_the_rows_as_embedded(reference, generated):
-    found = calipers.sweep(reference, generated, over="n", values=[60, 130], metrics="vendi", seeds=1)
+    found = calipers.sweep(
+        reference, generated, over="n", values=[60, 130], metrics="vendi", seeds=1
+    )
     rows = generated[subsample(130, 60, seed=0, order=0)]
     assert found["generated"]["vendi"].mean[0] == pytest.approx(metrics.vendi_score(rows).value)
     assert "Vendi≈" in str(found)

@@ -7,6 +7,7 @@ import pytest
 from calipers import compare, text
 from calipers.comparison import Comparison
 from calipers.errors import InputError, MissingExtraError
+from calipers.samples import SampleSet
 
 WORDS = ["the", "a", "red", "blue", "small", "cat", "dog", "bird", "house", "river", "runs", "sees"]
 
@@ -62,8 +63,6 @@ def test_both_values_stand_beside_each_other(sides):
 
 
 def test_what_the_number_of_texts_moves_is_measured_at_one_size(sides):
-    from calipers.samples import SampleSet
-
     found = run(sides, "precision,text.self_bleu")["good"]["text.self_bleu"]
     reference = list(SampleSet.from_texts(sides[0], name="r").subsample(60, seed=0))
     assert found.reference == text.self_bleu(reference).value
@@ -129,8 +128,12 @@ def test_the_choices_of_the_run_reach_the_texts(sides):
     own = found.reference_scores["text.mean_length"]
     assert own.value == found["good"]["text.mean_length"].reference
     assert found["good"]["text.mean_length"].signature.endswith("sampling_seed:3")
-    kept = run(sides, "precision,text.self_bleu", keep_sizes=True)
-    assert kept["good"]["text.self_bleu"].reference == text.self_bleu(sides[0]).value
+    sizes = sides[0], {"few": sides[1]["good"][:40], "good": sides[1]["good"]}
+    kept = run(sizes, "precision,text.self_bleu", keep_sizes=True)
+    for name, size in (("few", 40), ("good", 60)):
+        reference = list(SampleSet.from_texts(sides[0], name="r").subsample(size, seed=0))
+        assert kept[name]["text.self_bleu"].reference == text.self_bleu(reference).value
+    assert not any("text" in warning for warning in run(sides, "recall,text.self_bleu").warnings)
 
 
 def test_embeddings_are_told_of_before_the_other_command(rng):
@@ -168,3 +171,10 @@ def test_a_tokenizer_that_is_missing_is_told_before_the_long_work(sides, monkeyp
     monkeypatch.setitem(sys.modules, "nltk.tokenize", None)
     with pytest.raises(MissingExtraError, match=r"calipers\[nltk\]"):
         compare(*sides, embedder="no such embedder", metrics="precision,text.self_bleu")
+
+
+def test_statistics_of_one_set_are_signed_by_the_rows_they_are_read_from(sides):
+    line = run(sides, "precision,vendi")["good"]["vendi"].signature
+    assert "|kernel:cosine|d:5|each:60|n:90|m:60|" in line
+    assert not any(f"|{pin}:" in line for pin in ("norm", "pca", "scope"))
+    assert "|norm:l2|pca:0.9|scope:pair|" in run(sides, "precision")["good"]["precision"].signature

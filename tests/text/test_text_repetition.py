@@ -222,3 +222,18 @@ def test_a_single_text_has_no_other_to_repeat():
     score = white(["a b c d e"], self_repetition)
     assert np.isnan(score.value)
     assert score.reason == "there is only one text, and no other to repeat"
+
+
+@pytest.mark.parametrize("word", ["can't", "it's", "John's", "dogs'", "wanna", "dog"])
+@pytest.mark.parametrize("closing", ["", '"', ")"])
+def test_loops_of_sentences_that_end_in_a_contraction(word, closing):
+    opening = {"": "", '"': '"', ")": "("}[closing]
+    text = "Well. " + " ".join([f"{opening}I saw {word}.{closing}"] * 3)
+    other = f"{word}. " * 2 + "and so on."  # what another text holds changes nothing
+    found = repeated_endings([text, other])
+    assert found.copies[0] >= 3
+    assert found.copies[0] == repeated_endings([text]).copies[0]
+
+
+def test_two_words_are_no_contraction():
+    assert repeated_endings(["I want some. I want so me."]).copies.tolist() == [1]

@@ -160,7 +160,6 @@ def compare(
             comparison,
             intake,
             texts,
-            keep_sizes=keep_sizes,
             seed=seed,
             threads=threads,
             progress=watch,

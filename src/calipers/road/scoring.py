@@ -75,7 +75,9 @@ def score_pair(
         pair = space.pair(view, generated, settings, needs)
         pins = pins_of(reference, view, settings, scope=space.scope, reference=reference_hash[:16])
         part = _score(pair, wanted, labels)
-        signed = {name: score.signed(**pins) for name, score in part.scores.items()}
+        signed = {
+            name: score.signed(**pins_for(score, pins)) for name, score in part.scores.items()
+        }
         found = found.merged(keyed(replace(part, scores=signed), view, views))
     return found
 
@@ -97,6 +99,12 @@ def average(parts: Sequence[Scored]) -> Scored:
     }
     notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
     return Scored(scores, curves, lie, parts[0].k_max, notes)
+
+
+def pins_for(score: Score, pins: Mapping[str, object]) -> dict[str, object]:
+    """The pins that hold for a score: a statistic of one set is read from the rows as embedded."""
+    left_out = ("norm", "pca", "scope") if score.better == "closest" else ()
+    return {key: value for key, value in pins.items() if key not in left_out}
 
 
 def undefined_count(score: Score) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 from calipers.comparison.sweep_curve import Curve
 from calipers.embed import Embeddings
 from calipers.metrics.pair import Settings
-from calipers.road.scoring import pins_of
+from calipers.road.scoring import pins_for, pins_of
 from calipers.road.sweep_passes import Plan, Rows
 from calipers.road.sweep_signature import merge_signatures
 from calipers.score import join_signature, signature
@@ -27,13 +27,14 @@ def make_curve(
     """Bring the scores of one metric of a system together."""
     scores = [score for row in rows for score in row]
     shared = pins_of(reference, view, Settings(seed=plan.seed), reference=reference_hash[:16])
+    shared |= {} if plan.over == "k" else {"scope": "subsample"}
     return Curve(
         values=np.array(plan.values, np.int64),
         replicates=np.array([[score.value for score in row] for row in rows], np.float64),
         signature=join_signature(
             merge_signatures(score.signature for score in scores),
             signature(_own_pins(plan, len(files), len(rows))),
-            signature(shared | ({} if plan.over == "k" else {"scope": "subsample"})),
+            signature(pins_for(scores[0], shared)),
         ),
         range=scores[0].range,
         better=scores[0].better,

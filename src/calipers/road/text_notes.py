@@ -65,9 +65,11 @@ def ball_warnings(scores: Mapping[str, Score]) -> Iterator[str]:
         if key.partition(":")[0] in OF_BALLS and score.value >= NEARLY_ALL
     ]
     if full:
+        mauve = scores.get("string_mauve")
+        blind = mauve is not None and mauve.value >= NEARLY_ALL
         yield (
             f"{', '.join(full)}: the balls hold (nearly) all texts, so that this says nothing "
-            "here; take string_mauve or corpus_match_bleu"
+            f"here; take {'' if blind else 'string_mauve or '}corpus_match_bleu"
         )
 
 

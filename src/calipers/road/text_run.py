@@ -142,7 +142,7 @@ def measure_intake(
             "metrics": [choice.key for choice in choices],
             "seed": seed,
         },
-        warnings=tuple(notes.size_warnings(intake.sizes, choices)),
+        warnings=tuple(notes.size_warnings(intake.sizes, choices)) if keep_sizes else (),
     )
 
 

@@ -79,12 +79,14 @@ def add_text_scores(
     intake: Intake,
     choices: Iterable[TextChoice],
     *,
-    keep_sizes: bool,
     seed: int,
     threads: int | None,
     progress: Progress,
 ) -> Comparison:
-    """Put the scores of texts beside those of embeddings, under ``text.KEY``."""
+    """Put the scores of texts beside those of embeddings, under ``text.KEY``.
+
+    The generated sets were cut, or kept, already; T(P) is taken at the size of each.
+    """
     choices = list(choices)
     if not choices:
         return comparison
@@ -93,7 +95,6 @@ def add_text_scores(
         TextIntake(intake.systems, intake.reference, intake.train),
         choices,
         splitter,
-        keep_sizes=keep_sizes,
         seed=seed,
         threads=threads,
         progress=progress,

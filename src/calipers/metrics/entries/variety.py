@@ -30,12 +30,13 @@ def _beside(metric: str, q: float) -> Callable[[Pair, Options], Score]:
         n, m = (len(rows) for rows in pair.embedded)
         sides = (_cut(rows, min(n, m), settings.seed) for rows in pair.embedded)
         known, found = (vendi_score(each, q=q, threads=settings.threads).value for each in sides)
-        pins = {"metric": metric, "q": q, "kernel": "cosine", "each": min(n, m), "n": n, "m": m}
+        d = pair.embedded[0].shape[1]
+        pins = {"metric": metric, "q": q, "kernel": "cosine", "d": d, "each": min(n, m)}
         return Score(
             found,
             range=FROM_ONE,
             better="closest",
-            signature=signature(pins),
+            signature=signature(pins | {"n": n, "m": m}),
             reference=known,
         )
 
