@@ -58,13 +58,18 @@ def words_text(samples: Mapping[str, Any]) -> str:
     return f"{median:.0f}" if median >= 10 else f"{median:.1f}"
 
 
-def best_of(scores: Sequence[Mapping[str, Any] | None], direction: str) -> int | None:
+def best_of(
+    scores: Sequence[Mapping[str, Any] | None],
+    direction: str,
+    *,
+    shown: Sequence[str] | None = None,
+) -> int | None:
     """Tell which score is best; None for a tie as shown, or without a second one to compare.
 
     `direction` is ``"higher"``, ``"lower"`` or ``"closest"`` (to the reference's own value);
-    anything else ranks nothing.
+    anything else ranks nothing. `shown` is what stands in the table, the values by default.
     """
-    texts = {row: score_text(score) for row, score in enumerate(scores)}
+    texts = [score_text(score) for score in scores] if shown is None else shown
     values = {
         row: score[_RANKED_BY[direction]]
         for row, score in enumerate(scores)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from calipers.report import numbers
 from calipers.report.grid import Cell, Column
 from calipers.report.names import WIDEST_NAME, clean, shorten
 from calipers.report.numbers import MISSING, size_text
@@ -93,19 +94,13 @@ def system_columns(data: Data, rows: Rows, index: int) -> tuple[Column, ...]:
 
 def best_of(data: Data, key: str) -> int | None:
     """Tell which system is closest to the reference; None for a tie as shown, or for one alone."""
-    shown: dict[int, tuple[float, str]] = {}
-    for row, system in enumerate(data["systems"]):
-        score, whole = system["scores"].get(key) or {}, _whole(data, key)
-        if score.get("gap") is not None:
-            shown[row] = (score["gap"], gap_text(score, whole=whole))
-        elif score.get("value") is not None and _side(score, key):
-            sign = -1 if score["better"] == "higher" else 1
-            shown[row] = (sign * score["value"], value_text(score, whole=whole))
-    if len(shown) < 2:
-        return None
-    best = min(shown, key=lambda row: shown[row][0])
-    alike = sum(text == shown[best][1] for _, text in shown.values())
-    return best if alike == 1 else None
+    scores, whole = [system["scores"].get(key) for system in data["systems"]], _whole(data, key)
+    if any("gap" in (score or {}) for score in scores):
+        shown = [gap_text(score, whole=whole) for score in scores]
+        return numbers.best_of(scores, "closest", shown=shown)
+    side = next((_side(score, key) for score in scores if score), "")
+    shown = [value_text(score, whole=whole) for score in scores]
+    return numbers.best_of(scores, side, shown=shown)
 
 
 def _median(row: Data) -> str:

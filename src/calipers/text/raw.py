@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from calipers import __version__
 from calipers.score import Score, signature
 from calipers.text.corpus import Corpus
-from calipers.text.signing import UNIT
+from calipers.text.signing import UNIT, over_defined
 from calipers.text.strings import as_strings
 from calipers.text.tokens import Texts
 
@@ -52,8 +52,5 @@ def raw_mean(
     metric: str, values: NDArray[np.float64], texts: Sequence[str], *, reason: str, **rest: Any
 ) -> Score:
     """Average over the texts that have a value; how many have none stands in the signature."""
-    defined = ~np.isnan(values)
-    if not defined.all():
-        rest["undefined"] = int(np.count_nonzero(~defined))
-    value, why = (np.mean(values[defined]), None) if defined.any() else (np.nan, reason)
-    return raw_score(metric, float(value), texts, reason=why, per_sample=values, **rest)
+    value, why, pins = over_defined(values, reason)
+    return raw_score(metric, value, texts, reason=why, per_sample=values, **rest, **pins)

@@ -56,11 +56,17 @@ def mean_score(
     rest
         As for :func:`text_score`.
     """
+    value, why, pins = over_defined(values, reason)
+    return text_score(metric, value, corpus, reason=why, per_sample=values, **rest, **pins)
+
+
+def over_defined(
+    values: NDArray[np.float64], reason: str
+) -> tuple[float, str | None, dict[str, Any]]:
+    """The mean over what has a value, why there is none, and the pin of how many have none."""
     defined = ~np.isnan(values)
     missing = int(np.count_nonzero(~defined))
-    if missing:
-        rest["undefined"] = missing
+    pins: dict[str, Any] = {"undefined": missing} if missing else {}
     if missing == len(values):
-        return text_score(metric, np.nan, corpus, reason=reason, per_sample=values, **rest)
-    value = float(np.mean(values[defined]))
-    return text_score(metric, value, corpus, per_sample=values, **rest)
+        return np.nan, reason, pins
+    return float(np.mean(values[defined])), None, pins

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from calipers.estimate.draws import kept_rows
 from calipers.text.corpus import Corpus
 
 
@@ -21,5 +20,4 @@ def cut(corpus: Corpus, size: int, *, seed: int = 0) -> Corpus:
     """
     if size >= len(corpus):
         return corpus
-    rows = np.sort(np.random.default_rng(seed).permutation(len(corpus))[:size])
-    return corpus.take(rows)
+    return corpus.take(kept_rows(len(corpus), size, seed=seed))

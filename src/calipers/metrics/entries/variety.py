@@ -6,14 +6,12 @@ from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from calipers.estimate.draws import kept_rows
 from calipers.metrics.entries.metric import Metric
 from calipers.metrics.keys import Options
 from calipers.score import Score, signature
 
 if TYPE_CHECKING:
-    from calipers.estimate.distances import Points
     from calipers.metrics.pair import Pair
 
 BLIND = "whether the samples are any good: noise is varied too; grows with the number of samples"
@@ -28,7 +26,9 @@ def _beside(metric: str, q: float) -> Callable[[Pair, Options], Score]:
 
         settings = pair.settings
         n, m = (len(rows) for rows in pair.embedded)
-        sides = (_cut(rows, min(n, m), settings.seed) for rows in pair.embedded)
+        sides = (
+            rows[kept_rows(len(rows), min(n, m), seed=settings.seed)] for rows in pair.embedded
+        )
         known, found = (vendi_score(each, q=q, threads=settings.threads).value for each in sides)
         d = pair.embedded[0].shape[1]
         pins = {"metric": metric, "q": q, "kernel": "cosine", "d": d, "each": min(n, m)}
@@ -41,12 +41,6 @@ def _beside(metric: str, q: float) -> Callable[[Pair, Options], Score]:
         )
 
     return read
-
-
-def _cut(rows: Points, size: int, seed: int) -> Points:
-    if len(rows) == size:
-        return rows
-    return rows[np.sort(np.random.default_rng(seed).permutation(len(rows))[:size])]
 
 
 ENTRIES = (

@@ -1,0 +1,21 @@
+"""Which rows stay where a set is cut to a size."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def kept_rows(size: int, most: int, *, seed: int) -> NDArray[np.intp]:
+    """Give the rows of a set that stay of it, ascending; all where there are no more than `most`.
+
+    They are those that :meth:`calipers.samples.SampleSet.subsample` keeps by the same seed.
+
+    Examples
+    --------
+    >>> kept_rows(3, 2, seed=0)
+    array([0, 2])
+    """
+    if most >= size:
+        return np.arange(size)
+    return np.sort(np.random.default_rng(seed).permutation(size)[:most])
