@@ -124,7 +124,7 @@ def test_chunks_cover_the_set() -> None:
     samples = numbered(2 * CHUNK + 5)
     chunks = list(samples.chunks())
     assert [chunk.start for chunk in chunks] == [0, CHUNK, 2 * CHUNK]
-    assert [text for chunk in chunks for text in chunk.texts] == list(samples)
+    assert [text for chunk in chunks for text in chunk.items] == list(samples)
     assert len({chunk.content_hash for chunk in chunks}) == 3
 
 

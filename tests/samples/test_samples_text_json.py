@@ -102,7 +102,7 @@ def test_jsonl_of_strings(write: Write) -> None:
             '"a"\n{"text": "b"}',
             "line 2: must be a string, as the rows before it are, but it is an object",
         ),
-        ("[1, 2]", "line 1: must be a string or an object, but it is a list of 2 items"),
+        ('["a", 2]', "line 1: must be a string or an object, but it is a list of 2 items"),
         ("3", "line 1: must be a string or an object, but it is the int 3"),
         ('{"text": "a"}\n{"text": "\\udc00"}', "line 2: holds half of a surrogate pair"),
         ("[" * 100_000, "line 1: (JSON is nested too deeply|broken JSON)"),

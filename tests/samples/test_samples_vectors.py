@@ -59,7 +59,7 @@ def test_behaves_as_a_set_without_texts() -> None:
     ("array", "message"),
     [
         (np.ones(3), r"two-dimensional array, .* but this one has the shape \(3,\)"),
-        (np.ones((2, 2, 2)), r"has the shape \(2, 2, 2\)"),
+        (np.ones((2, 2, 2, 2, 2)), r"has the shape \(2, 2, 2, 2, 2\)"),
         (np.ones((0, 3)), r"shape \(0, 3\) hold no values"),
         (np.ones((2, 2), bool), "but this array is bool"),
         (np.ones((2, 2), complex), "but this array is complex128"),

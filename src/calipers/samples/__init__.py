@@ -1,4 +1,4 @@
-"""Read samples from files, lists, arrays and datasets into one form."""
+"""Read samples from files, folders, lists, arrays and datasets into one form."""
 
 from calipers.samples.reading import as_sample_set, read_samples
 from calipers.samples.sample_set import Chunk, SampleSet

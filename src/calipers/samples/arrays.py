@@ -1,4 +1,4 @@
-"""Embeddings in NumPy's files: ``.npy`` and ``.npz``. Nothing is ever unpickled."""
+"""Embeddings and images in NumPy's files: ``.npy`` and ``.npz``. Nothing is ever unpickled."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ _NPY, _NPZ = b"\x93NUMPY", b"PK"
 
 
 def read_numpy(path: Path, source: Source) -> SampleSet:
-    """Read embeddings: a ``.npy`` is memory-mapped, of an ``.npz`` the field names the array."""
+    """Read an array: a ``.npy`` is memory-mapped, of an ``.npz`` the field names the array.
+
+    One with two axes holds embeddings, one with three or four images.
+    """
     try:
-        vectors, groups = _load(path, source)
+        array, groups = _load(path, source)
     except InputError:
         raise
     except Exception as error:
@@ -29,8 +32,15 @@ def read_numpy(path: Path, source: Source) -> SampleSet:
         if "ickle" in str(error) or "Python objects" in str(error):
             raise _pickled(source) from error
         raise source.error(f"is no readable NumPy file: {error}") from error
-    samples = SampleSet.from_vectors(vectors, name=source.name, source=source.path)
+    samples = from_array(array, source.name, source.path)
     return samples if groups is None else samples.with_groups(groups.tolist())
+
+
+def from_array(array: Any, name: str, source: str) -> SampleSet:
+    """Hold embeddings (two axes) or images (three or four axes)."""
+    if getattr(array, "ndim", 0) in (3, 4):
+        return SampleSet.from_images(array, name=name, source=source)
+    return SampleSet.from_vectors(array, name=name, source=source)
 
 
 def pick(found: list[str], source: Source) -> str:

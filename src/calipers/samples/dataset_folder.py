@@ -16,6 +16,11 @@ from calipers.samples.tables import first_line, read_table
 from calipers.samples.wording import names
 
 
+def is_dataset(folder: Path) -> bool:
+    """Tell whether Hugging Face ``datasets`` saved a folder."""
+    return any((folder / name).is_file() for name in ("state.json", "dataset_dict.json"))
+
+
 def read_dataset(folder: Path, source: Source) -> SampleSet:
     """Read a folder written by ``Dataset.save_to_disk``; the data stay on disk, memory-mapped."""
     files = [folder / name for name in _data_files(folder, source)]
@@ -41,8 +46,9 @@ def _data_files(folder: Path, source: Source) -> list[str]:
     state = folder / "state.json"
     if not state.is_file():
         raise source.error(
-            "is a folder, but not one saved by Hugging Face datasets (it has no state.json); "
-            f"for the files in it write NAME='{folder}/*.jsonl'"
+            "is a folder, but not one saved by Hugging Face datasets (it has no state.json), and "
+            "no images (.png, .jpg, …) lie in it; for the files in it write "
+            f"NAME='{folder}/*.jsonl'"
         )
     files = _read_json(state).get("_data_files")
     if not isinstance(files, list) or not all(isinstance(file, dict) for file in files):

@@ -1,4 +1,4 @@
-"""Which field of a row holds the text, when nobody said."""
+"""Which field of a row holds the text, or the token ids, when nobody said."""
 
 from __future__ import annotations
 
@@ -27,14 +27,20 @@ USUAL = (
 )
 """Names that a text field usually has, whatever the case of their letters."""
 
+TOKENS = ("input_ids", "token_ids", "tokens")
+"""Names that a field of token ids usually has."""
+
 NAME_IT = "name it with --field (field= in Python)"
 
 
-def find_field(fields: Sequence[str], textual: Sequence[str], source: Source) -> str:
-    """Find the text field among the fields of a file's rows.
+def find_field(
+    fields: Sequence[str], textual: Sequence[str], source: Source, *, listed: Sequence[str] = ()
+) -> str:
+    """Find the field of the text, or else that of the token ids, among those of a file's rows.
 
     The only field is taken whatever its name. Otherwise it must be the only one with a usual
-    name that holds a string.
+    name that holds a string; where there is none, the only one with a usual name for token ids
+    that holds a list of numbers.
 
     Parameters
     ----------
@@ -44,6 +50,8 @@ def find_field(fields: Sequence[str], textual: Sequence[str], source: Source) ->
         Those of them that hold strings, or may hold some, being null.
     source
         The file, for messages.
+    listed
+        The fields that hold lists of numbers.
 
     Raises
     ------
@@ -53,14 +61,16 @@ def find_field(fields: Sequence[str], textual: Sequence[str], source: Source) ->
     if len(fields) == 1:
         return fields[0]
     usual = [field for field in fields if field.casefold() in USUAL]
-    found = [field for field in usual if field in textual] or usual
+    ids = [field for field in listed if field.casefold() in TOKENS]
+    found = [field for field in usual if field in textual] or ids or usual
     if len(found) == 1:
         return found[0]
-    raise _ambiguous(found, source) if found else _missing(fields, source)
+    what = "the token ids" if found == ids else "the text"
+    raise _ambiguous(found, what, source) if found else _missing(fields, source)
 
 
-def _ambiguous(found: Sequence[str], source: Source) -> InputError:
-    return source.error(f"several fields may be the text: {names(found)}; {NAME_IT}")
+def _ambiguous(found: Sequence[str], what: str, source: Source) -> InputError:
+    return source.error(f"several fields may be {what}: {names(found)}; {NAME_IT}")
 
 
 def _missing(fields: Sequence[str], source: Source) -> InputError:

@@ -36,6 +36,27 @@ def hash_vectors(vectors: NDArray[Any]) -> str:
     return digest.hexdigest()
 
 
+def hash_tokens(ids: NDArray[np.int32], ends: NDArray[np.int64]) -> str:
+    """Hash lists of token ids: how many, where each ends, counted from the first, and the ids."""
+    digest = hashlib.sha256(b"tokens %d " % (len(ends) - 1))
+    digest.update(ends.astype("<i8").tobytes())
+    digest.update(np.ascontiguousarray(ids, "<i4").data)
+    return digest.hexdigest()
+
+
+def hash_images(digests: bytes, kind: str) -> str:
+    """Hash the SHA-256 digests of consecutive images, of files or of pixels as `kind` says."""
+    start = f"{kind} {len(digests) // 32} ".encode()
+    return hashlib.sha256(start + digests).hexdigest()
+
+
+def digest_pixels(image: NDArray[np.uint8]) -> bytes:
+    """Hash the shape and the values of one image."""
+    digest = hashlib.sha256(f"{image.shape} ".encode())
+    digest.update(np.ascontiguousarray(image).data)
+    return digest.digest()
+
+
 def hash_hashes(hashes: Iterable[str]) -> str:
     """Hash the hashes of consecutive chunks into one."""
     digest = hashlib.sha256(b"chunks ")

@@ -13,6 +13,7 @@ from calipers.samples.paths import PathError, extractor, root
 from calipers.samples.rows import read_rows
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source
+from calipers.samples.token_lists import is_id_list
 from calipers.samples.wording import describe, names
 
 
@@ -89,6 +90,7 @@ def _read_at(value: dict[str, Any], source: Source) -> SampleSet:
 
 def _only_list(value: dict[str, Any], source: Source) -> list[Any]:
     lists = {key: held for key, held in value.items() if _holds_rows(held)}
+    lists = lists or {key: held for key, held in value.items() if _holds_ids(held)}
     if len(lists) == 1:
         return next(iter(lists.values()))
     if lists:
@@ -101,6 +103,11 @@ def _only_list(value: dict[str, Any], source: Source) -> list[Any]:
 
 def _holds_rows(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], str | dict)
+
+
+def _holds_ids(value: Any) -> bool:
+    first = value[0] if isinstance(value, list) and value else None
+    return isinstance(first, list) and is_id_list(first)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

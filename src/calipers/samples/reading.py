@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
-
-import numpy as np
-import pyarrow as pa
+from typing import BinaryIO
 
 from calipers.errors import InputError
+from calipers.progress import Progress
 from calipers.samples.arrays import read_numpy
 from calipers.samples.csv_files import read_csv, read_tsv
-from calipers.samples.dataset_folder import read_dataset
+from calipers.samples.dataset_folder import is_dataset, read_dataset
+from calipers.samples.holding import hold
+from calipers.samples.image_folder import is_image_name, one_image, read_image_folder
 from calipers.samples.json_files import read_json, read_jsonl
 from calipers.samples.lines import read_lines
 from calipers.samples.opening import is_gzipped, open_seekable, open_stream, split_suffix
@@ -22,7 +22,7 @@ from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source
 from calipers.samples.standard_input import read_standard_input
 from calipers.samples.tables import read_parquet
-from calipers.samples.wording import describe, shortened
+from calipers.samples.wording import shortened
 
 STANDARD_INPUT = "-"
 
@@ -51,12 +51,17 @@ def read_samples(
     field: str | None = None,
     group: str | None = None,
     group_needed: bool = True,
+    skip_bad: bool = False,
+    progress: Progress | None = None,
 ) -> SampleSet:
-    """Read the samples of a file, a saved dataset or standard input.
+    """Read the samples of a file, a folder of images, a saved dataset or standard input.
 
     Texts are read from ``.txt`` (a sample a line), ``.jsonl``, ``.json``, ``.csv``, ``.tsv`` and
-    ``.parquet`` files and from folders saved by Hugging Face ``datasets``; embeddings from
-    ``.npy``, ``.npz`` and ``.safetensors``. A file may be gzipped, with ``.gz`` behind its name.
+    ``.parquet`` files and from folders saved by Hugging Face ``datasets``, and so are token ids,
+    where a field holds lists of whole numbers. Embeddings are read from ``.npy``, ``.npz`` and
+    ``.safetensors``, where arrays with three or four axes are images. All other folders are
+    searched for image files, with all folders beneath them. A file may be gzipped, with ``.gz``
+    behind its name.
     Sample logs of lm-evaluation-harness and output files of OpenAI's batch interface are
     recognised by their rows; every repeat and every choice is a sample.
 
@@ -68,14 +73,20 @@ def read_samples(
         What to call the set; by default the file's name without its suffixes.
     field
         Where the text is in a row, such as ``"text"``, ``"a.b[0]"`` or ``"choices[*].text"``; by
-        default the only field, or the only one with a usual name. For ``.npz`` and
-        ``.safetensors`` the name of the array. Formats without fields do not look at it.
+        default the only field, or the only one with a usual name, or else ``input_ids``,
+        ``token_ids`` or ``tokens``. For ``.npz`` and ``.safetensors`` the name of the
+        array. Formats without fields do not look at it.
     group
         Path of a field whose value is the group of the row's samples; for ``.npz`` the name of
-        the array that holds a group for each embedding.
+        the array that holds a group for each sample; ``"folder"`` for images, whose groups are
+        the sub-folders of the folder in which they lie.
     group_needed
         Whether a file that has no such field at all is refused; otherwise its samples have no
         groups. Where some rows have the field, all must have it.
+    skip_bad
+        Whether image files that cannot be read are left out, with a note, instead of refused.
+    progress
+        What shows how far the first look at image files is.
 
     Raises
     ------
@@ -86,9 +97,17 @@ def read_samples(
         source = Source("standard input", name or "stdin", field, group, group_needed)
         return _with_groups(read_standard_input(source), source)
     path = Path(path)
-    source = Source(str(path), name or default_name(path), field, group, group_needed)
+    source = Source(
+        str(path),
+        name or default_name(path),
+        field,
+        group,
+        group_needed,
+        skip_bad=skip_bad,
+        progress=progress,
+    )
     _check_there(path, source)
-    read = read_dataset if path.is_dir() else _read_file
+    read = _read_folder if path.is_dir() else _read_file
     return _with_groups(read(path, source), source)
 
 
@@ -99,18 +118,23 @@ def as_sample_set(
     field: str | None = None,
     group: str | None = None,
     group_needed: bool = True,
+    skip_bad: bool = False,
+    progress: Progress | None = None,
 ) -> SampleSet:
     """Make a sample set of what a person holds.
 
     Parameters
     ----------
     value
-        A path, a list of strings, an array or tensor of shape (n, d), or a sample set, which is
-        returned as it is.
+        A path; a list of strings; a list of lists of token ids; an array or tensor of shape
+        (n, d), which are embeddings; one of shape (n, height, width) or (n, height, width, c), a
+        list of arrays or of Pillow images, or a list of paths of image files; or a sample set,
+        which is returned as it is.
     name
-        What to call the set; by default a file's name, ``"texts"`` or ``"vectors"``.
-    field, group, group_needed
-        For a file: where the text and the group are in its rows; as in :func:`read_samples`.
+        What to call the set; by default a file's name, or the kind of the samples.
+    field, group, group_needed, skip_bad, progress
+        For a file or folder: where the text and the group are in its rows, and so on; as in
+        :func:`read_samples`.
 
     Raises
     ------
@@ -120,15 +144,16 @@ def as_sample_set(
     if isinstance(value, SampleSet):
         return value if name is None else value.renamed(name)
     if isinstance(value, str | Path):
-        return read_samples(value, name=name, field=field, group=group, group_needed=group_needed)
-    if hasattr(value, "__array__") and not _holds_texts(value):
-        return SampleSet.from_vectors(value, name=name or "vectors")
-    if isinstance(value, Iterable) and not isinstance(value, bytes | dict):
-        return SampleSet.from_texts(value, name=name or "texts")
-    raise InputError(
-        f"{name or 'samples'}: must be a path, a list of strings or an array of shape (n, d), "
-        f"but it is {describe(value)}"
-    )
+        return read_samples(
+            value,
+            name=name,
+            field=field,
+            group=group,
+            group_needed=group_needed,
+            skip_bad=skip_bad,
+            progress=progress,
+        )
+    return hold(value, name=name, skip_bad=skip_bad, progress=progress)
 
 
 def default_name(path: Path) -> str:
@@ -154,8 +179,15 @@ def _check_there(path: Path, source: Source) -> None:
         raise source.error("is empty")
 
 
+def _read_folder(path: Path, source: Source) -> SampleSet:
+    images = None if is_dataset(path) else read_image_folder(path, source)
+    return read_dataset(path, source) if images is None else images
+
+
 def _read_file(path: Path, source: Source) -> SampleSet:
     suffix = split_suffix(path)[1]
+    if is_image_name(path.name):
+        raise one_image(source)
     if suffix in _MAPPED:
         return _MAPPED[suffix](path, source)
     if suffix in _SEEKING:
@@ -166,18 +198,7 @@ def _read_file(path: Path, source: Source) -> SampleSet:
         gzipped = " before .gz" if is_gzipped(path) else ""
         raise source.error(
             f"a file with {found}{gzipped} cannot be read; known are {', '.join(SUFFIXES)}, "
-            "each also with .gz"
+            "each also with .gz; images are read from a folder"
         )
     with open_stream(path) as stream:
         return _STREAMED[suffix](stream, source)
-
-
-def _holds_texts(value: Any) -> bool:
-    # Columns of strings, such as those of pandas, are arrays of objects too.
-    if isinstance(value, pa.Array | pa.ChunkedArray):
-        return True
-    try:
-        array = np.asarray(value)
-    except (TypeError, ValueError, RuntimeError):
-        return False
-    return array.ndim == 1 and array.dtype.kind in "UOT"

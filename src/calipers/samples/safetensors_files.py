@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.samples import opening
-from calipers.samples.arrays import pick
+from calipers.samples.arrays import from_array, pick
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source
 
@@ -53,7 +53,7 @@ def read_safetensors(path: Path, source: Source) -> SampleSet:
         array = _array(path, stream, dtype, start + first, shape)
     if header[name]["dtype"] == "BF16":
         array = _from_bfloat16(array)
-    return SampleSet.from_vectors(array, name=source.name, source=source.path)
+    return from_array(array, source.name, source.path)
 
 
 def _header(stream: BinaryIO, source: Source) -> tuple[dict[str, Any], int]:

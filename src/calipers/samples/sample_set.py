@@ -1,21 +1,26 @@
-"""The samples of one side: texts or embeddings, with all that later stages ask of them."""
+"""The samples of one side: texts, token ids, images or embeddings, as later stages ask for them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.progress import Progress
 from calipers.samples import columns, hashing
+from calipers.samples.held import Held, Kind, Texts, Tokens, Vectors
+from calipers.samples.image_input import hold_images
+from calipers.samples.images import Images
 from calipers.samples.labels import label_column, text_column
-from calipers.samples.vectors import checked_vectors, read_only
-from calipers.samples.wording import counted, numbered
+from calipers.samples.token_lists import checked_tokens
+from calipers.samples.vectors import checked_vectors
+from calipers.samples.wording import counted
 
 CHUNK = 1024
 """Rows that are hashed, embedded and cached together."""
@@ -23,29 +28,31 @@ CHUNK = 1024
 
 @dataclass(frozen=True)
 class Chunk:
-    """Consecutive texts of a set, and the hash under which their embeddings are kept.
+    """Consecutive samples of a set, and the hash under which their embeddings are kept.
 
     Attributes
     ----------
     start
-        Row of the first text in the set, counted from 0.
-    texts
-        At most `CHUNK` texts.
+        Row of the first sample in the set, counted from 0.
+    items
+        At most `CHUNK` samples: a list of strings, a list of int32 arrays (token ids), or images,
+        which a slice of it decodes into uint8 arrays of shape (height, width, 3).
     content_hash
-        Hex SHA-256 of these texts.
+        Hex SHA-256 of these samples.
     """
 
     start: int
-    texts: list[str]
+    items: Sequence[Any]
     content_hash: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SampleSet:
-    """Samples in a fixed order: texts, or embeddings that a person has computed already.
+    """Samples in a fixed order: texts, token ids, images, or embeddings computed already.
 
-    Texts live in Arrow memory and become Python strings a chunk at a time. Make one with
-    :meth:`from_texts`, :meth:`from_vectors` or :func:`calipers.samples.read_samples`.
+    Texts live in Arrow memory and become Python strings a chunk at a time; images are decoded a
+    few at a time. Make one with :meth:`from_texts`, :meth:`from_tokens`, :meth:`from_images`,
+    :meth:`from_vectors` or :func:`calipers.samples.read_samples`.
 
     Attributes
     ----------
@@ -53,18 +60,17 @@ class SampleSet:
         What tables and messages call the set.
     source
         The path or paths it came from, ``"<list>"`` or ``"<array>"``.
-    texts
-        Arrow column of large strings, for kind ``"texts"``; None otherwise.
-    vectors
-        Read-only array of shape (n, d), float32 or float64, for kind ``"vectors"``.
+    held
+        The samples themselves.
     groups, prompts
         Arrow columns of large strings, one value for each sample, or None.
+    reading_notes
+        What a person must be told about how the samples were read.
     """
 
     name: str
     source: str
-    texts: pa.ChunkedArray | None = None
-    vectors: NDArray[Any] | None = None
+    held: Held
     groups: pa.ChunkedArray | None = None
     prompts: pa.ChunkedArray | None = None
     reading_notes: tuple[str, ...] = ()
@@ -101,7 +107,7 @@ class SampleSet:
             If there are no texts, one is not a string, all are empty, or `groups` or `prompts`
             have another length.
         """
-        where = name if source.startswith("<") else source
+        where = _where(name, source)
         column = text_column(texts, where)
         if not len(column):
             raise InputError(f"{where}: holds no samples")
@@ -110,10 +116,92 @@ class SampleSet:
         return cls(
             name=name,
             source=source,
-            texts=column,
+            held=Texts(column),
             groups=label_column("groups", groups, len(column), where),
             prompts=label_column("prompts", prompts, len(column), where),
             reading_notes=tuple(notes),
+        )
+
+    @classmethod
+    def from_tokens(
+        cls,
+        ids: Iterable[object] | Tokens,
+        *,
+        name: str,
+        source: str = "<list>",
+        groups: Iterable[object] | None = None,
+        prompts: Iterable[object] | None = None,
+        notes: Sequence[str] = (),
+    ) -> Self:
+        """Hold texts as the token ids of a model, in the order given; empty ones are kept.
+
+        Parameters
+        ----------
+        ids
+            For each sample a list or array of whole numbers from 0 to 2³¹ - 1.
+        name, source, groups, prompts, notes
+            As in :meth:`from_texts`.
+
+        Raises
+        ------
+        InputError
+            If there are no samples, one is no list of such numbers, all are empty, or `groups` or
+            `prompts` have another length.
+        """
+        where = _where(name, source)
+        held = checked_tokens(ids, where)
+        return cls(
+            name=name,
+            source=source,
+            held=held,
+            groups=label_column("groups", groups, len(held), where),
+            prompts=label_column("prompts", prompts, len(held), where),
+            reading_notes=tuple(notes),
+        )
+
+    @classmethod
+    def from_images(
+        cls,
+        images: Iterable[object],
+        *,
+        name: str,
+        source: str = "<list>",
+        groups: Iterable[object] | None = None,
+        skip_bad: bool = False,
+        notes: Sequence[str] = (),
+        progress: Progress | None = None,
+    ) -> Self:
+        """Hold images in the order given; files are looked at once and decoded when needed.
+
+        Parameters
+        ----------
+        images
+            Paths of image files; or an array of shape (n, height, width) or (n, height, width, c)
+            with c = 1 (grey), 3 (RGB) or 4 (RGB and alpha), uint8, or floats from 0 to 1; or a
+            list of such arrays of one image each or of Pillow images, which may differ in size.
+            Arrays of shape (n, c, height, width) are turned around where the shape leaves no doubt.
+        name, source, groups, notes
+            As in :meth:`from_texts`.
+        skip_bad
+            Whether files that cannot be decoded are left out, with a note, instead of refused.
+        progress
+            What shows how far the first look at files is.
+
+        Raises
+        ------
+        InputError
+            If there are no images, a file is missing or damaged, an array has another shape, type
+            or range, or `groups` have another length.
+        """
+        where = _where(name, source)
+        found = hold_images(images, where, skip_bad=skip_bad, progress=progress)
+        labels = label_column("groups", groups, found.n_given, where)
+        return cls(
+            name=name,
+            source=source,
+            held=found.held,
+            groups=_taken(labels, found.rows) if found.left_out else labels,
+            reading_notes=(*notes, *found.notes),
         )
 
     @classmethod
@@ -134,28 +222,38 @@ class SampleSet:
             If the array is not two-dimensional, is empty, is no array of real numbers, or holds
             NaN or infinite values.
         """
-        where = name if source.startswith("<") else source
-        return cls(name=name, source=source, vectors=checked_vectors(vectors, where))
+        where = _where(name, source)
+        return cls(name=name, source=source, held=Vectors(checked_vectors(vectors, where)))
 
     @property
-    def kind(self) -> Literal["texts", "vectors"]:
-        """Whether the samples are texts or embeddings."""
-        return "texts" if self.vectors is None else "vectors"
+    def kind(self) -> Kind:
+        """Whether the samples are texts, token ids, images or embeddings."""
+        return self.held.kind
+
+    @property
+    def texts(self) -> pa.ChunkedArray | None:
+        """Arrow column of large strings; None for other kinds."""
+        return self.held.column if isinstance(self.held, Texts) else None
+
+    @property
+    def images(self) -> Images | None:
+        """The images, decoded where a row or a slice is taken; None for other kinds."""
+        return Images.of(self.held)
+
+    @property
+    def vectors(self) -> NDArray[Any] | None:
+        """Read-only array of shape (n, d), float32 or float64; None for other kinds."""
+        return self.held.array if isinstance(self.held, Vectors) else None
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a person must be told: rows that were left out, and empty texts."""
-        return (*self.reading_notes, *self._blank_notes)
+        """What a person must be told: rows left out, empty texts, images of many sizes."""
+        return (*self.reading_notes, *self._held_notes)
 
     @cached_property
     def content_hash(self) -> str:
         """Hex SHA-256 of the samples, over the hashes of chunks of `CHUNK` rows."""
-        if self.vectors is None:
-            return hashing.hash_hashes(hashing.hash_texts(part) for _, part in self._slices())
-        starts = range(0, len(self), CHUNK)
-        return hashing.hash_hashes(
-            hashing.hash_vectors(self.vectors[i : i + CHUNK]) for i in starts
-        )
+        return hashing.hash_hashes(self.held.hash(*rows) for rows in self._spans())
 
     def renamed(self, name: str) -> SampleSet:
         """Return the same samples under another name."""
@@ -174,17 +272,21 @@ class SampleSet:
         InputError
             If there are more or fewer labels than samples, or one is missing or no label.
         """
-        where = self.name if self.source.startswith("<") else self.source
+        where = _where(self.name, self.source)
         return replace(self, groups=label_column("groups", labels, len(self), where))
 
     def chunks(self) -> Iterator[Chunk]:
-        """Go through the texts, `CHUNK` at a time; embeddings have no chunks."""
-        for start, part in self._slices():
-            yield Chunk(start, part.to_pylist(), hashing.hash_texts(part))
+        """Go through the samples, `CHUNK` at a time; embeddings have no chunks."""
+        for start, stop in self._spans() if self.vectors is None else ():
+            yield Chunk(start, self.held.items(start, stop), self.held.hash(start, stop))
 
     def word_counts(self) -> NDArray[np.int64] | None:
-        """Count each text's words, separated by white space, shape (n,); None for embeddings."""
+        """Count each text's words, separated by white space, shape (n,); None for other kinds."""
         return None if self.texts is None else columns.word_counts(self.texts)
+
+    def token_counts(self) -> NDArray[np.int64] | None:
+        """Count each sample's token ids, shape (n,); None for other kinds."""
+        return np.diff(self.held.ends) if isinstance(self.held, Tokens) else None
 
     def take(self, indices: NDArray[np.intp]) -> SampleSet:
         """Keep the given rows, in the given order, with their groups and prompts.
@@ -207,8 +309,7 @@ class SampleSet:
             )
         return replace(
             self,
-            texts=_taken(self.texts, rows),
-            vectors=None if self.vectors is None else read_only(self.vectors[rows]),
+            held=self.held.take(rows),
             groups=_taken(self.groups, rows),
             prompts=_taken(self.prompts, rows),
         )
@@ -228,39 +329,31 @@ class SampleSet:
         return self.take(np.sort(np.random.default_rng(seed).permutation(len(self))[:size]))
 
     def __len__(self) -> int:
-        if self.vectors is not None:
-            return len(self.vectors)
-        return 0 if self.texts is None else len(self.texts)
+        return len(self.held)
 
     def __getitem__(self, index: int) -> Any:
-        if self.vectors is not None:
-            return self.vectors[index]
-        return None if self.texts is None else self.texts[index].as_py()
+        row = range(len(self))[index]
+        return self.held.items(row, row + 1)[0]
 
     def __iter__(self) -> Iterator[Any]:
-        if self.vectors is not None:
-            yield from self.vectors
-        for chunk in self.chunks():
-            yield from chunk.texts
+        for start, stop in self._spans():
+            yield from self.held.items(start, stop)
 
     def __repr__(self) -> str:
-        return f"SampleSet({self.name!r}, {counted(len(self), self.kind[:-1])}, {self.source!r})"
+        return f"SampleSet({self.name!r}, {counted(len(self), self.held.noun)}, {self.source!r})"
 
-    def _slices(self) -> Iterator[tuple[int, pa.Array]]:
-        if self.texts is None:
-            return
+    def _spans(self) -> Iterator[tuple[int, int]]:
         for start in range(0, len(self), CHUNK):
-            part = self.texts.slice(start, CHUNK)
-            yield start, pa.concat_arrays(part.chunks)
+            yield start, min(start + CHUNK, len(self))
 
     @cached_property
-    def _blank_notes(self) -> tuple[str, ...]:
-        rows = [] if self.texts is None else (columns.blank_rows(self.texts) + 1).tolist()
-        if not rows:
-            return ()
-        verb = "is" if len(rows) == 1 else "are"
-        which = numbered("sample", rows)
-        return (f"{len(rows):,} of {counted(len(self), 'text')} {verb} empty and kept ({which})",)
+    def _held_notes(self) -> tuple[str, ...]:
+        return self.held.notes()
+
+
+def _where(name: str, source: str) -> str:
+    """Say what messages call the set: its file where there is one."""
+    return name if source.startswith("<") else source
 
 
 def _taken(column: pa.ChunkedArray | None, rows: NDArray[np.intp]) -> pa.ChunkedArray | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from calipers.errors import InputError
+from calipers.progress import Progress
 
 Unit = Literal["line", "row", "sample"]
 
@@ -28,6 +29,10 @@ class Source:
         Whether a file in which no row has that field is refused.
     unit
         What the numbers in messages count, from 1.
+    skip_bad
+        Whether image files that cannot be read are left out, with a note, instead of refused.
+    progress
+        What shows how far the first look at image files is.
     header_note
         Said where a field is missing, for formats whose field names stand in a header row.
     """
@@ -39,6 +44,8 @@ class Source:
     group_needed: bool = True
     unit: Unit = "line"
     header_note: str = ""
+    skip_bad: bool = False
+    progress: Progress | None = None
 
     def counting(self, unit: Unit, header_note: str = "") -> Source:
         """Return the same source with messages that count another unit."""

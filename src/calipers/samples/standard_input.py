@@ -20,7 +20,8 @@ def read_standard_input(source: Source) -> SampleSet:
     """Read JSON lines, JSON or lines of text.
 
     What begins like a JSON object is JSON lines, or one JSON value over several lines. Lines that
-    are all JSON strings are JSON lines, and a JSON list is JSON. All else is a sample a line.
+    are all JSON strings, or all JSON lists, are JSON lines, and a JSON list is JSON. All else is a
+    sample a line.
     """
     data = sys.stdin.buffer.read()
     if not data:
@@ -36,6 +37,6 @@ def _reader(text: str) -> Callable[[BinaryIO, Source], SampleSet]:
         return read_json if not parses(first) and parses(text) else read_jsonl
     if first.lstrip().startswith("[") and parses(text):
         return read_json
-    if first.startswith('"') and all(line.startswith('"') and parses(line) for line in lines):
+    if first[:1] in ('"', "[") and all(line[0] == first[0] and parses(line) for line in lines):
         return read_jsonl
     return read_lines

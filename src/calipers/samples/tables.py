@@ -9,12 +9,13 @@ from typing import Any, BinaryIO, cast
 import pyarrow as pa
 
 from calipers.samples import opening
-from calipers.samples.columns import is_string, string_array, utf8_array
+from calipers.samples.columns import RowError, is_string, string_array, utf8_array
 from calipers.samples.fields import find_field
 from calipers.samples.paths import root
 from calipers.samples.rows import read_rows, without_prompts
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source
+from calipers.samples.token_lists import is_id_type, joined_tokens, token_array
 from calipers.samples.wording import names
 
 ROWS = 4096
@@ -57,12 +58,16 @@ def read_table(schema: pa.Schema, batches: Batches, source: Source) -> SampleSet
         raise source.error(f"has the column {names(twice)} twice")
     textual = [field.name for field in schema if is_string(field.type)]
     unknown = [field.name for field in schema if pa.types.is_null(field.type)]
+    listed = [field.name for field in schema if is_id_type(field.type)]
     field = source.field
     if field is None and not any(log <= set(schema.names) for log in _LOGS):
-        field = find_field(schema.names, textual + unknown, source)
+        field = find_field(schema.names, textual + unknown, source, listed=listed)
+    prompt = "prompt" if "prompt" in textual else None
     try:
         if field is not None and field in textual and source.group is None:
-            return _read_column(field, "prompt" if "prompt" in textual else None, batches, source)
+            return _read_texts(field, prompt, batches, source)
+        if field is not None and field in listed and source.group is None:
+            return _read_tokens(field, prompt, batches, source)
         source = _with_group_there(schema, source)
         rows = _plain_rows(batches(_needed(field, schema, source)), source)
         return read_rows(rows, replace(source, field=field))
@@ -70,23 +75,46 @@ def read_table(schema: pa.Schema, batches: Batches, source: Source) -> SampleSet
         raise source.error(f"cannot be read: {first_line(error)}") from error
 
 
-def _read_column(field: str, prompt: str | None, batches: Batches, source: Source) -> SampleSet:
+def _read_texts(field: str, prompt: str | None, batches: Batches, source: Source) -> SampleSet:
     """Take the texts as they are in Arrow memory, without making Python strings."""
-    prompt = None if prompt == field else prompt
-    texts, prompts, first = [], [], 1
-    for batch in batches([field] if prompt is None else [field, prompt]):
-        texts.append(string_array(batch.column(field), first, source.row_error))
-        if prompt is not None:
-            prompts.append(utf8_array(batch.column(prompt), first, source.row_error))
-        first += len(batch)
-    given, notes = _complete(prompts)
+    texts, prompts, notes = _read_column(field, prompt, batches, source, string_array)
     return SampleSet.from_texts(
         pa.chunked_array(texts, type=pa.large_string()),
         name=source.name,
         source=source.path,
-        prompts=given,
+        prompts=prompts,
         notes=notes,
     )
+
+
+def _read_tokens(field: str, prompt: str | None, batches: Batches, source: Source) -> SampleSet:
+    """Take the token ids out of Arrow memory, without making Python numbers."""
+    parts, prompts, notes = _read_column(field, prompt, batches, source, token_array)
+    return SampleSet.from_tokens(
+        joined_tokens(parts),
+        name=source.name,
+        source=source.path,
+        prompts=prompts,
+        notes=notes,
+    )
+
+
+def _read_column(
+    field: str,
+    prompt: str | None,
+    batches: Batches,
+    source: Source,
+    check: Callable[[Any, int, RowError], Any],
+) -> tuple[list[Any], pa.ChunkedArray | None, list[str]]:
+    """Check a column batch by batch, and the prompts beside it."""
+    prompt = None if prompt == field else prompt
+    values, prompts, first = [], [], 1
+    for batch in batches([field] if prompt is None else [field, prompt]):
+        values.append(check(batch.column(field), first, source.row_error))
+        if prompt is not None:
+            prompts.append(utf8_array(batch.column(prompt), first, source.row_error))
+        first += len(batch)
+    return values, *_complete(prompts)
 
 
 def _complete(prompts: list[Any]) -> tuple[pa.ChunkedArray | None, list[str]]:

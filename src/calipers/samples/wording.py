@@ -7,6 +7,14 @@ from itertools import islice
 
 NAME_LENGTH = 40
 
+KINDS = {
+    "texts": "texts",
+    "tokens": "token ids",
+    "images": "images",
+    "vectors": "embeddings",
+}
+"""Kind of samples to the words for them in messages."""
+
 
 def counted(count: int, noun: str) -> str:
     """Write a count with its noun: ``1 row``, ``1,200 rows``."""
