@@ -1,0 +1,218 @@
+"""Addresses, keys, waits and batches of an embeddings endpoint, without any request."""
+
+import pickle
+import random
+from threading import Lock
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calipers.embed.endpoint_address import Address, read_address, read_name
+from calipers.embed.endpoint_key import Key, find_key, variables
+from calipers.embed.endpoint_requests import plan
+from calipers.embed.endpoint_retry import PassingError, Patience, retry_after
+from calipers.embed.endpoint_words import one_line
+from calipers.errors import InputError
+
+SECRET = "sk-proj-0123456789-abcdefghijklm"
+OPENAI = "https://api.openai.com/v1"
+
+
+@pytest.mark.parametrize(
+    ("given_as", "url", "shown"),
+    [
+        (OPENAI, f"{OPENAI}/embeddings", "api.openai.com/v1"),
+        (f"{OPENAI}/", f"{OPENAI}/embeddings", "api.openai.com/v1"),
+        (f"{OPENAI}/embeddings/", f"{OPENAI}/embeddings", "api.openai.com/v1"),
+        ("HTTPS://API.OpenAI.com:443/v1", f"{OPENAI}/embeddings", "api.openai.com/v1"),
+        ("http://localhost:11434", "http://localhost:11434/v1/embeddings", "localhost:11434/v1"),
+        ("http://h/", "http://h/v1/embeddings", "h/v1"),
+        ("http://h/embeddings", "http://h/embeddings", "h"),
+        ("http://[::1]:80/v1", "http://[::1]/v1/embeddings", "[::1]/v1"),
+        ("http://h/a/b//", "http://h/a/b/embeddings", "h/a/b"),
+        (
+            "https://h/v1?api-version=2024-02-01",
+            "https://h/v1/embeddings?api-version=2024-02-01",
+            "h/v1",
+        ),
+    ],
+)
+def test_addresses_are_read_as_people_write_them(given_as, url, shown):
+    address = read_address(given_as)
+    assert (address.url, address.shown) == (url, shown)
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ("localhost:8000/v1", "must begin with http:// or https:// and a host; found 'localhost:8"),
+        ("", "found ''"),
+        ("ftp://h/v1", "found 'ftp://h/v1'"),
+        ("https:///v1", "found 'https:///v1'"),
+        ("https://h:99999/v1", "'h:99999' is no host with a port: Port out of range"),
+        ("https://h:x/v1", "'h:x' is no host with a port"),
+        ("https://[::1/v1", "is no address: Invalid IPv6 URL"),
+        ("https://h ost/v1", "'h ost' is no host"),
+        ("https://api.openai.com\\.evil.com/v1", "is no host"),
+        ("https://h/v 1", "'/v 1' cannot be the path"),
+        (f"https://me:{SECRET}@h/v1", "may hold no user name and no password; put the key into"),
+        (f"https://{SECRET}@h/v1", "may hold no user name"),
+        (f"https://evil.com\\@api.openai.com/{SECRET}", "may hold no user name"),
+        (f"https://h/v1?key={SECRET}", "h/v1: the address of an embeddings service may hold no qu"),
+        (f"me:{SECRET}@h/v1", "must begin with http"),
+        (f"h/v1?key={SECRET}", "must begin with http"),
+    ],
+)
+def test_addresses_that_cannot_be_are_refused_without_their_credentials(bad, message):
+    with pytest.raises(InputError) as caught:
+        read_address(bad)
+    assert message in str(caught.value)
+    assert SECRET not in str(caught.value)
+
+
+def test_a_name_holds_the_address_or_the_model_alone():
+    assert read_name(f"{OPENAI}#a/b:c", None) == (read_address(OPENAI), "a/b:c")
+    assert read_name("a/b:c", OPENAI) == (read_address(OPENAI), "a/b:c")
+    assert read_name("a#b", OPENAI)[1] == "a#b"
+    for bare in (OPENAI, f"{OPENAI}#", f"{OPENAI}# "):
+        with pytest.raises(InputError, match=r"api\.openai\.com/v1: name the model behind a '#'"):
+            read_name(bare, None)
+    with pytest.raises(InputError, match="given twice"):
+        read_name(f"{OPENAI}#m", OPENAI)
+
+
+@pytest.mark.parametrize(
+    ("host", "local"),
+    [
+        ("localhost", True),
+        ("a.localhost", True),
+        ("127.0.0.1", True),
+        ("127.8.8.8", True),
+        ("::1", True),
+        ("notlocalhost", False),
+        ("10.0.0.1", False),
+        ("localhost.evil.com", False),
+    ],
+)
+def test_what_is_on_this_machine(host, local):
+    assert Address("http", host, None, "/v1").local is local
+
+
+def test_each_key_goes_where_it_belongs():
+    both = {"CALIPERS_ENDPOINT_KEY": "mine", "OPENAI_API_KEY": SECRET}
+    openai, other = read_address(OPENAI), read_address("https://other.com/v1")
+    assert find_key(openai, both).variable == "CALIPERS_ENDPOINT_KEY"
+    assert find_key(openai, {"OPENAI_API_KEY": f" {SECRET}\n"}).variable == "OPENAI_API_KEY"
+    assert find_key(other, both).variable == "CALIPERS_ENDPOINT_KEY"
+    assert find_key(other, {"CALIPERS_ENDPOINT_KEY": " "}) is None
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        "http://api.openai.com/v1",
+        "https://api.openai.com:8443/v1",
+        "https://api.openai.com.evil.com/v1",
+        "https://api-openai.com/v1",
+        "http://localhost:8000/v1",
+    ],
+)
+def test_the_key_of_openai_goes_to_openai_alone(elsewhere):
+    address = read_address(elsewhere)
+    assert variables(address) == ("CALIPERS_ENDPOINT_KEY",)
+    assert find_key(address, {"OPENAI_API_KEY": SECRET}) is None
+
+
+def test_a_key_does_not_cross_a_network_unencrypted():
+    key = {"CALIPERS_ENDPOINT_KEY": SECRET}
+    with pytest.raises(InputError) as caught:
+        find_key(read_address("http://10.0.0.5:8000/v1"), key)
+    assert "10.0.0.5:8000/v1: the key in CALIPERS_ENDPOINT_KEY would cross" in str(caught.value)
+    assert SECRET not in str(caught.value)
+    assert find_key(read_address("http://10.0.0.5:8000/v1"), {}) is None
+    assert find_key(read_address("http://127.0.0.1:8000/v1"), key) is not None
+
+
+@pytest.mark.parametrize("odd", ["a\nb", "a b", "schlüssel"])
+def test_a_key_that_no_header_can_hold_is_refused_unseen(odd):
+    with pytest.raises(InputError) as caught:
+        find_key(read_address(OPENAI), {"OPENAI_API_KEY": odd})
+    assert "the key in OPENAI_API_KEY holds" in str(caught.value)
+    assert odd not in str(caught.value)
+
+
+def test_a_key_is_never_shown_nor_written():
+    key = Key(SECRET, "X")
+    assert repr(key) == str(key) == "<the key in X>"
+    assert SECRET not in f"{key} {key!r} {[key]}"
+    with pytest.raises(TypeError):
+        pickle.dumps(key)
+    assert key.scrub(f"a {SECRET}, b") == "a ***, b"
+    assert key.scrub(f"Bearer {SECRET[:12]}xxx.") == "Bearer ***"
+    assert key.scrub(f"…{SECRET[-8:]}!") == "***!"
+    assert key.scrub("nothing here") == "nothing here"
+    assert Key("abc", "X").scrub("abcd") == "***d"
+    assert len(key.scrub("x" * 200_000)) == 200_000
+
+
+def test_waits_double_with_a_spread_and_have_a_longest():
+    patience = Patience.of(8, seed=0)
+    for attempt, longest in enumerate((1, 2, 4, 8, 16, 32, 60, 60), start=1):
+        assert longest / 2 <= patience.wait(attempt, None) <= longest
+    assert patience.wait(1, 30.0) == 30.0
+    assert patience.wait(9, 0.1) >= 30.0
+    one, two = Patience.of(8, seed=1), Patience(8, random.Random(1), Lock())
+    assert [one.wait(n, None) for n in (1, 2, 3)] == [two.wait(n, None) for n in (1, 2, 3)]
+
+
+def test_patience_lasts_as_long_as_it_is_likely_to_help():
+    patience = Patience.of(8, seed=0)
+    broken, busy = PassingError("x", status=500), PassingError("x", status=429)
+    lost = PassingError("x")
+
+    def lasts(trouble, answered):
+        return sum(patience.lasts(n, trouble, answered=answered) for n in range(1, 20))
+
+    assert lasts(broken, True) == lasts(busy, True) == lasts(busy, False) == lasts(lost, True) == 8
+    assert lasts(broken, False) == lasts(lost, False) == 3
+    assert lasts(PassingError("x", after=601.0, status=429), True) == 0
+    assert lasts(PassingError("x", after=600.0, status=429), True) == 8
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        (None, None),
+        ("", None),
+        ("soon", None),
+        ("-5", None),
+        ("0", 0.0),
+        (" 2.5 ", 2.5),
+        ("Thu, 01 Jan 1970 00:00:10 GMT", 7.0),
+        ("Thu, 01 Jan 1970 01:00:10 +0100", 7.0),
+        ("Thu, 01 Jan 1970 00:00:01 GMT", 0.0),
+        ("Thu, 41 Jan 1970 00:00:01 GMT", None),
+        ("²", None),
+    ],
+)
+def test_the_header_retry_after(header, seconds):
+    assert retry_after(header, 3.0) == seconds
+
+
+@given(
+    st.lists(st.text(max_size=30), max_size=40),
+    st.integers(1, 9),
+    st.integers(min_value=1, max_value=50),
+)
+def test_batches_hold_all_texts_in_order_within_their_bounds(texts, most, characters):
+    batches = list(plan(texts, most=most, characters=characters))
+    assert [text for batch in batches for text in batch] == texts
+    for batch in batches:
+        assert 1 <= len(batch) <= most
+        assert len(batch) == 1 or sum(map(len, batch)) <= characters
+
+
+def test_a_line_has_no_control_characters_and_an_end():
+    assert one_line("a\n\x1b[31mb\t c", 99) == "a [31mb c"
+    assert one_line("a" * 50, 10) == "a" * 9 + "…"
