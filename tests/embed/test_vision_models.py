@@ -1,0 +1,358 @@
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from calipers.embed.catalogue import load_embedder
+from calipers.embed.options import Options
+from calipers.errors import InputError
+from calipers.samples import SampleSet
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+vision = pytest.importorskip("calipers.embed.vision")
+FoundModel = pytest.importorskip("calipers.embed.model_folder").FoundModel
+
+SIZES = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4}
+SIZES |= {"intermediate_size": 64, "image_size": 32, "patch_size": 8, "initializer_range": 0.5}
+WORDS = {"vocab_size": 9, "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2}
+WORDS |= {"intermediate_size": 8, "bos_token_id": 0, "eos_token_id": 1}
+STAGES = {"hidden_sizes": [8, 16], "depths": [1, 2]}
+T = transformers
+CLIP = T.CLIPVisionConfig(**SIZES)
+KINDS = {
+    "vit": T.ViTConfig(**SIZES),
+    "deit": T.DeiTConfig(**SIZES),
+    "beit": T.BeitConfig(**SIZES),
+    "vit_mae": T.ViTMAEConfig(**SIZES),
+    "dinov2": T.Dinov2Config(**SIZES),
+    "clip_tower": CLIP,
+    "clip": T.CLIPConfig(text_config=WORDS, vision_config=CLIP.to_dict()),
+    "siglip": T.SiglipVisionConfig(**SIZES),
+    "swin": T.SwinConfig(
+        image_size=32, patch_size=4, embed_dim=16, depths=[1, 2], num_heads=[2, 4], window_size=4
+    ),
+    "convnext": T.ConvNextConfig(num_stages=2, **STAGES),
+    "resnet": T.ResNetConfig(embedding_size=8, layer_type="basic", **STAGES),
+}
+if hasattr(T, "Dinov2WithRegistersConfig"):
+    KINDS["registers"] = T.Dinov2WithRegistersConfig(**SIZES, num_register_tokens=4)
+PROCESSORS = {
+    "dinov2": (
+        "BitImageProcessor",
+        {"shortest_edge": 36},
+        {"crop_size": {"height": 32, "width": 32}},
+    ),
+    "clip": (
+        "CLIPImageProcessor",
+        {"shortest_edge": 32},
+        {"crop_size": {"height": 32, "width": 32}},
+    ),
+    "convnext": ("ConvNextImageProcessor", {"shortest_edge": 32}, {}),
+    "siglip": ("SiglipImageProcessor", {"height": 32, "width": 32}, {}),
+}
+PLAIN = ("ViTImageProcessor", {"height": 32, "width": 32}, {})
+
+
+def processor(kind):
+    name, size, more = PROCESSORS.get(kind, PLAIN)
+    return (getattr(T, f"{name}Pil", None) or getattr(T, name))(size=size, **more)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Vision models of many kinds with random weights, and their image processors."""
+    root = tmp_path_factory.mktemp("vision")
+    for name, config in KINDS.items():
+        torch.manual_seed(0)
+        model = T.AutoModel.from_config(config)
+        for part in model.modules():  # else states would hardly depend on the image
+            if type(part).__name__.endswith("LayerScale"):
+                torch.nn.init.constant_(part.lambda1, 1.0)
+        model.save_pretrained(root / name)
+        processor(name).save_pretrained(root / name)
+    return root
+
+
+@pytest.fixture(scope="module")
+def images():
+    rng = np.random.default_rng(0)
+    sizes = [(32, 32), (8, 8), (50, 35), (3, 7), (40, 90), (32, 32), (1, 5)]
+    noise = [rng.integers(0, 256, (*size, 3), dtype=np.uint8) for size in sizes]
+    grey = np.repeat(rng.integers(0, 256, (20, 24, 1), dtype=np.uint8), 3, axis=2)
+    return [*noise, grey, np.zeros((30, 30, 3), dtype=np.uint8)]
+
+
+def load(folder, **options):
+    config = json.loads((folder / "config.json").read_text())
+    return vision.VisionEmbedder(FoundModel(folder, folder.name, "rev", config), Options(**options))
+
+
+def embed(embedder, images):
+    return embedder.embed(images).views["image"]
+
+
+def plain(folder, images, read):
+    """What transformers gives for one image at a time."""
+    model, prepare = T.AutoModel.from_pretrained(folder).eval().float(), processor(folder.name)
+    model = getattr(model, "vision_model", model)
+    more = {}
+    if folder.name == "vit_mae":
+        model.config.mask_ratio, more = 0.0, {"noise": torch.arange(16.0)[None]}
+    rows = []
+    for image in images:
+        pixels = prepare(image, return_tensors="pt", input_data_format="channels_last")
+        with torch.no_grad():
+            output = model(pixels["pixel_values"], output_hidden_states=True, **more)
+        rows.append(read(output).flatten().numpy())
+    return np.array(rows)
+
+
+def first(output):
+    return output.last_hidden_state[:, 0]
+
+
+def pooler(output):
+    return output.pooler_output
+
+
+def patches_from(start):
+    return lambda output: output.last_hidden_state[:, start:].mean(dim=1)
+
+
+BY_DEFAULT = {
+    "vit": (first, "cls_layer3"),
+    "deit": (first, "cls_layer3"),
+    "beit": (first, "cls_layer3"),
+    "vit_mae": (first, "cls_layer3"),
+    "dinov2": (first, "cls_layer3"),
+    "registers": (first, "cls_layer3"),
+    "clip_tower": (pooler, "cls_layer3"),
+    "clip": (pooler, "cls_layer3"),
+    "siglip": (pooler, "own_pool_layer3"),
+    "swin": (pooler, "own_pool_layer2"),
+    "convnext": (pooler, "own_pool_layer2"),
+    "resnet": (pooler, "own_pool_layer2"),
+}
+
+
+def close(found, expected):
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(found / scale, expected / scale, atol=2e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_vectors_equal_plain_transformers_code_one_image_at_a_time(kind, folders, images):
+    read, words = BY_DEFAULT[kind]
+    embedder = load(folders / kind, batch_size=4)
+    found = embed(embedder, images)
+    expected = plain(folders / kind, images, read)
+    assert found.dtype == np.float32
+    assert embedder.view_signature == {"image": words}
+    assert np.ptp(expected, axis=0).max() > 0.01 * np.abs(expected).max()
+    close(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("kind", "start"), [("vit", 1), ("deit", 2), ("dinov2", 1), ("registers", 5), ("siglip", 0)]
+)
+def test_the_mean_leaves_out_class_and_register_tokens(kind, start, folders, images):
+    if kind not in KINDS:
+        pytest.skip("this transformers does not know the kind")
+    embedder = load(folders / kind, pooling="mean")
+    assert embedder.view_signature == {"image": "mean_patches_layer3"}
+    close(embed(embedder, images), plain(folders / kind, images, patches_from(start)))
+
+
+@pytest.mark.parametrize("kind", ["vit", "dinov2", "clip"])
+def test_a_lower_layer_is_its_raw_class_token_and_the_rest_is_not_computed(kind, folders, images):
+    embedder = load(folders / kind, layer=2)
+    assert embedder.view_signature == {"image": "cls_layer2"}
+    close(
+        embed(embedder, images), plain(folders / kind, images, lambda o: o.hidden_states[2][:, 0])
+    )
+    stacks = [
+        part for part in embedder._tower._tower.modules() if type(part) is torch.nn.ModuleList
+    ]
+    assert max(map(len, stacks)) == 2
+
+
+@pytest.mark.parametrize("kind", ["resnet", "convnext"])
+def test_a_lower_stage_of_a_convolutional_model_is_averaged_over_places(kind, folders, images):
+    embedder = load(folders / kind, layer=1)
+    assert embedder.view_signature == {"image": "mean_patches_layer1"}
+    read = lambda output: output.hidden_states[1].mean(dim=(2, 3))  # noqa: E731
+    close(embed(embedder, images), plain(folders / kind, images, read))
+
+
+def test_the_largest_over_patches(folders, images):
+    found = embed(load(folders / "vit", pooling="max"), images)
+    read = lambda output: output.last_hidden_state[:, 1:].amax(dim=1)  # noqa: E731
+    close(found, plain(folders / "vit", images, read))
+
+
+@pytest.mark.parametrize("kind", ["dinov2", "convnext"])
+def test_neither_batch_nor_order_changes_a_vector(kind, folders, images, rng):
+    whole = embed(load(folders / kind), images)
+    order = rng.permutation(len(images))
+    shuffled = embed(load(folders / kind, batch_size=2), [images[row] for row in order])
+    close(shuffled, whole[order])
+
+
+def test_images_whose_preparation_keeps_their_shape_share_no_batch(folders, images, tmp_path):
+    shutil.copytree(folders / "resnet", tmp_path / "resnet")
+    path = tmp_path / "resnet" / "preprocessor_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"do_resize": False}))
+    wide = [image for image in images if min(image.shape[:2]) >= 20]
+    embedder = load(tmp_path / "resnet")
+    assert len({each.shape for each in embedder.prepare(wide)}) > 2
+    together = embed(embedder, wide)
+    close(together, np.concatenate([embed(embedder, [image]) for image in wide]))
+
+
+def test_auto_dtype_changes_little(folders, images):
+    exact, fast = (
+        embed(load(folders / "vit", dtype=dtype), images) for dtype in ("float32", "auto")
+    )
+    assert np.abs(fast - exact).max() < 0.15 * np.abs(exact).max()
+
+
+def test_the_identity_pins_model_preparation_and_versions(folders, tmp_path):
+    shutil.copytree(folders / "vit", tmp_path / "vit")
+    path = tmp_path / "vit" / "preprocessor_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"resample": 3}))
+    usual, other = load(folders / "vit"), load(tmp_path / "vit")
+    assert usual.identity != other.identity
+    assert usual.identity == load(folders / "vit").identity
+    assert usual.identity != load(folders / "vit", pooling="mean").identity
+    assert f"transformers:{T.__version__}" in usual.identity
+    assert usual.signature == {
+        "embedder": "vit",
+        "revision": "rev",
+        "dtype": "float32",
+        "device": "cpu",
+    }
+
+
+def test_it_is_found_by_its_folder_and_goes_the_whole_road(folders, images):
+    from calipers.embed.pipeline import embed_samples
+
+    embedder = load_embedder(str(folders / "dinov2"), device="cpu")
+    assert embedder.reads == {"images"}
+    samples = SampleSet.from_images(images, name="noise")
+    found = embed_samples(samples, embedder)
+    close(found.views["image"], embed(load(folders / "dinov2"), images))
+    assert found.notes == ()
+
+
+def test_a_batch_too_large_for_the_memory_is_halved(folders, images, monkeypatch):
+    embedder = load(folders / "vit", batch_size=8)
+    whole, forward, seen = embed(embedder, images[:8]), embedder._forward, []
+
+    def narrow(pixels):
+        seen.append(len(pixels))
+        if len(pixels) > 2:
+            raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
+        return forward(pixels)
+
+    monkeypatch.setattr(embedder, "_forward", narrow)
+    close(embed(embedder, images[:8]), whole)
+    assert seen == [8, 4, 2, 2, 2, 2]
+
+
+def test_an_image_too_large_for_the_memory_is_told(folders, images, monkeypatch):
+    embedder = load(folders / "vit")
+
+    def none(pixels):
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+
+    monkeypatch.setattr(embedder, "_forward", none)
+    with pytest.raises(InputError, match=r"'vit' has not enough memory for a single image.*3 × 32"):
+        embedder.embed(images)
+
+
+def test_no_images_give_no_rows(folders):
+    assert len(load(folders / "vit").embed([]).truncated) == 0
+
+
+def test_a_folder_must_say_how_images_are_prepared(folders, tmp_path):
+    shutil.copytree(folders / "vit", tmp_path / "vit")
+    (tmp_path / "vit" / "preprocessor_config.json").unlink()
+    with pytest.raises(InputError, match=r"vit: the folder of a vision model must say how images "):
+        load(tmp_path / "vit")
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"image_processor_type": "Nonsense"}'])
+def test_an_unreadable_preparation_is_named(content, folders, tmp_path):
+    shutil.copytree(folders / "vit", tmp_path / "vit")
+    (tmp_path / "vit" / "preprocessor_config.json").write_text(content)
+    with pytest.raises(InputError, match=r"vit(/preprocessor_config.json)?: "):
+        load(tmp_path / "vit")
+
+
+def test_weights_that_lack_tensors_are_refused(folders, tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    shutil.copytree(folders / "vit", tmp_path / "vit")
+    path = tmp_path / "vit" / "model.safetensors"
+    tensors = load_file(path)
+    kept = {name: part for name, part in tensors.items() if "layernorm_before" not in name}
+    save_file(kept, path, metadata={"format": "pt"})
+    with pytest.raises(InputError, match=r"the weights lack 6 tensors, such as .*layernorm_before"):
+        load(tmp_path / "vit")
+
+
+def test_a_pooler_that_is_not_used_may_be_missing(folders, tmp_path, images):
+    from safetensors.torch import load_file, save_file
+
+    shutil.copytree(folders / "vit", tmp_path / "vit")
+    path = tmp_path / "vit" / "model.safetensors"
+    kept = {name: part for name, part in load_file(path).items() if "pooler" not in name}
+    save_file(kept, path, metadata={"format": "pt"})
+    close(embed(load(tmp_path / "vit"), images), embed(load(folders / "vit"), images))
+
+
+def test_pickled_weights_are_read_only_when_asked(folders, tmp_path, images):
+    from safetensors.torch import load_file
+
+    shutil.copytree(folders / "vit", tmp_path / "vit")
+    path = tmp_path / "vit" / "model.safetensors"
+    torch.save(load_file(path), tmp_path / "vit" / "pytorch_model.bin")
+    path.unlink()
+    with pytest.raises(InputError):
+        load(tmp_path / "vit")
+    found = embed(load(tmp_path / "vit", allow_pickle=True), images)
+    close(found, embed(load(folders / "vit"), images))
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "words"),
+    [
+        ("vit", {"layer": 4}, r"layer: the model 'vit' has 3 layers; found 4"),
+        ("vit", {"pooling": "last"}, r"must be 'cls', 'mean' or 'max'"),
+        ("siglip", {"pooling": "cls"}, r"'siglip' has no class token there"),
+        ("resnet", {"pooling": "cls"}, r"'resnet' has no class token there"),
+        ("vit", {"max_length": 8}, r"does not take the option 'max_length'"),
+        ("vit", {"prefix": "a"}, r"does not take the option 'prefix'"),
+    ],
+)
+def test_options_without_meaning_are_refused(kind, options, words, folders):
+    with pytest.raises(InputError, match=words):
+        load(folders / kind, **options)
+
+
+@pytest.mark.parametrize(
+    ("item", "words"),
+    [
+        ("a text", r"image 2 must be an array of uint8 .* found 'a text'"),
+        (np.zeros((4, 4), np.uint8), r"found an array of uint8 with the shape \(4, 4\)"),
+        (np.zeros((4, 4, 3)), r"found an array of float64"),
+        (np.zeros((0, 4, 3), np.uint8), r"shape \(0, 4, 3\)"),
+        (np.zeros((4, 4, 4), np.uint8), r"shape \(4, 4, 4\)"),
+        (None, r"found a NoneType"),
+    ],
+)
+def test_what_is_no_image_is_refused(item, words, folders, images):
+    with pytest.raises(InputError, match=words):
+        load(folders / "vit").embed([images[0], item])
