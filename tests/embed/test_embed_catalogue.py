@@ -5,8 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from calipers.embed import embed_samples, load_embedder
+from calipers.embed import EmbedderChoice, Options, embed_samples, load_embedder
 from calipers.embed.device import choose_device, choose_dtype
+from calipers.embed.options import read_line
 from calipers.errors import InputError
 from calipers.samples import SampleSet
 
@@ -34,20 +35,62 @@ def test_importing_the_package_loads_nothing_heavy():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"name": "minilmm"}, "unknown embedder 'minilmm'; did you mean 'minilm'?"),
-        ({"name": "gpt2-large"}, "unknown embedder 'gpt2-large'; known: minilm, precomputed"),
         ({"device": "cdua"}, "unknown device 'cdua'; did you mean 'cuda' or 'cpu'?"),
         ({"device": "cuda:x"}, "unknown device 'cuda:x'"),
         ({"dtype": "float16"}, "unknown dtype 'float16'; did you mean 'float32'?"),
         ({"batch_size": 0}, "batch_size must be a whole number of at least 1; found 0"),
         ({"batch_size": True}, "found True"),
         ({"batch_size": 2.5}, "found 2.5"),
+        ({"layer": 0}, "layer must be a whole number of at least 1; found 0"),
+        ({"pooling": "men"}, "unknown pooling 'men'; did you mean 'mean'?"),
+        ({"layer": 3}, "the embedder 'precomputed' does not take the option 'layer'"),
+        ({"embedder": "precomputed:layer=3"}, "does not take the option 'layer'"),
+        ({"embedder": "precomputed:layr=3"}, "unknown option of an embedder 'layr'; did you mean"),
+        ({"embedder": "precomputed:layer=x"}, "layer must be a whole number of at least 1"),
+        ({"embedder": "x:layer=1:layer=2"}, "the option 'layer' stands twice"),
+        ({"embedder": ":layer=1"}, "an embedder needs a name; found ':layer=1'"),
     ],
 )
 def test_bad_options_are_named_before_anything_is_loaded(options, message):
     with pytest.raises(InputError) as caught:
-        load_embedder(**{"name": "precomputed"} | options)
+        load_embedder(**{"embedder": "precomputed"} | options)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "options"),
+    [
+        ("gpt2-large", "gpt2-large", {}),
+        ("./gpt2:layer=6:pooling=mean", "./gpt2", {"layer": 6, "pooling": "mean"}),
+        ("C:\\models\\gpt2:max-length=9", "C:\\models\\gpt2", {"max_length": 9}),
+        ("https://host:8000/v1#m:size=64", "https://host:8000/v1#m", {"size": 64}),
+        ("a/b:prefix=query ", "a/b", {"prefix": "query "}),
+    ],
+)
+def test_options_may_follow_the_name(line, name, options):
+    assert read_line(line, Options()) == (name, Options(**options))
+
+
+def test_what_a_line_says_goes_before_other_options():
+    assert read_line("x:layer=6", Options(layer=2, revision="v1"))[1] == Options(
+        layer=6, revision="v1"
+    )
+
+
+def test_each_kind_of_name_has_its_home(tmp_path):
+    file = tmp_path / "glove.txt"
+    file.touch()
+    homes = {
+        "minilm": "minilm",
+        "tfidf:size=64": "tfidf",
+        str(file): "word_vectors",
+        str(tmp_path): "models",
+        "gpt2": "models",
+        "https://host/v1#m": "endpoint",
+    }
+    found = {line: EmbedderChoice(line).module for line in homes}
+    assert found == {line: f"calipers.embed.{home}" for line, home in homes.items()}
+    assert EmbedderChoice("m", Options(endpoint="http://h/v1")).module == "calipers.embed.endpoint"
 
 
 def test_automatic_device_is_the_best_one_there():
@@ -73,7 +116,8 @@ def test_bfloat16_is_taken_only_when_asked_and_where_the_hardware_has_it():
     assert choose_dtype("auto", "cuda:0", modern) == "bfloat16"
     old = torch_with(cuda=1, capability=(7, 5), cpu=("avx2", "avx512_f"))
     assert choose_dtype("auto", "cpu", old) == "float32"
-    assert choose_dtype("auto", "cuda", old) == "float32"
+    assert choose_dtype("auto", "cuda", old) == "float16"
+    assert choose_dtype("auto", "cuda", torch_with(cuda=1, capability=(6, 1))) == "float32"
     assert choose_dtype("auto", "mps", modern) == "float32"
 
 
@@ -101,5 +145,12 @@ def test_vectors_and_texts_go_to_their_own_embedders(stub, samples):
         embed_samples(vectors, stub())
     with pytest.raises(InputError, match="human: holds texts, but the embedder 'precomputed'"):
         embed_samples(samples, load_embedder("precomputed"))
-    with pytest.raises(InputError, match="takes vectors, not texts; found 2 texts"):
+    with pytest.raises(InputError, match="takes vectors, not texts; found 2 samples"):
         load_embedder("precomputed").embed(["a", "b"])
+
+
+def test_a_password_in_an_address_is_never_shown():
+    with pytest.raises(InputError) as caught:
+        EmbedderChoice("http://me:secret@host/v1#m", Options(layer=3))
+    assert "//host/v1#m" in str(caught.value)
+    assert "secret" not in str(caught.value)

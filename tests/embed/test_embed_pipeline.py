@@ -1,10 +1,11 @@
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from calipers.embed import EncodedBatch, embed_samples
-from calipers.errors import CalipersError
+from calipers.embed import Cache, EncodedBatch, embed_samples
+from calipers.errors import CalipersError, InputError
 from calipers.samples import SampleSet
 
 
@@ -59,7 +60,7 @@ def test_an_embedder_that_loses_rows_is_found_out(stub, samples):
         def embed(self, texts):
             return super().embed(texts[1:])
 
-    with pytest.raises(CalipersError, match="must give one row for each of 256 texts"):
+    with pytest.raises(CalipersError, match="must give one row for each of 256 samples"):
         embed_samples(samples, Careless())
 
 
@@ -82,3 +83,78 @@ def test_an_embedder_needs_no_signature_of_its_views(stub, samples):
             raise AttributeError
 
     assert embed_samples(samples, Plain()).view_signature == {}
+
+
+def test_preparing_and_encoding_give_what_embedding_gives(stub, samples):
+    class Halved(stub):
+        at_once = 100
+
+        def prepare(self, texts):
+            return [text.upper() for text in texts]
+
+        def encode(self, prepared):
+            return super().embed([text.lower() for text in prepared])
+
+        def embed(self, texts):
+            raise AssertionError("the halves are there")
+
+    halved, whole = Halved(), stub()
+    found, expected = (embed_samples(samples, each).views for each in (halved, whole))
+    assert all(np.array_equal(found[view], expected[view]) for view in expected)
+    assert max(map(len, halved.calls)) == 100
+
+
+def test_words_that_are_unknown_are_told(stub):
+    class Glove(stub):
+        def embed(self, texts):
+            batch = super().embed(texts)
+            return replace(batch, unknown=np.array([0, 0.5, 1, 0.5], dtype=np.float32))
+
+    samples = SampleSet.from_texts(["a", "b", "c", "d"], name="x")
+    notes = embed_samples(samples, Glove()).notes
+    assert notes == ("stub does not know 50.0% of the words; 1 text has no word that it knows",)
+
+
+def test_what_is_as_cheap_to_make_is_not_kept(stub, samples, tmp_path):
+    class Cheap(stub):
+        kept = False
+
+    embed_samples(samples, Cheap(), cache=Cache(tmp_path))
+    assert list(tmp_path.rglob("*")) == []
+
+
+def test_an_embedder_learns_where_it_may_keep_what_was_paid_for(stub, samples, tmp_path):
+    class Paid(stub):
+        folder = None
+
+        def keep_in(self, folder):
+            self.folder = folder
+
+        def told(self):
+            return ("3 texts were paid for",)
+
+    paid = Paid()
+    embedded = embed_samples(samples, paid, cache=Cache(tmp_path))
+    assert paid.folder == tmp_path
+    assert embedded.notes[-1] == "3 texts were paid for"
+    assert embed_samples(samples, Paid()).notes == embedded.notes
+
+
+@pytest.mark.parametrize(
+    ("reads", "message"),
+    [
+        ({"images"}, "holds texts, but the embedder 'stub' reads images; choose one that reads te"),
+        ({"texts", "tokens"}, None),
+    ],
+)
+def test_samples_of_another_kind_are_refused(stub, reads, message):
+    class Other(stub):
+        pass
+
+    Other.reads = frozenset(reads)
+    samples = SampleSet.from_texts(["a"], name="x")
+    if message is None:
+        assert len(embed_samples(samples, Other()).views["zeta"]) == 1
+        return
+    with pytest.raises(InputError, match=message):
+        embed_samples(samples, Other())

@@ -1,8 +1,19 @@
 """Turn samples into vectors: one array for each view that an embedder gives of them."""
 
 from calipers.embed.cache import Cache
-from calipers.embed.catalogue import load_embedder
-from calipers.embed.pipeline import embed_samples
+from calipers.embed.catalogue import EmbedderChoice, load_embedder
+from calipers.embed.options import Options
+from calipers.embed.pipeline import check_reads, embed_samples
 from calipers.embed.protocol import Embedder, Embeddings, EncodedBatch
 
-__all__ = ["Cache", "Embedder", "Embeddings", "EncodedBatch", "embed_samples", "load_embedder"]
+__all__ = [
+    "Cache",
+    "Embedder",
+    "EmbedderChoice",
+    "Embeddings",
+    "EncodedBatch",
+    "Options",
+    "check_reads",
+    "embed_samples",
+    "load_embedder",
+]

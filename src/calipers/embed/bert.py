@@ -37,16 +37,16 @@ class _Layer:
     def __init__(
         self, tensors: dict[str, Tensor], name: str, heads: int, dtype: torch.dtype
     ) -> None:
-        def dense(*parts: str, gelu: bool = False) -> Dense:
+        def dense(*parts: str, activation: str = "none") -> Dense:
             weight = torch.cat([tensors[f"{name}.{part}.weight"] for part in parts])
             bias = torch.cat([tensors[f"{name}.{part}.bias"] for part in parts])
-            return Dense(weight.to(dtype), bias.to(dtype), gelu=gelu)
+            return Dense(weight.to(dtype), bias.to(dtype), activation=activation)
 
         self._heads, self._dtype = heads, dtype
         self._project = dense(*(f"attention.self.{part}" for part in ("query", "key", "value")))
         self._merge = dense("attention.output.dense")
         self._attention_norm = _Norm(tensors, f"{name}.attention.output.LayerNorm")
-        self._widen = dense("intermediate.dense", gelu=True)
+        self._widen = dense("intermediate.dense", activation="gelu")
         self._narrow = dense("output.dense")
         self._norm = _Norm(tensors, f"{name}.output.LayerNorm")
 

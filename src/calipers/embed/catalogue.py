@@ -1,66 +1,116 @@
-"""Embedders by name; each one's module is imported only when it is asked for."""
+"""Embedders by name; each one's module is imported only when it is asked for.
+
+Every module of an embedder has ``TAKES``, the options that it takes, and
+``load(name, options)``, which makes it.
+"""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
+from typing import Any
 
-from calipers.embed.device import DTYPES, check_device
+from calipers.embed.options import Options, read_line
 from calipers.embed.protocol import Embedder
-from calipers.errors import InputError, unknown_name
 
-CATALOGUE = {
-    "minilm": "calipers.embed.minilm:MiniLM",
-    "precomputed": "calipers.embed.precomputed:Precomputed",
+NAMED = {
+    "minilm": "calipers.embed.minilm",
+    "tfidf": "calipers.embed.tfidf",
+    "pixels": "calipers.embed.pixels",
+    "inception": "calipers.embed.inception",
+    "precomputed": "calipers.embed.precomputed",
 }
-"""Name of an embedder to the place of its class."""
+"""Name of an embedder to its module."""
+
+MODEL, WORDS, ENDPOINT = (
+    "calipers.embed.models",
+    "calipers.embed.word_vectors",
+    "calipers.embed.endpoint",
+)
+_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 
 
-def load_embedder(
-    name: str,
-    *,
-    device: str = "auto",
-    dtype: str = "float32",
-    batch_size: int | None = None,
-) -> Embedder:
+def load_embedder(embedder: str, **options: Any) -> Embedder:
     """Make an embedder ready to use.
 
     Parameters
     ----------
-    name
-        ``"minilm"`` for texts, ``"precomputed"`` for vectors that are there already.
-    device
-        ``"cpu"``, ``"cuda"``, ``"cuda:1"``, ``"mps"``, or ``"auto"`` for the best one at hand.
-    dtype
-        ``"float32"``, which gives the same scores everywhere, or ``"auto"`` for bfloat16 where
-        the hardware computes in it.
-    batch_size
-        Most texts in one forward pass; None leaves it to the embedder. Never changes a vector.
+    embedder
+        ``"minilm"`` for texts, which needs no download; ``"tfidf"`` for texts without any model;
+        the folder of a transformers or sentence-transformers model, or its name on the Hugging
+        Face hub; a file of word vectors (GloVe or word2vec); the address of an embeddings service
+        with the model behind a ``#``; ``"pixels"`` and ``"inception"`` for images;
+        ``"precomputed"`` for vectors that are there already. Options may follow, as in
+        ``"gpt2:layer=6:pooling=mean"``.
+    **options
+        The attributes of :class:`~calipers.embed.options.Options`: ``device``, ``dtype``,
+        ``batch_size``, ``pooling``, ``layer``, ``max_length``, ``prefix``, ``revision``, ``size``,
+        ``endpoint``, ``offline``, ``trust_remote_code``, ``allow_pickle``.
 
     Raises
     ------
     InputError
-        If a name is unknown, the device is not there, or `batch_size` is no positive number.
+        If there is no such model, an option has no meaning for it or a value that cannot be, or
+        the device is not there.
     MissingExtraError
         If packages that the embedder needs are not installed.
     CalipersError
         If the embedder's files are damaged.
     """
-    if name not in CATALOGUE:
-        raise unknown_name("embedder", name, CATALOGUE)
-    check_device(device)
-    if dtype not in DTYPES:
-        raise unknown_name("dtype", dtype, DTYPES)
-    check_batch_size(batch_size)
-    module, _, attribute = CATALOGUE[name].partition(":")
-    embedder: Embedder = getattr(import_module(module), attribute)(
-        device=device, dtype=dtype, batch_size=batch_size
-    )
-    return embedder
+    return EmbedderChoice(embedder, Options(**options)).load()
 
 
-def check_batch_size(batch_size: object) -> None:
-    """Refuse what is neither None nor a whole number of at least 1."""
-    if batch_size is None:
-        return
-    if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
-        raise InputError(f"batch_size must be a whole number of at least 1; found {batch_size!r}")
+@dataclass(frozen=True)
+class EmbedderChoice:
+    """An embedder that was chosen and is not loaded yet.
+
+    Attributes
+    ----------
+    line
+        ``NAME[:option=value…]``.
+    options
+        What the line does not say.
+
+    Raises
+    ------
+    InputError
+        If an option is unknown, has a value that cannot be, or no meaning for the embedder.
+    """
+
+    line: str
+    options: Options = field(default_factory=Options)
+
+    def __post_init__(self) -> None:
+        """Refuse options that would be without effect."""
+        self.settings.check_taken(self.shown, import_module(self.module).TAKES)
+
+    @property
+    def name(self) -> str:
+        """The embedder's name, without the options behind it."""
+        return read_line(self.line, self.options)[0]
+
+    @property
+    def shown(self) -> str:
+        """The name as messages may show it: without a password in an address."""
+        return re.sub(r"//[^/]*@", "//", self.name)
+
+    @property
+    def settings(self) -> Options:
+        """All options: those of the line, on top of the others."""
+        return read_line(self.line, self.options)[1]
+
+    @property
+    def module(self) -> str:
+        """The module that makes it."""
+        if self.settings.endpoint is not None or _ADDRESS.match(self.name):
+            return ENDPOINT
+        if self.name in NAMED:
+            return NAMED[self.name]
+        return WORDS if Path(self.name).expanduser().is_file() else MODEL
+
+    def load(self) -> Embedder:
+        """Make it ready to use; raises what :func:`load_embedder` raises."""
+        embedder: Embedder = import_module(self.module).load(self.name, self.settings)
+        return embedder

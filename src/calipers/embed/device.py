@@ -51,9 +51,16 @@ def choose_device(device: str, torch: Any) -> str:
 
 
 def choose_dtype(dtype: str, device: str, torch: Any) -> str:
-    """Return ``"float32"``, or ``"bfloat16"`` for ``"auto"`` on hardware that computes in it."""
-    fast = dtype == "auto" and _computes_in_bfloat16(device, torch)
-    return "bfloat16" if fast else "float32"
+    """Return ``"float32"``, or for ``"auto"`` what the hardware computes fastest.
+
+    That is ``"bfloat16"`` where the hardware has it, and ``"float16"`` on CUDA devices of the
+    generation before, 7.0 to 7.5.
+    """
+    if dtype != "auto":
+        return "float32"
+    if device.startswith("cuda") and (7,) <= torch.cuda.get_device_capability(device) < (8,):
+        return "float16"
+    return "bfloat16" if _computes_in_bfloat16(device, torch) else "float32"
 
 
 def token_budget(device: str, torch: Any) -> int:

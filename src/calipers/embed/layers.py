@@ -1,4 +1,4 @@
-"""Which layer of an encoder to take token states from."""
+"""Which layer of a model to take states from."""
 
 from __future__ import annotations
 
@@ -27,3 +27,14 @@ def choose_layer(layer: int | None, layers: int) -> int:
     if not 1 <= layer <= layers:
         raise InputError(f"layer must be 1 to {layers}, the layers of the model; found {layer}")
     return layer
+
+
+def form_layer(layers: int) -> int:
+    """Return the layer that shows form best: two thirds of them, rounded up.
+
+    Examples
+    --------
+    >>> form_layer(6), form_layer(12), form_layer(24)
+    (4, 8, 16)
+    """
+    return -(-2 * layers // 3)

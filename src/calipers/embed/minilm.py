@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from calipers.embed.batching import Batch, plan_batches
 from calipers.embed.device import choose_device, choose_dtype, token_budget
+from calipers.embed.options import Options
 from calipers.embed.protocol import EncodedBatch
 from calipers.embed.weights import SHA256, find_model, read_verified
 from calipers.errors import InputError, require
@@ -26,6 +27,12 @@ WIDTH = 384
 HEADS = 12
 LAYERS = {"meaning": 6, "form": 4}
 POOLING = {"meaning": "mean_pool_norm", "form": "mean_tokens_layer4"}
+TAKES: frozenset[str] = frozenset()
+
+
+def load(name: str, options: Options) -> MiniLM:
+    """Make the default embedder."""
+    return MiniLM(device=options.device, dtype=options.dtype, batch_size=options.batch_size)
 
 
 class MiniLM:
@@ -103,7 +110,7 @@ class MiniLM:
         try:
             encodings = self._tokenizer.encode_batch_fast(list(texts))
         except (TypeError, UnicodeEncodeError) as error:
-            raise _not_a_text(texts, error) from error
+            raise not_a_text(texts, error) from error
         return [encoding.ids for encoding in encodings]
 
     def _forward(self, ids: list[list[int]], batch: Batch) -> dict[str, NDArray[np.float32]]:
@@ -133,7 +140,8 @@ def _load_model(content: bytes, device: str, dtype: Any) -> Any:
     return PackedBert(load(content), heads=HEADS, device=device, dtype=dtype)
 
 
-def _not_a_text(texts: Sequence[object], error: Exception) -> InputError:
+def not_a_text(texts: Sequence[object], error: Exception) -> InputError:
+    """Say which text a tokenizer stumbled over, and why."""
     for row, text in enumerate(texts, start=1):
         if not isinstance(text, str):
             return InputError(f"text {row} must be a string; found {type(text).__name__}")

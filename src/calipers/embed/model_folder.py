@@ -2,32 +2,83 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from calipers.embed.hub import from_hub
+from calipers.embed.model_files import check_files, read_config
+from calipers.embed.model_hash import content_hash
+from calipers.embed.options import Options
+from calipers.embed.sentence_transformer_files import read_modules
 from calipers.errors import InputError, require
+
+__all__ = ["FoundModel", "content_hash", "find_folder", "find_model", "read_config"]
 
 _HUB_NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
 _NO_MODEL = "model must be 'minilm', a folder or a name on the hub; found {found}"
-_PARTS = (
-    "config.json",
-    "*.safetensors",
-    "model.safetensors.index.json",
-    "tokenizer*",
-    "vocab*",
-    "merges.txt",
-    "*.model",
-    "special_tokens_map.json",
-    "added_tokens.json",
-)
+
+
+@dataclass(frozen=True, eq=False)
+class FoundModel:
+    """A model whose files are on this machine.
+
+    Attributes
+    ----------
+    folder
+        Where they are.
+    name
+        What a person calls it: its name on the hub, or that of its folder.
+    revision
+        The commit on the hub, or the beginning of the hash of its files.
+    config
+        What its ``config.json`` says; empty for a sentence-transformers model without one.
+    """
+
+    folder: Path
+    name: str
+    revision: str
+    config: Mapping[str, Any]
+
+
+def find_model(name: str, options: Options) -> FoundModel:
+    """Find a model: in a folder, in the local Hugging Face cache, or on the hub.
+
+    The hub is asked only for what the cache does not hold, and never with ``options.offline``.
+
+    Parameters
+    ----------
+    name
+        A folder, or the name of a model on the Hugging Face hub.
+    options
+        ``revision``, ``offline``, ``allow_pickle`` and ``trust_remote_code`` are read.
+
+    Raises
+    ------
+    InputError
+        If there is no such model or revision, it may not or cannot be downloaded, or its files
+        are incomplete, damaged, or pickled and `options` do not allow that.
+    MissingExtraError
+        If a name must be looked up and huggingface_hub is not installed.
+    """
+    path = Path(name).expanduser()
+    if not path.is_dir():
+        folder, called, commit = from_hub(name, options)
+        return FoundModel(folder, called, commit[:12], _config(folder))
+    if options.revision is not None:
+        raise InputError(
+            f"{name}: is a folder, and a revision names a version on the hub; found revision "
+            f"{options.revision!r}"
+        )
+    check_files(path, allow_pickle=options.allow_pickle)
+    content = content_hash(path, pickled=options.allow_pickle)
+    return FoundModel(path, path.resolve().name, content[:12], _config(path))
 
 
 def find_folder(model: str | Path, *, offline: bool = True) -> Path:
-    """Find the folder of a model: as named, or in the local Hugging Face cache.
+    """Find the folder of a plain transformers model with safetensors weights.
 
     Parameters
     ----------
@@ -45,7 +96,7 @@ def find_folder(model: str | Path, *, offline: bool = True) -> Path:
     if not isinstance(model, str | Path):
         raise InputError(_NO_MODEL.format(found=repr(model)))
     path = Path(model).expanduser()
-    folder = path if path.is_dir() else _from_hub(path, str(model), offline)
+    folder = path if path.is_dir() else _snapshot(path, str(model), offline)
     for pattern in ("config.json", "*.safetensors"):
         if not any(folder.glob(pattern)):
             raise InputError(
@@ -55,35 +106,12 @@ def find_folder(model: str | Path, *, offline: bool = True) -> Path:
     return folder
 
 
-def read_config(folder: Path) -> dict[str, Any]:
-    """Read ``config.json`` as it stands."""
-    path = folder / "config.json"
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read as JSON: {error}") from error
-    if not isinstance(config, dict):
-        raise InputError(f"{path}: must hold a JSON object; found a {type(config).__name__}")
-    return config
+def _config(folder: Path) -> dict[str, Any]:
+    needed = not read_modules(folder) or (folder / "config.json").is_file()
+    return read_config(folder) if needed else {}
 
 
-def content_hash(folder: Path) -> str:
-    """SHA-256 over the names and bytes of the files that make the model and its tokenizer."""
-    digest = hashlib.sha256()
-    for path in sorted({path for pattern in _PARTS for path in folder.glob(pattern)}):
-        digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
-        for block in _blocks(path):
-            digest.update(block)
-    return digest.hexdigest()
-
-
-def _blocks(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while block := file.read(1 << 22):
-            yield block
-
-
-def _from_hub(path: Path, name: str, offline: bool) -> Path:
+def _snapshot(path: Path, name: str, offline: bool) -> Path:
     if path.exists():
         raise InputError(f"model must be the folder of a model; found the file {name!r}")
     if not _HUB_NAME.fullmatch(name):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.embed import pretrained
 from calipers.embed.batching import Run
 from calipers.embed.layers import choose_layer
 from calipers.embed.minilm import HEADS, WIDTH, load_tokenizer
@@ -67,7 +68,7 @@ def minilm(layer: int | None, device: str, dtype: Any) -> Parts:
 def from_folder(folder: Path, name: str, layer: int | None, device: str, dtype: Any) -> Parts:
     """Any encoder that transformers knows, from its folder; plain BERT through packed layers."""
     transformers = require("transformers", extra="text", purpose=f"the model {name!r}")
-    tokenizer = _load_tokenizer(folder, transformers)
+    tokenizer = pretrained.load_tokenizer(folder)
     forward, chosen, width, positions = _layers(folder, layer, device, dtype)
     limits = [tokenizer.model_max_length, positions or _UNLIMITED]
     limit = min(limits) if min(limits) < _UNLIMITED else None
@@ -118,15 +119,3 @@ def _on_arrays(states: Callable[[Any, Sequence[Run]], Any]) -> Forward:
         return found
 
     return forward
-
-
-def _load_tokenizer(folder: Path, transformers: Any) -> Any:
-    from calipers.embed.encoder_states import quiet, unreadable
-
-    with quiet(transformers):
-        try:
-            return transformers.AutoTokenizer.from_pretrained(
-                str(folder), local_files_only=True, trust_remote_code=False
-            )
-        except Exception as error:  # transformers raises whatever a broken file leads to
-            raise unreadable(folder, "tokenizer", error) from error

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from calipers.embed.ahead import ahead
 from calipers.embed.cache import Cache
 from calipers.embed.precomputed import Precomputed
 from calipers.embed.protocol import Embedder, Embeddings, EncodedBatch
@@ -18,8 +18,8 @@ from calipers.progress import Advance, Progress, Silent
 if TYPE_CHECKING:
     from calipers.samples import Chunk, SampleSet
 
-TEXTS_AT_ONCE = 256
-"""Texts in one call of an embedder: enough to sort by length, few enough to show progress."""
+AT_ONCE = 256
+"""Samples in one call of an embedder: enough to sort by length, few enough to show progress."""
 
 
 def embed_samples(
@@ -33,17 +33,19 @@ def embed_samples(
 
     Chunks that the cache holds are read from it; each further one is kept as soon as it is done,
     so that a job that was stopped goes on there. Without a usable cache the result is the same.
+    What an embedder can prepare without its model (tokens, decoded images) is prepared beside the
+    forward pass of the samples before.
 
     Parameters
     ----------
     samples
-        Texts, or vectors if `embedder` is the one named ``"precomputed"``.
+        Of a kind that `embedder` reads.
     embedder
-        What turns texts into vectors.
+        What turns samples into vectors.
     cache
         Where vectors are kept; None for nowhere.
     progress
-        What shows how far it is, in texts.
+        What shows how far it is, in samples.
 
     Returns
     -------
@@ -53,68 +55,126 @@ def embed_samples(
     Raises
     ------
     InputError
-        If the samples are vectors and the embedder reads texts, or the other way round.
+        If the embedder does not read samples of this kind.
     """
+    check_reads(samples, embedder)
     if samples.vectors is not None:
-        return _as_given(samples.name, samples.vectors, embedder)
-    _refuse_texts(samples, embedder)
+        views = {embedder.views[0]: samples.vectors}
+        return Embeddings(views, dict(embedder.signature), (), _view_signature(embedder))
     shelf, rows = Shelf(cache, embedder), Rows(len(samples), embedder.views)
     with (progress or Silent()).task(f"Embedding {samples.name}", len(samples)) as advance:
-        for chunk in samples.chunks():
-            kept = shelf.find(chunk)
-            if kept is None:
-                _embed_chunk(chunk, embedder, rows, advance)
-                shelf.keep(chunk, rows.part(chunk.start, len(chunk.texts)))
-            else:
-                rows.put(chunk.start, kept)
-                advance(len(chunk.texts))
-    notes = (*_cut_notes(rows.truncated, embedder), *shelf.notes())
+        pieces = _pieces(samples, embedder, shelf, rows, advance)
+        for piece, prepared in ahead(pieces, lambda piece: _prepare(piece, embedder)):
+            batch = _encode(prepared, embedder)
+            _check_rows(batch, piece.size, embedder)
+            rows.put(piece.chunk.start + piece.first, batch)
+            if piece.closes:
+                shelf.keep(piece.chunk, rows.part(piece.chunk.start, len(piece.chunk.items)))
+            advance(piece.size)
+    notes = (*rows.notes(embedder), *_told(embedder), *shelf.notes())
     return Embeddings(rows.views, dict(embedder.signature), notes, _view_signature(embedder))
 
 
-def _as_given(name: str, vectors: NDArray[Any], embedder: Embedder) -> Embeddings:
-    if not isinstance(embedder, Precomputed):
-        raise InputError(
-            f"{name}: holds vectors, but the embedder {embedder.name!r} reads texts; "
-            "give the texts themselves, or choose the embedder 'precomputed'"
-        )
-    views = {embedder.views[0]: vectors}
-    return Embeddings(views, dict(embedder.signature), view_signature=_view_signature(embedder))
+def check_reads(samples: SampleSet, embedder: Embedder) -> None:
+    """Refuse samples of a kind that an embedder does not read.
 
-
-def _refuse_texts(samples: SampleSet, embedder: Embedder) -> None:
+    Raises
+    ------
+    InputError
+        If it reads others.
+    """
+    reads = getattr(embedder, "reads", frozenset({"texts"}))
+    if samples.kind in reads:
+        return
     if isinstance(embedder, Precomputed):
         raise InputError(
-            f"{samples.name}: holds texts, but the embedder 'precomputed' takes vectors (.npy, "
-            ".npz, .safetensors or an array); choose one that reads texts, such as 'minilm'"
+            f"{samples.name}: holds {_WORDS[samples.kind]}, but the embedder 'precomputed' takes "
+            "vectors (.npy, .npz, .safetensors or an array); choose one that reads "
+            f"{_WORDS[samples.kind]}, {_SUCH_AS[samples.kind]}"
         )
+    known = " and ".join(_WORDS[kind] for kind in sorted(reads, reverse=True))
+    raise InputError(
+        f"{samples.name}: holds {_WORDS[samples.kind]}, but the embedder {embedder.name!r} reads "
+        f"{known}; {_INSTEAD[samples.kind]}"
+    )
 
 
-def _embed_chunk(chunk: Chunk, embedder: Embedder, rows: Rows, advance: Advance) -> None:
-    for first in range(0, len(chunk.texts), TEXTS_AT_ONCE):
-        texts = chunk.texts[first : first + TEXTS_AT_ONCE]
-        batch = embedder.embed(texts)
-        _check_rows(batch, len(texts), embedder)
-        rows.put(chunk.start + first, batch)
-        advance(len(texts))
+_WORDS = {"texts": "texts", "tokens": "token ids", "images": "images", "vectors": "vectors"}
+_SUCH_AS = {
+    "texts": "such as 'minilm'",
+    "tokens": "the model whose ids they are",
+    "images": "such as 'pixels' or the folder of a vision model",
+}
+_INSTEAD = {
+    "texts": "choose one that reads texts, such as 'minilm'",
+    "tokens": "choose the model whose ids they are, or give the texts themselves",
+    "images": "choose the folder of a vision model, 'inception' or 'pixels'",
+    "vectors": "give the samples themselves, or choose the embedder 'precomputed'",
+}
 
 
-def _check_rows(batch: EncodedBatch, texts: int, embedder: Embedder) -> None:
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    """Some samples of a chunk, for one call of the embedder."""
+
+    chunk: Chunk
+    first: int
+    last: int
+
+    @property
+    def size(self) -> int:
+        return self.last - self.first
+
+    @property
+    def closes(self) -> bool:
+        """Whether the chunk is done after it."""
+        return self.last == len(self.chunk.items)
+
+
+def _pieces(
+    samples: SampleSet, embedder: Embedder, shelf: Shelf, rows: Rows, advance: Advance
+) -> Iterator[_Piece]:
+    """Divide what is not in the cache into pieces; fill in what is."""
+    step = getattr(embedder, "at_once", AT_ONCE)
+    for chunk in samples.chunks():
+        kept = shelf.find(chunk)
+        if kept is not None:
+            rows.put(chunk.start, kept)
+            advance(len(chunk.items))
+            continue
+        for first in range(0, len(chunk.items), step):
+            yield _Piece(chunk, first, min(first + step, len(chunk.items)))
+
+
+def _prepare(piece: _Piece, embedder: Embedder) -> Any:
+    items = _part(piece.chunk.items, piece.first, piece.last)
+    prepare = getattr(embedder, "prepare", None)
+    return items if prepare is None else prepare(items)
+
+
+def _part(items: Any, first: int, last: int) -> Any:
+    """Take some items; images stay undecoded until the embedder goes through them."""
+    return items.part(first, last) if hasattr(items, "part") else items[first:last]
+
+
+def _encode(prepared: Any, embedder: Embedder) -> EncodedBatch:
+    encode = getattr(embedder, "encode", embedder.embed)
+    batch: EncodedBatch = encode(prepared)
+    return batch
+
+
+def _check_rows(batch: EncodedBatch, samples: int, embedder: Embedder) -> None:
     found = {name: len(view) for name, view in batch.views.items()}
-    if found != dict.fromkeys(embedder.views, texts) or len(batch.truncated) != texts:
+    if found != dict.fromkeys(embedder.views, samples) or len(batch.truncated) != samples:
         raise CalipersError(
-            f"the embedder {embedder.name!r} must give one row for each of {texts} texts in the "
-            f"views {', '.join(embedder.views)}; it gave {found}"
+            f"the embedder {embedder.name!r} must give one row for each of {samples} samples in "
+            f"the views {', '.join(embedder.views)}; it gave {found}"
         )
 
 
-def _cut_notes(truncated: NDArray[np.bool_], embedder: Embedder) -> tuple[str, ...]:
-    cut = int(truncated.sum())
-    if not cut:
-        return ()
-    where = embedder.signature.get("max_length", "the embedder's most")
-    verb = "was" if cut == 1 else "were"
-    return (f"{cut:,} of {len(truncated):,} texts {verb} cut at {where} tokens",)
+def _told(embedder: Embedder) -> tuple[str, ...]:
+    told = getattr(embedder, "told", None)
+    return () if told is None else tuple(told())
 
 
 def _view_signature(embedder: Embedder) -> dict[str, str]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class EncodedBatch:
-    """The vectors of a few texts, in their order.
+    """The vectors of a few samples, in their order.
 
     Attributes
     ----------
@@ -20,10 +20,14 @@ class EncodedBatch:
         View name to float32 array of shape (n, d); d may differ between views.
     truncated
         Which texts were longer than the model reads, bool of shape (n,).
+    unknown
+        Share of a text's words that the embedder does not know, 0 to 1, float32 of shape (n,);
+        None from embedders that know all words.
     """
 
     views: Mapping[str, NDArray[np.float32]]
     truncated: NDArray[np.bool_]
+    unknown: NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +54,20 @@ class Embeddings:
 
 
 class Embedder(Protocol):
-    """Anything that turns texts into vectors.
+    """Anything that turns samples into vectors.
 
-    An embedder may also have a mapping `view_signature`, from view name to how it is pooled.
+    An embedder may also have
+
+    - ``view_signature``: a mapping from view name to how the view is pooled;
+    - ``reads``: the kinds of samples that it takes, of ``"texts"``, ``"tokens"`` (lists of token
+      ids) and ``"images"`` (uint8 arrays of shape (height, width, 3)); ``{"texts"}`` without it;
+    - ``prepare(samples)`` and ``encode(prepared)``, the two halves of ``embed``: what needs no
+      model (tokenising) and what does, so that the one runs beside the other;
+    - ``at_once``: how many samples one call should get, and ``kept``: False where embedding again
+      is as cheap as reading back;
+    - ``fitted(samples)``: the embedder made ready on the reference's samples, where it must be;
+    - ``keep_in(folder)``: told where it may keep what was paid for, sample by sample, or None;
+    - ``told()``: what a person should know of the samples embedded since it was last asked.
     """
 
     @property
@@ -75,6 +90,6 @@ class Embedder(Protocol):
         """The same for people: pins that go into the signature of every score."""
         ...
 
-    def embed(self, texts: Sequence[str]) -> EncodedBatch:
-        """Embed texts; a text's vectors must not depend on the others."""
+    def embed(self, samples: Sequence[Any]) -> EncodedBatch:
+        """Embed samples; a sample's vectors must not depend on the others."""
         ...

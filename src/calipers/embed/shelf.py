@@ -15,7 +15,10 @@ class Shelf:
     """What one run finds in the cache and adds to it, and what went wrong with it."""
 
     def __init__(self, cache: Cache | None, embedder: Embedder) -> None:
-        self._cache, self._identity = cache, embedder.identity
+        self._cache = cache if getattr(embedder, "kept", True) else None
+        if hasattr(embedder, "keep_in"):
+            embedder.keep_in(None if cache is None else cache.directory)
+        self._identity = embedder.identity
         self._views = embedder.views
         self._damaged: list[str] = []
         self._refusal: str | None = None
@@ -26,7 +29,7 @@ class Shelf:
             return None
         try:
             return self._cache.load(
-                self._identity, chunk.content_hash, rows=len(chunk.texts), views=self._views
+                self._identity, chunk.content_hash, rows=len(chunk.items), views=self._views
             )
         except DamagedChunkError as error:
             self._damaged.append(str(error))

@@ -1,0 +1,99 @@
+"""Forward passes that fit in memory: a batch that does not is halved, and so are those after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.embed.batching import Run, plan_batches
+from calipers.errors import InputError
+
+Forward = Callable[[NDArray[np.intp], Sequence[Run]], None]
+"""Computes some rows, given in the order of their tokens, and how the tokens divide."""
+
+_SIGNS = (
+    "out of memory",
+    "can't allocate memory",
+    "cannot allocate memory",
+    "not enough memory",
+    "bad_alloc",
+)
+"""What the errors of CUDA, MPS and the CPU say."""
+
+
+class Batches:
+    """Divides rows into batches, and learns how many tokens fit in memory.
+
+    Parameters
+    ----------
+    max_tokens
+        Most tokens in a batch to begin with.
+    max_texts
+        Most texts in a batch; None for no bound.
+    name
+        What to call the embedder in errors.
+    """
+
+    def __init__(self, *, max_tokens: int, max_texts: int | None, name: str) -> None:
+        self.max_tokens = max_tokens
+        self._max_texts, self._name = max_texts, name
+
+    def run(self, lengths: NDArray[np.intp], forward: Forward) -> None:
+        """Compute all rows, the longest first.
+
+        Raises
+        ------
+        InputError
+            If not even one text fits in memory.
+        """
+        left = np.arange(len(lengths))
+        while len(left):
+            plan = plan_batches(
+                lengths[left], max_tokens=self.max_tokens, max_texts=self._max_texts
+            )
+            batch = next(plan)
+            rows = left[batch.rows]
+            if _fits(forward, rows, batch.runs):
+                left = np.delete(left, batch.rows)
+            else:
+                self._halve(lengths[rows])
+
+    def _halve(self, lengths: NDArray[np.intp]) -> None:
+        if len(lengths) == 1:
+            raise InputError(
+                f"the embedder {self._name!r} has not enough memory for a single text of "
+                f"{lengths[0]:,} tokens; lower max_length, choose dtype 'auto' or a smaller "
+                "model, or device 'cpu' if this was a graphics card"
+            )
+        self.max_tokens = max(int(lengths.sum()) // 2, 1)
+        _give_back()
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that there was not enough memory."""
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    return isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in _SIGNS)
+
+
+def _fits(forward: Forward, rows: NDArray[np.intp], runs: Sequence[Run]) -> bool:
+    try:
+        forward(rows, runs)
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        # Outside of this block the error, and with it all that was computed so far, is gone
+        return False
+    return True
+
+
+def _give_back() -> None:
+    """Have torch hand back what it keeps of a graphics card's memory."""
+    import torch
+
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    elif torch.backends.mps.is_available():
+        torch.mps.empty_cache()

@@ -1,0 +1,148 @@
+"""How an embedder is to be made: its name, and the choices that a person may make about it.
+
+One line holds both, ``NAME[:option=value…]``, so that a list of embedders can be written down:
+``./gpt2:layer=6:pooling=mean``. Which options an embedder takes, its module says (``TAKES``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from calipers.embed.device import DTYPES, check_device
+from calipers.errors import InputError, unknown_name
+
+POOLINGS = ("last", "mean", "cls", "max")
+"""How the states of a text's tokens become one vector."""
+
+FOR_ALL = frozenset({"device", "dtype", "batch_size", "offline"})
+"""Options that every embedder accepts; they change no vector, or only its rounding."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The choices about an embedder; None leaves one to the embedder.
+
+    Attributes
+    ----------
+    device, dtype, batch_size
+        Where it runs, ``"float32"`` or ``"auto"``, most samples in one forward pass.
+    pooling
+        ``"last"`` token, ``"mean"`` over tokens, ``"cls"`` (the first token), ``"max"``.
+    layer
+        Whose states the main view takes, 1 to the model's layers.
+    max_length
+        Most tokens that are read of a text.
+    prefix
+        Put before every text, such as ``"query: "``.
+    revision
+        Branch, tag or commit of a model on the hub.
+    size
+        Side in pixels that images are brought to, or numbers in a vector where that can be chosen.
+    endpoint
+        Address of an embeddings service, such as ``"http://localhost:8000/v1"``.
+    offline
+        Whether nothing may be downloaded.
+    trust_remote_code
+        Whether code that comes with a model may be run.
+    allow_pickle
+        Whether weights may be read from pickled files.
+    """
+
+    device: str = "auto"
+    dtype: str = "float32"
+    batch_size: int | None = None
+    pooling: str | None = None
+    layer: int | None = None
+    max_length: int | None = None
+    prefix: str | None = None
+    revision: str | None = None
+    size: int | None = None
+    endpoint: str | None = None
+    offline: bool = False
+    trust_remote_code: bool = False
+    allow_pickle: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse values that no embedder could take."""
+        check_device(self.device)
+        if self.dtype not in DTYPES:
+            raise unknown_name("dtype", self.dtype, DTYPES)
+        if self.pooling is not None and self.pooling not in POOLINGS:
+            raise unknown_name("pooling", str(self.pooling), POOLINGS)
+        for name in ("batch_size", "layer", "max_length", "size"):
+            check_positive(name, getattr(self, name))
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """Names of the options that differ from what is usual."""
+        usual = Options.__dataclass_fields__
+        return tuple(
+            each.name
+            for each in fields(self)
+            if getattr(self, each.name) != usual[each.name].default
+        )
+
+    def check_taken(self, embedder: str, takes: Collection[str]) -> None:
+        """Refuse an option that would be without effect.
+
+        Raises
+        ------
+        InputError
+            If an option was chosen that the embedder does not take.
+        """
+        idle = [name for name in self.chosen if name not in takes and name not in FOR_ALL]
+        if idle:
+            known = ", ".join(sorted(takes)) or "none"
+            raise InputError(
+                f"the embedder {embedder!r} does not take the option {idle[0]!r}; it takes: {known}"
+            )
+
+
+_WHOLE = ("batch_size", "layer", "max_length", "size")
+_IN_LINE = (*_WHOLE, "pooling", "prefix", "revision", "dtype", "device")
+_PART = re.compile(r":([a-z_-]+)=([^:]*)$")
+
+
+def read_line(line: str, options: Options) -> tuple[str, Options]:
+    """Split ``NAME[:option=value…]`` into the name and the options, on top of those given.
+
+    Raises
+    ------
+    InputError
+        If an option is unknown, given twice, or its value cannot be.
+
+    Examples
+    --------
+    >>> name, options = read_line("./gpt2:layer=6:pooling=mean", Options())
+    >>> name, options.layer, options.pooling
+    ('./gpt2', 6, 'mean')
+    """
+    name, found = line, dict[str, Any]()
+    while part := _PART.search(name):
+        key = part[1].replace("-", "_")
+        if key not in _IN_LINE:
+            raise unknown_name("option of an embedder", part[1], _IN_LINE)
+        if key in found:
+            raise InputError(f"the option {part[1]!r} stands twice in the embedder {line!r}")
+        found[key] = _whole(key, part[2]) if key in _WHOLE else part[2]
+        name = name[: part.start()]
+    if not name:
+        raise InputError(f"an embedder needs a name; found {line!r}")
+    return name, replace(options, **found)
+
+
+def _whole(name: str, text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        raise InputError(f"{name} must be a whole number of at least 1; found {text!r}")
+    return int(text)
+
+
+def check_positive(name: str, value: object) -> None:
+    """Refuse what is neither None nor a whole number of at least 1."""
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InputError(f"{name} must be a whole number of at least 1; found {value!r}")

@@ -1,0 +1,156 @@
+"""How the states of a text's tokens become one vector, and what sentence models do after that.
+
+The ways to pool, and the order pooling, dense layers, L2 norm, are those of sentence-transformers.
+Texts come in runs of one length, so that no way ever sees padding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from calipers.errors import unknown_name
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from calipers.embed.batching import Run
+
+ACTIVATIONS = ("identity", "tanh", "relu", "gelu", "sigmoid", "silu")
+"""What may follow a dense layer."""
+
+
+@dataclass(frozen=True, eq=False)
+class SentencePlan:
+    """What a sentence model does around its transformer.
+
+    Attributes
+    ----------
+    pooling
+        One of `POOLS`, or several joined by ``+``, whose vectors then stand side by side:
+        ``"mean+max"``.
+    normalise
+        Whether vectors are brought to length one, at the very end.
+    max_length
+        Most tokens that are read of a text, marks included; None for all that the model reads.
+    prefix
+        Put before every text.
+    lower
+        Whether texts are turned to lower case first.
+    dense
+        ``(weight, bias, activation)`` of each layer that follows pooling: float32 tensors of
+        shapes (outputs, inputs) and (outputs,), or None for no bias, and one of `ACTIVATIONS`.
+    skipped
+        How many tokens at the beginning of a text are left out of pooling: those of an
+        instruction that shall steer the model and not be part of the sentence.
+    """
+
+    pooling: str = "mean"
+    normalise: bool = True
+    max_length: int | None = None
+    prefix: str = ""
+    lower: bool = False
+    dense: tuple[tuple[Tensor, Tensor | None, str], ...] = ()
+    skipped: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what is no way to pool and no activation."""
+        for name in self.pooling.split("+"):
+            if name not in POOLS:
+                raise unknown_name("pooling", name, POOLS)
+        for *_, activation in self.dense:
+            if activation not in ACTIVATIONS:
+                raise unknown_name("activation", activation, ACTIVATIONS)
+
+    def on(self, device: str) -> SentencePlan:
+        """Bring the weights of the dense layers to a device."""
+        dense = tuple((w.to(device), _to(b, device), name) for w, b, name in self.dense)
+        return replace(self, dense=dense)
+
+    def apply(self, states: Tensor, runs: Sequence[Run]) -> Tensor:
+        """Turn the states of all tokens, (T, d), into a vector for each text, (texts, outputs)."""
+        from torch.nn import functional
+
+        vectors = pool(states, runs, self.pooling, skipped=self.skipped)
+        for weight, bias, activation in self.dense:
+            vectors = _activate(functional.linear(vectors, weight, bias), activation)
+        return functional.normalize(vectors, dim=1) if self.normalise else vectors
+
+
+def pool(states: Tensor, runs: Sequence[Run], how: str, *, skipped: int = 0) -> Tensor:
+    """Pool the states of each text, in float32.
+
+    Parameters
+    ----------
+    states
+        Those of all texts end to end, shape (T, d).
+    runs
+        How the tokens divide into texts.
+    how
+        One of `POOLS`, or several joined by ``+``.
+    skipped
+        Tokens at the beginning of each text that do not count; a text of no more is taken whole.
+    """
+    import torch
+
+    parts = []
+    for run in runs:
+        tokens = states[run.tokens].view(run.texts, run.length, -1)  # (texts, length, d)
+        tokens = tokens[:, skipped if run.length > skipped else 0 :]
+        parts.append(torch.cat([POOLS[name](tokens) for name in how.split("+")], dim=1))
+    return torch.cat(parts)
+
+
+def _last(states: Tensor) -> Tensor:
+    return states[:, -1].float()
+
+
+def _first(states: Tensor) -> Tensor:
+    return states[:, 0].float()
+
+
+def _mean(states: Tensor) -> Tensor:
+    return states.float().mean(dim=1)
+
+
+def _mean_sqrt_len(states: Tensor) -> Tensor:
+    mean: Tensor = states.float().mean(dim=1) * states.shape[1] ** 0.5
+    return mean
+
+
+def _weighted_mean(states: Tensor) -> Tensor:
+    import torch
+
+    weights = torch.arange(1, states.shape[1] + 1, device=states.device, dtype=torch.float32)
+    return torch.einsum("nld,l->nd", states.float(), weights / weights.sum())
+
+
+def _max(states: Tensor) -> Tensor:
+    return states.float().amax(dim=1)
+
+
+POOLS: dict[str, Callable[[Tensor], Tensor]] = {
+    "mean": _mean,
+    "cls": _first,
+    "last": _last,
+    "max": _max,
+    "mean_sqrt_len": _mean_sqrt_len,
+    "weighted_mean": _weighted_mean,
+}
+"""Ways to make one vector of a text's states, (texts, length, d) to (texts, d)."""
+
+
+def _activate(vectors: Tensor, name: str) -> Tensor:
+    import torch
+    from torch.nn import functional
+
+    if name == "identity":
+        return vectors
+    room = torch if name in ("tanh", "sigmoid") else functional
+    found: Tensor = getattr(room, name)(vectors)
+    return found
+
+
+def _to(tensor: Tensor | None, device: str) -> Tensor | None:
+    return None if tensor is None else tensor.to(device)

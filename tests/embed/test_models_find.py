@@ -1,0 +1,247 @@
+"""From what a person names to a model on this machine: folders, spelling, kinds."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from calipers.embed import models
+from calipers.embed.catalogue import NAMED
+from calipers.embed.model_files import check_files
+from calipers.embed.model_folder import FoundModel, content_hash, find_model
+from calipers.embed.options import Options
+from calipers.embed.safetensors_header import read_header
+from calipers.errors import InputError
+
+
+def write(folder, **files):
+    """Write files into a folder; the names' double underscores are dots."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        text = content if isinstance(content, str) else json.dumps(content)
+        (folder / name.replace("__", ".")).write_text(text)
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The least that passes for a text model."""
+    found = write(tmp_path / "gpt", config__json={"model_type": "gpt2"}, tokenizer__json={})
+    save_file({"weight": np.zeros((3, 4), np.float32)}, found / "model.safetensors")
+    return found
+
+
+def test_a_folder_is_taken_as_it_is(folder, monkeypatch):
+    monkeypatch.setattr("calipers.embed.hub.from_hub", None)
+    found = find_model(str(folder), Options(offline=True))
+    assert (found.folder, found.name, found.config) == (folder, "gpt", {"model_type": "gpt2"})
+    assert found.revision == content_hash(folder)[:12]
+
+
+def test_the_name_of_a_folder_does_not_hang_on_how_it_is_written(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    assert find_model(".", Options()).name == "gpt"
+
+
+def test_every_file_that_can_move_a_vector_is_in_the_revision(folder):
+    before = content_hash(folder)
+    (folder / "notes.md").write_text("of no matter")
+    assert content_hash(folder) == before
+    seen = {before}
+    pooling = {"type": "sentence_transformers.models.Pooling", "path": "1_Pooling"}
+    write(folder, modules__json=[pooling])
+    seen.add(content_hash(folder))
+    write(folder / "1_Pooling", config__json={"pooling_mode": "cls"})
+    seen.add(content_hash(folder))
+    write(folder / "1_Pooling", config__json={"pooling_mode": "max"})
+    seen.add(content_hash(folder))
+    for name in ("preprocessor_config.json", "sentence_bert_config.json", "modeling.py"):
+        (folder / name).write_text("{}")
+        seen.add(content_hash(folder))
+    assert len(seen) == 7
+    (folder / "pytorch_model.bin").write_bytes(b"pickled")
+    assert content_hash(folder) in seen
+    assert content_hash(folder, pickled=True) not in seen
+
+
+def test_a_revision_of_a_folder_is_refused(folder):
+    with pytest.raises(InputError, match="is a folder, and a revision names a version on the hub"):
+        find_model(str(folder), Options(revision="main"))
+
+
+def test_a_file_is_no_model(folder):
+    with pytest.raises(InputError, match="must be the folder of a model; found the file"):
+        find_model(str(folder / "config.json"), Options())
+
+
+def drop(name):
+    return lambda folder: (folder / name).unlink()
+
+
+def put(name, content):
+    return lambda folder: (folder / name).write_bytes(content)
+
+
+def cut(folder):
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-5])
+
+
+def pickle_only(folder):
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+
+
+def flax_only(folder):
+    (folder / "model.safetensors").rename(folder / "flax_model.msgpack")
+
+
+def divided(folder):
+    (folder / "model.safetensors").rename(folder / "model-00001-of-00002.safetensors")
+    places = {"a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"}
+    write(folder, model__safetensors__index__json={"weight_map": places})
+
+
+def outside(folder):
+    (folder / "model.safetensors").unlink()
+    write(folder, model__safetensors__index__json={"weight_map": {"a": "../gpt/config.json"}})
+
+
+def adapter(folder):
+    (folder / "config.json").rename(folder / "adapter_config.json")
+
+
+def modules(*pairs):
+    found = [{"type": kind, "path": path} for kind, path in pairs]
+    return lambda folder: write(folder, modules__json=found) and None
+
+
+POOL = "sentence_transformers.models.Pooling"
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (drop("config.json"), r"gpt: the folder of a model must hold config\.json; found none"),
+        (adapter, "found none; it holds an adapter: merge it into its base model"),
+        (put("config.json", b"{"), r"config\.json: cannot be read as JSON"),
+        (put("config.json", b"\xff"), r"config\.json: cannot be read as JSON"),
+        (put("config.json", b"[]"), "must hold a JSON object; found a list"),
+        (put("config.json", b"{}"), "must name the model_type, .*; found None"),
+        (drop("tokenizer.json"), "holds a gpt2 model, but no tokenizer"),
+        (drop("model.safetensors"), r"holds no weights: .* must hold model\.safetensors"),
+        (pickle_only, r"are pickled \(pytorch_model\.bin\) .*--allow-pickle \(allow_pickle=True"),
+        (flax_only, r"holds no weights: .*; flax_model\.msgpack is of a kind that is not read"),
+        (divided, "incomplete: 1 of 2 files are missing, such as model-00002-of-00002"),
+        (outside, r"incomplete: 1 of 1 files are missing"),
+        (cut, r"model\.safetensors: damaged: by its header .* must have 1\d\d bytes; found 1\d\d"),
+        (put("model.safetensors", b""), "damaged, or no safetensors file"),
+        (put("model.safetensors", b"nonsense" * 9), "damaged, or no safetensors file"),
+        (put("model.safetensors", b"\x02" + bytes(7) + b"[]"), "damaged, or no safetensors"),
+        (
+            put("model.safetensors", b"version https://git-lfs.github.com/spec/v1\noid sha256:1"),
+            "a pointer of Git LFS, not the weights themselves; fetch them with: git lfs pull",
+        ),
+        (put("modules.json", b"{}"), "must list the modules of a sentence-transformers model"),
+        (put("modules.json", b'[{"path": ""}]'), "module 1 must have a 'type' and a 'path'"),
+        (modules((POOL, "../other")), r"module 1 must lie in the model's folder; found '\.\./ot"),
+        (modules((POOL, "1_Pooling")), "1_Pooling: must hold config.json of the module Pooling"),
+    ],
+)
+def test_what_a_folder_lacks_is_said(spoil, message, folder):
+    spoil(folder)
+    with pytest.raises(InputError, match=message):
+        find_model(str(folder), Options())
+
+
+def test_pickled_weights_may_be_asked_for(folder):
+    pickle_only(folder)
+    assert find_model(str(folder), Options(allow_pickle=True)).name == "gpt"
+
+
+def test_a_model_of_images_needs_no_tokenizer(folder):
+    (folder / "tokenizer.json").unlink()
+    write(folder, config__json={"model_type": "dinov2"})
+    check_files(folder)
+    write(folder, config__json={"model_type": "new"})
+    with pytest.raises(InputError, match="no tokenizer"):
+        check_files(folder)
+    write(folder, preprocessor_config__json={"image_processor_type": "ViTImageProcessor"})
+    check_files(folder)
+
+
+@pytest.mark.parametrize(
+    ("kind", "files", "expected"),
+    [
+        ("vit", (), True),
+        ("clip", ("tokenizer.json", "preprocessor_config.json"), True),
+        ("siglip_vision_model", (), True),
+        ("gpt2", ("tokenizer.json",), False),
+        ("bert", ("vocab.txt",), False),
+        ("new", ("preprocessor_config.json",), True),
+        ("new", ("preprocessor_config.json", "spiece.model"), False),
+        ("new", ("processor_config.json",), False),
+    ],
+)
+def test_models_of_images_are_told_from_those_of_texts(kind, files, expected, tmp_path):
+    for name in files:
+        content = {"image_processor_type": "X"} if name.startswith("pre") else {"audio": 1}
+        (tmp_path / name).write_text(json.dumps(content))
+    model = FoundModel(tmp_path, "m", "0", {"model_type": kind})
+    assert models.is_vision(model) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("minilmm", "minilm"),
+        ("MiniLM", "minilm"),
+        ("mini-lm", "minilm"),
+        ("tf-idf", "tfidf"),
+        ("pixel", "pixels"),
+        ("incepton", "inception"),
+        ("precomputd", "precomputed"),
+    ],
+)
+def test_a_slip_is_not_looked_for_on_the_hub(name, meant, monkeypatch, tmp_path):
+    constants = pytest.importorskip("huggingface_hub.constants")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(models, "find_model", None)
+    with pytest.raises(InputError) as error:
+        models.load(name, Options())
+    assert f"no embedder {name!r}; did you mean {meant!r}?" in str(error.value)
+    assert all(known in str(error.value) for known in NAMED)
+    (tmp_path / f"models--{name}").mkdir()
+    models.check_spelling(name, Options())
+    models.check_spelling(f"someone/{name}", Options())
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("gpt2", "gpt2-large", "distilgpt2", "distilroberta-base", "roberta-large", "t5-small"),
+        *("bert-base-uncased", "xlnet-base-cased", "ctrl", "all-MiniLM-L6-v2", "LaBSE"),
+        *("facebook", "openai-gpt", "clip-ViT-B-32", "all-mpnet-base-v2"),
+    ],
+)
+def test_names_of_real_models_are_no_slips(name):
+    models.check_spelling(name, Options())
+
+
+def test_a_folder_may_have_the_name_of_a_slip(folder, monkeypatch, tmp_path):
+    shutil.copytree(folder, tmp_path / "minilmm")
+    monkeypatch.chdir(tmp_path)
+    models.check_spelling("minilmm", Options())
+    assert find_model("minilmm", Options()).name == "minilmm"
+
+
+def test_a_header_tells_what_a_file_holds(tmp_path):
+    path = tmp_path / "model.safetensors"
+    save_file({"a": np.zeros((2, 3), np.float16), "b": np.zeros(5, np.int64)}, path)
+    found = read_header(path)
+    assert {name: (each.dtype, each.numbers, each.size) for name, each in found.items()} == {
+        "a": ("F16", 6, 12),
+        "b": ("I64", 5, 40),
+    }
+    assert (found["a"].floats, found["b"].floats) == (True, False)

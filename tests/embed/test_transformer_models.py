@@ -1,0 +1,270 @@
+"""Every kind of text model against plain transformers code, one text at a time."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+tokenizers = pytest.importorskip("tokenizers")
+
+from calipers.embed import (  # noqa: E402
+    captured,
+    packed_attention,
+    transformer,
+    transformer_states,
+)
+from calipers.embed.fast_linear import FastLinear  # noqa: E402
+from calipers.embed.layers import form_layer  # noqa: E402
+from calipers.embed.model_folder import FoundModel  # noqa: E402
+from calipers.embed.options import Options  # noqa: E402
+from calipers.embed.transformer import TransformersEmbedder  # noqa: E402
+
+VOCABULARY, LAYERS, LIMIT = 120, 3, 40
+SIZE = {"vocab_size": VOCABULARY, "hidden_size": 32, "num_hidden_layers": LAYERS}
+SIZE |= {"num_attention_heads": 4, "intermediate_size": 48, "max_position_embeddings": LIMIT}
+MARKS = {"bos_token_id": 0, "eos_token_id": 2, "pad_token_id": 1}
+GROUPED = {**SIZE, **MARKS, "num_key_value_heads": 2, "head_dim": 8}
+NARROW = {"layer_types": ["sliding_attention", "full_attention", "sliding_attention"]}
+NARROW |= {"sliding_window": 6}
+
+CAUSAL = {
+    "gpt2": ("GPT2Config", {**MARKS, "vocab_size": 120, "n_embd": 32, "n_layer": 3, "n_head": 4}),
+    "opt": ("OPTConfig", {**SIZE, **MARKS, "ffn_dim": 48, "word_embed_proj_dim": 32}),
+    "llama": ("LlamaConfig", GROUPED),
+    "qwen2": ("Qwen2Config", GROUPED),
+    "qwen3": ("Qwen3Config", GROUPED),
+    "gemma": ("GemmaConfig", GROUPED),
+    "gemma2": ("Gemma2Config", {**GROUPED, **NARROW, "attn_logit_softcapping": 0.5}),
+    "gemma3": ("Gemma3TextConfig", {**GROUPED, **NARROW}),
+    "mistral": ("MistralConfig", {**GROUPED, "sliding_window": 5}),
+    "phi": ("PhiConfig", {**SIZE, **MARKS}),
+    "phi3": ("Phi3Config", {**SIZE, **MARKS, "num_key_value_heads": 2}),
+    "gpt_neox": ("GPTNeoXConfig", {**SIZE, **MARKS}),
+    "bloom": (
+        "BloomConfig",
+        {**MARKS, "vocab_size": 120, "hidden_size": 32, "n_layer": 3, "n_head": 4},
+    ),
+    "mixtral": ("MixtralConfig", {**GROUPED, "num_local_experts": 3}),
+}
+MASKED = {
+    "bert": ("BertConfig", SIZE),
+    "roberta": ("RobertaConfig", {**SIZE, **MARKS}),
+    "distilbert": (
+        "DistilBertConfig",
+        {
+            "vocab_size": 120,
+            "dim": 32,
+            "n_layers": 3,
+            "n_heads": 4,
+            "hidden_dim": 48,
+            "max_position_embeddings": LIMIT,
+        },
+    ),
+    "albert": ("AlbertConfig", {**SIZE, "embedding_size": 16}),
+    "electra": ("ElectraConfig", {**SIZE, "embedding_size": 16}),
+    "deberta": (
+        "DebertaV2Config",
+        {**SIZE, "relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_buckets": 8},
+    ),
+    "xlm_roberta": ("XLMRobertaConfig", {**SIZE, **MARKS}),
+    "mpnet": ("MPNetConfig", {**SIZE, **MARKS}),
+    "modernbert": (
+        "ModernBertConfig",
+        {
+            **SIZE,
+            **MARKS,
+            "local_attention": 8,
+            "global_attn_every_n_layers": 2,
+            "cls_token_id": 0,
+            "sep_token_id": 2,
+        },
+    ),
+    "bart": (
+        "BartConfig",
+        {
+            **MARKS,
+            "vocab_size": 120,
+            "d_model": 32,
+            "encoder_layers": 3,
+            "encoder_attention_heads": 4,
+            "encoder_ffn_dim": 48,
+            "decoder_layers": 1,
+            "decoder_attention_heads": 4,
+            "decoder_ffn_dim": 48,
+            "max_position_embeddings": LIMIT,
+        },
+    ),
+    "t5": (
+        "T5Config",
+        {
+            "vocab_size": 120,
+            "d_model": 32,
+            "d_kv": 8,
+            "d_ff": 48,
+            "num_layers": 3,
+            "num_heads": 4,
+            "pad_token_id": 1,
+        },
+    ),
+}
+PACKED = {*CAUSAL, *MASKED} - {"bloom", "deberta", "mpnet", "bart", "t5"}
+NEW = int(transformers.__version__.split(".")[0]) >= 5
+rng = np.random.default_rng(0)
+ROWS = [rng.integers(3, VOCABULARY, n).astype(np.int32) for n in (5, 17, 1, 5, 30, 2, 17)]
+
+
+@pytest.fixture(scope="session")
+def zoo(tmp_path_factory):
+    root = tmp_path_factory.mktemp("zoo")
+
+    def get(kind):
+        folder = root / kind
+        if not folder.exists():
+            name, sizes = {**CAUSAL, **MASKED}[kind]
+            if not hasattr(transformers, name):
+                pytest.skip(f"this version of transformers has no {name}")
+            config = getattr(transformers, name)(**sizes, initializer_range=0.3)
+            torch.manual_seed(0)
+            transformers.AutoModel.from_config(config).save_pretrained(folder)
+            words = {f"w{i}": i for i in range(VOCABULARY)}
+            made = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="w3"))
+            made.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+            fast = transformers.PreTrainedTokenizerFast(tokenizer_object=made)
+            fast.save_pretrained(folder)
+        return FoundModel(folder, kind, "0", {})
+
+    return get
+
+
+def plain(found, rows, dtype=torch.float32):
+    """What plain transformers code gives: for each text the states of all layers."""
+    model = transformers.AutoModel.from_pretrained(found.folder).eval().to(dtype)
+    if model.config.is_encoder_decoder:
+        model = model.get_encoder()
+    with torch.inference_mode():
+        for row in rows:
+            ids = torch.tensor(row[None].astype(np.int64))
+            mask = torch.ones_like(ids)
+            states = model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
+            yield [each.float() for each in states.hidden_states]
+
+
+@pytest.mark.parametrize("kind", [*CAUSAL, *MASKED])
+def test_both_views_equal_plain_code_whatever_the_company(kind, zoo):
+    embedder = TransformersEmbedder(zoo(kind), Options(device="cpu"))
+    states = list(plain(zoo(kind), ROWS))
+    pooled = (lambda rows: rows[-1]) if kind in CAUSAL else (lambda rows: rows.mean(0))
+    expected = {
+        "meaning": np.array([pooled(each[LAYERS][0].numpy()) for each in states]),
+        "form": np.array([each[form_layer(LAYERS)][0].numpy().mean(0) for each in states]),
+    }
+    check(embedder.embed(ROWS), expected, range(len(ROWS)), 1e-4)
+    base = embedder.embed(ROWS).views
+    order = [5, 3, 4, 0, 6, 1, 2]
+    for max_tokens in (1, 9, 40):
+        embedder._batches.max_tokens = max_tokens
+        check(embedder.embed([ROWS[row] for row in order]), base, order, 1e-5)
+    if NEW:
+        assert embedder._states.packed == (kind in PACKED)
+        assert type(embedder._states._forward).__name__ == "Captured"
+
+
+def check(found, expected, order, tolerance):
+    assert list(found.views) == ["meaning", "form"]
+    for view, rows in found.views.items():
+        assert rows.dtype == np.float32
+        scale = np.abs(expected[view]).max()
+        assert np.abs(rows - expected[view][list(order)]).max() <= tolerance * scale
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "gemma2", "roberta", "albert", "t5", "deberta"])
+@pytest.mark.parametrize("layer", [1, 2])
+def test_a_lower_layer_is_that_of_plain_code(kind, layer, zoo):
+    options = Options(device="cpu", layer=layer, pooling="max")
+    embedder = TransformersEmbedder(zoo(kind), options)
+    expected = [each[layer][0].numpy().max(0) for each in plain(zoo(kind), ROWS)]
+    assert np.abs(embedder.embed(ROWS).views["meaning"] - expected).max() < 1e-4
+    assert embedder.view_signature["meaning"] == f"max_tokens_layer{layer}"
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama", "gemma3", "bert", "modernbert", "t5", "bloom"])
+def test_lower_precision_stays_closer_to_float32_than_that_of_plain_code(kind, zoo, monkeypatch):
+    exact = TransformersEmbedder(zoo(kind), Options(device="cpu")).embed(ROWS).views
+    monkeypatch.setattr(transformer, "choose_dtype", lambda *which: "bfloat16")
+    embedder = TransformersEmbedder(zoo(kind), Options(device="cpu", dtype="auto"))
+    if kind == "modernbert" and not NEW:
+        pytest.skip("its attention mixes precisions in earlier versions; float32 is taken")
+    assert embedder.signature["dtype"] == "bfloat16"
+    usual = np.array(
+        [
+            each[form_layer(LAYERS)][0].numpy().mean(0)
+            for each in plain(zoo(kind), ROWS, torch.bfloat16)
+        ]
+    )
+    found = embedder.embed(ROWS).views
+    ours, theirs = (apart(rows, exact["form"]).mean() for rows in (found["form"], usual))
+    assert 0 < ours < 0.02
+    assert ours < theirs
+    assert 0 < apart(found["meaning"], exact["meaning"]).max() < 0.1
+
+
+def apart(rows, exact):
+    return np.linalg.norm(rows - exact, axis=1) / np.linalg.norm(exact, axis=1)
+
+
+def test_a_model_kept_in_bfloat16_loses_nothing_in_float32(zoo, tmp_path):
+    model = transformers.AutoModel.from_pretrained(zoo("qwen2").folder).bfloat16()
+    shutil.copytree(zoo("qwen2").folder, tmp_path, dirs_exist_ok=True)
+    model.save_pretrained(tmp_path)
+    found = FoundModel(tmp_path, "half", "0", {})
+    expected = [each[LAYERS][0, -1].numpy() for each in plain(found, ROWS)]
+    got = TransformersEmbedder(found, Options(device="cpu")).embed(ROWS).views["meaning"]
+    assert np.abs(got - expected).max() < 1e-4
+
+
+def test_packed_attention_that_is_wrong_is_not_trusted(zoo, monkeypatch):
+    sdpa = torch.nn.functional.scaled_dot_product_attention
+    monkeypatch.setattr(
+        packed_attention, "_plain", lambda *parts, mask, causal, scale: sdpa(*parts, scale=scale)
+    )
+    embedder = TransformersEmbedder(zoo("gpt2"), Options(device="cpu"))
+    assert not embedder._states.packed
+    expected = [each[LAYERS][0, -1].numpy() for each in plain(zoo("gpt2"), ROWS)]
+    assert np.abs(embedder.embed(ROWS).views["meaning"] - expected).max() < 1e-4
+
+
+@pytest.mark.parametrize("broken", ["layer_stack", "quicken"])
+def test_models_that_are_built_otherwise_take_a_slower_way(broken, zoo, monkeypatch):
+    if broken == "layer_stack":
+        monkeypatch.setattr(captured, "layer_stack", lambda model, layers: None)
+    else:
+        wrong = torch.nn.Embedding.from_pretrained(torch.zeros(VOCABULARY, 32))
+        monkeypatch.setattr(
+            transformer_states, "quicken", lambda model, *how: setattr(model, "wte", wrong)
+        )
+    embedder = TransformersEmbedder(zoo("gpt2"), Options(device="cpu"))
+    kind = captured.Whole if broken == "layer_stack" else captured.Captured
+    assert type(embedder._states._forward) is kind
+    expected = [each[LAYERS][0, -1].numpy() for each in plain(zoo("gpt2"), ROWS)]
+    assert np.abs(embedder.embed(ROWS).views["meaning"] - expected).max() < 1e-4
+
+
+@pytest.mark.parametrize("name", ["none", "gelu", "gelu_tanh", "relu", "silu"])
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_fast_layer_computes_what_torch_computes(name, bias):
+    torch.manual_seed(0)
+    weight, states = torch.randn(48, 32), torch.randn(2, 7, 32)
+    offset = torch.randn(48) if bias else None
+    layer = FastLinear(weight, offset)
+    layer.follow(name)
+    linear = torch.nn.functional.linear(states, weight, offset)
+    expected = {
+        "none": linear,
+        "gelu": torch.nn.functional.gelu(linear),
+        "gelu_tanh": torch.nn.functional.gelu(linear, approximate="tanh"),
+        "relu": linear.relu(),
+        "silu": linear * linear.sigmoid(),
+    }
+    assert torch.allclose(layer(states), expected[name], atol=1e-5)
