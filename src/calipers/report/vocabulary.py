@@ -160,6 +160,9 @@ MEANINGS = {
 VIEWS = {
     "meaning": "topics and content",
     "form": "style, fluency, word order",
+    "wording": "the words that occur, whatever their order",
+    "image": "what a picture shows, as the model sees it",
+    "pixels": "brightness and colour, place by place",
     "text": "the strings themselves",
 }
 """Name of a view to what it sees."""
