@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from calipers import text as text
     from calipers.comparison import Comparison as Comparison
     from calipers.comparison import Sweep as Sweep
+    from calipers.comparison.agreement import Agreement as Agreement
     from calipers.comparison.overlap_model import Overlap as Overlap
+    from calipers.comparison.probe_model import Probe as Probe
     from calipers.comparison.text_model import TextComparison as TextComparison
     from calipers.curves import Divergence as Divergence
     from calipers.curves import DivergenceFrontier as DivergenceFrontier
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from calipers.curves import divergence_frontier as divergence_frontier
     from calipers.curves import f_divergence as f_divergence
     from calipers.curves import precision_recall_curve as precision_recall_curve
+    from calipers.embed import embed_samples as embed_samples
+    from calipers.embed import load_embedder as load_embedder
     from calipers.errors import CalipersError as CalipersError
     from calipers.errors import InputError as InputError
     from calipers.errors import MissingExtraError as MissingExtraError
@@ -40,7 +44,9 @@ if TYPE_CHECKING:
     from calipers.estimate import neighbourhoods as neighbourhoods
     from calipers.road import compare as compare
     from calipers.road import sweep as sweep
+    from calipers.road.agree_run import agree as agree
     from calipers.road.overlap_run import overlap as overlap
+    from calipers.road.probe_run import probe as probe
     from calipers.road.text_run import measure_texts as measure_texts
     from calipers.samples import SampleSet as SampleSet
     from calipers.samples import read_samples as read_samples
@@ -48,6 +54,7 @@ if TYPE_CHECKING:
 
 # Resolved when first used, so that importing the package loads no heavy library
 _HOMES = {
+    "Agreement": "calipers.comparison.agreement",
     "CalipersError": "calipers.errors",
     "Comparison": "calipers.comparison",
     "Divergence": "calipers.curves",
@@ -59,18 +66,23 @@ _HOMES = {
     "Neighbourhoods": "calipers.estimate",
     "Overlap": "calipers.comparison.overlap_model",
     "PrecisionRecallCurve": "calipers.curves",
+    "Probe": "calipers.comparison.probe_model",
     "SampleSet": "calipers.samples",
     "Score": "calipers.score",
     "Sweep": "calipers.comparison",
     "TextComparison": "calipers.comparison.text_model",
+    "agree": "calipers.road.agree_run",
     "compare": "calipers.road",
     "custom_divergence": "calipers.curves",
     "divergence_frontier": "calipers.curves",
+    "embed_samples": "calipers.embed",
     "f_divergence": "calipers.curves",
+    "load_embedder": "calipers.embed",
     "measure_texts": "calipers.road.text_run",
     "neighbourhoods": "calipers.estimate",
     "overlap": "calipers.road.overlap_run",
     "precision_recall_curve": "calipers.curves",
+    "probe": "calipers.road.probe_run",
     "read_samples": "calipers.samples",
     "sweep": "calipers.road",
 }

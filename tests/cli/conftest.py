@@ -50,6 +50,7 @@ class Calls:
         self.compare: list[dict[str, Any]] = []
         self.read: list[tuple[Any, str | None]] = []
         self.groups: list[tuple[Any, str | None]] = []
+        self.skips: list[bool] = []
         self.act = lambda: None
 
 
@@ -63,9 +64,10 @@ def calls(monkeypatch) -> Calls:
         seen.act()
         return StandInComparison()
 
-    def read(paths, *, field=None, group=None):
+    def read(paths, *, field=None, group=None, skip_bad=False):
         seen.read.append((paths, field))
         seen.groups.append((paths, group))
+        seen.skips.append(skip_bad)
         return paths
 
     stand_in(monkeypatch, "calipers.road", compare=compare)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from calipers.embed import EmbedderChoice, Options
 from calipers.errors import InputError
 from calipers.progress import Silent
 
@@ -23,7 +24,7 @@ def test_defaults_reach_compare(calipers, calls):
     assert call == {
         "reference": "human.jsonl",
         "generated": ["a.jsonl", "b=runs/b-*.jsonl"],
-        "embedder": "minilm",
+        "embedder": Options(),
         "metrics": None,
         "group": None,
         "train": None,
@@ -37,11 +38,9 @@ def test_defaults_reach_compare(calipers, calls):
         "seed": 0,
         "max_samples": None,
         "keep_sizes": False,
-        "device": "auto",
-        "dtype": "float32",
-        "batch_size": None,
         "cache_dir": None,
         "cache": True,
+        "processes": None,
         "threads": None,
     }
 
@@ -64,10 +63,12 @@ def test_defaults_reach_compare(calipers, calls):
         (["--seed", "12"], "seed", 12),
         (["--max-samples", "2"], "max_samples", 2),
         (["--keep-sizes"], "keep_sizes", True),
-        (["--embedder", "precomputed"], "embedder", "precomputed"),
-        (["--device", "cuda"], "device", "cuda"),
-        (["--dtype", "auto"], "dtype", "auto"),
-        (["--batch-size", "8"], "batch_size", 8),
+        (["--embedder", "precomputed"], "embedder", EmbedderChoice("precomputed")),
+        (["--device", "cuda"], "embedder", Options(device="cuda")),
+        (["--dtype", "auto"], "embedder", Options(dtype="auto")),
+        (["--batch-size", "8"], "embedder", Options(batch_size=8)),
+        (["--offline", "--allow-pickle"], "embedder", Options(offline=True, allow_pickle=True)),
+        (["--processes", "3"], "processes", 3),
         (["--cache-dir", "cache"], "cache_dir", Path("cache")),
         (["--no-cache"], "cache", False),
         (["--threads", "2"], "threads", 2),
@@ -77,6 +78,12 @@ def test_options_reach_compare(calipers, calls, arguments, name, value):
     assert calipers(*JOB, *arguments).exit_code == 0
     expected = ("precision", "recall", "mauve") if value is None else value
     assert calls.compare[0][name] == expected
+
+
+def test_bad_images_are_skipped_on_both_sides_when_asked(calipers, calls):
+    calipers(*JOB)
+    calipers(*JOB, "--train", "t.npy", "--skip-bad")
+    assert calls.skips == [False, False, True, True, True]
 
 
 def test_field_reaches_both_sides(calipers, calls):

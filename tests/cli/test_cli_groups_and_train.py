@@ -71,7 +71,7 @@ def test_without_the_options_nothing_of_them(files):
         (["--train", "nan.npy"], "nan.npy: NaN or infinite values in 1 of 3 rows: row 2"),
         (["--train", "wide.npy"], "wide: embeddings must have as many columns as the reference's"),
         (["--train", "one.npy"], "one.npy: the training set needs at least 2 samples; it has 1"),
-        (["--train", "words.txt"], "the training set 'words' holds texts; both must be texts"),
+        (["--train", "words.txt"], "the training set 'words' holds texts; both must be samples"),
     ],
 )
 def test_bad_files(files, options, message):

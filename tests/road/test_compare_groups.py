@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import calipers
+from calipers.embed import EncodedBatch
 from calipers.errors import InputError
 from calipers.estimate.neighbourhoods import neighbourhoods
 from calipers.estimate.preprocess import preprocess
@@ -83,7 +84,7 @@ def test_groups_are_scored_in_the_views_that_were_asked_for(reference, rng):
         def embed(self, texts):
             rows = np.array([[float(part) for part in text.split()] for text in texts], np.float32)
             views = {"meaning": rows, "form": rows[:, ::-1]}
-            return type("Batch", (), {"views": views, "truncated": np.zeros(len(texts), bool)})
+            return EncodedBatch(views, np.zeros(len(texts), bool))
 
     texts = [" ".join(map(str, row)) for row in reference]
     grouped = SampleSet.from_texts(texts, name="t", groups=LABELS)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import calipers
+from calipers.embed import EncodedBatch
 from calipers.errors import InputError
 from calipers.estimate.preprocess import preprocess
 from calipers.metrics import authenticity, near_copies
@@ -66,7 +67,7 @@ def test_only_the_views_that_were_asked_for(sets):
         def embed(self, texts):
             rows = np.array([[text.count(c) + 1e-3 for c in "0123456789"] for text in texts])
             views = {"meaning": rows.astype(np.float32), "form": rows[:, :5].astype(np.float32)}
-            return type("Batch", (), {"views": views, "truncated": np.zeros(len(texts), bool)})
+            return EncodedBatch(views, np.zeros(len(texts), bool))
 
     texts = [[str(row) for row in side] for side in sets]
     options = {"train": texts[1], "embedder": Two(), "cache": False}

@@ -7,13 +7,20 @@ from typing import Annotated
 import typer
 
 from calipers import __version__
+from calipers.cli.agree import EXAMPLES as AGREE_EXAMPLES
+from calipers.cli.agree import agree
 from calipers.cli.compare import EXAMPLES, compare
 from calipers.cli.demo import demo
+from calipers.cli.embed import EXAMPLES as EMBED_EXAMPLES
+from calipers.cli.embed import embed
+from calipers.cli.embedder_options import with_embedder, with_embedding_options
 from calipers.cli.metrics import EXAMPLES as METRICS_EXAMPLES
 from calipers.cli.metrics import metrics
 from calipers.cli.overlap import EXAMPLES as OVERLAP_EXAMPLES
 from calipers.cli.overlap import overlap
 from calipers.cli.page import Command, CompareCommand, Group, TextCommand
+from calipers.cli.probe import EXAMPLES as PROBE_EXAMPLES
+from calipers.cli.probe import probe
 from calipers.cli.show import show
 from calipers.cli.sweep import EXAMPLES as SWEEP_EXAMPLES
 from calipers.cli.sweep import sweep
@@ -51,10 +58,13 @@ def _calipers(
 
 
 app.command(cls=Command)(demo)
-app.command(cls=CompareCommand, epilog=EXAMPLES)(compare)
-app.command(cls=Command, epilog=SWEEP_EXAMPLES)(sweep)
-app.command(cls=Command, epilog=OVERLAP_EXAMPLES)(overlap)
+app.command(cls=CompareCommand, epilog=EXAMPLES)(with_embedder(compare))
+app.command(cls=Command, epilog=SWEEP_EXAMPLES)(with_embedder(sweep))
+app.command(cls=Command, epilog=OVERLAP_EXAMPLES)(with_embedder(overlap))
+app.command(cls=Command, epilog=AGREE_EXAMPLES)(with_embedding_options(agree))
+app.command(cls=Command, epilog=PROBE_EXAMPLES)(with_embedder(probe))
 app.command(cls=TextCommand, epilog=TEXT_EXAMPLES)(text)
+app.command(cls=Command, epilog=EMBED_EXAMPLES)(with_embedder(embed))
 app.command(cls=Command, epilog=METRICS_EXAMPLES)(metrics)
 app.command(cls=Command)(show)
 

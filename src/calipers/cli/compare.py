@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from calipers.cli import checks
 from calipers.cli import compare_options as its
 from calipers.cli.deliver import Outputs
+from calipers.cli.embedder_options import Embedding
 from calipers.cli.guard import STOPPED, STOPPED_UNCACHED, guarded
 from calipers.cli.options import Json, Quiet, Save, Seed
 from calipers.cli.page import examples
+from calipers.cli.reading import read_sides
 from calipers.cli.streams import calm
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from calipers.samples import SampleSet, System
+    from calipers.samples import SampleSet
 
 EXAMPLES = examples(
     (
@@ -31,6 +31,16 @@ EXAMPLES = examples(
             "A field inside each row, every metric, all scores for another program:",
             "calipers compare -r human.json out.json --field 'choices[0].text' \\\n"
             "      --metrics all --json scores.json",
+        ),
+        (
+            "By another model, from the hub or a folder; or with no model at all:",
+            "calipers compare -r human.jsonl model.jsonl --embedder gpt2-large\n"
+            "    calipers compare -r human.jsonl model.jsonl --embedder ./my-model --layer 8\n"
+            "    calipers compare -r human.jsonl model.jsonl --embedder tfidf",
+        ),
+        (
+            "Folders of images, by a vision model:",
+            "calipers compare -r real/ fake/ --embedder facebook/dinov2-base",
         ),
         (
             "Embeddings that you have already:",
@@ -55,11 +65,13 @@ EXAMPLES = examples(
 def compare(
     generated: its.Generated,
     reference: its.Reference,
+    *,
     field: its.Field = None,
     group: its.Group = None,
     train: its.Train = None,
     max_samples: its.MaxSamples = None,
     keep_sizes: its.KeepSizes = False,
+    skip_bad: its.SkipBad = False,
     metrics: its.Metrics = None,
     k: its.K = "4",
     ties: its.Ties = "closed",
@@ -69,13 +81,7 @@ def compare(
     c: its.Scaling = None,
     shared: its.Shared = False,
     seed: Seed = "0",
-    embedder: its.Embedder = "minilm",
-    device: its.Device = "auto",
-    dtype: its.Dtype = "float32",
-    batch_size: its.BatchSize = None,
-    threads: its.Threads = None,
-    cache_dir: its.CacheDir = None,
-    no_cache: its.NoCache = False,
+    embedding: Embedding,
     json: Json = None,
     per_sample: its.PerSample = False,
     save: Save = None,
@@ -88,7 +94,7 @@ def compare(
     whole (MAUVE*), once by meaning and once by form.
     """
     outputs = Outputs(json=json, save=save, per_sample=per_sample, quiet=quiet)
-    with guarded(STOPPED_UNCACHED if no_cache else STOPPED):
+    with guarded(STOPPED if embedding.cached else STOPPED_UNCACHED):
         asked = checks.parse_metrics(metrics or ())
         cells = checks.parse_buckets(buckets)
         source = checks.parse_estimator(estimator)
@@ -96,25 +102,20 @@ def compare(
         neighbours = checks.whole("--k", k, least=1)
         start = checks.whole("--seed", seed, least=0)
         most = checks.optional_whole("--max-samples", max_samples, least=2)
-        batch = checks.optional_whole("--batch-size", batch_size, least=1)
-        workers = checks.optional_whole("--threads", threads, least=1)
         rim = checks.one_of("--ties", ties, checks.TIES)
         measure = checks.one_of("--distance", distance, checks.DISTANCES)
-        digits = checks.one_of("--dtype", dtype, checks.DTYPES)
-        checks.check_cache(cache_dir, no_cache=no_cache)
+        how = embedding.options()
         checks.check_group(group)
         checks.check_specs(reference, generated, train)
         outputs.check([reference, *generated, *([] if train is None else [train])])
         with calm(quiet=quiet):
             from calipers.road import compare as run
 
-            sets = _read(reference, generated, train, field, group)
+            sides = read_sides(reference, generated, field=field, group=group, skip_bad=skip_bad)
             comparison = run(
-                sets[0],
-                sets[1],
-                train=sets[2],
+                *sides,
+                train=_read_train(train, field, skip_bad=skip_bad),
                 group=group,
-                embedder=embedder,
                 metrics=asked,
                 k=neighbours,
                 ties=rim,
@@ -126,29 +127,13 @@ def compare(
                 seed=start,
                 max_samples=most,
                 keep_sizes=keep_sizes,
-                device=device,
-                dtype=digits,
-                batch_size=batch,
-                cache_dir=cache_dir,
-                cache=not no_cache,
-                threads=workers,
                 progress=outputs.progress(),
+                **how,
             )
         outputs.deliver(comparison)
 
 
-def _read(
-    reference: str,
-    generated: Sequence[str],
-    train: str | None,
-    field: str | None,
-    group: str | None,
-) -> tuple[SampleSet, tuple[System, ...], SampleSet | None]:
-    """Read all files first: a misspelt last one should not cost the work on the others."""
-    from calipers.samples import read_samples, read_systems
+def _read_train(train: str | None, field: str | None, *, skip_bad: bool) -> SampleSet | None:
+    from calipers.samples import read_samples
 
-    return (
-        read_samples(reference, field=field, group=group),
-        read_systems(generated, field=field, group=group),
-        None if train is None else read_samples(train, field=field),
-    )
+    return None if train is None else read_samples(train, field=field, skip_bad=skip_bad)

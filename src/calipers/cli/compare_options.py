@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from calipers.cli import checks
 from calipers.cli.options import (
-    EMBEDDING,
     INPUT,
     MEASUREMENT,
     OUTPUT,
@@ -45,8 +43,8 @@ Reference = Annotated[
         "-r",
         metavar="FILE",
         help="The set to compare with: .txt (a sample a line), .jsonl, .json, .csv, .tsv, "
-        ".parquet, each also as .gz, a folder of Hugging Face datasets, or embeddings as .npy, "
-        ".npz, .safetensors; - is standard input.",
+        ".parquet, each also as .gz, a folder of Hugging Face datasets, a folder of images, or "
+        "embeddings as .npy, .npz, .safetensors; - is standard input.",
         rich_help_panel=INPUT,
         show_default=False,
     ),
@@ -95,6 +93,15 @@ KeepSizes = Annotated[
         "--keep-sizes",
         help="Leave generated sets of different sizes as they are. By default all are cut to "
         "the smallest, because scores depend on size.",
+        rich_help_panel=INPUT,
+    ),
+]
+SkipBad = Annotated[
+    bool,
+    typer.Option(
+        "--skip-bad",
+        help="Leave out image files that cannot be read, and tell which; by default one of them "
+        "ends the run before it begins.",
         rich_help_panel=INPUT,
     ),
 ]
@@ -180,62 +187,6 @@ Buckets = Annotated[
         help="Cells of the quantisation for MAUVE and its family; auto is a tenth of the samples, "
         "cube-root the cube root of their number.",
         rich_help_panel=MEASUREMENT,
-    ),
-]
-Embedder = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        help="minilm reads texts; precomputed takes embeddings as they are.",
-        rich_help_panel=EMBEDDING,
-        autocompletion=complete("minilm", "precomputed"),
-    ),
-]
-Device = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        help="Where the embedder runs: auto, cpu, cuda, mps.",
-        rich_help_panel=EMBEDDING,
-        autocompletion=complete("auto", "cpu", "cuda", "mps"),
-    ),
-]
-Dtype = Annotated[
-    str,
-    typer.Option(
-        metavar="float32|auto",
-        help="float32 gives the same scores on every machine, last digits apart; auto is faster "
-        "where the hardware has bfloat16, and moves scores a little.",
-        rich_help_panel=EMBEDDING,
-        autocompletion=complete(*checks.DTYPES),
-    ),
-]
-BatchSize = Annotated[
-    str | None,
-    typer.Option(metavar="N", help="Texts embedded at once.", rich_help_panel=EMBEDDING),
-]
-CacheDir = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FOLDER",
-        help="Where finished embeddings are kept; by default the user's cache folder.",
-        rich_help_panel=EMBEDDING,
-    ),
-]
-NoCache = Annotated[
-    bool,
-    typer.Option(
-        "--no-cache",
-        help="Neither read nor keep embeddings.",
-        rich_help_panel=EMBEDDING,
-    ),
-]
-Threads = Annotated[
-    str | None,
-    typer.Option(
-        metavar="N",
-        help="Processor threads to use; all by default.",
-        rich_help_panel=EMBEDDING,
     ),
 ]
 PerSample = Annotated[

@@ -26,6 +26,13 @@ if TYPE_CHECKING:
     from calipers.report.laid_out import LaidOut
 
 
+def progress_of(*, quiet: bool) -> Progress:
+    """Give what shows progress on standard error, unless quiet was asked for."""
+    from calipers.cli.progress import RichProgress
+
+    return Silent() if quiet else RichProgress()
+
+
 @dataclass(frozen=True)
 class Outputs:
     """Where the results go.
@@ -60,9 +67,7 @@ class Outputs:
 
     def progress(self) -> Progress:
         """Give what shows progress on standard error, unless quiet was asked for."""
-        from calipers.cli.progress import RichProgress
-
-        return Silent() if self.quiet else RichProgress()
+        return progress_of(quiet=self.quiet)
 
     def deliver(self, comparison: Comparison, *, after: str = "") -> None:
         """Write the files, then show the table and the words that come after it.

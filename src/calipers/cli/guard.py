@@ -35,8 +35,9 @@ def guarded(interrupted: str = STOPPED_UNCACHED) -> Iterator[None]:
     except CalipersError as error:
         write_error(f"calipers: {error}")
         raise typer.Exit(BAD_INPUT) from None
-    except KeyboardInterrupt:
-        write_error(("\n" if sys.stderr.isatty() else "") + f"calipers: {interrupted}")
+    except KeyboardInterrupt as stop:
+        told = stop.args[0] if stop.args else interrupted
+        write_error(("\n" if sys.stderr.isatty() else "") + f"calipers: {told}")
         raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:
         _forget_stdout()

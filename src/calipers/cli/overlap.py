@@ -8,6 +8,7 @@ from calipers.cli import checks
 from calipers.cli import compare_options as shared
 from calipers.cli import overlap_options as its
 from calipers.cli.deliver import Look, Outputs, deliver_data
+from calipers.cli.embedder_options import Embedding
 from calipers.cli.guard import STOPPED, STOPPED_UNCACHED, guarded
 from calipers.cli.options import Json, Quiet, Seed
 from calipers.cli.page import examples
@@ -39,6 +40,7 @@ EXAMPLES = examples(
 
 def overlap(
     systems: its.Systems,
+    *,
     field: shared.Field = None,
     max_samples: its.MaxSamples = None,
     keep_sizes: its.KeepSizes = False,
@@ -46,13 +48,8 @@ def overlap(
     ties: shared.Ties = "closed",
     distance: shared.Distance = "euclidean",
     seed: Seed = "0",
-    embedder: shared.Embedder = "minilm",
-    device: shared.Device = "auto",
-    dtype: shared.Dtype = "float32",
-    batch_size: shared.BatchSize = None,
-    threads: shared.Threads = None,
-    cache_dir: shared.CacheDir = None,
-    no_cache: shared.NoCache = False,
+    skip_bad: shared.SkipBad = False,
+    embedding: Embedding,
     json: Json = None,
     quiet: Quiet = False,
 ) -> None:
@@ -63,37 +60,28 @@ def overlap(
     one lies within the other, they cover each other, overlap in part, or are disjoint.
     """
     outputs = Outputs(json=json, quiet=quiet)
-    with guarded(STOPPED_UNCACHED if no_cache else STOPPED):
+    with guarded(STOPPED if embedding.cached else STOPPED_UNCACHED):
         neighbours = checks.whole("--k", k, least=1)
         start = checks.whole("--seed", seed, least=0)
         most = checks.optional_whole("--max-samples", max_samples, least=2)
-        batch = checks.optional_whole("--batch-size", batch_size, least=1)
-        workers = checks.optional_whole("--threads", threads, least=1)
         rim = checks.one_of("--ties", ties, checks.TIES)
         measure = checks.one_of("--distance", distance, checks.DISTANCES)
-        digits = checks.one_of("--dtype", dtype, checks.DTYPES)
-        checks.check_cache(cache_dir, no_cache=no_cache)
+        how = embedding.options()
         _check_specs(systems)
         outputs.check(systems)
         with calm(quiet=quiet):
             from calipers.road.overlap_run import overlap as run
 
             found = run(
-                _read(systems, field),
-                embedder=embedder,
+                _read(systems, field, skip_bad=skip_bad),
                 k=neighbours,
                 ties=rim,
                 distance=measure,
                 seed=start,
                 max_samples=most,
                 keep_sizes=keep_sizes,
-                device=device,
-                dtype=digits,
-                batch_size=batch,
-                cache_dir=cache_dir,
-                cache=not no_cache,
-                threads=workers,
                 progress=outputs.progress(),
+                **how,
             )
         deliver_data(found.to_dict(), json, _look(), quiet=quiet)
 
@@ -108,10 +96,10 @@ def _check_specs(specs: Sequence[str]) -> None:
         )
 
 
-def _read(specs: Sequence[str], field: str | None) -> tuple[System, ...]:
+def _read(specs: Sequence[str], field: str | None, *, skip_bad: bool) -> tuple[System, ...]:
     from calipers.samples import read_systems
 
-    return read_systems(specs, field=field)
+    return read_systems(specs, field=field, skip_bad=skip_bad)
 
 
 def _look() -> Look:

@@ -98,11 +98,20 @@ def _bars(console: Console) -> Bars:
         def render(self, task: progress.Task) -> Text:
             return super().render(task) if task.total is not None else Text()
 
+    class Left(progress.TimeRemainingColumn):
+        """An estimate of the time that is left, where the number of steps is known."""
+
+        def render(self, task: progress.Task) -> Text:
+            if task.total is None or task.time_remaining is None:
+                return Text()
+            return Text("about ") + super().render(task) + Text(" left")
+
     return progress.Progress(
         progress.TextColumn("{task.description}", markup=False),
         progress.BarColumn(),
         Steps(),
         progress.TimeElapsedColumn(),
+        Left(),
         console=console,
         transient=True,
         redirect_stdout=False,

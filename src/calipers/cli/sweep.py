@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from calipers.cli import checks
 from calipers.cli import compare_options as shared
 from calipers.cli import sweep_options as its
+from calipers.cli.embedder_options import Embedding
 from calipers.cli.guard import STOPPED, STOPPED_UNCACHED, guarded
 from calipers.cli.options import Json, Quiet, Seed
 from calipers.cli.page import examples
+from calipers.cli.reading import read_sides
 from calipers.cli.streams import calm
 from calipers.cli.sweep_deliver import SweepOutputs
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from calipers.samples import SampleSet, System
 
 EXAMPLES = examples(
     (
@@ -45,6 +40,7 @@ def sweep(
     generated: shared.Generated,
     reference: shared.Reference,
     over: its.Over,
+    *,
     values: its.Values = None,
     metrics: its.Metrics = None,
     k: its.K = None,
@@ -54,13 +50,8 @@ def sweep(
     seed: Seed = "0",
     field: shared.Field = None,
     max_samples: its.MaxSamples = None,
-    embedder: shared.Embedder = "minilm",
-    device: shared.Device = "auto",
-    dtype: shared.Dtype = "float32",
-    batch_size: shared.BatchSize = None,
-    threads: shared.Threads = None,
-    cache_dir: shared.CacheDir = None,
-    no_cache: shared.NoCache = False,
+    skip_bad: shared.SkipBad = False,
+    embedding: Embedding,
     json: Json = None,
     plot: its.Plot = None,
     quiet: Quiet = False,
@@ -71,7 +62,7 @@ def sweep(
     by how much, and from which value on they hold, so that you can choose both.
     """
     outputs = SweepOutputs(json=json, plot=plot, quiet=quiet)
-    with guarded(STOPPED_UNCACHED if no_cache else STOPPED):
+    with guarded(STOPPED if embedding.cached else STOPPED_UNCACHED):
         swept = checks.one_of("--over", over, its.OVER)
         asked = checks.parse_metrics(metrics or ())
         chosen = its.read_values(values)
@@ -79,20 +70,16 @@ def sweep(
         orders = its.only_over_n("--seeds", seeds, swept, default=5)
         start = checks.whole("--seed", seed, least=0)
         most = checks.optional_whole("--max-samples", max_samples, least=2)
-        batch = checks.optional_whole("--batch-size", batch_size, least=1)
-        workers = checks.optional_whole("--threads", threads, least=1)
         rim = checks.one_of("--ties", ties, checks.TIES)
         measure = checks.one_of("--distance", distance, checks.DISTANCES)
-        digits = checks.one_of("--dtype", dtype, checks.DTYPES)
-        checks.check_cache(cache_dir, no_cache=no_cache)
+        how = embedding.options()
         checks.check_specs(reference, generated)
         outputs.check([reference, *generated])
         with calm(quiet=quiet):
             from calipers.road import sweep as run
 
-            sets = _read(reference, generated, field)
             found = run(
-                *sets,
+                *read_sides(reference, generated, field=field, skip_bad=skip_bad),
                 over=swept,
                 values=chosen,
                 metrics=its.METRICS if asked is None else asked,
@@ -102,22 +89,7 @@ def sweep(
                 seeds=orders,
                 seed=start,
                 max_samples=most,
-                embedder=embedder,
-                device=device,
-                dtype=digits,
-                batch_size=batch,
-                cache_dir=cache_dir,
-                cache=not no_cache,
-                threads=workers,
                 progress=outputs.progress(),
+                **how,
             )
         outputs.deliver(found)
-
-
-def _read(
-    reference: str, generated: Sequence[str], field: str | None
-) -> tuple[SampleSet, tuple[System, ...]]:
-    """Read all files first: a misspelt last one should not cost the work on the others."""
-    from calipers.samples import read_samples, read_systems
-
-    return read_samples(reference, field=field), read_systems(generated, field=field)

@@ -50,10 +50,15 @@ class Intake:
     lost: tuple[str, ...] = ()
 
     @property
+    def sets(self) -> tuple[SampleSet, ...]:
+        """The reference, then every generated set."""
+        generated = (cut.samples for entry in self.systems for cut in entry.cuts)
+        return (self.reference.samples, *generated)
+
+    @property
     def one_size(self) -> bool:
         """Whether the reference and every generated set have as many samples."""
-        cuts = [self.reference, *(cut for entry in self.systems for cut in entry.cuts)]
-        return len({len(cut.samples) for cut in cuts}) == 1
+        return len({len(samples) for samples in self.sets}) == 1
 
 
 def take_in(
@@ -188,9 +193,11 @@ def _system(name: str, value: Any, field: str | None, group: str | None) -> Syst
         return System(name=name, sets=value.sets)
     _refuse_paths(name, value)
     seeds = value if _all_of(value, SampleSet) else (value,)
-    options = {"name": name, "field": field, "group": group}
-    sets = tuple(as_sample_set(seed, **options, group_needed=False) for seed in seeds)
-    return System(name=name, sets=sets)
+    sets = (
+        as_sample_set(seed, name=name, field=field, group=group, group_needed=False)
+        for seed in seeds
+    )
+    return System(name=name, sets=tuple(sets))
 
 
 def _single(value: Any, field: str | None, group: str | None) -> System:
@@ -241,14 +248,14 @@ def _check_kinds(reference: SampleSet, systems: Sequence[System], train: SampleS
     if train is not None and train.kind != reference.kind:
         raise InputError(
             f"the reference holds {reference.kind} and the training set {train.name!r} holds "
-            f"{train.kind}; both must be texts, or both embeddings"
+            f"{train.kind}; both must be samples of one kind"
         )
     for system in systems:
         for samples in system.sets:
             if samples.kind != reference.kind:
                 raise InputError(
                     f"the reference holds {reference.kind} and {system.name!r} holds "
-                    f"{samples.kind}; both sides must be texts, or both embeddings"
+                    f"{samples.kind}; both sides must be samples of one kind"
                 )
 
 

@@ -120,7 +120,7 @@ def _check_kinds(systems: Sequence[System]) -> None:
             if samples.kind != first:
                 raise InputError(
                     f"{systems[0].name!r} holds {first} and {system.name!r} holds {samples.kind}; "
-                    "all systems must be texts, or all embeddings"
+                    "all systems must be samples of one kind"
                 )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from calipers.comparison.overlap_model import Overlap
-from calipers.embed import Cache, Embedder, load_embedder
+from calipers.embed import Cache
 from calipers.estimate.neighbourhoods import Distance, Ties
 from calipers.estimate.tiles import limit_threads
 from calipers.estimate.validate import check_choice, check_whole
@@ -15,6 +15,7 @@ from calipers.metrics.pair import Settings
 from calipers.progress import Progress, Silent
 from calipers.road import overlap_intake as intake
 from calipers.road import overlap_stages as stages
+from calipers.road.embedder import AnyEmbedder, open_embedder, usual_warnings
 from calipers.samples import System
 
 
@@ -22,7 +23,7 @@ def overlap(
     systems: Mapping[str, Any] | Sequence[System],
     *,
     field: str | None = None,
-    embedder: str | Embedder = "minilm",
+    embedder: AnyEmbedder = None,
     k: int = 4,
     ties: Ties = "closed",
     distance: Distance = "euclidean",
@@ -34,6 +35,7 @@ def overlap(
     batch_size: int | None = None,
     cache_dir: str | Path | None = None,
     cache: bool = True,
+    processes: int | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Overlap:
@@ -54,7 +56,8 @@ def overlap(
     field
         Where the text stands in a row, such as ``"choices[0].text"``; found by itself if None.
     embedder
-        Name of a text embedder, or an embedder. Embeddings that are given are taken as they are.
+        What turns samples into vectors, as for :func:`calipers.compare`. One that must be fitted
+        is fitted to all systems.
     k, ties
         Neighbours that span a ball, and whether its rim belongs to it.
     distance
@@ -66,9 +69,12 @@ def overlap(
     keep_sizes
         Leave the sets as large as they are; by default all are cut to the smallest.
     device, dtype, batch_size
-        Of the embedder; ``dtype="auto"`` takes bfloat16 where the hardware has it.
+        Of the embedder, where it is named; ``dtype="auto"`` takes bfloat16 where the hardware
+        has it.
     cache_dir, cache
         Where embeddings are kept, and whether.
+    processes
+        How many processes embed, for a CPU of many cores; None for this one.
     threads
         Number of threads (default: all cores); moves no more than the last digits.
     progress
@@ -92,11 +98,15 @@ def overlap(
         systems, field=field, max_samples=max_samples, keep_sizes=keep_sizes, seed=seed
     )
     intake.check_sizes(entries, k)
-    name = "precomputed" if entries[0].cuts[0].samples.kind == "vectors" else embedder
-    model = (
-        load_embedder(name, device=device, dtype=dtype, batch_size=batch_size)
-        if isinstance(name, str)
-        else name
+    sets = [cut.samples for entry in entries for cut in entry.cuts]
+    model = open_embedder(
+        embedder,
+        sets,
+        fit_on_all=True,
+        processes=processes,
+        device=device,
+        dtype=dtype,
+        batch_size=batch_size,
     )
     store = Cache(None if cache_dir is None else Path(cache_dir)) if cache else None
     watch = progress or Silent()
@@ -125,6 +135,7 @@ def overlap(
             *intake.length_warnings(stages.medians(described)),
             *intake.copy_warnings(entries),
             *stages.ceiling_warnings(views),
+            *usual_warnings(embedder, sets[0]),
             *shared,
         ),
     )

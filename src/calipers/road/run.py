@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from calipers.comparison import Comparison
-from calipers.embed import Cache, Embedder, load_embedder
+from calipers.embed import Cache
 from calipers.estimate.neighbourhoods import Distance, Ties
 from calipers.estimate.quantise import Buckets
 from calipers.estimate.tiles import limit_threads
@@ -16,6 +16,7 @@ from calipers.metrics.catalogue import check_extras, choose
 from calipers.metrics.pair import Settings
 from calipers.progress import Progress, Silent
 from calipers.road.choices import check_scope, check_settings, listed
+from calipers.road.embedder import AnyEmbedder, open_embedder, usual_warnings
 from calipers.road.intake import size_warnings, take_in
 from calipers.road.results import score_systems
 from calipers.road.stages import check_sizes, embed_sides
@@ -28,7 +29,7 @@ def compare(
     generated: Any,
     *,
     field: str | None = None,
-    embedder: str | Embedder = "minilm",
+    embedder: AnyEmbedder = None,
     metrics: str | Iterable[str] | None = None,
     group: str | None = None,
     train: Any = None,
@@ -47,6 +48,7 @@ def compare(
     batch_size: int | None = None,
     cache_dir: str | Path | None = None,
     cache: bool = True,
+    processes: int | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
@@ -63,7 +65,9 @@ def compare(
     field
         Where the text stands in a row, such as ``"choices[0].text"``; found by itself if None.
     embedder
-        Name of a text embedder, or an embedder. Embeddings that are given are taken as they are.
+        What turns samples into vectors: a name such as ``"minilm"``, ``"./my-model:layer=6"``, as
+        :func:`calipers.load_embedder` takes it, or what that returns. None for ``minilm`` with
+        texts and ``pixels`` with images. Embeddings that are given are taken as they are.
     metrics
         Keys ``[view.]metric[:option…]``, in a list or in one string: ``precision``,
         ``form.mauve_star:chi2``, ``frontier_integral:knn``. A plain name means every view, a
@@ -104,9 +108,12 @@ def compare(
     keep_sizes
         Leave the generated sets as large as they are; by default all are cut to the smallest.
     device, dtype, batch_size
-        Of the embedder; ``dtype="auto"`` takes bfloat16 where the hardware has it.
+        Of the embedder, where it is named; ``dtype="auto"`` takes bfloat16 where the hardware
+        has it.
     cache_dir, cache
         Where embeddings are kept, and whether.
+    processes
+        How many processes embed, for a CPU of many cores; None for this one.
     threads
         Number of threads (default: all cores); moves no more than the last digits.
     progress
@@ -142,11 +149,13 @@ def compare(
     )
     check_beside(asked, texts, intake)
     check_sizes(intake, settings)
-    name = "precomputed" if intake.reference.samples.kind == "vectors" else embedder
-    model = (
-        load_embedder(name, device=device, dtype=dtype, batch_size=batch_size)
-        if isinstance(name, str)
-        else name
+    model = open_embedder(
+        embedder,
+        intake.sets,
+        processes=processes,
+        device=device,
+        dtype=dtype,
+        batch_size=batch_size,
     )
     check_known(asked or (), views=model.views)
     choices = choose(asked, model.views, estimator=estimator)
@@ -166,7 +175,11 @@ def compare(
         )
     return replace(
         comparison,
-        warnings=size_warnings(intake, keep_sizes=keep_sizes) + comparison.warnings,
+        warnings=(
+            *size_warnings(intake, keep_sizes=keep_sizes),
+            *usual_warnings(embedder, intake.reference.samples),
+            *comparison.warnings,
+        ),
         settings={
             "embedder": model.name,
             "views": [*model.views, *([VIEW] if texts else [])],

@@ -10,13 +10,14 @@ from typing import Any
 
 from calipers.comparison.sweep import Over, Sweep
 from calipers.comparison.sweep_plateau import TOLERANCE
-from calipers.embed import Cache, Embedder, load_embedder
+from calipers.embed import Cache, Embedder
 from calipers.errors import InputError
 from calipers.estimate.neighbourhoods import Distance, Ties
 from calipers.estimate.tiles import limit_threads
 from calipers.estimate.validate import check_choice, check_whole
 from calipers.metrics.catalogue import check_extras
 from calipers.progress import Progress, Silent
+from calipers.road.embedder import AnyEmbedder, open_embedder, usual_warnings
 from calipers.road.intake import take_in
 from calipers.road.stages import embed_sides
 from calipers.road.sweep_metrics import choose_metrics
@@ -39,13 +40,14 @@ def sweep(
     seed: int = 0,
     tolerance: float = TOLERANCE,
     field: str | None = None,
-    embedder: str | Embedder = "minilm",
+    embedder: AnyEmbedder = None,
     max_samples: int | None = None,
     device: str = "auto",
     dtype: str = "float32",
     batch_size: int | None = None,
     cache_dir: str | Path | None = None,
     cache: bool = True,
+    processes: int | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Sweep:
@@ -58,7 +60,8 @@ def sweep(
 
     Parameters
     ----------
-    reference, generated, field, embedder, device, dtype, batch_size, cache_dir, cache
+    reference, generated, field, embedder, device, dtype, batch_size, cache_dir, cache,
+    processes
         As for :func:`calipers.compare`; the generated sets are cut to the smallest.
     over
         What to sweep: ``"k"``, or ``"n"`` for the number of samples.
@@ -117,11 +120,13 @@ def sweep(
         seed=seed,
     )
     chosen, notes = choose_values(over, asked, intake, k=k)
-    name = "precomputed" if intake.reference.samples.kind == "vectors" else embedder
-    model = (
-        load_embedder(name, device=device, dtype=dtype, batch_size=batch_size)
-        if isinstance(name, str)
-        else name
+    model = open_embedder(
+        embedder,
+        intake.sets,
+        processes=processes,
+        device=device,
+        dtype=dtype,
+        batch_size=batch_size,
     )
     wanted = choose_metrics(metrics, model.views, over)
     # A sweep cuts both sides to one size
@@ -133,7 +138,15 @@ def sweep(
         embedded = embed_sides(intake=intake, model=model, cache=store, progress=watch)
         found = sweep_systems(intake, embedded, wanted, plan, watch)
     settings = _settings(plan, wanted, model, max_samples)
-    return replace(found, settings=settings, warnings=(*notes, *found.warnings))
+    return replace(
+        found,
+        settings=settings,
+        warnings=(
+            *notes,
+            *usual_warnings(embedder, intake.reference.samples),
+            *found.warnings,
+        ),
+    )
 
 
 def _check_tolerance(tolerance: Any) -> None:

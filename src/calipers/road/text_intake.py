@@ -10,7 +10,7 @@ from typing import Any
 from calipers.errors import InputError
 from calipers.road.intake import Cut, Entry, as_systems
 from calipers.samples import SampleSet, System
-from calipers.samples.wording import counted
+from calipers.samples.wording import KINDS, counted
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,8 @@ def _check_texts(
     for name, samples in named:
         if samples.kind != "texts":
             raise InputError(
-                f"{_where(samples, name)}: text metrics need texts; it holds embeddings "
+                f"{_where(samples, name)}: text metrics need texts; it holds "
+                f"{KINDS[samples.kind]} "
                 "(calipers compare takes those)"
             )
 

@@ -15,6 +15,7 @@ from calipers.road import text_notes as notes
 from calipers.road.intake import Intake
 from calipers.road.text_intake import TextIntake
 from calipers.road.text_run import measure_intake
+from calipers.samples.wording import KINDS
 from calipers.text.catalogue import TextChoice, check_text_extras, choose_text, is_text_key
 from calipers.text.tokenizers import find_tokenizer
 
@@ -146,8 +147,8 @@ def _keyed(scores: Any) -> dict[str, Any]:
 
 
 def _check_texts(intake: Intake) -> None:
-    if intake.reference.samples.kind != "texts":
+    samples = intake.reference.samples
+    if samples.kind != "texts":
         raise InputError(
-            f"{intake.reference.samples.name}: metrics of the view 'text' need texts; "
-            "it holds embeddings"
+            f"{samples.name}: metrics of the view 'text' need texts; it holds {KINDS[samples.kind]}"
         )

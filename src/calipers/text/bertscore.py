@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from calipers import __version__
-from calipers.embed.catalogue import check_batch_size
+from calipers.embed.options import check_positive
 from calipers.embed.token_models import load_token_encoder
 from calipers.embed.token_states import TokenIds
 from calipers.errors import InputError
@@ -165,7 +165,7 @@ def _check(
     for name, flag in (("idf", idf), ("offline", offline)):
         if not isinstance(flag, bool):
             raise InputError(f"{name} must be True or False; found {flag!r}")
-    check_batch_size(batch_size)
+    check_positive("batch_size", batch_size)
 
 
 def _cut(pairs: Pairs, tokens: TokenIds) -> int:

@@ -1,0 +1,200 @@
+"""``calipers embed``: vectors alone, for this program or another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from calipers.cli import checks
+from calipers.cli import compare_options as its
+from calipers.cli.deliver import progress_of
+from calipers.cli.embedder_options import Embedding
+from calipers.cli.guard import STOPPED, STOPPED_UNCACHED, guarded
+from calipers.cli.options import INPUT, OUTPUT, Quiet
+from calipers.cli.page import examples
+from calipers.cli.streams import calm, write, write_bytes_of, write_error
+from calipers.errors import InputError, unknown_name
+
+if TYPE_CHECKING:
+    from calipers.road.embed_run import Embedded
+
+EXAMPLES = examples(
+    (
+        (
+            "Vectors of a file, then comparisons without the model:",
+            "calipers embed texts.jsonl --embedder gpt2-large --output vectors.npy",
+        ),
+        (
+            "Both views of the default embedder in one file:",
+            "calipers embed texts.jsonl --output vectors.npz",
+        ),
+        (
+            "TF-IDF fitted to the reference, so that both files fit together:",
+            "calipers embed a.jsonl --embedder tfidf --fit-on human.jsonl -o a.npy",
+        ),
+        (
+            "A folder of images:",
+            "calipers embed images/ --embedder ./dinov2-base -o images.safetensors",
+        ),
+    )
+)
+
+Samples = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="Texts, token ids or images, in any form that calipers compare reads; - is standard "
+        "input.",
+        rich_help_panel=INPUT,
+        show_default=False,
+    ),
+]
+FitOn = Annotated[
+    str | None,
+    typer.Option(
+        "--fit-on",
+        metavar="FILE",
+        help="For tfidf: fit it to these samples, the reference of the comparison to come; by "
+        "default to FILE itself.",
+        rich_help_panel=INPUT,
+    ),
+]
+Output = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="VECTORS",
+        help="Where the vectors go: .npy (one view), .npz or .safetensors (each view an array).",
+        rich_help_panel=OUTPUT,
+        show_default=False,
+    ),
+]
+Json = Annotated[
+    str | None,
+    typer.Option(
+        "--json",
+        metavar="FILE",
+        help="Write sizes, signatures and warnings as JSON; - writes them to standard output.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+View = Annotated[
+    str | None,
+    typer.Option(
+        "--view",
+        metavar="NAME",
+        help="Write this view alone; by default the main one to .npy, all to .npz and "
+        ".safetensors.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+
+
+def embed(
+    samples: Samples,
+    *,
+    field: its.Field = None,
+    fit_on: FitOn = None,
+    skip_bad: its.SkipBad = False,
+    embedding: Embedding,
+    output: Output,
+    view: View = None,
+    json: Json = None,
+    quiet: Quiet = False,
+) -> None:
+    """Turn samples into vectors and keep them in a file.
+
+    The first step of every comparison, alone: for vectors that another program shall use, or that
+    are made once on a machine with a GPU and compared anywhere. A job that was stopped goes on
+    where it was.
+    """
+    with guarded(STOPPED if embedding.cached else STOPPED_UNCACHED):
+        how = embedding.options()
+        _check_outputs(samples, fit_on, output, json)
+        with calm(quiet=quiet):
+            from calipers.road.embed_run import embed as run
+            from calipers.samples import read_samples
+
+            base = None if fit_on is None else read_samples(fit_on, field=field, skip_bad=skip_bad)
+            found = run(
+                read_samples(samples, field=field, skip_bad=skip_bad),
+                fit_on=base,
+                progress=progress_of(quiet=quiet),
+                **how,
+            )
+        views = _views(found, view, output)
+        _write(found, views, output)
+        _tell(found, views, output, json, quiet=quiet)
+
+
+def _check_outputs(samples: str, fit_on: str | None, output: str, json: str | None) -> None:
+    from calipers.embed.vector_files import check_format
+
+    check_format(output, 1)
+    named = [("--output", output)] + ([] if json in (None, checks.STDIO) else [("--json", json)])
+    given = [each for each in (samples, fit_on) if each not in (None, checks.STDIO)]
+    checks.check_outputs([(name, path) for name, path in named if path], [s for s in given if s])
+
+
+def _views(found: Embedded, view: str | None, output: str) -> list[str]:
+    known = list(found.embeddings.views)
+    if view is not None and view not in known:
+        raise unknown_name("view", view, known)
+    if view is not None:
+        return [view]
+    return known[:1] if output.lower().endswith(".npy") else known
+
+
+def _write(found: Embedded, views: list[str], output: str) -> None:
+    from calipers.embed.vector_files import write_vectors
+
+    arrays = {name: found.embeddings.views[name] for name in views}
+    write_vectors(output, arrays, about={name: found.signature(name) for name in views})
+
+
+def _tell(found: Embedded, views: list[str], output: str, json: str | None, *, quiet: bool) -> None:
+    from calipers.report import json_text, write_text_atomically
+
+    data = _data(found, views, output)
+    failure: InputError | None = None
+    if json == checks.STDIO:
+        write_bytes_of(json_text(data))
+    elif json is not None:
+        try:
+            write_text_atomically(json, json_text(data))
+        except InputError as error:
+            failure = error
+    if json != checks.STDIO:
+        write(_lines(data))
+    for warning in found.warnings if not quiet else ():
+        write_error(f"warning: {warning}")
+    if failure is not None:
+        raise failure
+
+
+def _data(found: Embedded, views: list[str], output: str) -> dict[str, Any]:
+    return {
+        "output": output,
+        "n": len(found.samples),
+        "content_hash": found.samples.content_hash,
+        "embedding": dict(found.embeddings.signature),
+        "views": {
+            name: {
+                "shape": list(found.embeddings.views[name].shape),
+                "dtype": str(found.embeddings.views[name].dtype),
+                "signature": found.signature(name),
+            }
+            for name in views
+        },
+        "warnings": list(found.warnings),
+    }
+
+
+def _lines(data: dict[str, Any]) -> str:
+    shown = [f"{data['output']}: vectors of {data['n']:,} samples"]
+    for name, view in data["views"].items():
+        rows, columns = view["shape"]
+        shown += [f"  {name}  {rows:,} x {columns:,} {view['dtype']}", f"    {view['signature']}"]
+    return "\n".join(shown)
