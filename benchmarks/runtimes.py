@@ -143,7 +143,7 @@ def main() -> None:
     parser.add_argument("--texts", type=Path, help="a file with one text a line")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--tokens", type=int, default=4096, help="in a padded batch")
+    parser.add_argument("--tokens", type=int, default=2048, help="in a padded batch")
     parser.add_argument(
         "--processor", action="store_true", help="count processor time, for a machine in use"
     )

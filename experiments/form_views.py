@@ -118,7 +118,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--max-length", type=int, default=256, help="most tokens (default 256)")
     parser.add_argument("--n", type=int, default=1000, help="news items a side (default 1,000)")
     parser.add_argument("--splits", type=int, default=5, help="random splits (default 5)")
-    parser.add_argument("--halves", type=int, default=12, help="for the spread (default 12)")
+    parser.add_argument("--halves", type=int, default=40, help="for the spread (default 40)")
     parser.add_argument("--layers", nargs="+", type=int, help="0 to the depth (default: all)")
     parser.add_argument("--poolings", nargs="+", choices=POOLINGS, default=list(POOLINGS))
     parser.add_argument("--share", type=float, default=1.0, help="of texts changed (default 1)")

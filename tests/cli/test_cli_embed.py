@@ -71,6 +71,8 @@ def test_json_tells_the_rest(job):
         (["-o", "x.npy", "--layer", "0"], "--layer must be a whole number of at least 1"),
         (["-o", "x.npy", "--embedder", "minilm", "--layer", "2"], "does not take the option"),
         (["-o", "x.npy", "--cache-dir", "a", "--no-cache"], "exclude each other"),
+        (["-o", "x.npy", "--fit-on", "texts.txt"], "'letters' is not fitted to any samples"),
+        (["-o", "x.npy", "--endpoint", "http://h/v1"], "'minilm' is an embedder of Calipers its"),
         (["-o", "x.npy", "--fit-on", "gone.txt"], "gone.txt: there is no such file"),
         (["-o", "x.npy", "--json", "x.npy"], "--json and --output name the same file"),
     ],
@@ -83,10 +85,32 @@ def test_bad_input_is_one_sentence(job, arguments, message):
     assert not Path("x.npy").exists()
 
 
+def test_a_view_that_is_not_there_is_refused_before_the_work(job, monkeypatch):
+    monkeypatch.setattr(Letters, "embed", lambda self, texts: pytest.fail("too late"))
+    assert "unknown view 'frm'" in job("-o", "x.npy", "--view", "frm").stderr
+
+
 def test_vectors_need_no_embedding(calipers, job):
     np.save("v.npy", np.eye(3))
     result = calipers("embed", "v.npy", "-o", "x.npy")
     assert "v: holds vectors already; there is nothing to embed" in result.stderr
+
+
+def test_a_fitted_embedder_is_fitted_to_what_is_named(calipers, job, monkeypatch):
+    class Fitting(Letters):
+        def fitted(self, samples):
+            self.signature = {"embedder": f"fitted to {' '.join(samples)}"}
+            return self
+
+    monkeypatch.setattr(EmbedderChoice, "load", lambda self: Fitting())
+    Path("human.txt").write_text("one\ntwo\n")
+    assert "embedder:fitted to one two|" in job("-o", "x.npy", "--fit-on", "human.txt").stdout
+    assert "embedder:fitted to abc aab cccc|" in job("-o", "x.npy").stdout
+
+
+def test_a_suffix_may_be_in_capitals(job):
+    job("-o", "x.NPY")
+    assert np.load("x.NPY").shape == (3, 3)
 
 
 def test_an_input_is_never_overwritten(calipers, job):

@@ -115,3 +115,8 @@ def test_bad_input(calipers, files, arguments, message):
     assert result.exit_code == 2
     assert message in " ".join(result.stderr.split())
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("command", ["agree", "probe"])
+def test_the_page_fits_a_terminal(calipers, command):
+    assert max(map(len, calipers(command, "--help").stdout.splitlines())) <= 80

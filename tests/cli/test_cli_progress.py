@@ -36,6 +36,15 @@ def test_a_long_task_is_shown_and_then_wiped():
     assert "\x1b[2K" in written(console)
 
 
+def test_a_long_task_tells_the_time_left_after_its_first_step():
+    console = terminal()
+    with RichProgress(console, patience=0.05).task("embedding", 4) as advance:
+        time.sleep(0.1)
+        advance(1)
+        time.sleep(0.3)
+    assert "about 0:00:01 left" in written(console)
+
+
 def test_tasks_may_nest_and_follow_each_other():
     console = terminal()
     progress = RichProgress(console, patience=0.02)

@@ -48,6 +48,7 @@ def test_importing_the_package_loads_nothing_heavy():
         ({"embedder": "precomputed:layr=3"}, "unknown option of an embedder 'layr'; did you mean"),
         ({"embedder": "precomputed:layer=x"}, "layer must be a whole number of at least 1"),
         ({"embedder": "x:layer=1:layer=2"}, "the option 'layer' stands twice"),
+        ({"prefix": "a\udcff"}, "prefix must be valid Unicode; found '\\udcff' at character 2"),
         ({"embedder": ":layer=1"}, "an embedder needs a name; found ':layer=1'"),
     ],
 )
@@ -91,6 +92,19 @@ def test_each_kind_of_name_has_its_home(tmp_path):
     found = {line: EmbedderChoice(line).module for line in homes}
     assert found == {line: f"calipers.embed.{home}" for line, home in homes.items()}
     assert EmbedderChoice("m", Options(endpoint="http://h/v1")).module == "calipers.embed.endpoint"
+
+
+@pytest.mark.parametrize("name", ["minilm", "tfidf:size=64", "precomputed"])
+def test_no_text_leaves_this_machine_by_an_embedder_that_runs_here(name):
+    with pytest.raises(InputError, match="is an embedder of Calipers itself, which needs no endp"):
+        EmbedderChoice(name, Options(endpoint="http://h/v1"))
+    line = f"http://h/v1#{name}"
+    assert EmbedderChoice(line).module == "calipers.embed.endpoint"
+
+
+def test_a_home_folder_that_nobody_has_is_a_sentence():
+    with pytest.raises(InputError, match="~nobody-here/m: there is no home folder for '~nobody-h"):
+        EmbedderChoice("~nobody-here/m")
 
 
 def test_automatic_device_is_the_best_one_there():

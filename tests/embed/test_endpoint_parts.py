@@ -55,6 +55,9 @@ def test_addresses_are_read_as_people_write_them(given_as, url, shown):
         ("https://[::1/v1", "is no address: Invalid IPv6 URL"),
         ("https://h ost/v1", "'h ost' is no host"),
         ("https://api.openai.com\\.evil.com/v1", "is no host"),
+        ("https://a..b/v1", "'a..b' is no host; parts of letters, digits and '-', at most 63 each"),
+        (f"https://{'a' * 64}.org/v1", "is no host; parts of letters"),
+        (f"https://{'a.' * 127}bc/v1", "is no host; parts of letters"),
         ("https://h/v 1", "'/v 1' cannot be the path"),
         (f"https://me:{SECRET}@h/v1", "may hold no user name and no password; put the key into"),
         (f"https://{SECRET}@h/v1", "may hold no user name"),
@@ -69,6 +72,11 @@ def test_addresses_that_cannot_be_are_refused_without_their_credentials(bad, mes
         read_address(bad)
     assert message in str(caught.value)
     assert SECRET not in str(caught.value)
+
+
+def test_a_model_typed_in_another_encoding_is_refused():
+    with pytest.raises(InputError, match="the model's name must be valid Unicode; found"):
+        read_name(f"{OPENAI}#m\udcff", None)
 
 
 def test_a_name_holds_the_address_or_the_model_alone():

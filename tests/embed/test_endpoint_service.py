@@ -5,6 +5,7 @@ import hashlib
 import json
 import logging
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -16,10 +17,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
-from calipers.embed import Cache, embed_samples, load_embedder
+from calipers.embed import Cache, embed_samples, endpoint_requests, load_embedder
 from calipers.embed.endpoint import Endpoint
 from calipers.embed.endpoint_address import read_address
+from calipers.embed.endpoint_answer import Answer
 from calipers.embed.endpoint_key import Key
+from calipers.embed.endpoint_requests import Requests
 from calipers.errors import CalipersError, InputError
 from calipers.samples import SampleSet
 
@@ -641,6 +644,64 @@ def test_ctrl_c_keeps_what_was_answered_and_what_is_under_way(make, service, tmp
     assert len(service.answered) == 60
 
 
+def test_ctrl_c_twice_ends_a_wait_for_a_silent_service(make, service):
+    code = (
+        "import signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from calipers.embed import load_embedder\n"
+        "try:\n"
+        "    load_embedder(sys.argv[1], batch_size=2).embed(['a', 'b', 'c'])\n"
+        "except KeyboardInterrupt as error:\n"
+        "    print(error)\n"
+    )
+    silent = threading.Event()
+    service.usual = lambda handler, request: silent.wait(60)
+    job = subprocess.Popen(
+        [sys.executable, "-c", code, f"{service.url}#m"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    until = time.monotonic() + 20
+    while len(service.requests) < 2 and time.monotonic() < until:
+        time.sleep(0.01)
+    job.send_signal(2)
+    time.sleep(0.3)
+    assert job.poll() is None
+    begun = time.monotonic()
+    job.send_signal(2)
+    printed, _ = job.communicate(timeout=20)
+    silent.set()
+    assert (job.returncode, printed) == (0, "stopped\n")
+    assert time.monotonic() - begun < 5
+
+
+def test_a_stopped_run_waits_for_a_silent_service_only_so_long(monkeypatch):
+    monkeypatch.setattr(endpoint_requests, "GRACE", 0.2)
+    asked, free, stopped = threading.Event(), threading.Event(), threading.Event()
+
+    def ask(texts):
+        asked.set()
+        free.wait(30)
+        return Answer(np.zeros((len(texts), 1), np.float32))
+
+    def interrupt():
+        asked.wait(20)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    requests = Requests(ask, at_once=1, texts=1, characters=9, stopped=stopped)
+    accepted = []
+    threading.Thread(target=interrupt, daemon=True).start()
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        requests.fetch(["a", "b", "c"], lambda texts, answer: accepted.extend(texts))
+    assert time.monotonic() - begun < 10
+    stopped.clear()  # as the next run does
+    free.set()
+    time.sleep(0.2)
+    assert accepted == ["a"]  # what was under way, and nothing after it
+
+
 def test_two_processes_share_what_is_kept(service, make, tmp_path):
     code = (
         "import sys, numpy\n"
@@ -743,6 +804,13 @@ def test_a_proxy_that_cannot_be_is_said(monkeypatch):
     monkeypatch.setenv("all_proxy", "gopher://127.0.0.1:9")
     with pytest.raises(InputError, match="the proxy that the environment names"):
         Endpoint(read_address("https://example.com/v1"), "m")
+
+
+def test_offline_a_service_of_this_machine_alone_is_asked(service):
+    service_here = load_embedder(f"{service.url}#m", offline=True)
+    np.testing.assert_array_equal(rows(service_here.embed(["a"])), expected(["a"]))
+    with pytest.raises(InputError, match="h/v1: offline asks no service beyond this machine"):
+        load_embedder("https://h/v1#m", offline=True)
 
 
 def test_importing_the_embedder_loads_no_http_client():

@@ -1,6 +1,7 @@
 import json
 import shutil
 import socket
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ TEXTS = [
     "a b c d e f g " * 9,
     "two",
 ]
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
 SIZES = {"vocab_size": 400, "hidden_size": 32, "num_hidden_layers": 4, "num_attention_heads": 4}
 SIZES |= {"intermediate_size": 64, "max_position_embeddings": 66}
 KINDS = {
@@ -194,8 +196,9 @@ def test_other_weights_make_another_revision(folders, tmp_path):
         ({"layer": 7}, "layer must be 1 to 6, the layers of the model; found 7"),
         ({"max_length": 2}, "max_length must be 3 to 512, the most that the model reads; found 2"),
         ({"max_length": 513}, "the most that the model reads; found 513"),
-        ({"model": "minilmm"}, "is not in the local Hugging Face cache; give 'minilm', the folder"),
-        ({"model": "no/such/folder"}, "must be 'minilm', a folder or a name on the hub; found"),
+        ({"model": "minilmm"}, "'minilmm' is not on this machine, and nothing may be downloaded"),
+        ({"model": "no/such/folder"}, r"no/such/folder: there is no such folder \(/"),
+        ({"model": 7}, "model must be 'minilm', a folder or a name on the hub; found 7"),
         ({"device": "gpu"}, "unknown device 'gpu'"),
     ],
 )
@@ -255,9 +258,9 @@ def test_a_name_is_found_in_the_local_cache_and_nowhere_else(folders, tmp_path, 
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     kept = tmp_path / "models--someone--small"
-    shutil.copytree(folders / "roberta", kept / "snapshots" / "abc")
+    shutil.copytree(folders / "roberta", kept / "snapshots" / COMMIT)
     (kept / "refs").mkdir()
-    (kept / "refs" / "main").write_text("abc")
+    (kept / "refs" / "main").write_text(COMMIT)
     found = load_token_encoder("someone/small", device="cpu")
     assert found.signature["model"] == "someone/small"
     with pytest.raises(InputError, match="offline=False to download it"):
@@ -267,16 +270,20 @@ def test_a_name_is_found_in_the_local_cache_and_nowhere_else(folders, tmp_path, 
 def test_only_safetensors_are_ever_downloaded(folders, monkeypatch):
     import huggingface_hub
 
+    there = ["config.json", "model.safetensors", "pytorch_model.bin", "tokenizer.json", "code.py"]
     asked = {}
+
+    def about(api, name, **options):
+        return SimpleNamespace(siblings=[SimpleNamespace(rfilename=path) for path in there])
 
     def download(name, **options):
         asked.update(options)
         return str(folders / "roberta")
 
+    monkeypatch.setattr(huggingface_hub.HfApi, "model_info", about)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
     load_token_encoder("someone/small", offline=False)
-    assert asked["local_files_only"] is False
-    assert set(asked["allow_patterns"]) == {"*.json", "*.safetensors", "*.txt", "*.model"}
+    assert asked["allow_patterns"] == ["config.json", "model.safetensors", "tokenizer.json"]
 
 
 def test_loading_writes_nothing_on_the_terminal(folders, capfd):

@@ -1,6 +1,7 @@
 """What a person may choose about a transformers model, and what is refused."""
 
 import dataclasses
+import json
 
 import numpy as np
 import pytest
@@ -9,12 +10,13 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
 
-from calipers.embed import transformer  # noqa: E402
+from calipers.embed import embed_samples, transformer  # noqa: E402
 from calipers.embed.model_folder import FoundModel  # noqa: E402
 from calipers.embed.options import Options  # noqa: E402
 from calipers.embed.pooling import SentencePlan  # noqa: E402
 from calipers.embed.transformer import TransformersEmbedder  # noqa: E402
 from calipers.errors import CalipersError, InputError  # noqa: E402
+from calipers.samples import SampleSet  # noqa: E402
 
 WORDS = ["<s>", "<pad>", "</s>", "<unk>", "a", "bird", "sings", "in", "the", "morning"]
 WORDS += ["and", "Then", "another", "one"]
@@ -224,9 +226,9 @@ def test_what_the_model_cannot_do_is_said(options, message, roberta):
 @pytest.mark.parametrize(
     ("samples", "message"),
     [
-        ([np.array([1, 2]), np.array([3, 14])], r"row 2: token ids must be 0 to 13.*found 14 at p"),
-        ([np.array([-1])], r"row 1: token ids must be 0 to 13, .* roberta knows; found -1"),
-        ([[1.5]], "row 1 must be a text or a list of token ids; found list"),
+        ([np.array([1, 2]), np.array([3, 14])], r"sample 2: token ids must be 0 to 13.*d 14 at p"),
+        ([np.array([-1])], r"sample 1: token ids must be 0 to 13, .* roberta knows; found -1"),
+        ([[1.5]], "sample 1: must be a text or a list of token ids; found list"),
         (["a", 3], "text 2 must be a string; found int"),
         (["a", "\ud800"], "text 2 must be valid Unicode"),
     ],
@@ -236,6 +238,41 @@ def test_samples_that_cannot_be_read_are_named(samples, message, roberta):
         load(roberta).embed(samples)
 
 
+def test_a_sample_that_cannot_be_read_is_named_by_its_place_in_its_set(gpt2):
+    rows = [[4, 5]] * 2_500
+    rows[2_345] = [4, 14]
+    samples = SampleSet.from_tokens(rows, name="human")
+    with pytest.raises(InputError, match=r"^human: sample 2,346: token ids must be 0 to 13"):
+        embed_samples(samples, load(gpt2))
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "roberta"])
+@pytest.mark.parametrize("marked", [True, False])
+def test_a_tokenizer_that_cuts_on_the_left_keeps_the_end_of_a_text(kind, marked, tmp_path):
+    marks = {"bos_token": "<s>", "eos_token": "</s>", "truncation_side": "left"}
+    found = save(tmp_path, kind, **marks)
+    text = "a bird sings in the morning and Then another one"
+    fast = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    kept = fast(text, truncation=True, max_length=6)["input_ids"]
+    assert kept[-2 if kind == "roberta" else -1] == WORDS.index("one")
+    embedder = load(found, max_length=6)
+    given = [text] if marked else [np.array(ids_of(text))]
+    rows = states(found, kept if marked else ids_of(text)[-6:])
+    assert near(meaning(embedder, given)[0], rows[-1] if kind == "gpt2" else rows.mean(0))
+    assert embedder.embed(given).truncated.tolist() == [True]
+
+
+def test_dense_layers_that_do_not_fit_are_refused(roberta):
+    layer = (torch.ones(5, 64), None, "identity")
+    load(roberta, SentencePlan(pooling="mean+max", dense=(layer,)))
+    with pytest.raises(
+        InputError, match="layer for vectors of 64 numbers, but pooling 'mean' gives it 32; leave"
+    ):
+        load(roberta, SentencePlan(pooling="mean+max", dense=(layer,)), pooling="mean")
+    with pytest.raises(InputError, match="layer for vectors of 64 numbers"):
+        load(roberta, SentencePlan(dense=((torch.ones(9, 32), None, "relu"), layer)))
+
+
 def test_a_tokenizer_of_another_model_is_noticed(gpt2, tmp_path):
     found = save(tmp_path, "gpt2", eos_token="</s>")
     fast = transformers.AutoTokenizer.from_pretrained(tmp_path)
@@ -243,6 +280,36 @@ def test_a_tokenizer_of_another_model_is_noticed(gpt2, tmp_path):
     fast.save_pretrained(tmp_path)
     with pytest.raises(InputError, match="do not belong together: there is a token 14, but the mo"):
         load(found).embed(["zebra"])
+
+
+def edit(path, **changes):
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def test_files_that_do_not_belong_together_are_named(tmp_path):
+    found = save(tmp_path, "gpt2", eos_token="</s>")
+    edit(tmp_path / "config.json", n_embd=64)
+    with pytest.raises(
+        InputError, match=r"do not fit config\.json: h\.0\..* has the shape \(96,\), but must have"
+    ):
+        load(found)
+    (tmp_path / "tokenizer.json").write_text("{}")
+    with pytest.raises(InputError, match="cannot load the tokenizer: its files lack the entry 'ad"):
+        load(found)
+
+
+def test_a_pickled_file_that_would_run_code_is_refused_without_advice_to_run_it(tmp_path):
+    class Evil:
+        def __reduce__(self):
+            return (print, ("code ran",))
+
+    found = save(tmp_path, "gpt2", eos_token="</s>")
+    (tmp_path / "model.safetensors").unlink()
+    torch.save({"wte.weight": Evil()}, tmp_path / "pytorch_model.bin")
+    with pytest.raises(InputError) as caught:
+        load(found, allow_pickle=True)
+    assert "cannot load the model" in str(caught.value)
+    assert "weights_only" not in str(caught.value)
 
 
 def test_damaged_weights_and_overflow_are_told_apart(gpt2, tmp_path, monkeypatch):

@@ -20,6 +20,7 @@ from calipers.embed.layers import form_layer  # noqa: E402
 from calipers.embed.model_folder import FoundModel  # noqa: E402
 from calipers.embed.options import Options  # noqa: E402
 from calipers.embed.transformer import TransformersEmbedder  # noqa: E402
+from calipers.errors import InputError  # noqa: E402
 
 VOCABULARY, LAYERS, LIMIT = 120, 3, 40
 SIZE = {"vocab_size": VOCABULARY, "hidden_size": 32, "num_hidden_layers": LAYERS}
@@ -109,6 +110,46 @@ MASKED = {
         },
     ),
 }
+ENCODER_DECODER = {"d_model": 32, "encoder_layers": 3, "encoder_attention_heads": 4}
+ENCODER_DECODER |= {"decoder_layers": 1, "decoder_attention_heads": 4, "vocab_size": 120, **MARKS}
+ODD = {
+    "gpt_neo": (
+        "GPTNeoConfig",
+        {
+            **MARKS,
+            "vocab_size": 120,
+            "hidden_size": 32,
+            "num_layers": 3,
+            "num_heads": 4,
+            "attention_types": [[["global", "local", "global"], 1]],
+            "window_size": 6,
+            "max_position_embeddings": LIMIT,
+        },
+    ),
+    "mpt": (
+        "MptConfig",
+        {"vocab_size": 120, "d_model": 32, "n_layers": 3, "n_heads": 4, "max_seq_len": LIMIT},
+    ),
+    "led": (
+        "LEDConfig",
+        {**ENCODER_DECODER, "attention_window": 8, "max_encoder_position_embeddings": LIMIT},
+    ),
+    "reformer": (
+        "ReformerConfig",
+        {
+            **MARKS,
+            "vocab_size": 120,
+            "hidden_size": 32,
+            "num_attention_heads": 4,
+            "attention_head_size": 8,
+            "attn_layers": ["local", "local", "local"],
+            "local_attn_chunk_length": 8,
+            "axial_pos_embds": False,
+            "max_position_embeddings": LIMIT,
+        },
+    ),
+}
+"""Kinds that keep texts apart in a way of their own, or call their positions otherwise."""
 PACKED = {*CAUSAL, *MASKED} - {"bloom", "deberta", "mpnet", "bart", "t5"}
 NEW = int(transformers.__version__.split(".")[0]) >= 5
 rng = np.random.default_rng(0)
@@ -122,20 +163,23 @@ def zoo(tmp_path_factory):
     def get(kind):
         folder = root / kind
         if not folder.exists():
-            name, sizes = {**CAUSAL, **MASKED}[kind]
+            name, sizes = {**CAUSAL, **MASKED, **ODD}[kind]
             if not hasattr(transformers, name):
                 pytest.skip(f"this version of transformers has no {name}")
             config = getattr(transformers, name)(**sizes, initializer_range=0.3)
             torch.manual_seed(0)
             transformers.AutoModel.from_config(config).save_pretrained(folder)
-            words = {f"w{i}": i for i in range(VOCABULARY)}
-            made = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="w3"))
-            made.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
-            fast = transformers.PreTrainedTokenizerFast(tokenizer_object=made)
-            fast.save_pretrained(folder)
+            save_tokenizer(folder)
         return FoundModel(folder, kind, "0", {})
 
     return get
+
+
+def save_tokenizer(folder):
+    words = {f"w{i}": i for i in range(VOCABULARY)}
+    made = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="w3"))
+    made.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    transformers.PreTrainedTokenizerFast(tokenizer_object=made).save_pretrained(folder)
 
 
 def plain(found, rows, dtype=torch.float32):
@@ -148,7 +192,8 @@ def plain(found, rows, dtype=torch.float32):
             ids = torch.tensor(row[None].astype(np.int64))
             mask = torch.ones_like(ids)
             states = model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
-            yield [each.float() for each in states.hidden_states]
+            found = [*states.hidden_states[:-1], states[0]]  # Reformer gives padding too
+            yield [each[:, : len(row)].float() for each in found]
 
 
 @pytest.mark.parametrize("kind", [*CAUSAL, *MASKED])
@@ -169,6 +214,61 @@ def test_both_views_equal_plain_code_whatever_the_company(kind, zoo):
     if NEW:
         assert embedder._states.packed == (kind in PACKED)
         assert type(embedder._states._forward).__name__ == "Captured"
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_many_texts_of_an_odd_kind_do_not_exceed_its_positions(kind, zoo, capfd):
+    folder = zoo(kind)
+    capfd.readouterr()
+    embedder = TransformersEmbedder(folder, Options(device="cpu"))
+    rows = [*ROWS, np.full(90, 7, dtype=np.int32)] * 2
+    found = embedder.embed(rows)
+    assert capfd.readouterr() == ("", "")
+    assert embedder.signature["max_length"] == str(LIMIT)
+    assert not embedder._states.packed
+    states = plain(folder, [row[:LIMIT] for row in rows])
+    form = np.array([each[form_layer(LAYERS)][0].numpy().mean(0) for each in states])
+    assert apart(found.views["form"], form).max() < 1e-4
+
+
+@pytest.mark.parametrize("kind", ["T5", "MT5", "UMT5", "LongT5"])
+def test_an_encoder_that_was_saved_alone_gives_what_the_whole_model_gives(kind, tmp_path):
+    torch.manual_seed(0)
+    config = getattr(transformers, f"{kind}Config")(**MASKED["t5"][1])
+    alone = getattr(transformers, f"{kind}EncoderModel")(config).eval()
+    whole = getattr(transformers, f"{kind}Model")(
+        getattr(transformers, f"{kind}Config")(**MASKED["t5"][1])
+    ).eval()
+    whole.encoder.load_state_dict(alone.encoder.state_dict())
+    whole.shared.load_state_dict(alone.shared.state_dict())
+    with torch.inference_mode():
+        expected = [alone(torch.tensor(row[None].astype(np.int64)))[0][0] for row in ROWS]
+    for name, model in (("alone", alone), ("whole", whole)):
+        model.save_pretrained(tmp_path / name)
+        save_tokenizer(tmp_path / name)
+        embedder = TransformersEmbedder(
+            FoundModel(tmp_path / name, name, "0", {}), Options(device="cpu")
+        )
+        found = embedder.embed(ROWS).views["meaning"]
+        assert apart(found, np.array([each.mean(0).numpy() for each in expected])).max() < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("WhisperConfig", r"'odd' gives no states of all layers .*: .*input_features"),
+        ("CanineConfig", r"'odd' \(canine\) holds no table with a vector for each token"),
+    ],
+)
+def test_models_that_do_not_read_tokens_are_refused(name, message, tmp_path):
+    sizes = {"encoder_layers": 1, "decoder_layers": 1, "d_model": 8, "num_hidden_layers": 1}
+    sizes |= {"encoder_attention_heads": 2, "decoder_attention_heads": 2, "vocab_size": 120}
+    sizes |= {"hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 8, **MARKS}
+    config = getattr(transformers, name)(**sizes, decoder_start_token_id=2)
+    transformers.AutoModel.from_config(config).save_pretrained(tmp_path)
+    save_tokenizer(tmp_path)
+    with pytest.raises(InputError, match=message):
+        TransformersEmbedder(FoundModel(tmp_path, "odd", "0", {}), Options(device="cpu"))
 
 
 def check(found, expected, order, tolerance):

@@ -12,6 +12,7 @@ from calipers.samples import SampleSet
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 vision = pytest.importorskip("calipers.embed.vision")
+vision_tower = pytest.importorskip("calipers.embed.vision_tower")
 FoundModel = pytest.importorskip("calipers.embed.model_folder").FoundModel
 
 SIZES = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4}
@@ -29,7 +30,9 @@ KINDS = {
     "dinov2": T.Dinov2Config(**SIZES),
     "clip_tower": CLIP,
     "clip": T.CLIPConfig(text_config=WORDS, vision_config=CLIP.to_dict()),
+    "chinese_clip": T.ChineseCLIPConfig(text_config=WORDS, vision_config=SIZES),
     "siglip": T.SiglipVisionConfig(**SIZES),
+    "siglip_both": T.SiglipConfig(text_config=WORDS, vision_config=SIZES),
     "swin": T.SwinConfig(
         image_size=32, patch_size=4, embed_dim=16, depths=[1, 2], num_heads=[2, 4], window_size=4
     ),
@@ -130,7 +133,9 @@ BY_DEFAULT = {
     "registers": (first, "cls_layer3"),
     "clip_tower": (pooler, "cls_layer3"),
     "clip": (pooler, "cls_layer3"),
+    "chinese_clip": (pooler, "cls_layer3"),
     "siglip": (pooler, "own_pool_layer3"),
+    "siglip_both": (pooler, "own_pool_layer3"),
     "swin": (pooler, "own_pool_layer2"),
     "convnext": (pooler, "own_pool_layer2"),
     "resnet": (pooler, "own_pool_layer2"),
@@ -152,6 +157,31 @@ def test_vectors_equal_plain_transformers_code_one_image_at_a_time(kind, folders
     assert embedder.view_signature == {"image": words}
     assert np.ptp(expected, axis=0).max() > 0.01 * np.abs(expected).max()
     close(found, expected)
+
+
+@pytest.mark.parametrize("kind", ["vit", "resnet"])
+def test_half_precision_is_computed_in_with_and_without_dense_layers(
+    kind, folders, images, monkeypatch
+):
+    exact = embed(load(folders / kind), images)
+    monkeypatch.setattr(vision, "choose_dtype", lambda *asked: "bfloat16")
+    found = embed(load(folders / kind, dtype="auto"), images)
+    assert found.dtype == np.float32
+    assert 0 < np.abs(found - exact).max() < 0.15 * np.abs(exact).max()
+
+
+def test_code_of_the_folder_goes_before_the_tower_alone(folders):
+    own = {"model_type": "clip", "auto_map": {"AutoModel": "own.Model"}}
+    find = vision_tower._class
+    assert find(FoundModel(folders, "own", "rev", own), T) is T.AutoModel
+    assert find(FoundModel(folders, "clip", "rev", {"model_type": "clip"}), T) is T.CLIPVisionModel
+
+
+@pytest.mark.parametrize("kind", ["clip", "chinese_clip", "siglip_both"])
+def test_the_tower_that_reads_texts_is_not_loaded(kind, folders, images, monkeypatch):
+    expected = plain(folders / kind, images, pooler)
+    monkeypatch.setattr(T.AutoModel, "from_pretrained", None)
+    close(embed(load(folders / kind), images), expected)
 
 
 @pytest.mark.parametrize(
@@ -184,6 +214,14 @@ def test_a_lower_stage_of_a_convolutional_model_is_averaged_over_places(kind, fo
     assert embedder.view_signature == {"image": "mean_patches_layer1"}
     read = lambda output: output.hidden_states[1].mean(dim=(2, 3))  # noqa: E731
     close(embed(embedder, images), plain(folders / kind, images, read))
+
+
+@pytest.mark.parametrize("kind", ["dinov2", "clip", "swin", "resnet"])
+def test_the_last_layer_is_what_is_read_by_default(kind, folders, images):
+    usual = load(folders / kind)
+    last = load(folders / kind, layer=int(usual.view_signature["image"][-1]))
+    assert last.identity == usual.identity
+    np.testing.assert_array_equal(embed(last, images), embed(usual, images))
 
 
 def test_the_largest_over_patches(folders, images):
@@ -223,6 +261,9 @@ def test_the_identity_pins_model_preparation_and_versions(folders, tmp_path):
     path = tmp_path / "vit" / "preprocessor_config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"resample": 3}))
     usual, other = load(folders / "vit"), load(tmp_path / "vit")
+    said = json.loads((folders / "vit" / path.name).read_text())
+    path.write_text(json.dumps(dict(reversed(said.items())), indent=1))
+    assert usual.identity == load(tmp_path / "vit").identity
     assert usual.identity != other.identity
     assert usual.identity == load(folders / "vit").identity
     assert usual.identity != load(folders / "vit", pooling="mean").identity
@@ -313,6 +354,16 @@ def test_a_pooler_that_is_not_used_may_be_missing(folders, tmp_path, images):
     close(embed(load(tmp_path / "vit"), images), embed(load(folders / "vit"), images))
 
 
+def test_a_token_for_masked_patches_may_be_missing(folders, tmp_path, images):
+    from safetensors.torch import load_file, save_file
+
+    shutil.copytree(folders / "dinov2", tmp_path / "dinov2")
+    path = tmp_path / "dinov2" / "model.safetensors"
+    kept = {name: part for name, part in load_file(path).items() if "mask_token" not in name}
+    save_file(kept, path, metadata={"format": "pt"})
+    close(embed(load(tmp_path / "dinov2"), images), embed(load(folders / "dinov2"), images))
+
+
 def test_pickled_weights_are_read_only_when_asked(folders, tmp_path, images):
     from safetensors.torch import load_file
 
@@ -340,6 +391,26 @@ def test_pickled_weights_are_read_only_when_asked(folders, tmp_path, images):
 def test_options_without_meaning_are_refused(kind, options, words, folders):
     with pytest.raises(InputError, match=words):
         load(folders / kind, **options)
+
+
+def test_a_model_that_needs_more_than_pixels_is_refused(folders, tmp_path):
+    tower = {name: SIZES[name] for name in WORDS.keys() & SIZES.keys()}
+    config = T.Siglip2VisionConfig(**tower, patch_size=8, num_patches=16)
+    T.Siglip2VisionModel(config).save_pretrained(tmp_path)
+    shutil.copy(folders / "vit" / "preprocessor_config.json", tmp_path)
+    with pytest.raises(InputError, match="cannot be run on the pixels of an image alone"):
+        load(tmp_path)
+
+
+def test_an_image_that_cannot_be_prepared_is_told_by_its_size(folders, images, monkeypatch):
+    embedder = load(folders / "vit")
+
+    def narrow(image, **more):
+        raise ValueError("too narrow")
+
+    monkeypatch.setattr(embedder._processor, "_process", narrow)
+    with pytest.raises(InputError, match=r"vit: an image of 7 × 3 pixels cannot .*: too narrow"):
+        embedder.prepare(images[3:4])
 
 
 @pytest.mark.parametrize(

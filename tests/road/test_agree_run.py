@@ -15,6 +15,7 @@ from calipers.comparison.agreement_words import tie_width
 from calipers.embed import EmbedderChoice, EncodedBatch
 from calipers.errors import InputError
 from calipers.progress import Silent
+from calipers.road import embedder
 from calipers.road.agree_build import _told
 
 QUIET = {"cache": False, "threads": 1}
@@ -213,6 +214,32 @@ def test_what_fails_late_is_found_before_anything_is_embedded(sets, stubs):
     with pytest.raises(InputError, match=r"no such model: \./gone"):
         agree(*sets, [*stubs, Broken("minilm")])
     assert stubs[0].calls == stubs[1].calls == 0
+
+
+def test_the_smallest_set_decides_what_is_a_tie(sets, stubs):
+    reference, generated = sets
+    smaller = {**generated, "a": generated["a"][:30]}
+    assert agree(reference, smaller, stubs, keep_sizes=True).tie == tie_width(30)
+    assert agree(reference[:40], generated, stubs, keep_sizes=True).tie == tie_width(40)
+
+
+def test_processes_go_to_the_models_among_the_embedders(sets, stubs, monkeypatch):
+    asked = {}
+    monkeypatch.setattr(
+        embedder, "in_processes", lambda choice, n: asked.setdefault(choice, stubs[0])
+    )
+    choices = [EmbedderChoice("minilm"), EmbedderChoice("tfidf")]
+    monkeypatch.setattr(EmbedderChoice, "load", lambda self: stubs[choices.index(self)])
+    stubs[0].signature["device"] = "cpu"
+    agree(*sets, choices, processes=2)
+    assert list(asked) == choices[:1]
+    with pytest.raises(InputError, match="tfidf, two: none of these is one, so leave --processes"):
+        agree(*sets, {"tfidf": choices[1], "two": stubs[0]}, processes=2)
+    stubs[0].signature["device"] = "cuda"
+    stubs[0].calls = stubs[1].calls = 0
+    with pytest.raises(InputError, match="'minilm' runs on cuda: leave --processes"):
+        agree(*sets, choices[::-1], processes=2)
+    assert stubs[1].calls == 0
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import calipers
+from calipers.comparison.agreement_words import tie_width
 from calipers.embed import EncodedBatch
 from calipers.errors import InputError
 from calipers.estimate.preprocess import preprocess
@@ -223,3 +224,15 @@ def test_look_ups(texts):
 def test_bad_input(texts, options, message):
     with pytest.raises(InputError, match=message):
         probe(options.pop("texts", texts), Seeing(words), **options)
+
+
+def test_the_noise_is_no_less_than_what_the_draw_of_one_half_moves(texts):
+    found = probe(texts, Seeing(words), changes="lower_case", metrics="precision")
+    assert found["seen"]["lower_case"]["precision"].least_noise == tie_width(len(texts) // 2)
+
+
+def test_only_vectors_of_altered_texts_count_as_moved(texts):
+    small = [text if row % 2 else text.lower() for row, text in enumerate(texts)]
+    change = probe(small, Seeing(words), changes="lower_case")["seen"]["lower_case"]
+    assert 0.4 < change.altered <= 0.5
+    assert change.moved > 0.9

@@ -83,6 +83,11 @@ def test_fitting_sees_the_reference_alone_unless_there_is_none():
     assert all_of_them == ["one two", "two three", "four"]
 
 
+def test_a_service_is_asked_only_for_a_model_that_was_named():
+    with pytest.raises(InputError, match="'minilm' is an embedder of Calipers itself"):
+        road.open_embedder(Options(endpoint="http://h/v1"), [TEXTS])
+
+
 def test_pixels_that_nobody_chose_are_warned_of():
     assert road.usual_warnings(None, IMAGES) == (road.PIXELS,)
     assert road.usual_warnings("pixels", IMAGES) == road.usual_warnings(None, TEXTS) == ()

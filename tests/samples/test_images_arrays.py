@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from calipers.errors import InputError
-from calipers.samples import SampleSet, as_sample_set, read_samples
+from calipers.samples import SampleSet, as_sample_set, image_arrays, read_samples
 from calipers.samples.sample_set import CHUNK
 
 RNG = np.random.default_rng(0)
@@ -171,6 +171,7 @@ SCALE = "must be uint8, or floats from 0 to 1, but"
     [
         (GREY.astype(int), f"{SCALE} these are int64; if they run from 0 to 255, give images.ast"),
         (GREY // 16 + 0.0, f"{SCALE} these run from 0 to 15; divide by the value of white, such"),
+        ((GREY > 9).astype(int), f"{SCALE} these are int64; if 1 is white, give images.astype('u"),
         ((GREY // 32).astype(int), f"{SCALE} these are int64; they run from 0 to 7; divide by the"),
         (GREY / 1.0, f"{SCALE} these run from 0 to 255; if they run from 0 to 255, give images /"),
         (GREY > 9, f"{SCALE} these are bool; give images.astype('uint8') * 255"),
@@ -239,6 +240,18 @@ def test_npy_and_npz(tmp_path: Path) -> None:
     np.save(tmp_path / "b.npy", GREY / 2.0)
     with pytest.raises(InputError, match=r"b\.npy: an array of shape \(6, 4, 5\) holds images"):
         read_samples(tmp_path / "b.npy")
+
+
+def test_floats_are_scaled_to_the_last_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(image_arrays, "BLOCK", 2 * GREY[0].size)
+    for count in (1, 2, 5, 6):
+        samples = images_of(GREY[:count] / 255)
+        np.testing.assert_array_equal([each[..., 0] for each in samples], GREY[:count])
+
+
+def test_tiny_grey_images_are_not_taken_for_one_in_colour() -> None:
+    for height, width in ((3, 4), (4, 3), (1, 3), (3, 3)):
+        assert len(images_of(np.ones((5, height, width), np.uint8))) == 5
 
 
 def test_safetensors(tmp_path: Path) -> None:

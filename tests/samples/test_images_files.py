@@ -301,3 +301,25 @@ def test_what_pillow_finds_odd_is_not_told(folder: Callable[..., Path]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(read_samples(base, skip_bad=True)) >= 1
+
+
+def test_what_is_taken_of_a_set_is_all_that_is_told_and_hashed(tmp_path: Path) -> None:
+    paths = [str(tmp_path / f"{row}.png") for row in range(6)]
+    for row, path in enumerate(paths):
+        noise(4, 6 + row // 3).convert("L" if row % 2 else "RGB").save(path)
+    everything = as_sample_set(paths)
+    assert [note.partition(":")[0] for note in everything.notes] == [
+        "images of 2 sizes (width × height)",
+        "images of several colour modes, all read as RGB",
+    ]
+    rows = np.array([4, 0])
+    part, alone = everything.take(rows), as_sample_set([paths[row] for row in rows])
+    assert (
+        part.notes == alone.notes == ("images of 2 sizes (width × height): 1 of 7 × 4, 1 of 6 × 4",)
+    )
+    assert everything.take(np.array([0, 2])).notes == ()
+    assert [part.held.pixels(row) for row in (0, 1)] == [28, 24]  # type: ignore[attr-defined]
+    assert part.held.hash(0, 2) == alone.held.hash(0, 2)
+    assert everything.held.hash(1, 3) == as_sample_set(paths[1:3]).held.hash(0, 2)
+    assert everything.held.hash(1, 3) != everything.held.hash(1, 4)
+    np.testing.assert_array_equal(part[0], everything[4])

@@ -14,7 +14,7 @@ from calipers.cli.guard import STOPPED, STOPPED_UNCACHED, guarded
 from calipers.cli.options import INPUT, OUTPUT, Quiet
 from calipers.cli.page import examples
 from calipers.cli.streams import calm, write, write_bytes_of, write_error
-from calipers.errors import InputError, unknown_name
+from calipers.errors import InputError
 
 if TYPE_CHECKING:
     from calipers.road.embed_run import Embedded
@@ -121,6 +121,7 @@ def embed(
             found = run(
                 read_samples(samples, field=field, skip_bad=skip_bad),
                 fit_on=base,
+                view=view,
                 progress=progress_of(quiet=quiet),
                 **how,
             )
@@ -140,8 +141,6 @@ def _check_outputs(samples: str, fit_on: str | None, output: str, json: str | No
 
 def _views(found: Embedded, view: str | None, output: str) -> list[str]:
     known = list(found.embeddings.views)
-    if view is not None and view not in known:
-        raise unknown_name("view", view, known)
     if view is not None:
         return [view]
     return known[:1] if output.lower().endswith(".npy") else known

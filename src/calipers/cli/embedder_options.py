@@ -144,7 +144,10 @@ Dtype = Annotated[
     ),
 ]
 BatchSize = Annotated[
-    str | None, _option("--batch-size", metavar="N", text="Most samples in one forward pass, or in one request.")
+    str | None,
+    _option(
+        "--batch-size", metavar="N", text="Most samples in one forward pass, or in one request."
+    ),
 ]
 Processes = Annotated[
     str | None,

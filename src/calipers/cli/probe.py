@@ -25,8 +25,9 @@ EXAMPLES = examples(
             "calipers probe human.jsonl --embedder ./gpt2",
         ),
         (
-            "The first thousand texts that come by chance, shuffles alone:",
-            "calipers probe human.jsonl --max-samples 1000 --changes word_shuffle,sentence_shuffle",
+            "A thousand of the texts, drawn at random; shuffles alone:",
+            "calipers probe human.jsonl --max-samples 1000 \\\n"
+            "      --changes word_shuffle,sentence_shuffle",
         ),
     )
 )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from calipers.cli.pace import Pace
 from calipers.cli.streams import write_error
 from calipers.progress import Advance
 
@@ -46,13 +47,18 @@ class RichProgress:
 
     @contextmanager
     def _bar(self, description: str, total: int | None) -> Iterator[Advance]:
-        bars = self._enter()
-        task = bars.add_task(description, total=total, visible=False)
+        bars, pace = self._enter(), Pace(total)
+        task = bars.add_task(description, total=total, visible=False, pace=pace)
         timer = threading.Timer(self._patience, lambda: self._reveal(bars, task))
         timer.daemon = True
         timer.start()
+
+        def advance(steps: int) -> None:
+            pace.advance(steps)
+            bars.advance(task, steps)
+
         try:
-            yield lambda steps: bars.advance(task, steps)
+            yield advance
         finally:
             timer.cancel()
             self._leave(bars, task)
@@ -98,13 +104,11 @@ def _bars(console: Console) -> Bars:
         def render(self, task: progress.Task) -> Text:
             return super().render(task) if task.total is not None else Text()
 
-    class Left(progress.TimeRemainingColumn):
+    class Left(progress.ProgressColumn):
         """An estimate of the time that is left, where the number of steps is known."""
 
         def render(self, task: progress.Task) -> Text:
-            if task.total is None or task.time_remaining is None:
-                return Text()
-            return Text("about ") + super().render(task) + Text(" left")
+            return Text(task.fields["pace"].words, style="progress.remaining")
 
     return progress.Progress(
         progress.TextColumn("{task.description}", markup=False),

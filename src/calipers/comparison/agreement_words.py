@@ -170,8 +170,8 @@ def spoken(columns: Sequence[Column]) -> str:
 
     Examples
     --------
-    >>> spoken([Column("minilm", "meaning"), Column("minilm", "form"), Column("tfidf", "words")])
-    'minilm meaning and form, tfidf words'
+    >>> spoken([Column("minilm", "meaning"), Column("minilm", "form"), Column("tfidf", "wording")])
+    'minilm meaning and form, tfidf wording'
     """
     runs = [(name, list(run)) for name, run in groupby(columns, key=lambda each: each.embedder)]
     return ", ".join(f"{name} {' and '.join(each.view for each in run)}" for name, run in runs)

@@ -78,14 +78,16 @@ class Whole:
 
     Parameters
     ----------
-    model, wanted
+    model, layers, wanted
         As for :class:`Captured`; the model is not changed.
     """
 
-    def __init__(self, model: Any, wanted: Collection[int]) -> None:
-        self._model, self._wanted = model, frozenset(wanted)
+    def __init__(self, model: Any, layers: int, wanted: Collection[int]) -> None:
+        self._model, self._last, self._wanted = model, layers, frozenset(wanted)
 
     def __call__(self, **inputs: Any) -> States:
         """Run the model."""
-        found = self._model(**inputs, output_hidden_states=True).hidden_states
-        return {layer: found[layer].flatten(0, 1) for layer in self._wanted}
+        found = self._model(**inputs, output_hidden_states=True)
+        states = dict(enumerate(found.hidden_states)) | {self._last: found[0]}
+        length = inputs["input_ids"].shape[1]  # some models give padding of their own too
+        return {layer: states[layer][:, :length].flatten(0, 1) for layer in self._wanted}

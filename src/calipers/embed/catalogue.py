@@ -14,6 +14,7 @@ from typing import Any
 
 from calipers.embed.options import Options, read_line
 from calipers.embed.protocol import Embedder
+from calipers.errors import InputError
 
 NAMED = {
     "minilm": "calipers.embed.minilm",
@@ -83,7 +84,13 @@ class EmbedderChoice:
     options: Options = field(default_factory=Options)
 
     def __post_init__(self) -> None:
-        """Refuse options that would be without effect."""
+        """Refuse options that would be without effect, and texts sent out by a slip."""
+        if self.name in NAMED and self.settings.endpoint is not None:
+            raise InputError(
+                f"{self.name!r} is an embedder of Calipers itself, which needs no endpoint; name "
+                "the model that the service has, or leave the endpoint out. A service's model of "
+                f"that very name is written https://host/v1#{self.name}"
+            )
         self.settings.check_taken(self.shown, import_module(self.module).TAKES)
 
     @property
@@ -108,9 +115,17 @@ class EmbedderChoice:
             return ENDPOINT
         if self.name in NAMED:
             return NAMED[self.name]
-        return WORDS if Path(self.name).expanduser().is_file() else MODEL
+        return WORDS if _is_file(self.name) else MODEL
 
     def load(self) -> Embedder:
         """Make it ready to use; raises what :func:`load_embedder` raises."""
         embedder: Embedder = import_module(self.module).load(self.name, self.settings)
         return embedder
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).expanduser().is_file()
+    except RuntimeError:
+        user = name.partition("/")[0]
+        raise InputError(f"{name}: there is no home folder for {user!r}") from None

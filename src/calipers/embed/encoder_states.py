@@ -16,17 +16,8 @@ from torch import Tensor
 
 from calipers.embed.batching import Run
 from calipers.embed.layers import choose_layer
-from calipers.embed.pretrained import (
-    layer_count,
-    layer_stack,
-    load_model,
-    position_limit,
-    quiet,
-    unreadable,
-)
+from calipers.embed.pretrained import layer_count, layer_stack, load_model, position_limit
 from calipers.errors import InputError
-
-__all__ = ["EncoderStates", "quiet", "unreadable"]
 
 
 class EncoderStates:

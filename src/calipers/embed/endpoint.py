@@ -26,7 +26,7 @@ from calipers.embed.endpoint_requests import Requests, TooLongError
 from calipers.embed.endpoint_retry import Patience
 from calipers.embed.endpoint_transport import SILENCE, Transport
 from calipers.embed.endpoint_words import one_line
-from calipers.embed.options import Options
+from calipers.embed.options import Options, check_unicode
 from calipers.embed.protocol import EncodedBatch
 from calipers.errors import CalipersError, InputError
 
@@ -53,12 +53,17 @@ def load(name: str, options: Options) -> Endpoint:
     Raises
     ------
     InputError
-        If the address cannot be or holds a credential, no model is named, or a key would cross
-        the network unencrypted.
+        If the address cannot be or holds a credential, no model is named, a key would cross the
+        network unencrypted, or an offline run would ask a service on another machine.
     MissingExtraError
         If httpx is not installed.
     """
     address, model = read_name(name, options.endpoint)
+    if options.offline and not address.local:
+        raise InputError(
+            f"{address.shown}: offline asks no service beyond this machine; leave --offline "
+            "(offline= in Python) out, or name an embedder that runs here"
+        )
     return Endpoint(
         address,
         model,
@@ -220,11 +225,7 @@ def check_text(sample: object, row: int) -> str:
     """
     if not isinstance(sample, str):
         raise InputError(f"text {row} must be a string; found {type(sample).__name__}")
-    try:
-        sample.encode()
-    except UnicodeEncodeError as problem:
-        found = f"{sample[problem.start]!r} at character {problem.start + 1}"
-        raise InputError(f"text {row} must be valid Unicode; found {found}") from None
+    check_unicode(f"text {row}", sample)
     return sample
 
 

@@ -11,10 +11,12 @@ import re
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
+from calipers.embed.options import check_unicode
 from calipers.errors import InputError
 
 _USUAL_PORTS = {"http": 80, "https": 443}
-_HOST = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?")
+_LABEL = r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?"
+_HOST = re.compile(rf"(?=.{{1,253}}$){_LABEL}(\.{_LABEL})*")
 _PATH = re.compile(r"[A-Za-z0-9._~%!$&'()*+,;=:@/-]*")
 _QUERY = re.compile(r"api-version=[A-Za-z0-9.-]+")
 _EXAMPLE = "https://api.openai.com/v1#text-embedding-3-small"
@@ -110,6 +112,7 @@ def read_name(name: str, endpoint: str | None) -> tuple[Address, str]:
         raise InputError(
             f"{address.shown}: name the model behind a '#', as in {_EXAMPLE}; found none"
         )
+    check_unicode("the model's name", model)
     return address, model.strip()
 
 
@@ -161,7 +164,10 @@ def _host(parts: SplitResult) -> tuple[str, int | None]:
     except ValueError as error:
         raise InputError(f"{parts.netloc!r} is no host with a port: {error}") from None
     if ":" not in host and not _HOST.fullmatch(host):
-        raise InputError(f"{parts.netloc!r} is no host; letters, digits, '.' and '-' make one")
+        raise InputError(
+            f"{parts.netloc!r} is no host; parts of letters, digits and '-', at most 63 each, with "
+            "'.' between them make one"
+        )
     return host, port
 
 

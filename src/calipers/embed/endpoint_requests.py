@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from threading import Event
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from threading import Event, Lock, Thread
 
 from calipers.embed.endpoint_answer import Answer
 from calipers.embed.endpoint_client import StoppedError, TooMuchError
 
 Ask = Callable[[list[str]], Answer]
 Accept = Callable[[list[str], Answer], None]
+
+GRACE = 15.0
+"""Seconds that answers under way have to arrive when a person stops the run."""
 
 
 class TooLongError(TooMuchError):
@@ -52,7 +57,8 @@ class Requests:
         """Ask for all texts; hand each answer to `accept` in the thread that received it.
 
         Requests that are under way when another fails, or when a person stops the run, are waited
-        for, since they are paid for.
+        for, since they are paid for: in the latter case for 15 seconds, or until the person stops
+        that too.
 
         Raises
         ------
@@ -62,27 +68,46 @@ class Requests:
             If a request fails for good.
         """
         self._stopped.clear()
-        with ThreadPoolExecutor(self._at_once, thread_name_prefix="calipers-endpoint") as pool:
-            work: list[Future[None]] = []
-            try:
-                plans = plan(texts, most=self._texts, characters=self._characters)
-                work.extend(pool.submit(self._work, batch, accept) for batch in plans)
-                for done in as_completed(work):
-                    done.result()
-            except BaseException as error:
-                self._stopped.set()
-                pool.shutdown(wait=True, cancel_futures=True)
-                raise _cause(work, error) from None
-
-    def _work(self, texts: list[str], accept: Accept) -> None:
-        """Ask for one batch; stop the others here, before this thread could begin another."""
-        if self._stopped.is_set():
-            raise StoppedError
+        batches = _Queue(plan(texts, most=self._texts, characters=self._characters))
+        failures: list[BaseException] = []
+        running: list[Event] = []
         try:
-            self._fetch(texts, accept)
-        except BaseException:
+            threads = range(min(self._at_once, len(texts)))
+            running.extend(self._begin(batches, accept, failures) for _ in threads)
+            _wait_for(running)
+        except KeyboardInterrupt:
             self._stopped.set()
+            batches.close()
+            _wait_for(running, GRACE)
             raise
+        if failures:
+            raise failures[0]
+
+    def _begin(self, batches: _Queue, accept: Accept, failures: list[BaseException]) -> Event:
+        """Ask for one batch after another in a thread; return what it sets when it ends.
+
+        The thread is of no pool, since Python would wait for that before it ends, and so for a
+        service that is silent; and it is not joined, since a join that Ctrl-C breaks off counts
+        the thread as ended.
+        """
+        ended = Event()
+
+        def work() -> None:
+            try:
+                self._work_off(batches, accept)
+            except BaseException as error:
+                failures.append(error)
+                self._stopped.set()
+            finally:
+                ended.set()
+
+        Thread(target=work, name="calipers-endpoint", daemon=True).start()
+        return ended
+
+    def _work_off(self, batches: _Queue, accept: Accept) -> None:
+        with suppress(StoppedError):
+            while not self._stopped.is_set() and (batch := batches.take()):
+                self._fetch(batch, accept)
 
     def _fetch(self, texts: list[str], accept: Accept) -> None:
         if len(texts) > self._texts:
@@ -102,6 +127,21 @@ class Requests:
         middle = (len(texts) + 1) // 2
         self._fetch(texts[:middle], accept)
         self._fetch(texts[middle:], accept)
+
+
+class _Queue:
+    """Batches for several threads, until there are no more or it is closed."""
+
+    def __init__(self, batches: Iterable[list[str]]) -> None:
+        self._batches, self._lock, self._open = iter(batches), Lock(), True
+
+    def take(self) -> list[str] | None:
+        with self._lock:
+            return next(self._batches, None) if self._open else None
+
+    def close(self) -> None:
+        with self._lock:
+            self._open = False
 
 
 def plan(texts: Sequence[str], *, most: int, characters: int) -> Iterator[list[str]]:
@@ -124,9 +164,12 @@ def plan(texts: Sequence[str], *, most: int, characters: int) -> Iterator[list[s
         yield batch
 
 
-def _cause(work: Sequence[Future[None]], error: BaseException) -> BaseException:
-    """Return what went wrong first, not that others were stopped for it."""
-    if not isinstance(error, StoppedError):
-        return error
-    failed = (each.exception() for each in work if each.done() and not each.cancelled())
-    return next((each for each in failed if each and not isinstance(each, StoppedError)), error)
+def _wait_for(running: Sequence[Event], seconds: float = math.inf) -> None:
+    """Wait until all threads have ended, or for so many seconds.
+
+    In short steps: a Ctrl-C just before a wait would else be heard only after it.
+    """
+    until = time.monotonic() + seconds
+    for ended in running:
+        while time.monotonic() < until and not ended.wait(0.2):
+            pass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,8 @@ class ImageBatches:
         InputError
             If not even one image fits in memory.
         """
-        parts = [self.run(some, forward) for some in _gathered(images)]
+        # A comprehension would hold the last images while the next ones are gathered
+        parts = list(map(partial(self.run, forward=forward), _gathered(images)))
         return np.concatenate(parts) if parts else np.empty((0, 0), dtype=np.float32)
 
     def _halve(self, image: NDArray[Any], tried: int) -> None:

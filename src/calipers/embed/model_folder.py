@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +12,9 @@ from calipers.embed.model_files import check_files, read_config
 from calipers.embed.model_hash import content_hash
 from calipers.embed.options import Options
 from calipers.embed.sentence_transformer_files import read_modules
-from calipers.errors import InputError, require
+from calipers.errors import InputError
 
 __all__ = ["FoundModel", "content_hash", "find_folder", "find_model", "read_config"]
-
-_HUB_NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
-_NO_MODEL = "model must be 'minilm', a folder or a name on the hub; found {found}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,46 +87,27 @@ def find_folder(model: str | Path, *, offline: bool = True) -> Path:
     Raises
     ------
     InputError
-        If there is no such folder, or it lacks a configuration or safetensors weights.
+        If there is no such model, it may not or cannot be downloaded, or it lacks a configuration
+        or safetensors weights.
+    MissingExtraError
+        If a name must be looked up and huggingface_hub is not installed.
     """
     if not isinstance(model, str | Path):
-        raise InputError(_NO_MODEL.format(found=repr(model)))
+        raise InputError(
+            f"model must be 'minilm', a folder or a name on the hub; found {model!r}"
+        )
     path = Path(model).expanduser()
-    folder = path if path.is_dir() else _snapshot(path, str(model), offline)
+    if not path.is_dir():
+        return from_hub(str(model), Options(offline=offline))[0]
     for pattern in ("config.json", "*.safetensors"):
-        if not any(folder.glob(pattern)):
+        if not any(path.glob(pattern)):
             raise InputError(
-                f"{folder}: the folder of a model must hold config.json and its weights as "
+                f"{path}: the folder of a model must hold config.json and its weights as "
                 f"safetensors files; found no {pattern}"
             )
-    return folder
+    return path
 
 
 def _config(folder: Path) -> dict[str, Any]:
     needed = not read_modules(folder) or (folder / "config.json").is_file()
     return read_config(folder) if needed else {}
-
-
-def _snapshot(path: Path, name: str, offline: bool) -> Path:
-    if path.exists():
-        raise InputError(f"model must be the folder of a model; found the file {name!r}")
-    if not _HUB_NAME.fullmatch(name):
-        raise InputError(_NO_MODEL.format(found=repr(name)))
-    hub = require("huggingface_hub", extra="text", purpose=f"the model {name!r}")
-    wanted = ["*.json", "*.safetensors", "*.txt", "*.model"]  # never pickled weights
-    try:
-        found = hub.snapshot_download(
-            name, allow_patterns=wanted, ignore_patterns=["*/*"], local_files_only=offline
-        )
-    except (OSError, ValueError, hub.errors.HfHubHTTPError) as error:
-        raise _not_found(name, offline, error) from error
-    return Path(found)
-
-
-def _not_found(name: str, offline: bool, error: Exception) -> InputError:
-    if offline:
-        return InputError(
-            f"model {name!r} is no folder here and is not in the local Hugging Face cache; give "
-            "'minilm', the folder of a model, or offline=False to download it"
-        )
-    return InputError(f"model {name!r} cannot be downloaded: {str(error).splitlines()[0]}")

@@ -35,9 +35,9 @@ def check_loadable(model: FoundModel, options: Options) -> None:
 def _check_known(model: FoundModel, options: Options, transformers: Any) -> None:
     kind = model.config["model_type"]
     known = kind in transformers.CONFIG_MAPPING
-    built = [hasattr(transformers, name) for name in model.config.get("architectures") or ()]
+    names = model.config.get("architectures") or ()
     own = model.config.get("auto_map") or {}
-    if own and not (known and all(built)):
+    if own and not (known and all(hasattr(transformers, name) for name in names)):
         if options.trust_remote_code:
             return
         raise InputError(

@@ -72,8 +72,9 @@ class Options:
             raise unknown_name("dtype", self.dtype, DTYPES)
         if self.pooling is not None and self.pooling not in POOLINGS:
             raise unknown_name("pooling", str(self.pooling), POOLINGS)
-        for name in ("batch_size", "layer", "max_length", "size"):
+        for name in _WHOLE:
             check_positive(name, getattr(self, name))
+        check_unicode("prefix", self.prefix or "")
 
     @property
     def chosen(self) -> tuple[str, ...]:
@@ -138,6 +139,15 @@ def _whole(name: str, text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text):
         raise InputError(f"{name} must be a whole number of at least 1; found {text!r}")
     return int(text)
+
+
+def check_unicode(name: str, text: str) -> None:
+    """Refuse a text that cannot be written down, such as one typed in another encoding."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as problem:
+        found = f"{text[problem.start]!r} at character {problem.start + 1}"
+        raise InputError(f"{name} must be valid Unicode; found {found}") from None
 
 
 def check_positive(name: str, value: object) -> None:

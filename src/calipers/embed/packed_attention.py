@@ -5,7 +5,8 @@ row, (1, T, d); attention alone must keep to the tokens of a text. transformers 
 register an attention function of its own: this one looks up how the row divides into texts and
 takes the texts of one length together. A model is trusted with it only after a trial
 (:mod:`calipers.embed.transformer_states`): some kinds do not ask the function, or need what it
-does not know.
+does not know. Those that never ask it are refused even where their states agree: they keep texts
+apart by a mask over all tokens of the row, which grows with its square and may be of limited size.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -33,7 +35,13 @@ _HARMLESS = frozenset(
 _STEP, _LONG = 64, 768
 """Rows of a step of causal attention on a CPU; beyond so many tokens it brought nothing."""
 
-_RUNS: ContextVar[Sequence[Run]] = ContextVar("runs of the batch")
+@dataclass(eq=False)
+class _Division:
+    runs: Sequence[Run]
+    asked: bool = False
+
+
+_DIVISION: ContextVar[_Division] = ContextVar("how the batch divides")
 
 
 class NotPackableError(Exception):
@@ -42,12 +50,21 @@ class NotPackableError(Exception):
 
 @contextlib.contextmanager
 def divided(runs: Sequence[Run]) -> Iterator[None]:
-    """Say how the tokens of the batch that is now computed divide into texts."""
-    token = _RUNS.set(runs)
+    """Say how the tokens of the batch that is now computed divide into texts.
+
+    Raises
+    ------
+    NotPackableError
+        If the model's attention did not ask.
+    """
+    division = _Division(runs)
+    token = _DIVISION.set(division)
     try:
         yield
     finally:
-        _RUNS.reset(token)
+        _DIVISION.reset(token)
+    if not division.asked:
+        raise NotPackableError("attention of its own")
 
 
 @contextlib.contextmanager
@@ -114,7 +131,9 @@ def packed_attention(
     causal = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
     query, key = query.to(value.dtype), key.to(value.dtype)
     mixed = value.new_empty(query.shape[2], query.shape[1], value.shape[-1])
-    for run in _RUNS.get():
+    division = _DIVISION.get()
+    division.asked = True
+    for run in division.runs:
         parts = (_texts(each, run, query.shape[1]) for each in (query, key, value))
         mask = _window(run.length, sliding_window, causal, query.device)
         look = _plain if softcap is None else partial(_capped, cap=softcap)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from calipers.embed.cache import Cache
 from calipers.embed.precomputed import Precomputed
 from calipers.embed.protocol import Embedder, Embeddings, EncodedBatch
 from calipers.embed.rows import Rows
+from calipers.embed.sample_error import SampleError
 from calipers.embed.shelf import Shelf
 from calipers.errors import CalipersError, InputError
 from calipers.progress import Advance, Progress, Silent
@@ -64,8 +66,9 @@ def embed_samples(
     shelf, rows = Shelf(cache, embedder), Rows(len(samples), embedder.views)
     with (progress or Silent()).task(f"Embedding {samples.name}", len(samples)) as advance:
         pieces = _pieces(samples, embedder, shelf, rows, advance)
-        for piece, prepared in ahead(pieces, lambda piece: _prepare(piece, embedder)):
-            batch = _encode(prepared, embedder)
+        for piece, prepared in ahead(pieces, lambda piece: _prepare(piece, embedder, samples.name)):
+            with _named(piece, samples.name):
+                batch = _encode(prepared, embedder)
             _check_rows(batch, piece.size, embedder)
             rows.put(piece.chunk.start + piece.first, batch)
             if piece.closes:
@@ -146,10 +149,20 @@ def _pieces(
             yield _Piece(chunk, first, min(first + step, len(chunk.items)))
 
 
-def _prepare(piece: _Piece, embedder: Embedder) -> Any:
+def _prepare(piece: _Piece, embedder: Embedder, name: str) -> Any:
     items = _part(piece.chunk.items, piece.first, piece.last)
     prepare = getattr(embedder, "prepare", None)
-    return items if prepare is None else prepare(items)
+    with _named(piece, name):
+        return items if prepare is None else prepare(items)
+
+
+@contextmanager
+def _named(piece: _Piece, name: str) -> Iterator[None]:
+    """Have errors about a sample count from the beginning of the set, and name it."""
+    try:
+        yield
+    except SampleError as error:
+        raise error.behind(piece.chunk.start + piece.first, name) from error
 
 
 def _part(items: Any, first: int, last: int) -> Any:

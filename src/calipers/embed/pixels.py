@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.embed.image_checks import Image, checked_images, size_words
+from calipers.embed.memory import free_memory
 from calipers.embed.options import Options
 from calipers.embed.protocol import EncodedBatch
 from calipers.errors import InputError
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from calipers.samples import SampleSet
 
 TAKES = frozenset({"size"})
+COPIES = 4
+"""How many times the reference's vectors a comparison holds: two sets, and each of them scaled."""
 
 
 def load(name: str, options: Options) -> Pixels:
@@ -55,10 +58,18 @@ class Pixels:
         self.identity = f"embedder:pixels|size:{side}|pillow:{version('pillow')}"
 
     def fitted(self, samples: SampleSet) -> Pixels:
-        """Take the size of the reference's first image as the one that all must have."""
+        """Take the size of the reference's first image as the one that all must have.
+
+        Raises
+        ------
+        InputError
+            If so many numbers of images as they are would not fit in memory.
+        """
         if self._size is not None:
             return self
-        return Pixels(_like=next(checked_images([samples[0]])))
+        first = next(checked_images([samples[0]]))
+        _check_fits(samples, first)
+        return Pixels(_like=first)
 
     def embed(self, samples: Sequence[Any]) -> EncodedBatch:
         """Lay out the pixels of images.
@@ -98,3 +109,15 @@ class Pixels:
             side = (self._size, self._size)
             image = np.asarray(Pillow.fromarray(image).resize(side, Pillow.Resampling.BILINEAR))
         return image.astype(np.float32) / np.float32(255)
+
+
+def _check_fits(samples: SampleSet, first: Image) -> None:
+    needed, free = COPIES * len(samples) * first.size * 4, free_memory("cpu", None)
+    if free is None or needed <= free:
+        return
+    raise InputError(
+        f"{samples.name}: {len(samples):,} images of {size_words(first)} pixels, each pixel by "
+        f"pixel, need about {needed / 1e9:,.1f} GB for a comparison, but {free / 1e9:,.1f} GB are "
+        "free: bring them to a smaller square with the option size, as in 'pixels:size=64', or "
+        "choose a vision model"
+    )

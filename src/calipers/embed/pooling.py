@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from calipers.errors import unknown_name
+from calipers.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -62,6 +62,31 @@ class SentencePlan:
         for *_, activation in self.dense:
             if activation not in ACTIVATIONS:
                 raise unknown_name("activation", activation, ACTIVATIONS)
+
+    def check_width(self, width: int, name: str) -> None:
+        """Refuse dense layers that do not fit behind each other and behind pooling.
+
+        Parameters
+        ----------
+        width
+            Numbers in a state.
+        name
+            What to call the model.
+
+        Raises
+        ------
+        InputError
+            If one takes vectors of another size than it is given.
+        """
+        found = width * len(self.pooling.split("+"))
+        for weight, _, _ in self.dense:
+            if weight.shape[1] != found:
+                raise InputError(
+                    f"the model {name!r} has a dense layer for vectors of {weight.shape[1]} "
+                    f"numbers, but pooling {self.pooling!r} gives it {found}; leave the pooling to "
+                    "the model"
+                )
+            found = weight.shape[0]
 
     def on(self, device: str) -> SentencePlan:
         """Bring the weights of the dense layers to a device."""

@@ -8,7 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from calipers.embed.model_files import read_config
 from calipers.errors import InputError, require
+
+_POSITIONS = ("max_position_embeddings", "max_encoder_position_embeddings", "max_seq_len")
+"""What kinds of models call the number of their positions."""
+ENCODERS = frozenset({"t5", "mt5", "umt5"})
+"""Encoder–decoders of which transformers builds the encoder alone."""
 
 
 def load_model(
@@ -39,16 +45,18 @@ def load_model(
     transformers = require("transformers", extra="text", purpose=f"the model {str(folder)!r}")
     with quiet(transformers):
         try:
-            model, loading = transformers.AutoModel.from_pretrained(
+            model, loading = _class(transformers, folder).from_pretrained(
                 str(folder),
                 local_files_only=True,
                 use_safetensors=None if allow_pickle else True,
                 trust_remote_code=trust_remote_code,
                 output_loading_info=True,
+                ignore_mismatched_sizes=True,  # so that they can be named
                 **{_dtype_word(transformers): "auto" if stored_dtype else "float32"},
             )
         except Exception as error:  # transformers raises whatever a broken file leads to
             raise unreadable(folder, "model", error) from error
+    _check_shapes(folder, loading["mismatched_keys"])
     _check_complete(folder, model, loading["missing_keys"])
     model.config.use_cache = False
     encoder = model.get_encoder() if model.config.is_encoder_decoder else model
@@ -75,28 +83,33 @@ def load_tokenizer(folder: Path, *, trust_remote_code: bool = False) -> Any:
 
 def layer_count(model: Any) -> int:
     """How many layers a model has; of one that also sees images, those that read text."""
-    config = model.config
-    if not hasattr(config, "num_hidden_layers"):
-        config = config.get_text_config()
-    return int(config.num_hidden_layers)
+    return int(_text_config(model, "num_hidden_layers").num_hidden_layers)
 
 
 def position_limit(model: Any) -> int | None:
     """How many tokens the model has positions for; None where they are relative."""
     table = _padded_positions(model)
     if table is not None:
-        return int(table.num_embeddings - table.padding_idx - 1)
-    config = model.config
-    if not hasattr(config, "max_position_embeddings") and hasattr(config, "get_text_config"):
-        config = config.get_text_config()
-    found = getattr(config, "max_position_embeddings", None)
-    return int(found) if found and found > 0 else None
+        return int(len(table.weight) - table.padding_idx - 1)
+    for name in _POSITIONS:
+        found = getattr(_text_config(model, name), name, None)
+        if found is not None:
+            return int(found) if found > 0 else None
+    return None
 
 
 def padding_position(model: Any) -> int | None:
     """The number of the padding token where positions are counted from behind it."""
     table = _padded_positions(model)
     return None if table is None else int(table.padding_idx)
+
+
+def _text_config(model: Any, name: str) -> Any:
+    """The configuration that has an attribute: the model's, or that of the part that reads text."""
+    config = model.config
+    if hasattr(config, name) or not hasattr(config, "get_text_config"):
+        return config
+    return config.get_text_config()
 
 
 def _padded_positions(model: Any) -> Any:
@@ -133,7 +146,28 @@ def quiet(transformers: Any) -> Iterator[None]:
 def unreadable(folder: Path, part: str, error: Exception) -> InputError:
     """Say that transformers cannot load a part of a model's folder."""
     reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    if isinstance(error, KeyError):
+        reason = f"its files lack the entry {reason}"
+    if "weights_only" in reason:  # torch would advise to let the file run its code
+        reason = "its pickled weights hold more than tensors, which is not read even with leave"
     return InputError(f"{folder}: transformers cannot load the {part}: {reason}")
+
+
+def _class(transformers: Any, folder: Path) -> Any:
+    """What loads the model: of T5 and its kin the encoder alone, which may be all there is."""
+    config = read_config(folder)
+    if config.get("model_type") in ENCODERS:
+        return transformers.AutoModelForTextEncoding
+    alone = [name for name in config.get("architectures") or () if name.endswith("EncoderModel")]
+    return getattr(transformers, alone[0] if alone else "AutoModel", transformers.AutoModel)
+
+
+def _check_shapes(folder: Path, wrong: Any) -> None:
+    for name, stored, needed in sorted(wrong):
+        raise InputError(
+            f"{folder}: the weights do not fit config.json: {name} has the shape {tuple(stored)}, "
+            f"but must have {tuple(needed)}"
+        )
 
 
 def _check_complete(folder: Path, model: Any, missing: Any) -> None:

@@ -14,12 +14,15 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from threading import Thread
 from typing import Any
 
 import numpy as np
 
 from calipers.embed.catalogue import MODEL, EmbedderChoice
 from calipers.embed.protocol import Embedder, EncodedBatch
+from calipers.embed.sample_error import SampleError
 from calipers.errors import CalipersError, InputError
 
 PER_PROCESS = 256
@@ -34,18 +37,34 @@ def in_processes(choice: EmbedderChoice, processes: int) -> Embedder:
     InputError
         If it runs no model on the processor.
     """
-    if choice.module not in (MODEL, "calipers.embed.minilm"):
+    if not may_divide(choice):
         raise InputError(
             f"processes have a meaning for models on the CPU; {choice.shown!r} is none: leave "
             "--processes (processes= in Python) out"
         )
     model = choice.load()
+    check_divides(choice, model)
+    return SideBySide(model, choice, processes)
+
+
+def may_divide(choice: EmbedderChoice) -> bool:
+    """Tell whether an embedder runs a model, so that processes could help."""
+    return choice.module in (MODEL, "calipers.embed.minilm")
+
+
+def check_divides(choice: EmbedderChoice, model: Embedder) -> None:
+    """Refuse processes for a model that runs elsewhere than on the processor.
+
+    Raises
+    ------
+    InputError
+        If it does.
+    """
     if model.signature.get("device") != "cpu":
         raise InputError(
             f"processes have a meaning on the CPU; {choice.shown!r} runs on "
             f"{model.signature.get('device')}: leave --processes (processes= in Python) out"
         )
-    return SideBySide(model, choice, processes)
 
 
 class SideBySide:
@@ -68,13 +87,8 @@ class SideBySide:
         self.reads = getattr(model, "reads", frozenset({"texts"}))
         self._step = getattr(model, "at_once", PER_PROCESS)
         self.at_once = self._step * processes
-        threads = max(1, _cores() // processes)
-        self._pool = ProcessPoolExecutor(
-            processes,
-            mp_context=get_context("spawn"),
-            initializer=_begin,
-            initargs=(choice, threads),
-        )
+        self._choice, self._processes = choice, processes
+        self._crew: Crew | None = None
 
     def embed(self, samples: Sequence[Any]) -> EncodedBatch:
         """Embed samples, in their order.
@@ -85,14 +99,46 @@ class SideBySide:
             If a process was ended from outside, as for want of memory.
         """
         parts = [samples[i : i + self._step] for i in range(0, len(samples), self._step)]
+        crew = self._crew = self._crew or Crew(self._choice, self._processes)
         try:
-            found = list(self._pool.map(_embed, parts))
-        except BrokenProcessPool as error:
-            raise CalipersError(
-                "a process that embeds has ended without a word, most likely for want of memory; "
-                "take fewer processes"
-            ) from error
+            found = list(crew.pool.map(_embed, range(0, len(samples), self._step), parts))
+        except BaseException as error:
+            self._crew = None
+            crew.dismiss()
+            if isinstance(error, BrokenProcessPool):
+                raise CalipersError(
+                    "a process that embeds has ended without a word, most likely for want of "
+                    "memory; take fewer processes"
+                ) from error
+            raise
         return _joined(found, self.views)
+
+
+class Crew:
+    """Processes that embed, for as long as this one wants them and is there itself.
+
+    Parameters
+    ----------
+    choice
+        What they load the embedder by.
+    processes
+        How many.
+    """
+
+    def __init__(self, choice: EmbedderChoice, processes: int) -> None:
+        context = get_context("spawn")
+        rope, self._rope = context.Pipe(duplex=False)
+        self.pool = ProcessPoolExecutor(
+            processes,
+            mp_context=context,
+            initializer=_begin,
+            initargs=(choice, max(1, _threads() // processes), rope),
+        )
+
+    def dismiss(self) -> None:
+        """End them at once, in the middle of their work."""
+        self._rope.close()
+        self.pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _joined(parts: Sequence[EncodedBatch], views: Sequence[str]) -> EncodedBatch:
@@ -100,20 +146,31 @@ def _joined(parts: Sequence[EncodedBatch], views: Sequence[str]) -> EncodedBatch
     return EncodedBatch(joined, np.concatenate([part.truncated for part in parts]))
 
 
-def _begin(choice: EmbedderChoice, threads: int) -> None:
+def _begin(choice: EmbedderChoice, threads: int, rope: Connection) -> None:
     """Load the embedder in a new process; Ctrl-C is left to the first one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_leave_with, args=(rope,), daemon=True).start()
     os.environ["RAYON_NUM_THREADS"] = str(threads)
     _own["embedder"] = choice.load()
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(threads)
 
 
-def _embed(samples: Sequence[Any]) -> EncodedBatch:
-    return _own["embedder"].embed(samples)
+def _leave_with(rope: Connection) -> None:
+    """End this process when the first one lets go: it dismisses this one, or was killed."""
+    rope.poll(None)
+    os._exit(1)
 
 
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def _embed(first: int, samples: Sequence[Any]) -> EncodedBatch:
+    try:
+        return _own["embedder"].embed(samples)
+    except SampleError as error:
+        raise error.behind(first) from error
+
+
+def _threads() -> int:
+    """Count the threads to share: as many as torch would take here, which limits may lower."""
+    if "torch" in sys.modules:
+        return int(sys.modules["torch"].get_num_threads())
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

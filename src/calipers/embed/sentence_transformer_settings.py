@@ -8,6 +8,7 @@ from typing import Any
 
 from calipers.embed.model_folder import FoundModel
 from calipers.embed.options import Options
+from calipers.embed.pretrained import ENCODERS
 from calipers.embed.sentence_transformer_files import TRANSFORMER_CONFIGS, read_settings
 from calipers.errors import InputError
 
@@ -37,7 +38,8 @@ _ALTERING = ("model", "config", "tokenizer", "processor")
 _TEXT = {"method": "forward", "method_output_name": "last_hidden_state"}
 _ENCODERS = frozenset(
     {
-        *("t5", "mt5", "umt5", "longt5", "switch_transformers", "m2m_100", "marian", "pegasus"),
+        *ENCODERS,
+        *("longt5", "switch_transformers", "m2m_100", "marian", "pegasus"),
         *("pegasus_x", "blenderbot", "blenderbot-small", "prophetnet"),
     }
 )
@@ -85,9 +87,10 @@ def is_ordinary(own: Mapping[str, Any], config: Mapping[str, Any]) -> bool:
         return False
     if own.get("module_output_name", "token_embeddings") != "token_embeddings":
         return False
-    # Of other encoder–decoders the library reads the decoder, and encoders that were saved alone
-    # can be loaded by their own class only
-    if bool(config.get("is_encoder_decoder")) != (config.get("model_type") in _ENCODERS):
+    # Of other encoder–decoders the library reads the decoder, and most encoders that were saved
+    # alone can be loaded by their own class only
+    kind, whole = config.get("model_type"), bool(config.get("is_encoder_decoder"))
+    if kind not in ENCODERS and whole != (kind in _ENCODERS):
         return False
     return bool(own.get("transformer_task", "feature-extraction") == "feature-extraction")
 

@@ -1,10 +1,11 @@
 """Any text model of transformers as an embedder, with two views from one forward pass.
 
 ``meaning`` is what a kind of model is usually read by: the state of the last token after the last
-layer of a causal model, as mauve-text has it, the mean over tokens of any other, or what a :class:`~calipers.embed.pooling.SentencePlan` says. ``form`` is the
-mean over tokens after a lower layer (:func:`calipers.embed.layers.form_layer`), as it is: it sees
-style and word order, and less of the topic. Neither sees what stands behind the first `max_length`
-tokens of a text.
+layer of a causal model, as mauve-text has it, the mean over tokens of any other, or what a
+:class:`~calipers.embed.pooling.SentencePlan` says. ``form`` is the mean over tokens after a lower
+layer (:func:`calipers.embed.layers.form_layer`), as it is: it sees style and word order, and less
+of the topic. Neither sees what stands behind the first `max_length` tokens of a text, or before
+the last ones where the model's tokenizer cuts texts on the left.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from calipers.embed.pooling import SentencePlan, pool
 from calipers.embed.pretrained import load_model, load_tokenizer
 from calipers.embed.protocol import EncodedBatch
 from calipers.embed.transformer_states import TransformerStates
-from calipers.embed.transformer_tokens import Reader, Tokens, encoder, end_marks, longest, stand_in
+from calipers.embed.transformer_tokens import Reader, Tokens, encoder, longest, marks, stand_in
 from calipers.errors import CalipersError, require
 
 _WORDS = {"last": "last_token", "mean": "mean_tokens", "max": "max_tokens"}
@@ -66,21 +67,21 @@ class TransformersEmbedder:
         self.name = model.name
         self._options, self._layer = options, 0
         self._device = choose_device(options.device, torch)
-        asked = choose_dtype(options.dtype, self._device, torch)
+        dtype = choose_dtype(options.dtype, self._device, torch)
         tokenizer = load_tokenizer(model.folder, trust_remote_code=options.trust_remote_code)
         encode = encoder(tokenizer)
-        marks = len(encode([""])[0])
+        starts, ends = marks(encode)
         usual = None if plan is None else plan.max_length
 
         def reach(positions: int | None) -> int:
-            length = options.max_length
-            return longest(length, usual, tokenizer=tokenizer, positions=positions, marks=marks)
+            asked, most = options.max_length, len(starts) + len(ends)
+            return longest(asked, usual, tokenizer=tokenizer, positions=positions, marks=most)
 
         self._states = TransformerStates(
             lambda stored: _load(model, options, stored),
             self._choose,
             device=self._device,
-            dtype=getattr(torch, asked),
+            dtype=getattr(torch, dtype),
             reach=reach,
             name=model.name,
         )
@@ -88,18 +89,22 @@ class TransformersEmbedder:
         self._reader = Reader(
             name=model.name,
             encode=encode,
-            ends=end_marks(encode),
+            starts=starts,
+            ends=ends,
             stand_in=stand_in(tokenizer, self._states.vocabulary),
             vocabulary=self._states.vocabulary,
             max_length=self._states.reach,
             prefix=self._plan.prefix,
             lower=self._plan.lower,
+            cut_left=tokenizer.truncation_side == "left",
         )
         self._batches = Batches(
             max_tokens=token_budget(self._device, torch),
             max_texts=options.batch_size,
             name=model.name,
         )
+        width = self._states(torch.tensor([0]), [Run(0, 1, 1)])[self._layer].shape[1]
+        self._plan.check_width(width, model.name)
         self._widths = {view: len(row[0]) for view, row in self._vectors([0], [Run(0, 1, 1)])}
         self._sign(model)
 

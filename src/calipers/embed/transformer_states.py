@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import torch
+import transformers
 from torch import Tensor
 
 from calipers.embed import packed_attention
@@ -19,7 +20,7 @@ from calipers.embed.batching import Run
 from calipers.embed.captured import Captured, States, Whole
 from calipers.embed.fast_linear import quicken, widen
 from calipers.embed.halving import is_out_of_memory
-from calipers.embed.pretrained import layer_count, padding_position, position_limit
+from calipers.embed.pretrained import layer_count, padding_position, position_limit, quiet
 from calipers.embed.trial import Forward, Trial
 from calipers.errors import InputError
 
@@ -78,12 +79,13 @@ class TransformerStates:
     ) -> None:
         self._load, self._device, self.dtype, self._name = load, device, dtype, name
         model = self._fresh()
-        self.layers, self.vocabulary = layer_count(model), _vocabulary(model)
+        self.layers, self.vocabulary = layer_count(model), _vocabulary(model, name)
         self.wanted = frozenset(choose(self.layers))
         self.reach = reach(position_limit(model))
         self._padding = padding_position(model)
         self.packed = False
-        self._prepare(model)
+        with quiet(transformers):
+            self._prepare(model)
 
     def __call__(self, tokens: Tensor, runs: Sequence[Run]) -> States:
         """Compute the states of some texts.
@@ -101,7 +103,7 @@ class TransformerStates:
             Layer to tensor of shape (T, d).
         """
         tokens = tokens.to(self._device)
-        with torch.inference_mode():
+        with torch.inference_mode(), quiet(transformers):
             return self._in_one(tokens, runs) if self.packed else self._by_length(tokens, runs)
 
     def _by_length(self, tokens: Tensor, runs: Sequence[Run]) -> States:
@@ -125,17 +127,13 @@ class TransformerStates:
         except RuntimeError as error:
             if not is_out_of_memory(error):
                 raise
-        raise InputError(
-            f"the model {self._name!r} does not fit in the memory of {self._device}; "
-            "choose dtype 'auto', a smaller model or device 'cpu'"
-        )
+        raise self._too_large()
 
     def _prepare(self, model: Any) -> None:
         """Find the fastest way whose states agree with those of plain code."""
         trial = _trial(model, self.vocabulary, self.reach)
-        self._forward: Callable[..., States] = Whole(model, self.wanted)
-        self.causal = trial.is_causal(self._by_length)
-        expected = trial.alone(self._by_length)
+        self._forward: Callable[..., States] = Whole(model, self.layers, self.wanted)
+        expected = self._by_plain_code(trial)
         for way in (self._fast, self._cut):
             if model is None:
                 model = self._fresh()
@@ -145,7 +143,26 @@ class TransformerStates:
             except (LookupError, TypeError, AttributeError, RuntimeError, ValueError):
                 pass  # a model that is built otherwise; the next way asks less of it
             model, self._forward, self.dtype = None, _nothing, torch.float32
-        self._forward = Whole(self._fresh(), self.wanted)
+        self._forward = Whole(self._fresh(), self.layers, self.wanted)
+
+    def _by_plain_code(self, trial: Trial) -> States:
+        try:
+            self.causal = trial.is_causal(self._by_length)
+            return trial.alone(self._by_length)
+        except Exception as error:  # models that read something else raise anything
+            if is_out_of_memory(error):
+                raise self._too_large() from error
+            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            raise InputError(
+                f"the model {self._name!r} gives no states of all layers for a short text, so it "
+                f"is of a kind that cannot be used here: {reason}"
+            ) from error
+
+    def _too_large(self) -> InputError:
+        return InputError(
+            f"the model {self._name!r} does not fit in the memory of {self._device}; "
+            "choose dtype 'auto', a smaller model or device 'cpu'"
+        )
 
     def _fast(self, model: Any, trial: Trial, expected: States) -> bool:
         self._forward = Captured(model, self.layers, self.wanted)
@@ -220,8 +237,14 @@ def _text_config(model: Any) -> Any:
     return config.get_text_config() if hasattr(config, "get_text_config") else config
 
 
-def _vocabulary(model: Any) -> int:
-    return int(model.get_input_embeddings().weight.shape[0])
+def _vocabulary(model: Any, name: str) -> int:
+    try:
+        return len(model.get_input_embeddings().weight)
+    except (NotImplementedError, AttributeError) as error:
+        raise InputError(
+            f"the model {name!r} ({model.config.model_type}) holds no table with a vector for each "
+            "token, so it is of a kind that cannot be used here"
+        ) from error
 
 
 def _places(tokens: Tensor, runs: Sequence[Run], padding: int | None) -> Tensor:

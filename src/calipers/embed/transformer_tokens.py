@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.embed.minilm import not_a_text
+from calipers.embed.sample_error import SampleError
 from calipers.embed.token_states import Encode, closing
 from calipers.errors import InputError
 
@@ -45,8 +46,8 @@ class Reader:
         What to call the embedder in errors.
     encode
         Texts to ids of tokens, marks included.
-    ends
-        Ids of the tokens that close a text; they are kept where it is cut.
+    starts, ends
+        Ids of the tokens that open and close a text; they are kept where it is cut.
     stand_in
         The token that stands for a text without any.
     vocabulary
@@ -57,19 +58,23 @@ class Reader:
         Put before every text.
     lower
         Whether texts are turned to lower case.
+    cut_left
+        Whether a long text loses its beginning, as some tokenizers have it, and not its end.
     """
 
     name: str
     encode: Encode
+    starts: tuple[int, ...]
     ends: tuple[int, ...]
     stand_in: int
     vocabulary: int
     max_length: int
     prefix: str = ""
     lower: bool = False
+    cut_left: bool = False
 
     def read(self, samples: Sequence[Any]) -> Tokens:
-        """Make tokens of texts or lists of ids; a long text keeps its beginning and its end marks.
+        """Make tokens of texts or lists of ids; a long text is cut between its marks.
 
         Raises
         ------
@@ -103,31 +108,36 @@ class Reader:
                 f"{self.name}: the prefix {self.prefix!r} can be put before texts only, not before "
                 "token ids; leave it out, or give its tokens with the others"
             )
-        return [self._row(row, sample) for row, sample in enumerate(samples, start=1)]
+        return [self._ids(row, sample) for row, sample in enumerate(samples)]
 
-    def _row(self, row: int, sample: Any) -> NDArray[np.int32]:
+    def _ids(self, row: int, sample: Any) -> NDArray[np.int32]:
         ids = np.asarray(sample)
         if ids.ndim != 1 or (len(ids) and ids.dtype.kind not in "iu"):
-            raise InputError(
-                f"row {row} must be a text or a list of token ids; found {type(sample).__name__}"
+            raise SampleError(
+                row, f"must be a text or a list of token ids; found {type(sample).__name__}"
             )
         outside = np.flatnonzero((ids < 0) | (ids >= self.vocabulary))
         if len(outside):
-            raise InputError(
-                f"row {row}: token ids must be 0 to {self.vocabulary - 1}, which are those that "
-                f"{self.name} knows; found {ids[outside[0]]} at place {outside[0] + 1}"
+            raise SampleError(
+                row,
+                f"token ids must be 0 to {self.vocabulary - 1}, which are those that {self.name} "
+                f"knows; found {ids[outside[0]]} at place {outside[0] + 1}",
             )
         return ids.astype(np.int32)
 
     def _cut(self, ids: NDArray[np.int32]) -> NDArray[np.int32]:
         if not len(ids):
             return np.array([self.stand_in], dtype=np.int32)
-        if len(ids) <= self.max_length:
+        over = len(ids) - self.max_length
+        if over <= 0:
             return ids
-        tail = len(self.ends)
-        if not tail or tuple(ids[-tail:].tolist()) != self.ends:  # ids given without marks
-            return ids[: self.max_length]
-        return np.concatenate([ids[: self.max_length - tail], ids[-tail:]])
+        # Ids may be given without marks
+        opened = tuple(ids[: len(self.starts)].tolist()) == self.starts
+        closed = tuple(ids[len(ids) - len(self.ends) :].tolist()) == self.ends
+        first = len(self.starts) * opened
+        if not self.cut_left:
+            first = max(self.max_length - len(self.ends) * closed, 0)
+        return np.delete(ids, slice(first, first + over))
 
 
 def encoder(tokenizer: Any) -> Encode:
@@ -143,10 +153,11 @@ def encoder(tokenizer: Any) -> Encode:
     return encode
 
 
-def end_marks(encode: Encode) -> tuple[int, ...]:
-    """Ids of the tokens that close every text."""
+def marks(encode: Encode) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Ids of the tokens that open every text, and of those that close it."""
     empty = encode([""])[0]
-    return tuple(empty[len(empty) - closing(encode) :])
+    middle = len(empty) - closing(encode)
+    return tuple(empty[:middle]), tuple(empty[middle:])
 
 
 def stand_in(tokenizer: Any, vocabulary: int) -> int:

@@ -44,7 +44,7 @@ class ImageProcessor:
     """
 
     def __init__(self, folder: Path, *, trust_remote_code: bool = False) -> None:
-        self.file_hash = _file_hash(folder)
+        self._folder, self.file_hash = folder, _file_hash(folder)
         self._process = _load(folder, trust_remote_code)
 
     def __call__(self, images: Iterable[Any]) -> list[Pixels]:
@@ -55,15 +55,16 @@ class ImageProcessor:
         InputError
             If one of them is no uint8 array of shape (height, width, 3), or cannot be prepared.
         """
-        return [self._one(image, row) for row, image in enumerate(checked_images(images), start=1)]
+        return [self._one(image) for image in checked_images(images)]
 
-    def _one(self, image: Image, row: int) -> Pixels:
+    def _one(self, image: Image) -> Pixels:
         try:
             # A picture three pixels high could be taken for three channels
             found = self._process(image, return_tensors="np", input_data_format="channels_last")
         except (ValueError, ZeroDivisionError, OverflowError, TypeError) as error:
             raise InputError(
-                f"image {row}, {size_words(image)} pixels, cannot be prepared for the model: {error}"
+                f"{self._folder}: an image of {size_words(image)} pixels cannot be prepared as "
+                f"this model wants it: {error}"
             ) from error
         return np.asarray(found["pixel_values"][0], dtype=np.float32)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from calipers.embed import Embedder, EmbedderChoice
+from calipers.embed.processes import check_divides, may_divide
 from calipers.errors import InputError
 from calipers.progress import Progress
 
@@ -49,7 +50,15 @@ def name_embedders(embedders: Any) -> Named:
     return dict(zip(names, choices, strict=True))
 
 
-def try_embedders(named: Named, kind: str, progress: Progress) -> int:
+def processes_of(each: Embedder | EmbedderChoice, processes: int | None) -> int | None:
+    """Give the processes that embed by one of several embedders: one where more cannot help."""
+    divides = isinstance(each, EmbedderChoice) and may_divide(each)
+    return processes if divides else None
+
+
+def try_embedders(
+    named: Named, kind: str, progress: Progress, *, processes: int | None = None
+) -> int:
     """Load every embedder once and let it go; tell how many columns they give.
 
     A misspelt last one is found before the first has embedded for an hour. One after another, so
@@ -58,15 +67,23 @@ def try_embedders(named: Named, kind: str, progress: Progress) -> int:
     Raises
     ------
     InputError
-        If one cannot be loaded or does not read samples of this kind, two are the same, or they
-        give fewer than two columns.
+        If one cannot be loaded or does not read samples of this kind, two are the same, they
+        give fewer than two columns, or processes are asked for that could help none of them or
+        not with a model where it runs.
     """
+    if processes not in (None, 1) and not any(processes_of(e, processes) for e in named.values()):
+        raise InputError(
+            f"processes have a meaning for models on the CPU; {', '.join(named)}: none of these is "
+            "one, so leave --processes (processes= in Python) out"
+        )
     seen: dict[str, str] = {}
     columns = 0
     with progress.task("Trying embedders", len(named)) as advance:
         for name, each in named.items():
             model = each.load() if isinstance(each, EmbedderChoice) else each
             _check_kind(name, model, kind)
+            if isinstance(each, EmbedderChoice) and processes_of(each, processes) not in (None, 1):
+                check_divides(each, model)
             if model.identity in seen:
                 raise InputError(
                     f"the embedders {seen[model.identity]!r} and {name!r} are one and the same; "

@@ -18,7 +18,7 @@ from calipers.metrics.keys import COUNTING
 from calipers.progress import Advance, Progress, Silent
 from calipers.report.names import HEADLINE
 from calipers.road.agree_build import Verdict, build
-from calipers.road.agree_embedders import name_embedders, try_embedders
+from calipers.road.agree_embedders import name_embedders, processes_of, try_embedders
 from calipers.road.intake import as_systems
 from calipers.road.run import compare
 from calipers.road.text_scores import VIEW as TEXT
@@ -74,7 +74,7 @@ def agree(
         Where embeddings are kept, and whether. If one embedder fails, those that are done are not
         embedded again.
     processes, threads
-        As for :func:`calipers.compare`.
+        As for :func:`calipers.compare`; embedders that run no model embed in this process.
     progress
         What shows how far it is.
 
@@ -94,7 +94,7 @@ def agree(
     named = name_embedders(embedders)
     sides = _read(reference, generated, field)
     watch = progress or Silent()
-    try_embedders(named, sides[0].kind, watch)
+    try_embedders(named, sides[0].kind, watch, processes=processes)
     verdicts: list[Verdict] = []
     found: Comparison | None = None
     for name, embedder in named.items():
@@ -114,7 +114,7 @@ def agree(
             keep_sizes=keep_sizes,
             cache_dir=cache_dir,
             cache=cache,
-            processes=processes,
+            processes=processes_of(embedder, processes),
             threads=threads,
             progress=_Named(watch, name),
         )

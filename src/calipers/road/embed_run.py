@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from calipers.embed import Cache, Embeddings, embed_samples
-from calipers.errors import InputError
+from calipers.errors import InputError, unknown_name
 from calipers.estimate.tiles import limit_threads
 from calipers.progress import Progress, Silent
-from calipers.road.embedder import AnyEmbedder, open_embedder, usual_warnings
+from calipers.road.embedder import AnyEmbedder, open_unfitted, usual_warnings
 from calipers.samples import SampleSet, as_sample_set
 
 
@@ -49,6 +49,7 @@ def embed(
     *,
     embedder: AnyEmbedder = None,
     fit_on: Any = None,
+    view: str | None = None,
     field: str | None = None,
     cache_dir: str | Path | None = None,
     cache: bool = True,
@@ -67,19 +68,31 @@ def embed(
     fit_on
         For an embedder that must be fitted, the samples to fit it to (the reference of the
         comparison to come); by default `samples`.
+    view
+        The view that is wanted: one that the embedder does not give is refused before the work.
     field, cache_dir, cache, processes, threads, progress
         As for :func:`calipers.compare`.
 
     Raises
     ------
     InputError
-        If samples cannot be read, hold vectors already, or the embedder does not read them.
+        If samples cannot be read, hold vectors already, or the embedder does not read them, does
+        not give that view, or is not fitted to any samples.
     """
     held = as_sample_set(samples, field=field)
     if held.kind == "vectors":
         raise InputError(f"{held.name}: holds vectors already; there is nothing to embed")
     base = held if fit_on is None else as_sample_set(fit_on, field=field)
-    model = open_embedder(embedder, [base], processes=processes)
+    model = open_unfitted(embedder, base, processes=processes)
+    if view is not None and view not in model.views:
+        raise unknown_name("view", view, model.views)
+    if hasattr(model, "fitted"):
+        model = model.fitted(base)
+    elif fit_on is not None:
+        raise InputError(
+            f"the embedder {model.name!r} is not fitted to any samples; leave --fit-on (fit_on= in "
+            "Python) out"
+        )
     store = Cache(None if cache_dir is None else Path(cache_dir)) if cache else None
     with limit_threads(threads):
         found = embed_samples(held, model, cache=store, progress=progress or Silent())

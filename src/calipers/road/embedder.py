@@ -51,14 +51,28 @@ def open_embedder(
         If there is no such embedder, or it does not read samples of this kind.
     """
     first = sets[0]
-    model = _loaded(wanted, first, processes, options)
-    check_reads(first, model)
+    model = open_unfitted(wanted, first, processes=processes, **options)
     fit = getattr(model, "fitted", None)
     if fit is None:
         return model
     together = fit_on_all and first.kind != "images"
     fitted: Embedder = fit(chain.from_iterable(sets) if together else first)
     return fitted
+
+
+def open_unfitted(
+    wanted: AnyEmbedder, samples: SampleSet, *, processes: int | None = None, **options: Any
+) -> Embedder:
+    """Load an embedder as :func:`open_embedder` does; one that must be fitted is not, yet.
+
+    Raises
+    ------
+    InputError
+        If there is no such embedder, or it does not read samples of this kind.
+    """
+    model = _loaded(wanted, samples, processes, options)
+    check_reads(samples, model)
+    return model
 
 
 def usual_warnings(wanted: AnyEmbedder, samples: SampleSet) -> tuple[str, ...]:

@@ -17,11 +17,11 @@ from calipers.metrics.catalogue import Choice, check_extras, choose
 from calipers.metrics.pair import Settings
 from calipers.progress import Progress, Silent
 from calipers.road import probe_choices as checked
-from calipers.road.embedder import AnyEmbedder
+from calipers.road.embedder import AnyEmbedder, open_unfitted
 from calipers.road.intake import FEW, Cut, summarise
 from calipers.road.probe_changes import Change, change_set
 from calipers.road.probe_found import UNCHANGED, Found
-from calipers.road.probe_vectors import Halves, Sides, Vectors, open_unfitted
+from calipers.road.probe_vectors import Halves, Sides, Vectors
 from calipers.road.scoring import score_pair
 from calipers.score import Score
 

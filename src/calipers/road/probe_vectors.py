@@ -5,46 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed import (
-    Cache,
-    Embedder,
-    EmbedderChoice,
-    Embeddings,
-    check_reads,
-    embed_samples,
-)
+from calipers.embed import Cache, Embedder, Embeddings, embed_samples
 from calipers.progress import Progress
-from calipers.road.embedder import AnyEmbedder, open_embedder
 from calipers.samples import SampleSet
 
 MOVED = 1e-4
 """A vector is another one where it differs by more than this share of its length."""
 
 Rows = NDArray[np.intp]
-
-
-def open_unfitted(wanted: AnyEmbedder, texts: SampleSet, *, processes: int | None) -> Embedder:
-    """Load the embedder of a probe; one that must be fitted is left for the halves to fit.
-
-    Raises
-    ------
-    InputError
-        If there is no such embedder, or it does not read texts.
-    """
-    choice = EmbedderChoice(wanted) if isinstance(wanted, str) else wanted
-    model: AnyEmbedder = choice
-    if isinstance(choice, EmbedderChoice) and processes in (None, 1):
-        model = choice.load()
-    if not hasattr(model, "fitted"):
-        return open_embedder(model, [texts], processes=processes)
-    unfitted = cast(Embedder, model)
-    check_reads(texts, unfitted)
-    return unfitted
 
 
 @dataclass(frozen=True)

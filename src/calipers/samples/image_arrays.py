@@ -14,7 +14,7 @@ from calipers.samples.hashing import digest_pixels, hash_images
 from calipers.samples.held import Kind
 from calipers.samples.image_pixels import as_rgb
 from calipers.samples.images import Image, Images, mode_note, size_note
-from calipers.samples.vectors import read_only
+from calipers.samples.vectors import as_array, read_only
 
 CHANNELS = (1, 3, 4)
 BLOCK = 2**24
@@ -62,14 +62,6 @@ class ImageArrays:
             return ()
         sizes = size_note((array.shape[0], array.shape[1]) for array in self.arrays)
         return (*sizes, *mode_note(_KINDS[_channels(array)] for array in self.arrays))
-
-
-def as_array(value: object, where: str) -> NDArray[Any]:
-    """Take an array, a tensor, or a list of numbers as an array."""
-    try:
-        return np.asarray(value)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise InputError(f"{where}: cannot be read as an array: {error}") from error
 
 
 def from_stack(array: NDArray[Any], where: str) -> ImageArrays:
@@ -172,4 +164,6 @@ def _hint(array: NDArray[Any]) -> str:
     low, high = int(array.min()), int(array.max())
     if low >= 0 and 128 <= high <= 255:
         return "if they run from 0 to 255, give images.astype('uint8')"
+    if low >= 0 and high <= 1:
+        return "if 1 is white, give images.astype('uint8') * 255"
     return f"they run from {low} to {high}; {_scaling(low, high)}"

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from calipers.errors import InputError
 from calipers.progress import Progress, Silent
 from calipers.samples.held import Held
-from calipers.samples.image_arrays import ImageArrays, as_array, from_arrays, from_stack
+from calipers.samples.image_arrays import ImageArrays, from_arrays, from_stack
 from calipers.samples.image_files import Look, in_threads, look, sound_files
 from calipers.samples.image_pixels import BadImageError, image_pixels
+from calipers.samples.vectors import as_array
 from calipers.samples.wording import counted, describe
 
 FIRST = 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Protocol, overload, runtime_checkable
+from typing import Any, Protocol, Self, overload, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,10 @@ class Decodes(Protocol):
         """Tell how many pixels an image has, without decoding it."""
         ...
 
+    def take(self, rows: NDArray[np.intp]) -> Self:
+        """Keep the given rows, in the given order."""
+        ...
+
 
 class Images(Sequence[Image]):
     """Consecutive images: a row or a slice of them is decoded when it is taken.
@@ -58,6 +62,11 @@ class Images(Sequence[Image]):
         """Give some of these images, still not decoded; a slice would decode them all at once."""
         rows = self._rows[first:last]
         return Images(self._held, rows.start, rows.stop)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Sent to another process, they leave the other images of their set behind.
+        held = self._held.take(np.arange(self._rows.start, self._rows.stop))
+        return type(self), (held, 0, len(self))
 
     def __len__(self) -> int:
         return len(self._rows)

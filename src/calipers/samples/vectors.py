@@ -25,7 +25,7 @@ def checked_vectors(value: object, where: str) -> NDArray[Any]:
         If the array is not two-dimensional, has no rows or columns, holds anything else than
         numbers, or holds NaN or infinite values.
     """
-    array = _as_array(value, where)
+    array = as_array(value, where)
     if array.ndim != 2:
         raise InputError(
             f"{where}: embeddings must be a two-dimensional array, one row for each sample, "
@@ -38,7 +38,8 @@ def checked_vectors(value: object, where: str) -> NDArray[Any]:
     return read_only(array)
 
 
-def _as_array(value: object, where: str) -> NDArray[Any]:
+def as_array(value: object, where: str) -> NDArray[Any]:
+    """Take an array, a tensor, or a list of numbers as an array."""
     try:
         return np.asarray(value)
     except (TypeError, ValueError, RuntimeError) as error:
