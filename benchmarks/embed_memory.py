@@ -1,6 +1,6 @@
 """Peak memory of embedding: bounded by the batch and the model, whatever the number of texts.
 
-    python benchmarks/embed_memory.py                     # 10,000 and 100,000 texts of 40 words
+    python benchmarks/embed_memory.py                     # 10,000 and 100,000 texts of 10 words
     python benchmarks/embed_memory.py --embedder tfidf
 
 Each size runs in a process of its own. What is printed is the peak beyond what the process held
@@ -13,13 +13,12 @@ import argparse
 import random
 import sys
 
-from children import report, side_by_side
-
 from calipers.embed import embed_samples
 from calipers.road.embedder import open_embedder
 from calipers.samples import SampleSet
+from children import report, side_by_side
 
-WORDS = 40
+WORDS = 10
 
 
 def texts(n: int) -> list[str]:

@@ -382,3 +382,13 @@ def test_bars_are_shown_on_a_terminal_only(site, capfd, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     with hub._bars(huggingface_hub):
         assert not huggingface_hub.utils.are_progress_bars_disabled()
+
+
+def test_digits_that_several_commits_begin_with_name_none(tmp_path, monkeypatch):
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    kept = tmp_path / "models--someone--small" / "snapshots"
+    for commit in ("a" * 12 + "0" * 28, "a" * 12 + "1" * 28, "b" * 40):
+        (kept / commit).mkdir(parents=True)
+    assert hub._cached(huggingface_hub, "someone/small", "b" * 12) == kept / ("b" * 40)
+    assert hub._cached(huggingface_hub, "someone/small", "a" * 12) is None
+    assert hub._cached(huggingface_hub, "someone/small", "a" * 12 + "0").name.endswith("0")

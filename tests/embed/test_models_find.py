@@ -57,13 +57,19 @@ def test_every_file_that_can_move_a_vector_is_in_the_revision(folder):
     seen.add(content_hash(folder))
     write(folder / "1_Pooling", config__json={"pooling_mode": "max"})
     seen.add(content_hash(folder))
-    for name in ("preprocessor_config.json", "sentence_bert_config.json", "modeling.py"):
+    other = ("preprocessor_config.json", "sentence_bert_config.json", "modeling.py")
+    for name in (*other, "source.spm", "qwen.tiktoken", "bpe.codes", "tekken.json"):
         (folder / name).write_text("{}")
         seen.add(content_hash(folder))
-    assert len(seen) == 7
+    assert len(seen) == 11
     (folder / "pytorch_model.bin").write_bytes(b"pickled")
     assert content_hash(folder) in seen
-    assert content_hash(folder, pickled=True) not in seen
+    pickled = content_hash(folder, pickled=True)
+    assert pickled not in seen
+    (folder / "model.safetensors").unlink()
+    first = find_model(str(folder), Options(allow_pickle=True)).revision
+    (folder / "pytorch_model.bin").write_bytes(b"others!")
+    assert find_model(str(folder), Options(allow_pickle=True)).revision != first
 
 
 def test_a_revision_of_a_folder_is_refused(folder):
@@ -214,7 +220,7 @@ def test_a_slip_is_not_looked_for_on_the_hub(name, meant, monkeypatch, tmp_path)
     assert all(known in str(error.value) for known in NAMED)
     (tmp_path / f"models--{name}").mkdir()
     models.check_spelling(name, Options())
-    models.check_spelling(f"someone/{name}", Options())
+    models.check_spelling(f"a/{name}", Options())
 
 
 @pytest.mark.parametrize(

@@ -43,5 +43,5 @@ def test_samples_are_counted_from_the_beginning_of_their_set(row):
 
 def test_a_process_counts_from_the_first_sample_of_all(monkeypatch):
     monkeypatch.setitem(processes._own, "embedder", Picky())
-    with pytest.raises(SampleError, match="^sample 514: found 12$"):
+    with pytest.raises(SampleError, match=r"^sample 514: found 12$"):
         processes._embed(512, [np.array([1]), np.array([12])])

@@ -17,6 +17,7 @@ transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
 library = pytest.importorskip("sentence_transformers")
 read_plan = pytest.importorskip("calipers.embed.sentence_transformer_plan").read_plan
+read_dense = pytest.importorskip("calipers.embed.sentence_transformer_dense").read_dense
 parts = pytest.importorskip("sentence_transformers.models")
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # about older names of arguments
@@ -185,6 +186,7 @@ def test_pooling_and_layer_change_meaning_alone(base, tmp_path):
 def test_causal_models_and_encoders_saved_alone_agree_too(kind, mode, base, tmp_path):
     expected = saved(tmp_path / "m", transformer(base, kind), pooling(mode), parts.Normalize())
     found, _ = agree(tmp_path / "m", expected)
+    assert found.views == ("meaning", "form")
     empty = found.embed([""]).views["meaning"]
     assert np.isfinite(empty).all()
     assert np.abs(empty).max() > 0
@@ -277,6 +279,7 @@ def edit(path, **changes):
     [
         ("config_sentence_transformers.json", {"truncate_dim": 8}),
         ("sentence_bert_config.json", {"model_args": {"attn_implementation": "eager"}}),
+        ("sentence_bert_config.json", {"processing_kwargs": {"text": {"max_length": 4}}}),
         ("sentence_bert_config.json", {"transformer_task": "text-generation"}),
         ("sentence_bert_config.json", {"module_output_name": "sentence_embedding"}),
         ("2_Normalize/config.json", {"module_input_name": "token_embeddings"}),
@@ -288,6 +291,19 @@ def test_unusual_settings_are_left_to_the_library(file, changes, base, tmp_path)
     assert plan(tmp_path / "m") is not None
     edit(tmp_path / "m" / file, **changes)
     assert plan(tmp_path / "m") is None
+
+
+def test_a_dense_layer_is_what_the_library_makes_of_its_settings(tmp_path):
+    parts.Dense(6, 4).save(str(tmp_path))
+    weight, bias, activation = read_dense(tmp_path)
+    assert (weight.shape, bias.shape, activation) == ((4, 6), (4,), "tanh")
+    settings = json.loads((tmp_path / "config.json").read_text())
+    del settings["activation_function"]
+    (tmp_path / "config.json").write_text(json.dumps(settings))
+    usual = parts.Dense.load(str(tmp_path)).activation_function
+    assert read_dense(tmp_path)[2] == type(usual).__name__.lower()
+    edit(tmp_path / "config.json", use_residual=True)
+    assert read_dense(tmp_path) is None
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from calipers.embed.model_folder import FoundModel  # noqa: E402
 from calipers.embed.options import Options  # noqa: E402
 from calipers.embed.pooling import SentencePlan  # noqa: E402
 from calipers.embed.transformer import TransformersEmbedder  # noqa: E402
+from calipers.embed.transformer_tokens import Reader  # noqa: E402
 from calipers.errors import CalipersError, InputError  # noqa: E402
 from calipers.samples import SampleSet  # noqa: E402
 
@@ -187,6 +188,22 @@ def test_the_tokens_of_an_instruction_may_be_left_out_of_pooling(roberta):
     plan = SentencePlan(normalise=False, skipped=3)
     rows = states(roberta, [0, *ids_of("a bird sings"), 2])
     assert near(meaning(load(roberta, plan), ["a bird sings"])[0], rows[3:].mean(0))
+    short = states(roberta, [0, 4, 2])
+    assert near(meaning(load(roberta, plan), ["a"])[0], short.mean(0))  # nothing else would be left
+
+
+def test_all_that_can_move_a_vector_is_in_the_identity(roberta):
+    plans = (SentencePlan(), SentencePlan(lower=True), SentencePlan(skipped=1))
+    found = {load(roberta, plan).identity for plan in plans}
+    assert len(found) == 3
+    versions = (f"transformers:{transformers.__version__}", f"torch:{torch.__version__}")
+    assert all(version in each for version in versions for each in found)
+
+
+def test_a_limit_below_the_end_marks_leaves_some_of_them():
+    how = {"name": "x", "encode": None, "stand_in": 0, "vocabulary": 9, "max_length": 1}
+    reader = Reader(**how, starts=(7,), ends=(1, 2))
+    assert [each.tolist() for each in reader.read([np.array([7, 4, 1, 2])]).ids] == [[2]]
 
 
 def test_misspelt_plans_are_refused():
@@ -294,7 +311,9 @@ def test_files_that_do_not_belong_together_are_named(tmp_path):
     ):
         load(found)
     (tmp_path / "tokenizer.json").write_text("{}")
-    with pytest.raises(InputError, match="cannot load the tokenizer: its files lack the entry 'ad"):
+    with pytest.raises(
+        InputError, match=r"cannot load the tokenizer: .*(lack the entry 'ad|proto)"
+    ):
         load(found)
 
 
@@ -303,8 +322,15 @@ def test_a_pickled_file_that_would_run_code_is_refused_without_advice_to_run_it(
         def __reduce__(self):
             return (print, ("code ran",))
 
+    from safetensors.torch import load_file
+
     found = save(tmp_path, "gpt2", eos_token="</s>")
+    tensors = load_file(tmp_path / "model.safetensors")
     (tmp_path / "model.safetensors").unlink()
+    torch.save(tensors, tmp_path / "pytorch_model.bin")
+    with pytest.raises(InputError, match="cannot load the model"):
+        load(found)
+    load(found, allow_pickle=True)
     torch.save({"wte.weight": Evil()}, tmp_path / "pytorch_model.bin")
     with pytest.raises(InputError) as caught:
         load(found, allow_pickle=True)

@@ -15,11 +15,13 @@ from calipers.embed import (  # noqa: E402
     transformer,
     transformer_states,
 )
-from calipers.embed.fast_linear import FastLinear  # noqa: E402
+from calipers.embed.fast_linear import FastLinear, quicken  # noqa: E402
 from calipers.embed.layers import form_layer  # noqa: E402
 from calipers.embed.model_folder import FoundModel  # noqa: E402
 from calipers.embed.options import Options  # noqa: E402
+from calipers.embed.pooling import SentencePlan  # noqa: E402
 from calipers.embed.transformer import TransformersEmbedder  # noqa: E402
+from calipers.embed.trial import Trial  # noqa: E402
 from calipers.errors import InputError  # noqa: E402
 
 VOCABULARY, LAYERS, LIMIT = 120, 3, 40
@@ -27,6 +29,8 @@ SIZE = {"vocab_size": VOCABULARY, "hidden_size": 32, "num_hidden_layers": LAYERS
 SIZE |= {"num_attention_heads": 4, "intermediate_size": 48, "max_position_embeddings": LIMIT}
 MARKS = {"bos_token_id": 0, "eos_token_id": 2, "pad_token_id": 1}
 GROUPED = {**SIZE, **MARKS, "num_key_value_heads": 2, "head_dim": 8}
+NEW = int(transformers.__version__.split(".")[0]) >= 5
+LONG_ROPE = "rope_parameters" if NEW else "rope_scaling"
 NARROW = {"layer_types": ["sliding_attention", "full_attention", "sliding_attention"]}
 NARROW |= {"sliding_window": 6}
 
@@ -148,10 +152,34 @@ ODD = {
             "max_position_embeddings": LIMIT,
         },
     ),
+    "phi3_long": (
+        "Phi3Config",
+        {
+            **SIZE,
+            **MARKS,
+            "num_key_value_heads": 4,
+            "original_max_position_embeddings": 12,
+            LONG_ROPE: {
+                **({"rope_theta": 10_000.0} if NEW else {}),
+                **{"rope_type": "longrope", "original_max_position_embeddings": 12},
+                **{"short_factor": [1.0] * 4, "long_factor": [3.0] * 4},
+            },
+        },
+    ),
+    "llama4": (
+        "Llama4TextConfig",
+        {
+            **GROUPED,
+            "num_local_experts": 2,
+            "intermediate_size_mlp": 48,
+            "attention_chunk_size": 11,
+            "no_rope_layers": [1, 1, 0],
+        },
+    ),
 }
-"""Kinds that keep texts apart in a way of their own, or call their positions otherwise."""
+"""Kinds that keep texts apart in a way of their own, call their positions otherwise, or have
+states that depend on the longest text of a batch."""
 PACKED = {*CAUSAL, *MASKED} - {"bloom", "deberta", "mpnet", "bart", "t5"}
-NEW = int(transformers.__version__.split(".")[0]) >= 5
 rng = np.random.default_rng(0)
 ROWS = [rng.integers(3, VOCABULARY, n).astype(np.int32) for n in (5, 17, 1, 5, 30, 2, 17)]
 
@@ -226,9 +254,12 @@ def test_many_texts_of_an_odd_kind_do_not_exceed_its_positions(kind, zoo, capfd)
     assert capfd.readouterr() == ("", "")
     assert embedder.signature["max_length"] == str(LIMIT)
     assert not embedder._states.packed
-    states = plain(folder, [row[:LIMIT] for row in rows])
+    states = list(plain(folder, [row[:LIMIT] for row in rows]))
     form = np.array([each[form_layer(LAYERS)][0].numpy().mean(0) for each in states])
     assert apart(found.views["form"], form).max() < 1e-4
+    last = [each[LAYERS][0].numpy() for each in states]
+    pooled = [each[-1] if embedder._states.causal else each.mean(0) for each in last]
+    assert apart(found.views["meaning"], np.array(pooled)).max() < 1e-4
 
 
 @pytest.mark.parametrize("kind", ["T5", "MT5", "UMT5", "LongT5"])
@@ -253,17 +284,27 @@ def test_an_encoder_that_was_saved_alone_gives_what_the_whole_model_gives(kind, 
         assert apart(found, np.array([each.mean(0).numpy() for each in expected])).max() < 1e-5
 
 
+@pytest.mark.parametrize(("plan", "length"), [(None, 1_024), (SentencePlan(), 1_500)])
+def test_only_sentence_models_read_long_texts_to_their_end_unasked(plan, length, zoo):
+    embedder = TransformersEmbedder(zoo("t5"), Options(device="cpu"), plan=plan)
+    assert embedder.signature["max_length"] == ("1024" if plan is None else "any")
+    row = rng.integers(3, VOCABULARY, 1_500)
+    expected = next(plain(zoo("t5"), [row[:length]]))[form_layer(LAYERS)][0].numpy().mean(0)
+    assert apart(embedder.embed([row]).views["form"], expected[None]).max() < 1e-4
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("WhisperConfig", r"'odd' gives no states of all layers .*: .*input_features"),
+        ("WhisperConfig", r"'odd' gives no states of all layers .*: .*input_(features|ids)"),
         ("CanineConfig", r"'odd' \(canine\) holds no table with a vector for each token"),
     ],
 )
 def test_models_that_do_not_read_tokens_are_refused(name, message, tmp_path):
     sizes = {"encoder_layers": 1, "decoder_layers": 1, "d_model": 8, "num_hidden_layers": 1}
-    sizes |= {"encoder_attention_heads": 2, "decoder_attention_heads": 2, "vocab_size": 120}
+    sizes |= {"encoder_attention_heads": 2, "decoder_attention_heads": 2}
     sizes |= {"hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 8, **MARKS}
+    sizes |= {"vocab_size": 120} if name == "WhisperConfig" else {}
     config = getattr(transformers, name)(**sizes, decoder_start_token_id=2)
     transformers.AutoModel.from_config(config).save_pretrained(tmp_path)
     save_tokenizer(tmp_path)
@@ -351,6 +392,46 @@ def test_models_that_are_built_otherwise_take_a_slower_way(broken, zoo, monkeypa
     assert np.abs(embedder.embed(ROWS).views["meaning"] - expected).max() < 1e-4
 
 
+def test_layers_behind_the_deepest_that_is_wanted_are_not_computed(zoo):
+    for kind, count in (("gpt2", len), ("albert", lambda layers: layers.config.num_hidden_layers)):
+        states = TransformersEmbedder(zoo(kind), Options(device="cpu", layer=1))._states
+        model = states._forward._model
+        assert count(model if kind == "albert" else model.h) == form_layer(LAYERS)
+
+
+@pytest.mark.parametrize("length", [64, 65, 130, 192, 768, 769])
+def test_causal_attention_step_by_step_is_that_of_torch(length):
+    torch.manual_seed(0)
+    query, key, value = torch.randn(3, 1, 4, length, 8).unbind(0)
+    found = packed_attention._plain(query, key, value, mask=None, causal=True, scale=0.5)
+    expected = torch.nn.functional.scaled_dot_product_attention(
+        query, key, value, is_causal=True, scale=0.5
+    )
+    assert torch.allclose(found, expected, atol=1e-5)
+
+
+def test_one_text_of_a_trial_is_longer_than_the_model_sees():
+    lengths = [run.length for run in Trial(50, set(), reach=40, window=20).runs]
+    assert max(lengths) > 20
+    assert max(run.length for run in Trial(50, set(), reach=40, window=40).runs) < 20
+
+
+def test_a_trial_notices_texts_that_see_their_company_a_little():
+    table = torch.randn(50, 8, generator=torch.Generator().manual_seed(0))
+    trial = Trial(50, set(), reach=40)
+
+    def apart_from(leak):
+        def forward(tokens, runs):
+            states = table[tokens]
+            return {1: states + leak * states.sum(0)}
+
+        return forward
+
+    expected = trial.alone(apart_from(0))
+    assert trial.passes(apart_from(0), expected, 0.1)
+    assert not trial.passes(apart_from(1e-3), expected, 0.1)
+
+
 @pytest.mark.parametrize("name", ["none", "gelu", "gelu_tanh", "relu", "silu"])
 @pytest.mark.parametrize("bias", [True, False])
 def test_a_fast_layer_computes_what_torch_computes(name, bias):
@@ -368,3 +449,27 @@ def test_a_fast_layer_computes_what_torch_computes(name, bias):
         "silu": linear * linear.sigmoid(),
     }
     assert torch.allclose(layer(states), expected[name], atol=1e-5)
+
+
+class Shared(torch.nn.Module):
+    """Two activations of one layer, and one activation of two."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.two, self.three = (torch.nn.Linear(8, 8) for _ in range(3))
+        self.gelu, self.silu, self.relu = torch.nn.GELU(), torch.nn.SiLU(), torch.nn.ReLU()
+
+    def forward(self, states):
+        both = self.one(states)
+        return self.gelu(both) * self.silu(both) + self.relu(self.two(states)) * self.relu(
+            self.three(states)
+        )
+
+
+def test_activations_are_joined_to_a_layer_only_where_nothing_else_shares_them():
+    torch.manual_seed(0)
+    model, states = Shared(), torch.randn(5, 8)
+    with torch.inference_mode():
+        expected = model(states)
+        quicken(model, torch.float32, lambda: model(states))
+        assert torch.allclose(model(states), expected, atol=1e-6)

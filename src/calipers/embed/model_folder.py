@@ -93,9 +93,7 @@ def find_folder(model: str | Path, *, offline: bool = True) -> Path:
         If a name must be looked up and huggingface_hub is not installed.
     """
     if not isinstance(model, str | Path):
-        raise InputError(
-            f"model must be 'minilm', a folder or a name on the hub; found {model!r}"
-        )
+        raise InputError(f"model must be 'minilm', a folder or a name on the hub; found {model!r}")
     path = Path(model).expanduser()
     if not path.is_dir():
         return from_hub(str(model), Options(offline=offline))[0]

@@ -35,6 +35,7 @@ _HARMLESS = frozenset(
 _STEP, _LONG = 64, 768
 """Rows of a step of causal attention on a CPU; beyond so many tokens it brought nothing."""
 
+
 @dataclass(eq=False)
 class _Division:
     runs: Sequence[Run]

@@ -29,7 +29,16 @@ from calipers.embed.pooling import SentencePlan, pool
 from calipers.embed.pretrained import load_model, load_tokenizer
 from calipers.embed.protocol import EncodedBatch
 from calipers.embed.transformer_states import TransformerStates
-from calipers.embed.transformer_tokens import Reader, Tokens, encoder, longest, marks, stand_in
+from calipers.embed.transformer_tokens import (
+    UNLIMITED,
+    USUAL,
+    Reader,
+    Tokens,
+    encoder,
+    longest,
+    marks,
+    stand_in,
+)
 from calipers.errors import CalipersError, require
 
 _WORDS = {"last": "last_token", "mean": "mean_tokens", "max": "max_tokens"}
@@ -69,35 +78,16 @@ class TransformersEmbedder:
         self._device = choose_device(options.device, torch)
         dtype = choose_dtype(options.dtype, self._device, torch)
         tokenizer = load_tokenizer(model.folder, trust_remote_code=options.trust_remote_code)
-        encode = encoder(tokenizer)
-        starts, ends = marks(encode)
-        usual = None if plan is None else plan.max_length
-
-        def reach(positions: int | None) -> int:
-            asked, most = options.max_length, len(starts) + len(ends)
-            return longest(asked, usual, tokenizer=tokenizer, positions=positions, marks=most)
-
         self._states = TransformerStates(
             lambda stored: _load(model, options, stored),
             self._choose,
             device=self._device,
             dtype=getattr(torch, dtype),
-            reach=reach,
+            reach=lambda positions: _reach(options, plan, tokenizer, positions),
             name=model.name,
         )
         self._plan = _chosen(plan, options, self._states.causal).on(self._device)
-        self._reader = Reader(
-            name=model.name,
-            encode=encode,
-            starts=starts,
-            ends=ends,
-            stand_in=stand_in(tokenizer, self._states.vocabulary),
-            vocabulary=self._states.vocabulary,
-            max_length=self._states.reach,
-            prefix=self._plan.prefix,
-            lower=self._plan.lower,
-            cut_left=tokenizer.truncation_side == "left",
-        )
+        self._reader = self._make_reader(tokenizer)
         self._batches = Batches(
             max_tokens=token_budget(self._device, torch),
             max_texts=options.batch_size,
@@ -146,6 +136,22 @@ class TransformersEmbedder:
         self._batches.run(lengths, forward)
         return EncodedBatch(views, tokens.truncated)
 
+    def _make_reader(self, tokenizer: Any) -> Reader:
+        encode = encoder(tokenizer)
+        starts, ends = marks(encode)
+        return Reader(
+            name=self.name,
+            encode=encode,
+            starts=starts,
+            ends=ends,
+            stand_in=stand_in(tokenizer, self._states.vocabulary),
+            vocabulary=self._states.vocabulary,
+            max_length=self._states.reach,
+            prefix=self._plan.prefix,
+            lower=self._plan.lower,
+            cut_left=tokenizer.truncation_side == "left",
+        )
+
     def _vectors(self, ids: Any, runs: Sequence[Run]) -> list[tuple[str, NDArray[np.float32]]]:
         tokens = torch.from_numpy(np.asarray(ids, dtype=np.int64))
         found = self._states(tokens, runs)
@@ -176,7 +182,7 @@ class TransformersEmbedder:
         self.signature = {
             "embedder": model.name,
             "revision": model.revision,
-            "max_length": str(self._states.reach),
+            "max_length": str(self._states.reach) if self._states.reach < UNLIMITED else "any",
             "dtype": str(self._states.dtype).removeprefix("torch."),
             "device": self._device.partition(":")[0],
         }
@@ -197,6 +203,21 @@ def _load(model: FoundModel, options: Options, stored: bool) -> Any:
         stored_dtype=stored,
         trust_remote_code=options.trust_remote_code,
         allow_pickle=options.allow_pickle,
+    )
+
+
+def _reach(
+    options: Options, plan: SentencePlan | None, tokenizer: Any, positions: int | None
+) -> int:
+    """How many tokens of a text are read, by a person, the model's makers, or what is usual."""
+    makers, usual = (None, USUAL) if plan is None else (plan.max_length, None)
+    return longest(
+        options.max_length,
+        makers,
+        usual=usual,
+        tokenizer=tokenizer,
+        positions=positions,
+        marks=len(encoder(tokenizer)([""])[0]),
     )
 
 

@@ -241,6 +241,9 @@ def _vocabulary(model: Any, name: str) -> int:
     try:
         return len(model.get_input_embeddings().weight)
     except (NotImplementedError, AttributeError) as error:
+        known = getattr(_text_config(model), "vocab_size", None)
+        if isinstance(known, int):
+            return known
         raise InputError(
             f"the model {name!r} ({model.config.model_type}) holds no table with a vector for each "
             "token, so it is of a kind that cannot be used here"

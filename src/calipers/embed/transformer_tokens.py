@@ -14,9 +14,9 @@ from calipers.embed.sample_error import SampleError
 from calipers.embed.token_states import Encode, closing
 from calipers.errors import InputError
 
-_UNLIMITED = 1_000_000
+UNLIMITED = 1_000_000
 """Tokenizers that know no limit name a number beyond this."""
-_USUAL = 1_024
+USUAL = 1_024
 """Most tokens of a text where nobody says otherwise, as mauve-text has it."""
 
 
@@ -171,8 +171,9 @@ def stand_in(tokenizer: Any, vocabulary: int) -> int:
 
 def longest(
     asked: int | None,
-    usual: int | None,
+    makers: int | None,
     *,
+    usual: int | None,
     tokenizer: Any,
     positions: int | None,
     marks: int,
@@ -183,10 +184,12 @@ def longest(
     ----------
     asked
         What a person chose.
-    usual
+    makers
         What the model's makers chose, where they say so.
+    usual
+        The most where nobody chose; None for all that the model reads.
     tokenizer
-        Whose own limit counts where nobody chose.
+        Whose own limit counts where its makers do not say more.
     positions
         How many the model has; None where they are relative.
     marks
@@ -198,9 +201,8 @@ def longest(
         If the model cannot read as many tokens as a person asked for, or no word fits.
     """
     if asked is None:
-        limits = [positions, tokenizer.model_max_length if usual is None else usual]
-        known = [int(each) for each in limits if each is not None and each < _UNLIMITED]
-        return max(min([*known, _USUAL if usual is None else usual]), 1)
+        limits = [positions, tokenizer.model_max_length if makers is None else makers, usual]
+        return max(min(int(each) for each in limits if each is not None), 1)
     if asked <= marks or (positions is not None and asked > positions):
         least = marks + 1
         most = (
