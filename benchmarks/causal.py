@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from calipers.embed import embed_samples
-from calipers.embed.model_folder import FoundModel
+from calipers.embed.models.model_folder import FoundModel
 from calipers.embed.options import Options
 from calipers.samples import SampleSet
 
@@ -77,7 +77,7 @@ def theirs(folder: Path, device: str) -> Vectors:
 
 
 def ours(folder: Path, device: str, dtype: str) -> tuple[str, Vectors]:
-    from calipers.embed.transformer import TransformersEmbedder
+    from calipers.embed.states.transformer import TransformersEmbedder
 
     options = Options(device=device, dtype=dtype)
     embedder = TransformersEmbedder(FoundModel(folder, "gpt2", "random", {}), options)

@@ -15,8 +15,8 @@ from safetensors.torch import load
 from torch import Tensor
 
 from calipers.embed.batching import Run, plan_batches
-from calipers.embed.bert import PackedBert
 from calipers.embed.minilm import HEADS, load_tokenizer
+from calipers.embed.states.bert import PackedBert
 from calipers.embed.weights import find_model, read_verified
 
 PARTS = ("mean", "std", "first", "last", "max")

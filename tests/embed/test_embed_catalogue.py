@@ -83,15 +83,18 @@ def test_each_kind_of_name_has_its_home(tmp_path):
     file.touch()
     homes = {
         "minilm": "minilm",
-        "tfidf:size=64": "tfidf",
-        str(file): "word_vectors",
-        str(tmp_path): "models",
-        "gpt2": "models",
-        "https://host/v1#m": "endpoint",
+        "tfidf:size=64": "words.tfidf",
+        str(file): "words.word_vectors",
+        str(tmp_path): "models.models",
+        "gpt2": "models.models",
+        "https://host/v1#m": "service.endpoint",
     }
     found = {line: EmbedderChoice(line).module for line in homes}
     assert found == {line: f"calipers.embed.{home}" for line, home in homes.items()}
-    assert EmbedderChoice("m", Options(endpoint="http://h/v1")).module == "calipers.embed.endpoint"
+    assert (
+        EmbedderChoice("m", Options(endpoint="http://h/v1")).module
+        == "calipers.embed.service.endpoint"
+    )
 
 
 @pytest.mark.parametrize("name", ["minilm", "tfidf:size=64", "precomputed"])
@@ -99,7 +102,7 @@ def test_no_text_leaves_this_machine_by_an_embedder_that_runs_here(name):
     with pytest.raises(InputError, match="is an embedder of Calipers itself, which needs no endp"):
         EmbedderChoice(name, Options(endpoint="http://h/v1"))
     line = f"http://h/v1#{name}"
-    assert EmbedderChoice(line).module == "calipers.embed.endpoint"
+    assert EmbedderChoice(line).module == "calipers.embed.service.endpoint"
 
 
 def test_a_home_folder_that_nobody_has_is_a_sentence():

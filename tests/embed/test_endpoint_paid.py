@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from calipers.embed import paid_texts
-from calipers.embed.paid_texts import FILE, Paid, PaidTexts
+from calipers.embed.service import paid_texts
+from calipers.embed.service.paid_texts import FILE, Paid, PaidTexts
 
 connect = sqlite3.connect
 
@@ -81,7 +81,7 @@ def test_threads_and_processes_may_write_at_once(store, tmp_path):
     code = (
         "import sys, hashlib, numpy as np\n"
         "from pathlib import Path\n"
-        "from calipers.embed.paid_texts import Paid, PaidTexts\n"
+        "from calipers.embed.service.paid_texts import Paid, PaidTexts\n"
         "store = PaidTexts(Path(sys.argv[1]))\n"
         "for number in range(int(sys.argv[2]), int(sys.argv[2]) + 60):\n"
         "    key = hashlib.sha256(str(number).encode()).digest()\n"
@@ -265,7 +265,7 @@ def test_a_writer_that_is_killed_leaves_whole_rows(store, tmp_path):
     code = (
         "import sys, os, hashlib, numpy as np\n"
         "from pathlib import Path\n"
-        "from calipers.embed.paid_texts import Paid, PaidTexts\n"
+        "from calipers.embed.service.paid_texts import Paid, PaidTexts\n"
         "store = PaidTexts(Path(sys.argv[1]))\n"
         "for number in range(100000):\n"
         "    key = hashlib.sha256(str(number).encode()).digest()\n"

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.embed.endpoint_address import Address, read_address, read_name
-from calipers.embed.endpoint_key import Key, find_key, variables
-from calipers.embed.endpoint_requests import plan
-from calipers.embed.endpoint_retry import PassingError, Patience, retry_after
-from calipers.embed.endpoint_words import one_line
+from calipers.embed.service.address import Address, read_address, read_name
+from calipers.embed.service.key import Key, find_key, variables
+from calipers.embed.service.requests import plan
+from calipers.embed.service.retry import PassingError, Patience, retry_after
+from calipers.embed.service.words import one_line
 from calipers.errors import InputError
 
 SECRET = "sk-proj-0123456789-abcdefghijklm"

@@ -17,12 +17,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
-from calipers.embed import Cache, embed_samples, endpoint_requests, load_embedder
-from calipers.embed.endpoint import Endpoint
-from calipers.embed.endpoint_address import read_address
-from calipers.embed.endpoint_answer import Answer
-from calipers.embed.endpoint_key import Key
-from calipers.embed.endpoint_requests import Requests
+from calipers.embed import Cache, embed_samples, load_embedder
+from calipers.embed.service import requests as endpoint_requests
+from calipers.embed.service.address import read_address
+from calipers.embed.service.answer import Answer
+from calipers.embed.service.endpoint import Endpoint
+from calipers.embed.service.key import Key
+from calipers.embed.service.requests import Requests
 from calipers.errors import CalipersError, InputError
 from calipers.samples import SampleSet
 
@@ -535,7 +536,7 @@ def test_vectors_without_index_keep_their_order(make, service):
 
 
 def test_an_endless_answer_is_cut_off(make, service, monkeypatch):
-    monkeypatch.setattr("calipers.embed.endpoint_client.MOST_PER_TEXT", 1000)
+    monkeypatch.setattr("calipers.embed.service.client.MOST_PER_TEXT", 1000)
     service.usual = says(200, b" " * 100_000)
     with pytest.raises(CalipersError, match="answered with more than 1,000 bytes"):
         make().embed(["a"])
@@ -814,7 +815,7 @@ def test_offline_a_service_of_this_machine_alone_is_asked(service):
 
 
 def test_importing_the_embedder_loads_no_http_client():
-    code = "import sys, calipers.embed.endpoint; print('httpx' in sys.modules)"
+    code = "import sys, calipers.embed.service.endpoint; print('httpx' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
     )

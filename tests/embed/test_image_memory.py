@@ -6,11 +6,11 @@ import weakref
 import numpy as np
 import pytest
 
-from calipers.embed import image_batches, pixels
 from calipers.embed.catalogue import load_embedder
-from calipers.embed.image_batches import ImageBatches
-from calipers.embed.image_checks import checked_images
 from calipers.embed.pipeline import embed_samples
+from calipers.embed.vision import image_batches, pixels
+from calipers.embed.vision.image_batches import ImageBatches
+from calipers.embed.vision.image_checks import checked_images
 from calipers.errors import InputError
 from calipers.samples import SampleSet, images
 from calipers.samples.image_arrays import ImageArrays

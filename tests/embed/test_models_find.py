@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from calipers.embed import models
 from calipers.embed.catalogue import NAMED
-from calipers.embed.model_files import check_files
-from calipers.embed.model_folder import FoundModel, content_hash, find_model
+from calipers.embed.models import models
+from calipers.embed.models.model_files import check_files
+from calipers.embed.models.model_folder import FoundModel, content_hash, find_model
+from calipers.embed.models.safetensors_header import read_header
 from calipers.embed.options import Options
-from calipers.embed.safetensors_header import read_header
 from calipers.errors import InputError
 
 
@@ -34,7 +34,7 @@ def folder(tmp_path):
 
 
 def test_a_folder_is_taken_as_it_is(folder, monkeypatch):
-    monkeypatch.setattr("calipers.embed.hub.from_hub", None)
+    monkeypatch.setattr("calipers.embed.models.hub.from_hub", None)
     found = find_model(str(folder), Options(offline=True))
     assert (found.folder, found.name, found.config) == (folder, "gpt", {"model_type": "gpt2"})
     assert found.revision == content_hash(folder)[:12]

@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from calipers.embed import load_embedder, memory
+from calipers.embed import load_embedder
+from calipers.embed.models import memory
 from calipers.errors import InputError
 
 torch = pytest.importorskip("torch")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from calipers.embed import memory
+from calipers.embed.models import memory
 from calipers.errors import InputError
 
 

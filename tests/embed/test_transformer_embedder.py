@@ -10,12 +10,13 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
 
-from calipers.embed import embed_samples, transformer  # noqa: E402
-from calipers.embed.model_folder import FoundModel  # noqa: E402
+from calipers.embed import embed_samples  # noqa: E402
+from calipers.embed.models.model_folder import FoundModel  # noqa: E402
 from calipers.embed.options import Options  # noqa: E402
-from calipers.embed.pooling import SentencePlan  # noqa: E402
-from calipers.embed.transformer import TransformersEmbedder  # noqa: E402
-from calipers.embed.transformer_tokens import Reader  # noqa: E402
+from calipers.embed.states import transformer  # noqa: E402
+from calipers.embed.states.pooling import SentencePlan  # noqa: E402
+from calipers.embed.states.transformer import TransformersEmbedder  # noqa: E402
+from calipers.embed.states.transformer_tokens import Reader  # noqa: E402
 from calipers.errors import CalipersError, InputError  # noqa: E402
 from calipers.samples import SampleSet  # noqa: E402
 

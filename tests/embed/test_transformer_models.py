@@ -9,19 +9,19 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
 
-from calipers.embed import (  # noqa: E402
+from calipers.embed.layers import form_layer  # noqa: E402
+from calipers.embed.models.model_folder import FoundModel  # noqa: E402
+from calipers.embed.options import Options  # noqa: E402
+from calipers.embed.states import (  # noqa: E402
     captured,
     packed_attention,
     transformer,
     transformer_states,
 )
-from calipers.embed.fast_linear import FastLinear, quicken  # noqa: E402
-from calipers.embed.layers import form_layer  # noqa: E402
-from calipers.embed.model_folder import FoundModel  # noqa: E402
-from calipers.embed.options import Options  # noqa: E402
-from calipers.embed.pooling import SentencePlan  # noqa: E402
-from calipers.embed.transformer import TransformersEmbedder  # noqa: E402
-from calipers.embed.trial import Trial  # noqa: E402
+from calipers.embed.states.fast_linear import FastLinear, quicken  # noqa: E402
+from calipers.embed.states.pooling import SentencePlan  # noqa: E402
+from calipers.embed.states.transformer import TransformersEmbedder  # noqa: E402
+from calipers.embed.states.trial import Trial  # noqa: E402
 from calipers.errors import InputError  # noqa: E402
 
 VOCABULARY, LAYERS, LIMIT = 120, 3, 40
@@ -161,8 +161,10 @@ ODD = {
             "original_max_position_embeddings": 12,
             LONG_ROPE: {
                 **({"rope_theta": 10_000.0} if NEW else {}),
-                **{"rope_type": "longrope", "original_max_position_embeddings": 12},
-                **{"short_factor": [1.0] * 4, "long_factor": [3.0] * 4},
+                "rope_type": "longrope",
+                "original_max_position_embeddings": 12,
+                "short_factor": [1.0] * 4,
+                "long_factor": [3.0] * 4,
             },
         },
     ),

@@ -11,9 +11,9 @@ from calipers.samples import SampleSet
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
-vision = pytest.importorskip("calipers.embed.vision")
-vision_tower = pytest.importorskip("calipers.embed.vision_tower")
-FoundModel = pytest.importorskip("calipers.embed.model_folder").FoundModel
+vision = pytest.importorskip("calipers.embed.vision.vision")
+vision_tower = pytest.importorskip("calipers.embed.vision.tower")
+FoundModel = pytest.importorskip("calipers.embed.models.model_folder").FoundModel
 
 SIZES = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4}
 SIZES |= {"intermediate_size": 64, "image_size": 32, "patch_size": 8, "initializer_range": 0.5}

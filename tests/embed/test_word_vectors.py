@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.embed import embed_samples, load_embedder
-from calipers.embed import word_vectors_text as text_reader
-from calipers.embed.word_vectors import WordVectors
-from calipers.embed.word_vectors_file import read_word_vectors
+from calipers.embed.words import word_vectors_text as text_reader
+from calipers.embed.words.word_vectors import WordVectors
+from calipers.embed.words.word_vectors_file import read_word_vectors
 from calipers.errors import InputError
 from calipers.samples import SampleSet
 
@@ -137,7 +137,7 @@ def test_many_blocks_give_what_one_gives(kind, threads, write, monkeypatch):
     vectors = {f"w{row}" * (1 + row % 40): list(map(float, rows[row])) for row in range(700)}
     content = {"text": glove, "binary": binary, "gzip": lambda v: gzip.compress(glove(v))}[kind]
     for reader in ("text", "binary"):
-        monkeypatch.setattr(f"calipers.embed.word_vectors_{reader}.BLOCK", 997)
+        monkeypatch.setattr(f"calipers.embed.words.word_vectors_{reader}.BLOCK", 997)
     table = read_word_vectors(write(content(vectors)), threads=threads)
     assert list(table.rows) == list(vectors)
     assert np.array_equal(table.vectors, rows)

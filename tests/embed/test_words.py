@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.embed.words import check_texts, parts, split_chunk, split_words
+from calipers.embed.words.words import check_texts, parts, split_chunk, split_words
 from calipers.errors import InputError
 
 

@@ -18,17 +18,17 @@ from calipers.errors import InputError
 
 NAMED = {
     "minilm": "calipers.embed.minilm",
-    "tfidf": "calipers.embed.tfidf",
-    "pixels": "calipers.embed.pixels",
-    "inception": "calipers.embed.inception",
+    "tfidf": "calipers.embed.words.tfidf",
+    "pixels": "calipers.embed.vision.pixels",
+    "inception": "calipers.embed.vision.inception",
     "precomputed": "calipers.embed.precomputed",
 }
 """Name of an embedder to its module."""
 
 MODEL, WORDS, ENDPOINT = (
-    "calipers.embed.models",
-    "calipers.embed.word_vectors",
-    "calipers.embed.endpoint",
+    "calipers.embed.models.models",
+    "calipers.embed.words.word_vectors",
+    "calipers.embed.service.endpoint",
 )
 _ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 

@@ -135,7 +135,7 @@ def load_tokenizer(content: bytes) -> Any:
 def _load_model(content: bytes, device: str, dtype: Any) -> Any:
     from safetensors.torch import load
 
-    from calipers.embed.bert import PackedBert
+    from calipers.embed.states.bert import PackedBert
 
     return PackedBert(load(content), heads=HEADS, device=device, dtype=dtype)
 

@@ -27,8 +27,8 @@ import numpy as np
 
 from calipers import __version__
 from calipers.embed.options import check_positive
-from calipers.embed.token_models import load_token_encoder
-from calipers.embed.token_states import TokenIds
+from calipers.embed.states.token_models import load_token_encoder
+from calipers.embed.states.token_states import TokenIds
 from calipers.errors import InputError
 from calipers.estimate.validate import check_whole
 from calipers.metrics.bert_score import (

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.token_states import TokenEncoder, TokenIds
+from calipers.embed.states.token_states import TokenEncoder, TokenIds
 from calipers.metrics.bert_score import Floats, idf, match
 from calipers.progress import Advance
 from calipers.text.bertscore_pairs import Integers, blocks

@@ -1,0 +1,92 @@
+"""Any model by its folder or its name on the hub: found, told what kind it is, made an embedder.
+
+Models that read texts, sentence-transformers models and models that read images each go to the
+code that knows them, and each refuses options that mean nothing for it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+from calipers.embed.catalogue import NAMED
+from calipers.embed.models.hub import is_cached
+from calipers.embed.models.model_folder import FoundModel, find_model
+from calipers.embed.models.model_kinds import reads_images
+from calipers.embed.models.model_needs import check_loadable
+from calipers.embed.models.sentence_transformer_files import read_modules
+from calipers.embed.options import Options
+from calipers.embed.protocol import Embedder
+from calipers.errors import InputError
+
+TAKES = frozenset(
+    {
+        *("pooling", "layer", "max_length", "prefix"),
+        *("revision", "offline", "trust_remote_code", "allow_pickle"),
+    }
+)
+_ALIKE = 0.75
+"""How like a known name a name must be to be taken for a slip of it (0 to 1, as difflib has it)."""
+
+
+def load(name: str, options: Options) -> Embedder:
+    """Make the embedder of a model.
+
+    Parameters
+    ----------
+    name
+        The model's folder, or its name on the Hugging Face hub.
+    options
+        The choices about it.
+
+    Raises
+    ------
+    InputError
+        If there is no such model, its files are incomplete or damaged, it does not fit in memory,
+        it needs leave that was not given, or it does not take an option that was chosen.
+    MissingExtraError
+        If packages that it needs are not installed.
+    """
+    check_spelling(name, options)
+    return make(find_model(name, options), options)
+
+
+def make(model: FoundModel, options: Options) -> Embedder:
+    """Make the embedder of a model whose files are on this machine."""
+    modules = read_modules(model.folder)
+    if modules:
+        from calipers.embed.models import sentence_transformer
+
+        return sentence_transformer.load(model, modules, options)
+    check_loadable(model, options)
+    if is_vision(model):
+        from calipers.embed.vision.vision import VisionEmbedder
+
+        return VisionEmbedder(model, options)
+    from calipers.embed.states.transformer import TransformersEmbedder
+
+    return TransformersEmbedder(model, options)
+
+
+def is_vision(model: FoundModel) -> bool:
+    """Tell whether a model reads images: by its type, or an image processor and no tokenizer."""
+    return reads_images(model.folder, model.config)
+
+
+def check_spelling(name: str, options: Options) -> None:
+    """Refuse what is all but the name of an embedder, rather than look for it on the hub.
+
+    Raises
+    ------
+    InputError
+        If the name is near a known one, and neither a folder nor a model in the cache.
+    """
+    if "/" in name or options.revision is not None or Path(name).expanduser().exists():
+        return
+    near = difflib.get_close_matches(name.lower(), NAMED, n=1, cutoff=_ALIKE)
+    if near and not is_cached(name):
+        raise InputError(
+            f"no embedder {name!r}; did you mean {near[0]!r}? Known by name are "
+            f"{', '.join(sorted(NAMED))}; a model may also be given by its folder (./NAME) or its "
+            "name on the hub (PUBLISHER/NAME)"
+        )

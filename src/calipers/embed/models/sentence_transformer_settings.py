@@ -1,0 +1,151 @@
+"""What the settings of a sentence-transformers model's modules mean, old forms and new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from calipers.embed.models.model_folder import FoundModel
+from calipers.embed.models.sentence_transformer_files import TRANSFORMER_CONFIGS, read_settings
+from calipers.embed.options import Options
+from calipers.embed.states.pretrained import ENCODERS
+from calipers.errors import InputError
+
+SETTINGS = "config_sentence_transformers.json"
+_NO_PROMPT = "hkunlp/instructor-"
+"""Models that the library knows, by name, to leave their prompts out of pooling."""
+_FLAGS = {
+    "pooling_mode_cls_token": "cls",
+    "pooling_mode_max_tokens": "max",
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens",
+    "pooling_mode_weightedmean_tokens": "weightedmean",
+    "pooling_mode_lasttoken": "lasttoken",
+}
+"""What older versions write for each way to pool, in the order in which vectors are joined."""
+_POOLS = {
+    "cls": "cls",
+    "max": "max",
+    "mean": "mean",
+    "mean_sqrt_len_tokens": "mean_sqrt_len",
+    "weightedmean": "weighted_mean",
+    "lasttoken": "last",
+}
+_UNLIMITED = 1_000_000
+"""Tokenizers that know no limit name a number beyond this."""
+_ALTERING = ("model", "config", "tokenizer", "processor")
+_TEXT = {"method": "forward", "method_output_name": "last_hidden_state"}
+_ENCODERS = frozenset(
+    {
+        *ENCODERS,
+        *("longt5", "switch_transformers", "m2m_100", "marian", "pegasus"),
+        *("pegasus_x", "blenderbot", "blenderbot-small", "prophetnet"),
+    }
+)
+"""Encoder–decoders of which sentence-transformers takes the encoder alone; of others, both."""
+
+
+def check_type(model: FoundModel, settings: Mapping[str, Any]) -> None:
+    """Refuse models of the library that give no vector for a text.
+
+    Raises
+    ------
+    InputError
+        If the settings name another type.
+    """
+    kind = settings.get("model_type", "SentenceTransformer")
+    if kind != "SentenceTransformer":
+        raise InputError(
+            f"{model.folder / SETTINGS}: must describe a SentenceTransformer, which gives one "
+            f"vector for a text; found a {kind}"
+        )
+
+
+def read_prompt(settings: Mapping[str, Any], options: Options) -> str:
+    """What stands before every text: the prefix that was chosen, or the model's default prompt."""
+    if options.prefix is not None:
+        return options.prefix
+    prompts, default = settings.get("prompts"), settings.get("default_prompt_name")
+    found = prompts.get(default) if isinstance(prompts, Mapping) and default is not None else None
+    return found if isinstance(found, str) else ""
+
+
+def includes_prompt(name: str, pooling: Mapping[str, Any]) -> bool:
+    """Whether the tokens of a prompt count when a text's states are pooled."""
+    return bool(pooling.get("include_prompt", True)) and not name.startswith(_NO_PROMPT)
+
+
+def is_ordinary(own: Mapping[str, Any], config: Mapping[str, Any]) -> bool:
+    """Whether the transformer is called on texts in the ordinary way."""
+    if any(own.get(f"{part}_{word}") for part in _ALTERING for word in ("args", "kwargs")):
+        return False
+    inputs = own.get("modality_config") or {"text": _TEXT}
+    if not isinstance(inputs, Mapping) or inputs.get("text") != _TEXT:
+        return False
+    if own.get("processing_kwargs"):
+        return False
+    if own.get("module_output_name", "token_embeddings") != "token_embeddings":
+        return False
+    # Of other encoder–decoders the library reads the decoder, and most encoders that were saved
+    # alone can be loaded by their own class only
+    kind, whole = config.get("model_type"), bool(config.get("is_encoder_decoder"))
+    if kind not in ENCODERS and whole != (kind in _ENCODERS):
+        return False
+    return bool(own.get("transformer_task", "feature-extraction") == "feature-extraction")
+
+
+def read_length(folder: Path, own: Mapping[str, Any], config: Mapping[str, Any]) -> int | None:
+    """How many tokens of a text the library reads; None where nothing says so.
+
+    Parameters
+    ----------
+    folder
+        The transformer's files.
+    own, config
+        The settings of its module, and its configuration.
+
+    Raises
+    ------
+    InputError
+        If max_seq_length is no whole number of at least 1.
+    """
+    length = own.get("max_seq_length")
+    if length is not None:
+        if isinstance(length, bool) or not isinstance(length, int) or length < 1:
+            raise InputError(
+                f"{folder}: max_seq_length in {TRANSFORMER_CONFIGS[0]} must be a whole number of "
+                f"at least 1; found {length!r}"
+            )
+        return length
+    tokenizer = read_settings(folder, "tokenizer_config.json")
+    limits = (tokenizer.get("model_max_length"), config.get("max_position_embeddings"))
+    known = [int(each) for each in limits if isinstance(each, int | float) and each > 0]
+    return min((each for each in known if each < _UNLIMITED), default=None)
+
+
+def read_pooling(path: Path, settings: Mapping[str, Any]) -> str:
+    """How states are pooled, in the words of :class:`~calipers.embed.states.pooling.SentencePlan`.
+
+    Raises
+    ------
+    InputError
+        If a way to pool is not known.
+    """
+    modes = settings.get("pooling_mode")
+    if modes is None:
+        modes = [mode for flag, mode in _FLAGS.items() if settings.get(flag)] or ["mean"]
+    modes = modes if isinstance(modes, list) and modes else [modes]
+    unknown = [mode for mode in modes if str(mode) not in _POOLS]
+    if unknown:
+        raise InputError(
+            f"{path}: pooling_mode must be of {', '.join(_POOLS)}; found {unknown[0]!r}"
+        )
+    return "+".join(_POOLS[mode] for mode in modes)
+
+
+def moves(folder: Path) -> bool:
+    """Whether a step reads or writes anything but the sentence's vector."""
+    settings = read_settings(folder, "config.json")
+    names = (settings.get("module_input_name"), settings.get("module_output_name"))
+    return any(name not in (None, "sentence_embedding") for name in names)

@@ -1,0 +1,263 @@
+"""The states of any text model that transformers knows, computed without padding.
+
+Texts stand end to end where the model's attention can be told so, and go through the model by
+texts of one length where it cannot. Each way that is faster than plain transformers code is tried
+on a few short texts when the model is loaded, and taken only if the states agree.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import torch
+import transformers
+from torch import Tensor
+
+from calipers.embed.batching import Run
+from calipers.embed.states import packed_attention
+from calipers.embed.states.captured import Captured, States, Whole
+from calipers.embed.states.fast_linear import quicken, widen
+from calipers.embed.states.halving import is_out_of_memory
+from calipers.embed.states.pretrained import layer_count, padding_position, position_limit, quiet
+from calipers.embed.states.trial import Forward, Trial
+from calipers.errors import InputError
+
+_TOLERANCE = {torch.float32: 1e-4, torch.float16: 2e-2, torch.bfloat16: 1e-1}
+"""How far states may be from those of plain code, as a part of their length."""
+_RESCALED = ("dynamic", "longrope")
+"""Kinds of rotary positions that depend on the longest text of a batch."""
+
+
+class TransformerStates:
+    """A model made ready.
+
+    Parameters
+    ----------
+    load
+        Gives the model, with its weights as they are stored if told so.
+    choose
+        From the number of layers to those whose states are wanted.
+    device, dtype
+        Where to compute, and the precision of the dense layers.
+    reach
+        From the number of positions, None where they are relative, to the most tokens of a text.
+    name
+        What to call the model in errors.
+
+    Attributes
+    ----------
+    layers, wanted
+        How many layers the model has, and whose states are given.
+    vocabulary
+        How many tokens it knows.
+    reach
+        Most tokens of a text.
+    causal
+        Whether a token sees none of those behind it.
+    dtype
+        The precision that came to be used.
+    packed
+        Whether texts of different length share a forward pass.
+
+    Raises
+    ------
+    InputError
+        If it does not fit in the memory of the device, or what `load`, `choose` and `reach` raise.
+    """
+
+    def __init__(
+        self,
+        load: Callable[[bool], Any],
+        choose: Callable[[int], Collection[int]],
+        *,
+        device: str,
+        dtype: torch.dtype,
+        reach: Callable[[int | None], int],
+        name: str,
+    ) -> None:
+        self._load, self._device, self.dtype, self._name = load, device, dtype, name
+        model = self._fresh()
+        self.layers, self.vocabulary = layer_count(model), _vocabulary(model, name)
+        self.wanted = frozenset(choose(self.layers))
+        self.reach = reach(position_limit(model))
+        self._padding = padding_position(model)
+        self.packed = False
+        with quiet(transformers):
+            self._prepare(model)
+
+    def __call__(self, tokens: Tensor, runs: Sequence[Run]) -> States:
+        """Compute the states of some texts.
+
+        Parameters
+        ----------
+        tokens
+            Token ids of all texts end to end, int64 of shape (T,).
+        runs
+            How the tokens divide into texts.
+
+        Returns
+        -------
+        dict
+            Layer to tensor of shape (T, d).
+        """
+        tokens = tokens.to(self._device)
+        with torch.inference_mode(), quiet(transformers):
+            return self._in_one(tokens, runs) if self.packed else self._by_length(tokens, runs)
+
+    def _by_length(self, tokens: Tensor, runs: Sequence[Run]) -> States:
+        found = []
+        for run in runs:
+            ids = tokens[run.tokens].view(run.texts, run.length)
+            found.append(self._forward(input_ids=ids, attention_mask=torch.ones_like(ids)))
+        return {layer: torch.cat([each[layer] for each in found]) for layer in self.wanted}
+
+    def _in_one(self, tokens: Tensor, runs: Sequence[Run]) -> States:
+        places = _places(tokens, runs, self._padding)
+        with packed_attention.divided(runs):
+            return self._forward(input_ids=tokens[None], position_ids=places[None])
+
+    def _fresh(self) -> Any:
+        model = self._load(self.dtype == torch.bfloat16)
+        if model.dtype == torch.float16:  # its range is too small for what lies between the layers
+            model = model.float()
+        try:
+            return model.to(self._device)
+        except RuntimeError as error:
+            if not is_out_of_memory(error):
+                raise
+        raise self._too_large()
+
+    def _prepare(self, model: Any) -> None:
+        """Find the fastest way whose states agree with those of plain code."""
+        trial = _trial(model, self.vocabulary, self.reach)
+        self._forward: Callable[..., States] = Whole(model, self.layers, self.wanted)
+        expected = self._by_plain_code(trial)
+        for way in (self._fast, self._cut):
+            if model is None:
+                model = self._fresh()
+            try:
+                if way(model, trial, expected):
+                    return
+            except (LookupError, TypeError, AttributeError, RuntimeError, ValueError):
+                pass  # a model that is built otherwise; the next way asks less of it
+            model, self._forward, self.dtype = None, _nothing, torch.float32
+        self._forward = Whole(self._fresh(), self.layers, self.wanted)
+
+    def _by_plain_code(self, trial: Trial) -> States:
+        try:
+            self.causal = trial.is_causal(self._by_length)
+            return trial.alone(self._by_length)
+        except Exception as error:  # models that read something else raise anything
+            if is_out_of_memory(error):
+                raise self._too_large() from error
+            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            raise InputError(
+                f"the model {self._name!r} gives no states of all layers for a short text, so it "
+                f"is of a kind that cannot be used here: {reason}"
+            ) from error
+
+    def _too_large(self) -> InputError:
+        return InputError(
+            f"the model {self._name!r} does not fit in the memory of {self._device}; "
+            "choose dtype 'auto', a smaller model or device 'cpu'"
+        )
+
+    def _fast(self, model: Any, trial: Trial, expected: States) -> bool:
+        self._forward = Captured(model, self.layers, self.wanted)
+        quicken(model, self.dtype, lambda: self._by_length(trial.tokens, trial.runs))
+        for wide in (False,) if self.dtype == torch.float32 else (False, True):
+            widen(model, wide)
+            self.packed = self._packs(model, trial, expected)
+            if self.packed or self._holds(self._by_length, trial, expected):
+                return True
+        return False
+
+    def _cut(self, model: Any, trial: Trial, expected: States) -> bool:
+        self._forward = Captured(model, self.layers, self.wanted)
+        return self._holds(self._by_length, trial, expected)
+
+    def _packs(self, model: Any, trial: Trial, expected: States) -> bool:
+        """Have texts share forward passes if that changes no state."""
+        try:
+            _check_packable(model, self.reach)
+            with packed_attention.installed(model) as keep:
+                if self._holds(self._in_one, trial, expected):
+                    keep()
+                    return True
+        except packed_attention.NotPackableError:
+            pass
+        return False
+
+    def _holds(self, forward: Forward, trial: Trial, expected: States) -> bool:
+        try:
+            return trial.passes(forward, expected, _TOLERANCE[self.dtype])
+        except Exception:  # whatever a model does with inputs that it does not know
+            return False
+
+
+def _nothing(**inputs: Any) -> States:
+    raise AssertionError("no way through the model was chosen")
+
+
+def _trial(model: Any, vocabulary: int, reach: int) -> Trial:
+    config = model.config
+    names = ("pad_token_id", "bos_token_id", "eos_token_id", "image_token_id")
+    avoid = {getattr(config, name, None) for name in names}
+    return Trial(
+        vocabulary,
+        {token for token in avoid if isinstance(token, int)},
+        reach=reach,
+        window=getattr(_text_config(model), "sliding_window", None),
+    )
+
+
+def _check_packable(model: Any, reach: int) -> None:
+    """Refuse kinds of models whose states would depend on the company of a text.
+
+    Raises
+    ------
+    NotPackableError
+        If there is a reason.
+    """
+    if "position_ids" not in inspect.signature(model.forward).parameters:
+        raise packed_attention.NotPackableError("positions cannot be given")
+    config = _text_config(model)
+    chunk = getattr(config, "attention_chunk_size", None)
+    if isinstance(chunk, int) and chunk < reach:
+        raise packed_attention.NotPackableError("attention in chunks")
+    rotary = str(getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None))
+    if any(kind in rotary for kind in _RESCALED):
+        raise packed_attention.NotPackableError("positions that depend on the longest text")
+
+
+def _text_config(model: Any) -> Any:
+    config = model.config
+    return config.get_text_config() if hasattr(config, "get_text_config") else config
+
+
+def _vocabulary(model: Any, name: str) -> int:
+    try:
+        return len(model.get_input_embeddings().weight)
+    except (NotImplementedError, AttributeError) as error:
+        known = getattr(_text_config(model), "vocab_size", None)
+        if isinstance(known, int):
+            return known
+        raise InputError(
+            f"the model {name!r} ({model.config.model_type}) holds no table with a vector for each "
+            "token, so it is of a kind that cannot be used here"
+        ) from error
+
+
+def _places(tokens: Tensor, runs: Sequence[Run], padding: int | None) -> Tensor:
+    """The position of each token in its text, as the model counts them."""
+    places = torch.cat([torch.arange(run.length).repeat(run.texts) for run in runs])
+    places = places.to(tokens.device)
+    if padding is None:
+        return places
+    # RoBERTa and its kind do not count padding tokens, wherever they stand, and begin behind it
+    seen = (tokens != padding).long()
+    counts = seen.cumsum(0)
+    starts = torch.arange(len(tokens), device=tokens.device) - places
+    return (counts - (counts - seen)[starts]) * seen + padding

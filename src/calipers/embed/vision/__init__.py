@@ -1,0 +1,1 @@
+"""Embedders of images."""

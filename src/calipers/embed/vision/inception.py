@@ -1,0 +1,135 @@
+"""Inception-v3 pool features, 2,048 numbers an image, exactly as FID uses them.
+
+The network, its weights and its way to resize are those of torch-fidelity, which follow the
+original of FID to the bit where they can (Heusel et al., NeurIPS 2017; Pillutla et al., JMLR 2023,
+section 7.7, and Sajjadi et al., NeurIPS 2018, section 4, use the same features). Every image is
+brought to 299 × 299, proportions not kept. The network was trained to name the objects of
+ImageNet: it sees textures and objects, poorly faces, drawings or anything that ImageNet lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.embed.device import choose_device
+from calipers.embed.options import Options
+from calipers.embed.protocol import EncodedBatch
+from calipers.embed.vision.image_batches import ImageBatches
+from calipers.embed.vision.image_checks import checked_images
+from calipers.embed.vision.inception_weights import find_weights, read_weights
+from calipers.errors import InputError, MissingExtraError, require
+
+TAKES = frozenset({"offline"})
+WIDTH = 2048
+LAYER = str(WIDTH)
+BATCH = 32
+
+
+def load(name: str, options: Options) -> Inception:
+    """Make the embedder of FID."""
+    return Inception(device=options.device, batch_size=options.batch_size, offline=options.offline)
+
+
+class Inception:
+    """FID's Inception-v3, as torch-fidelity has it.
+
+    Parameters
+    ----------
+    device, batch_size
+        As in :func:`calipers.embed.load_embedder`. It always computes in float32.
+    offline
+        Whether nothing may be downloaded. The weights are then those that the environment
+        variable ``CALIPERS_INCEPTION`` names, or that torch-fidelity has downloaded before.
+
+    Raises
+    ------
+    MissingExtraError
+        If torch-fidelity or torchvision, which it imports, is not installed.
+    InputError
+        If the weights are not here and cannot be downloaded, or are no weights of Inception.
+    """
+
+    name = "inception"
+    views = ("image",)
+    reads = frozenset({"images"})
+    at_once = 64
+
+    def __init__(
+        self, *, device: str = "auto", batch_size: int | None = None, offline: bool = False
+    ) -> None:
+        torch = require("torch", extra="text", purpose="the embedder 'inception'")
+        source = _fidelity()
+        self._device = choose_device(device, torch)
+        self._batches = ImageBatches(size=batch_size or BATCH, name=self.name)
+        path = find_weights(source.URL_INCEPTION_V3, torch, offline=offline)
+        weights, found = read_weights(path, torch)
+        try:
+            network = source.FeatureExtractorInceptionV3(
+                "inception-v3-compat", [LAYER], feature_extractor_weights_path=weights
+            )
+        except (RuntimeError, TypeError, AttributeError) as error:
+            reason = (str(error).strip().splitlines() or [type(error).__name__])[-1].strip()
+            raise InputError(f"{path}: these are not the weights of Inception: {reason}") from error
+        self._network = network.eval().to(self._device)
+        self.signature = {
+            "embedder": self.name,
+            "revision": found[:12],
+            "dtype": "float32",
+            "device": self._device.partition(":")[0],
+        }
+        self.view_signature = {"image": f"pool_{LAYER}"}
+        pins = {**self.signature, "weights": found, "torch": torch.__version__}
+        pins["torch_fidelity"] = _version()
+        self.identity = "|".join(f"{key}:{value}" for key, value in pins.items())
+
+    def embed(self, samples: Sequence[Any]) -> EncodedBatch:
+        """Embed images.
+
+        Parameters
+        ----------
+        samples
+            uint8 arrays of shape (height, width, 3), of any sizes.
+
+        Returns
+        -------
+        EncodedBatch
+            ``image``, float32 of shape (n, 2048).
+
+        Raises
+        ------
+        InputError
+            If an item is no image.
+        """
+        vectors = self._batches.run_bounded(checked_images(samples), self._forward)
+        cut = np.zeros(len(vectors), dtype=np.bool_)
+        return EncodedBatch({"image": vectors.reshape(-1, WIDTH)}, cut)
+
+    def _forward(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
+        import torch
+
+        channels_first = torch.from_numpy(images).permute(0, 3, 1, 2).to(self._device)
+        with torch.inference_mode():
+            (features,) = self._network(channels_first)
+        vectors: NDArray[np.float32] = features.float().cpu().numpy()
+        return vectors
+
+
+def _fidelity() -> Any:
+    purpose = "the embedder 'inception'"
+    try:
+        require("torch_fidelity", extra="inception", purpose=purpose)
+        return import_module("torch_fidelity.feature_extractor_inceptionv3")
+    except (ModuleNotFoundError, RuntimeError) as error:
+        raise MissingExtraError(
+            f"{purpose} needs torch-fidelity, which imports torchvision, and that cannot be done "
+            f"here ({error}); install the torchvision that fits the torch that is installed"
+        ) from error
+
+
+def _version() -> str:
+    return str(require("torch_fidelity", extra="inception", purpose="this").__version__)

@@ -1,0 +1,1 @@
+"""Embedders that know words and no order: word vectors, TF-IDF."""

@@ -1,0 +1,128 @@
+"""Texts as the mean of their words' vectors (GloVe, word2vec, fastText), read from a local file.
+
+With V the words of the file, v their vectors and w_1 … w_T the words of a text,
+
+    words(x) = Σ_i v(w_i)·1[w_i ∈ V] / Σ_i 1[w_i ∈ V],
+
+the mean over the words that are known. Paper 004 (section 7.5.3) divides by T, all words, instead;
+`compare` scales every row to length one before k-NN and k-means, so both give the same scores. The
+share of unknown words is told for each text.
+
+It does not see the order of words: a text and its words shuffled have the same vector, bit by bit
+(figure 16 of that paper). Nor does it see meaning that depends on the neighbours of a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.embed.options import Options
+from calipers.embed.protocol import EncodedBatch
+from calipers.embed.words.word_vectors_file import WordTable, read_word_vectors
+from calipers.embed.words.words import check_texts, parts, split_chunk
+
+TAKES: frozenset[str] = frozenset()
+_UNKNOWN = -1
+_REMEMBERED = 1 << 18
+RULE = "punctuation apart, as written or in lower case, compounds by their parts"
+
+
+def load(name: str, options: Options) -> WordVectors:
+    """Read the vectors of a file; none of the options can change them."""
+    return WordVectors(Path(name).expanduser())
+
+
+class WordVectors:
+    """Word vectors from a file, averaged over the known words of a text.
+
+    Parameters
+    ----------
+    path
+        GloVe text, fastText ``.vec``, word2vec text or binary; also as ``.gz``, or as a zip with
+        one member.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or it does not hold word vectors.
+    """
+
+    views = ("wording",)
+    reads = frozenset({"texts"})
+    kept = False  # a look-up is about as fast as reading the vectors back
+
+    def __init__(self, path: str | Path) -> None:
+        table = read_word_vectors(path)
+        self.name = Path(path).name
+        self._vectors = table.vectors
+        self._chunks = _Chunks(table)
+        self.signature = {"embedder": self.name, "revision": table.sha256[:12]}
+        self.view_signature = {"wording": "mean_known_words"}
+        self.identity = f"word_vectors|{table.sha256}|mean_known_words|{RULE}"
+
+    def embed(self, texts: Sequence[str]) -> EncodedBatch:
+        """Average the vectors of each text's known words.
+
+        Returns
+        -------
+        EncodedBatch
+            ``wording``, float32 of shape (n, d); a row of zeros where no word is known. ``unknown``
+            is the share of a text's words that are not; 0 for a text without words.
+
+        Raises
+        ------
+        InputError
+            If an item is not a text.
+        """
+        check_texts(texts)
+        rows = np.zeros((len(texts), self._vectors.shape[1]), np.float32)
+        unknown = np.zeros(len(texts), np.float32)
+        for place, text in enumerate(texts):
+            found = self._chunks.rows(text)
+            known = found[found != _UNKNOWN]
+            if len(found):
+                unknown[place] = 1 - len(known) / len(found)
+            if len(known):
+                rows[place] = self._mean(known)
+        return EncodedBatch({"wording": rows}, np.zeros(len(texts), np.bool_), unknown)
+
+    def _mean(self, known: NDArray[np.int32]) -> NDArray[np.float64]:
+        # In the order of the rows, so that the order of the words changes not even a rounding
+        rows, counts = np.unique(known, return_counts=True)
+        weights = counts / len(known)
+        mean: NDArray[np.float64] = np.einsum("w,wd->d", weights, self._vectors[rows])
+        return mean
+
+
+class _Chunks(dict[str, tuple[int, ...]]):
+    """What stands between white space to the rows of its words; filled as chunks are met."""
+
+    def __init__(self, table: WordTable) -> None:
+        self._known = table.rows
+
+    def rows(self, text: str) -> NDArray[np.int32]:
+        """Give the row of each word of a text, -1 for one that is unknown."""
+        if len(self) > _REMEMBERED:
+            self.clear()
+        found = map(self.__getitem__, text.split())
+        return np.fromiter(chain.from_iterable(found), dtype=np.int32)
+
+    def __missing__(self, chunk: str) -> tuple[int, ...]:
+        found = self[chunk] = tuple(
+            row for word in split_chunk(chunk) for row in self._look_up(word)
+        )
+        return found
+
+    def _look_up(self, word: str) -> list[int]:
+        """Look a word up, and its parts where it is a compound that is unknown."""
+        row = self._row(word)
+        return [row] if row != _UNKNOWN else [self._row(part) for part in parts(word)]
+
+    def _row(self, word: str) -> int:
+        row = self._known.get(word)
+        return self._known.get(word.lower(), _UNKNOWN) if row is None else row
