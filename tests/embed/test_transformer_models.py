@@ -30,7 +30,11 @@ SIZE |= {"num_attention_heads": 4, "intermediate_size": 48, "max_position_embedd
 MARKS = {"bos_token_id": 0, "eos_token_id": 2, "pad_token_id": 1}
 GROUPED = {**SIZE, **MARKS, "num_key_value_heads": 2, "head_dim": 8}
 NEW = int(transformers.__version__.split(".")[0]) >= 5
-LONG_ROPE = "rope_parameters" if NEW else "rope_scaling"
+FACTORS = {"short_factor": [1.0] * 4, "long_factor": [3.0] * 4}
+LONG_ROPE = {"rope_scaling": {"type": "longrope", **FACTORS}}
+if NEW:
+    FACTORS |= {"rope_theta": 10_000.0, "original_max_position_embeddings": 12}
+    LONG_ROPE = {"rope_parameters": {"rope_type": "longrope", **FACTORS}}
 NARROW = {"layer_types": ["sliding_attention", "full_attention", "sliding_attention"]}
 NARROW |= {"sliding_window": 6}
 
@@ -159,13 +163,7 @@ ODD = {
             **MARKS,
             "num_key_value_heads": 4,
             "original_max_position_embeddings": 12,
-            LONG_ROPE: {
-                **({"rope_theta": 10_000.0} if NEW else {}),
-                "rope_type": "longrope",
-                "original_max_position_embeddings": 12,
-                "short_factor": [1.0] * 4,
-                "long_factor": [3.0] * 4,
-            },
+            **LONG_ROPE,
         },
     ),
     "llama4": (

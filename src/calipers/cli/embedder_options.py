@@ -72,8 +72,8 @@ MaxLength = Annotated[
     _option(
         "--max-length",
         metavar="N",
-        text="Read at most N tokens of a text: by default as many as the model can read, and 1024 "
-        "with GPT and its like. How many texts were cut is told.",
+        text="Read at most N tokens of a text: by default as many as the model can read, and no "
+        "more than 1024. How many texts were cut is told.",
     ),
 ]
 Prefix = Annotated[
