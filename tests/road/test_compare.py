@@ -232,7 +232,7 @@ def test_notes_of_single_sets_and_of_all(rng, reference):
         ({"max_samples": 1}, "max_samples must be a whole number of at least 2; found 1"),
         ({"ties": "half"}, "unknown value for ties 'half'"),
         ({"buckets": 1}, "buckets must be 'auto'.* or a whole number from 2; found 1"),
-        ({"embedder": "minilmm"}, "unknown embedder 'minilmm'; did you mean 'minilm'"),
+        ({"embedder": "minilmm"}, "no embedder 'minilmm'; did you mean 'minilm'"),
     ],
 )
 def test_bad_options(reference, generated, change, words):
