@@ -1,0 +1,159 @@
+"""Scores from preferences: worked by hand, against a general optimiser, and the laws."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from calipers.errors import InputError
+from calipers.uncertainty.bradley_terry import fit_bradley_terry
+from calipers.uncertainty.preferences import Preferences
+
+
+def preferences(wins, ties=None):
+    wins = np.array(wins, dtype=float)
+    ties = np.zeros_like(wins) if ties is None else ties
+    return Preferences(tuple("pqrstuvw"[: len(wins)]), wins, ties)
+
+
+def drawn(rng, n, games, spread=1.0):
+    """Wins of n systems in so many games of each pair, and the true log odds."""
+    truth = rng.standard_normal(n) * spread
+    truth -= truth.mean()
+    upper = np.triu(np.full((n, n), games), 1)
+    won = rng.binomial(upper, 1 / (1 + np.exp(np.subtract.outer(-truth, -truth))))
+    return np.where(upper > 0, won, 0) + (upper - won).T, truth
+
+
+def test_two_systems_by_hand():
+    # 3 wins of 4: odds 3, so the scores are 100·log 3 apart, half of it on either side of 0.
+    # Information of the log odds 4·(3/4)·(1/4) = 3/4, so its standard error is 100·√(4/3).
+    found = fit_bradley_terry(preferences([[0, 3], [1, 0]]))
+    assert found.scores == pytest.approx([50 * np.log(3), -50 * np.log(3)])
+    apart = found.difference("p", "q")
+    assert apart.value == pytest.approx(100 * np.log(3))
+    assert apart.standard_error == pytest.approx(100 * np.sqrt(4 / 3))
+    reach = 1.959963984540054 * apart.standard_error
+    assert apart.interval == pytest.approx((apart.value - reach, apart.value + reach))
+    assert found.standard_errors == pytest.approx([apart.standard_error / 2] * 2)
+    assert found.log_likelihood == pytest.approx(3 * np.log(3 / 4) + np.log(1 / 4))
+    assert found.comparisons == 4
+    own = reach / 2
+    assert found.intervals == pytest.approx(np.array([[s - own, s + own] for s in found.scores]))
+
+
+def test_ties_count_half_a_win_or_nothing():
+    tied = preferences([[0, 2], [0, 0]], [[0, 2], [2, 0]])
+    assert fit_bradley_terry(tied).scores == pytest.approx([50 * np.log(3), -50 * np.log(3)])
+    with pytest.raises(InputError, match="ties were dropped, and keeping them may connect"):
+        fit_bradley_terry(tied, ties="drop")
+
+
+def test_ties_at_random_depend_on_the_seed_alone():
+    tied = preferences([[0, 20], [9, 0]], [[0, 40], [40, 0]])
+    found = [fit_bradley_terry(tied, ties="random", seed=seed).scores[0] for seed in (1, 1, 2)]
+    assert found[0] == found[1] != found[2]
+
+
+def test_equals_a_general_optimiser(rng):
+    wins, _ = drawn(rng, 7, 20)
+
+    def loss(w):
+        return (wins * np.logaddexp(0, -np.subtract.outer(w, w) / 100)).sum() + w.mean() ** 2
+
+    best = minimize(loss, np.zeros(7), method="BFGS", options={"gtol": 1e-7})
+    found = fit_bradley_terry(preferences(wins))
+    assert found.scores == pytest.approx(best.x - best.x.mean(), abs=1e-3)
+    assert found.log_likelihood == pytest.approx(-best.fun, abs=1e-9)
+
+
+def test_solves_the_equations_of_the_maximum(rng):
+    # At the top, each system wins as often as its chances say (Zermelo's algorithm stands still)
+    wins, _ = drawn(rng, 6, 15, spread=2)
+    found = fit_bradley_terry(preferences(wins))
+    chances = 1 / (1 + np.exp(-np.subtract.outer(found.scores, found.scores) / 100))
+    assert wins.sum(1) == pytest.approx(((wins + wins.T) * chances).sum(1), abs=1e-8)
+    assert found.scores.mean() == pytest.approx(0, abs=1e-10)
+
+
+def test_standard_errors_are_those_of_a_fit_with_one_score_held(rng):
+    wins, _ = drawn(rng, 5, 12)
+    found = fit_bradley_terry(preferences(wins))
+    chances = 1 / (1 + np.exp(-np.subtract.outer(found.scores, found.scores) / 100))
+    weights = (wins + wins.T) * chances * chances.T / 100**2
+    information = np.diag(weights.sum(1)) - weights
+    held = np.linalg.inv(information[1:, 1:])  # variances of w_i - w_0
+    for i in range(1, 5):
+        error = found.difference(i, 0).standard_error
+        assert error == pytest.approx(np.sqrt(held[i - 1, i - 1]))
+    assert found.difference("r", "r").standard_error == 0
+    assert found.covariance.sum(axis=1) == pytest.approx(np.zeros(5), abs=1e-6)
+
+
+def test_intervals_cover(rng):
+    hits, apart = [], []
+    for _ in range(300):
+        wins, truth = drawn(rng, 5, 40, spread=0.7)
+        found = fit_bradley_terry(preferences(wins), scale=1)
+        hits.append((found.intervals[:, 0] <= truth) & (truth <= found.intervals[:, 1]))
+        low, high = found.difference(0, 1).interval
+        apart.append(low <= truth[0] - truth[1] <= high)
+    assert 0.93 <= np.mean(hits) <= 0.975
+    assert 0.91 <= np.mean(apart) <= 0.985
+
+
+def test_many_lopsided_comparisons_still_settle():
+    found = fit_bradley_terry(preferences([[0, 1e6, 1e6], [1, 0, 10], [1, 10, 0]]))
+    assert found.scores[0] - found.scores[1] == pytest.approx(100 * np.log(1e6), rel=1e-6)
+
+
+def test_settles_where_whole_newton_steps_run_away():
+    wins = [
+        [0, 0, 5, 0, 6, 1],
+        [3088, 0, 0, 16120, 0, 0],
+        [0, 0, 0, 0, 1081, 26],
+        [0, 0, 577, 0, 98, 1],
+        [20, 0, 0, 1, 0, 2],
+        [2, 1, 0, 237, 0, 0],
+    ]
+    found = fit_bradley_terry(preferences(wins))
+    assert found.iterations < 30
+    wins = np.array(wins)
+    chances = 1 / (1 + np.exp(-np.subtract.outer(found.scores, found.scores) / 100))
+    assert wins.sum(1) == pytest.approx(((wins + wins.T) * chances).sum(1), abs=1e-6)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.floats(0.5, 300))
+def test_laws(seed, n, scale):
+    rng = np.random.default_rng(seed)
+    wins = np.where(np.eye(n), 0, rng.integers(1, 9, (n, n)))
+    found, order = fit_bradley_terry(preferences(wins), scale=scale), rng.permutation(n)
+    moved = fit_bradley_terry(preferences(wins[np.ix_(order, order)]), scale=scale)
+    assert moved.scores == pytest.approx(found.scores[order], abs=1e-7 * scale)
+    assert moved.standard_errors == pytest.approx(found.standard_errors[order])
+    turned = fit_bradley_terry(preferences(wins.T), scale=scale)  # losers become winners
+    assert turned.scores == pytest.approx(-found.scores, abs=1e-7 * scale)
+    again = fit_bradley_terry(preferences(wins * 4), scale=2 * scale)  # more of the same
+    assert again.scores == pytest.approx(2 * found.scores, abs=1e-7 * scale)
+    assert again.standard_errors == pytest.approx(found.standard_errors)
+
+
+def test_bad_options():
+    good = preferences([[0, 3], [1, 0]])
+    for level in (0, 1, float("nan")):
+        with pytest.raises(InputError, match="level must lie between 0 and 1, found"):
+            fit_bradley_terry(good, level=level)
+    for scale in (0, -1, float("inf"), float("nan")):
+        with pytest.raises(InputError, match="scale must be a number above 0, found"):
+            fit_bradley_terry(good, scale=scale)
+    with pytest.raises(InputError, match="unknown way to split ties 'hlf'"):
+        fit_bradley_terry(good, ties="hlf")
+    with pytest.raises(InputError, match="at least two systems, found 1"):
+        fit_bradley_terry(preferences([[0]]))
+    found = fit_bradley_terry(good)
+    with pytest.raises(InputError, match="unknown system 'x'"):
+        found.difference("x", "p")
+    with pytest.raises(InputError, match="counted from 0 to 1, found -1"):
+        found.difference(0, -1)
