@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from calipers.comparison.agreement import Agreement as Agreement
     from calipers.comparison.overlap_model import Overlap as Overlap
     from calipers.comparison.probe_model import Probe as Probe
+    from calipers.comparison.ranking import Ranking as Ranking
     from calipers.comparison.text_model import TextComparison as TextComparison
     from calipers.curves import Divergence as Divergence
     from calipers.curves import DivergenceFrontier as DivergenceFrontier
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from calipers.road.agree_run import agree as agree
     from calipers.road.overlap_run import overlap as overlap
     from calipers.road.probe_run import probe as probe
+    from calipers.road.rank_run import rank as rank
     from calipers.road.text_run import measure_texts as measure_texts
     from calipers.samples import SampleSet as SampleSet
     from calipers.samples import read_samples as read_samples
@@ -67,6 +69,7 @@ _HOMES = {
     "Overlap": "calipers.comparison.overlap_model",
     "PrecisionRecallCurve": "calipers.curves",
     "Probe": "calipers.comparison.probe_model",
+    "Ranking": "calipers.comparison.ranking",
     "SampleSet": "calipers.samples",
     "Score": "calipers.score",
     "Sweep": "calipers.comparison",
@@ -83,6 +86,7 @@ _HOMES = {
     "overlap": "calipers.road.overlap_run",
     "precision_recall_curve": "calipers.curves",
     "probe": "calipers.road.probe_run",
+    "rank": "calipers.road.rank_run",
     "read_samples": "calipers.samples",
     "sweep": "calipers.road",
 }

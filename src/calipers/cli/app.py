@@ -21,6 +21,8 @@ from calipers.cli.overlap import overlap
 from calipers.cli.page import Command, CompareCommand, Group, TextCommand
 from calipers.cli.probe import EXAMPLES as PROBE_EXAMPLES
 from calipers.cli.probe import probe
+from calipers.cli.rank import EXAMPLES as RANK_EXAMPLES
+from calipers.cli.rank import rank
 from calipers.cli.show import show
 from calipers.cli.sweep import EXAMPLES as SWEEP_EXAMPLES
 from calipers.cli.sweep import sweep
@@ -63,6 +65,7 @@ app.command(cls=Command, epilog=SWEEP_EXAMPLES)(with_embedder(sweep))
 app.command(cls=Command, epilog=OVERLAP_EXAMPLES)(with_embedder(overlap))
 app.command(cls=Command, epilog=AGREE_EXAMPLES)(with_embedding_options(agree))
 app.command(cls=Command, epilog=PROBE_EXAMPLES)(with_embedder(probe))
+app.command(cls=Command, epilog=RANK_EXAMPLES)(rank)
 app.command(cls=TextCommand, epilog=TEXT_EXAMPLES)(text)
 app.command(cls=Command, epilog=EMBED_EXAMPLES)(with_embedder(embed))
 app.command(cls=Command, epilog=METRICS_EXAMPLES)(metrics)

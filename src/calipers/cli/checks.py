@@ -68,6 +68,17 @@ def parse_scaling(text: str | None) -> float | None:
     return value
 
 
+def parse_level(text: str) -> float:
+    """Read ``--level``: a number between 0 and 1."""
+    try:
+        level = float(text)
+    except ValueError:
+        level = math.nan
+    if not 0 < level < 1:
+        raise InputError(f"--level must lie between 0 and 1, such as 0.95; found {text!r}")
+    return level
+
+
 def parse_estimator(text: str) -> str:
     """Read ``--estimator``."""
     from calipers.report.names import ESTIMATORS

@@ -10,6 +10,7 @@ from calipers.report.names import DIVERGENCES, ESTIMATORS, FAMILIES, LABELS, SMO
 
 INPUT = "Input"
 MEASUREMENT = "Measurement"
+CERTAINTY = "How sure"
 EMBEDDING = "Embedding"
 OUTPUT = "Output"
 
@@ -38,6 +39,15 @@ Quiet = Annotated[
         "--quiet",
         "-q",
         help="No progress and no warnings on standard error; the table stays.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Details = Annotated[
+    bool,
+    typer.Option(
+        "--details",
+        help="Show how far every pair of systems is apart, score by score, with intervals and "
+        "p-values.",
         rich_help_panel=OUTPUT,
     ),
 ]

@@ -25,6 +25,9 @@ _ASCII = str.maketrans(
         "•": "*",
         "²": "2",
         "χ": "x",
+        "≈": "=",
+        "≤": "<",
+        "≥": ">",
     }
 )
 
@@ -49,18 +52,18 @@ def write_error(text: str) -> None:
     sys.stderr.flush()
 
 
-def show_table(data: dict[str, Any]) -> None:
+def show_table(data: dict[str, Any], *, details: bool = False) -> None:
     """Show a comparison: with weight and shade on a terminal, as plain text anywhere else."""
     from rich.console import Console
 
     from calipers.report import comparison_table, plain_text
 
     console = Console()
-    table = comparison_table(data)
+    table = comparison_table(data, details=details)
     if console.is_terminal and _encodes(sys.stdout):
         console.print(table)
     else:
-        write(plain_text(data, width=line_width()))
+        write(plain_text(data, width=line_width(), details=details))
 
 
 @contextmanager

@@ -27,10 +27,13 @@ def read_tsv(stream: BinaryIO, source: Source) -> SampleSet:
 
 def _read(stream: BinaryIO, source: Source, delimiter: str) -> SampleSet:
     source = source.counting("line", "the first row must name the columns")
-    return read_rows(_rows(stream, source, delimiter), source)
+    return read_rows(csv_rows(stream, source, delimiter), source)
 
 
-def _rows(stream: BinaryIO, source: Source, delimiter: str) -> Iterator[tuple[int, dict[str, str]]]:
+def csv_rows(
+    stream: BinaryIO, source: Source, delimiter: str
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the rows below the header, each with the line on which it begins."""
     cells = _cells(stream, source, delimiter)
     _, header = next(cells, (1, []))
     _check_header(header, source, delimiter)

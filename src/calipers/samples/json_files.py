@@ -32,12 +32,16 @@ def read_json(stream: BinaryIO, source: Source) -> SampleSet:
     Where an object holds several such lists, the field names one: ``--field model_a``, or
     ``--field model_a[*].text``.
     """
+    return read_json_value(json_value(stream, source), source)
+
+
+def json_value(stream: BinaryIO, source: Source) -> Any:
+    """Read a whole JSON file, whatever it holds."""
     text = decode(stream.read(), source)
     try:
-        value = _DECODER.decode(text)
+        return _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
         raise source.error(_whole_problem(error)) from error
-    return read_json_value(value, source)
 
 
 def read_json_value(value: Any, source: Source) -> SampleSet:

@@ -1,0 +1,106 @@
+"""A ranking as data ──► the heat map of paper 000, figures 7 and A.5: what goes with what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+
+from calipers.report.names import clean, shorten
+from calipers.report.plots.style import styled
+
+CELL = 0.5
+MARGIN = 1.9
+LONGEST = 28
+MANY = 16
+NAN = float("nan")
+INK = "#1a1a1a"
+MINUS = "\N{MINUS SIGN}"
+
+# All eyes tell blue from orange; light enough for dark numbers, whose signs tell the same in grey
+ORANGE, BLUE = "#e28b47", "#4c9dca"
+DIVERGING = LinearSegmentedColormap.from_list("calipers", [ORANGE, "#ffffff", BLUE])
+
+
+def heat_map_figure(data: dict[str, Any]) -> Figure:
+    """Draw how metrics and truths correlate with one another over the systems.
+
+    Parameters
+    ----------
+    data
+        What ``Ranking.to_dict()`` gives, or the JSON that the command line wrote.
+
+    Returns
+    -------
+    Figure
+        ``figure.axes[0]`` holds the cells, ``figure.axes[1]`` the bar of colours.
+    """
+    side = MARGIN + CELL * len(data["matrix"]["names"])
+    with styled():
+        figure = Figure(figsize=(side + 0.9, side), layout="constrained")
+        axes = heat_map_axes(data, figure.add_subplot())
+        bar = figure.colorbar(axes.images[0], ax=axes, shrink=0.7, pad=0.03)
+        bar.set_label(f"{_kind(data)} correlation")
+        bar.outline.set_visible(False)
+    return figure
+
+
+def heat_map_axes(data: dict[str, Any], axes: Axes | None = None) -> Axes:
+    """Draw the matrix: blue where columns rise together, orange where one falls, white at 0.
+
+    Every value is written in its cell; one that is undefined is a grey cell with a dash. Lines set
+    truths apart from metrics.
+
+    Parameters
+    ----------
+    data
+        What ``Ranking.to_dict()`` gives.
+    axes
+        Where to draw; axes of a figure of their own by default.
+    """
+    matrix = data["matrix"]
+    rows = [[NAN if value is None else value for value in row] for row in matrix["values"]]
+    with styled():
+        axes = Figure(layout="constrained").add_subplot() if axes is None else axes
+        axes.imshow(rows, cmap=DIVERGING.with_extremes(bad="#d9d9d9"), vmin=-1, vmax=1)
+        axes.set_title(f"Over {len(data['systems'])} systems, values as measured", loc="left")
+        _write_cells(axes, rows)
+        _name_sides(axes, [shorten(clean(name), LONGEST) for name in matrix["names"]])
+        _set_apart(axes, len(rows), matrix["truths"])
+    return axes
+
+
+def _write_cells(axes: Axes, rows: list[list[float]]) -> None:
+    size = 8 if len(rows) <= MANY else 6
+    for i, row in enumerate(rows):
+        for j, value in enumerate(row):
+            axes.text(j, i, _written(value), ha="center", va="center", color=INK, size=size)
+
+
+def _name_sides(axes: Axes, names: list[str]) -> None:
+    axes.set_xticks(range(len(names)), names, rotation=40, ha="right", rotation_mode="anchor")
+    axes.set_yticks(range(len(names)), names)
+    axes.tick_params(length=0)
+    axes.grid(False)
+    axes.spines[:].set_visible(False)
+
+
+def _set_apart(axes: Axes, size: int, truths: int) -> None:
+    """Draw white lines between cells, and black ones before the truths."""
+    for place in range(1, size):
+        edge = place == size - truths
+        look: dict[str, Any] = {"color": INK if edge else "white", "linewidth": 1.2}
+        axes.axhline(place - 0.5, **look)
+        axes.axvline(place - 0.5, **look)
+
+
+def _written(value: float) -> str:
+    if value != value:
+        return "–"
+    return f"{value + 0.0:.2f}".replace("-0.00", "0.00").replace("-", MINUS)
+
+
+def _kind(data: dict[str, Any]) -> str:
+    return str(data["matrix"]["kind"]).capitalize()
