@@ -44,8 +44,20 @@ class Rows:
 
     def span(self, span: Span) -> Rows:
         """Some consecutive rows."""
-        rows = slice(*span)
+        return self.take(slice(*span))
+
+    def take(self, rows: slice | NDArray[np.intp]) -> Rows:
+        """Some of the rows, in the given order."""
         return Rows(self.given[rows], self.points[rows], self.squares[rows])
+
+    @classmethod
+    def joined(cls, one: Rows, other: Rows) -> Rows:
+        """The rows of two sets, one set after the other."""
+        return cls(
+            np.concatenate([one.given, other.given]),
+            np.concatenate([one.points, other.points]),
+            np.concatenate([one.squares, other.squares]),
+        )
 
 
 Measure = Callable[[Rows, Rows], Floats]

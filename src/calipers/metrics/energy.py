@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calipers.estimate.pair_tiles import Rows, centred, pair_sums, squared_distances
+from calipers.estimate.pair_tiles import PairSums, Rows, centred, pair_sums, squared_distances
 from calipers.estimate.validate import check_pair
 from calipers.score import Score, signature
 
@@ -49,18 +49,25 @@ def energy_distance(
     1.0
     """
     left, right = check_pair(reference, generated)
-    sums = pair_sums(*centred(left, right), _distances, threads=threads)
-    n, m = sums.n, sums.m
-    within = sums.reference / n**2 + sums.generated / m**2
-    pins = {"metric": "energy_distance", "statistic": "v", "n": n, "m": m, "d": left.shape[1]}
+    sums = pair_sums(*centred(left, right), distances, threads=threads)
+    n, m, d = sums.n, sums.m, left.shape[1]
+    pins = {"metric": "energy_distance", "statistic": "v", "n": n, "m": m, "d": d}
     return Score(
-        value=max(0.0, 2 * sums.across / (n * m) - within),
+        value=energy_of(sums),
         range=(0.0, np.inf),
         better="lower",
         signature=signature(pins),
     )
 
 
-def _distances(left: Rows, right: Rows) -> NDArray[np.float64]:
+def energy_of(sums: PairSums) -> float:
+    """The energy distance, from sums of distances."""
+    n, m = sums.n, sums.m
+    within = sums.reference / n**2 + sums.generated / m**2
+    return max(0.0, 2 * sums.across / (n * m) - within)
+
+
+def distances(left: Rows, right: Rows) -> NDArray[np.float64]:
+    """Distances of all pairs, shape ``(n, m)``."""
     squares = squared_distances(left, right)
     return np.sqrt(squares, out=squares)

@@ -23,12 +23,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
 from calipers.estimate.distances import Points
-from calipers.estimate.pair_tiles import Measure, Rows, centred, pair_sums, squared_distances
+from calipers.estimate.pair_kernels import cubic, gaussian, median_distance
+from calipers.estimate.pair_tiles import Measure, Rows, centred, pair_sums
+from calipers.estimate.tiles import workers
 from calipers.estimate.validate import check_choice, check_pair, check_whole, is_positive
 from calipers.score import Score, signature
 
 Kernel = Literal["gaussian", "polynomial"]
 MEDIAN_ROWS = 2_000
+TOO_FEW = "an unbiased estimate needs at least two rows in each set"
+ALIKE = "the median distance is 0: at least half of the pairs are copies"
 
 Floats = NDArray[np.float64]
 
@@ -77,7 +81,7 @@ def mmd(
     left, right = check_pair(reference, generated)
     if kernel == "polynomial":
         return _polynomial(left, right, "mmd", threads)
-    _check_bandwidth(bandwidth)
+    check_bandwidth(bandwidth)
     return _gaussian(left, right, bandwidth, seed, threads)
 
 
@@ -109,35 +113,26 @@ def _gaussian(
     left: Points, right: Points, bandwidth: float | str, seed: int, threads: int | None
 ) -> Score:
     rows = centred(left, right)
-    width = _median_distance(rows, seed) if isinstance(bandwidth, str) else float(bandwidth)
+    width = kernel_width(rows, bandwidth, seed, threads)
     pins = {"kernel": "gaussian", "bandwidth": bandwidth} | _sampling(rows, bandwidth, seed)
     if width == 0 and _enough(rows):
-        reason = "the median distance is 0: at least half of the pairs are copies"
-        return _score("mmd", pins, rows, np.nan, reason)
+        return _score("mmd", pins, rows, np.nan, ALIKE)
+    return _unbiased("mmd", pins, rows, gaussian(width), threads)
 
-    def measure(one: Rows, other: Rows) -> Floats:
-        values = squared_distances(one, other)
-        # Divided twice: the square of a small bandwidth may be 0; exp(−∞) is the 0 that is meant
-        with np.errstate(over="ignore"):
-            values /= width
-            values /= -2 * width
-        return np.exp(values, out=values)
 
-    return _unbiased("mmd", pins, rows, measure, threads)
+def kernel_width(
+    rows: tuple[Rows, Rows], bandwidth: float | str, seed: int, threads: int | None
+) -> float:
+    """The width as given, or the median distance of the union; 0 where half of it are copies."""
+    if isinstance(bandwidth, str):
+        with workers(threads) as pool:
+            return median_distance(rows, pool, seed=seed, most=MEDIAN_ROWS)
+    return float(bandwidth)
 
 
 def _polynomial(left: Points, right: Points, metric: str, threads: int | None) -> Score:
-    d = left.shape[1]
-
-    def measure(one: Rows, other: Rows) -> Floats:
-        with np.errstate(over="ignore", invalid="ignore"):  # found in the sum
-            values = one.points @ other.points.T
-            values /= d
-            values += 1
-            return values * values * values
-
     rows = Rows.of(left), Rows.of(right)
-    return _unbiased(metric, {"kernel": "cubic"}, rows, measure, threads)
+    return _unbiased(metric, {"kernel": "cubic"}, rows, cubic(left.shape[1]), threads)
 
 
 def _unbiased(
@@ -148,8 +143,7 @@ def _unbiased(
     threads: int | None,
 ) -> Score:
     if not _enough(rows):
-        reason = "an unbiased estimate needs at least two rows in each set"
-        return _score(metric, pins, rows, np.nan, reason)
+        return _score(metric, pins, rows, np.nan, TOO_FEW)
     value = pair_sums(*rows, measure, threads=threads).unbiased()
     if not np.isfinite(value):
         return _score(metric, pins, rows, np.nan, "the kernel overflows: the rows are too long")
@@ -174,19 +168,6 @@ def _score(
     )
 
 
-def _median_distance(rows: tuple[Rows, Rows], seed: int) -> float:
-    """Median distance of different rows of the union, or of a sample of it."""
-    points = np.concatenate([side.points for side in rows])
-    if len(points) > MEDIAN_ROWS:
-        drawn = np.random.default_rng(seed).choice(len(points), MEDIAN_ROWS, replace=False)
-        points = points[np.sort(drawn)]
-    if len(points) < 2:
-        return 0.0
-    chosen = Rows.of(points)
-    squares = squared_distances(chosen, chosen)
-    return float(np.median(np.sqrt(squares[np.triu_indices(len(points), 1)])))
-
-
 def _sampling(rows: tuple[Rows, Rows], bandwidth: float | str, seed: int) -> dict[str, object]:
     """The seed counts only where rows are drawn."""
     drawn = sum(len(side.squares) for side in rows) > MEDIAN_ROWS
@@ -195,6 +176,7 @@ def _sampling(rows: tuple[Rows, Rows], bandwidth: float | str, seed: int) -> dic
     return {"median_rows": MEDIAN_ROWS, "seed": seed}
 
 
-def _check_bandwidth(bandwidth: object) -> None:
+def check_bandwidth(bandwidth: object) -> None:
+    """Refuse what is no width of a kernel."""
     if bandwidth != "median" and not is_positive(bandwidth):
         raise InputError(f"bandwidth must be 'median' or a number above 0; found {bandwidth!r}")

@@ -1,0 +1,170 @@
+"""What a permutation test says of two sets: are they distinguishable at all?
+
+The null hypothesis is that both sets were drawn from one distribution. Then swapping rows between
+them changes nothing but chance, and the statistic of the sets as they are is one of R + 1 that are
+equally likely to be the largest. The p-value (1 + #{permuted ≥ observed})/(1 + R) is therefore
+exact at every size, and never 0 (Phipson and Smyth, Stat. Appl. Genet. Mol. Biol. 2010).
+
+What it does not say: how large the difference is, nor whether anybody would care. With many
+samples a tiny difference is found, with few a large one may not be; and a p-value above the level
+is no proof that the sets are alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.errors import InputError
+from calipers.estimate.validate import check_whole
+from calipers.score import signature
+
+TIES = 1e-12  # what rounding may put between two permutations that are the same
+
+TestName = Literal["mmd", "classifier"]
+
+
+@dataclass(frozen=True, eq=False)
+class TwoSample:
+    """Whether two sets can be told apart, by one permutation test.
+
+    Attributes
+    ----------
+    test
+        ``"mmd"`` or ``"classifier"``.
+    statistic
+        Of the sets as they are; larger is more different. NaN where it is undefined.
+    p_value
+        Chance of so large a statistic, or a larger one, where the distributions are equal; from
+        1/(1 + permutations) to 1. NaN where the statistic is.
+    null
+        The statistic of every permutation, shape ``(permutations,)``; empty where undefined.
+    threshold
+        The sets are distinguishable at `level` where the statistic is larger than this; infinite
+        with too few permutations for the level.
+    level
+        Confidence level of `threshold`, in (0, 1).
+    permutations
+        How often labels were permuted.
+    signature
+        One line that pins every choice behind the numbers.
+    reason
+        Why they are NaN; None otherwise.
+    """
+
+    test: TestName
+    statistic: float
+    p_value: float
+    null: NDArray[np.float64] = field(repr=False)
+    threshold: float
+    level: float
+    permutations: int
+    signature: str = ""
+    reason: str | None = None
+
+    @property
+    def distinguishable(self) -> bool | None:
+        """Whether the statistic is past what chance explains at `level`; None where undefined."""
+        return None if self.reason else self.p_value <= allowed(self.level)
+
+    @classmethod
+    def of(
+        cls,
+        test: TestName,
+        statistic: float,
+        null: NDArray[np.float64],
+        *,
+        level: float,
+        pins: Mapping[str, object],
+    ) -> TwoSample:
+        """Set a statistic among those of the permutations."""
+        as_large = int(np.count_nonzero(null >= statistic - TIES))
+        return cls(
+            test,
+            float(statistic),
+            (1 + as_large) / (1 + len(null)),
+            null,
+            threshold(null, level),
+            level,
+            len(null),
+            signature(pins),
+        )
+
+    @classmethod
+    def undefined(
+        cls,
+        test: TestName,
+        reason: str,
+        *,
+        permutations: int,
+        level: float,
+        pins: Mapping[str, object],
+    ) -> TwoSample:
+        """Say why there is no answer."""
+        nan = float("nan")
+        none = np.empty(0)
+        return cls(test, nan, nan, none, nan, level, permutations, signature(pins), reason)
+
+
+def allowed(level: float) -> float:
+    """The largest p-value that a test at this level calls a difference.
+
+    Examples
+    --------
+    >>> allowed(0.9)
+    0.1
+    """
+    return round(1 - level, 12)
+
+
+def threshold(null: NDArray[np.float64], level: float) -> float:
+    """What a statistic must exceed to have a p-value of at most 1 − `level`.
+
+    Examples
+    --------
+    >>> threshold(np.arange(1.0, 20.0), 0.9)  # 1 of 19 may be as large: p = 2/20
+    18.0
+    >>> threshold(np.arange(1.0, 20.0), 0.99)
+    inf
+    """
+    may_pass = int(np.floor(allowed(level) * (len(null) + 1) * (1 + TIES))) - 1
+    return float(np.sort(null)[::-1][may_pass]) if may_pass >= 0 else float("inf")
+
+
+def check_options(permutations: Any, seed: Any, level: Any) -> None:
+    """Refuse what no test can be run with.
+
+    Raises
+    ------
+    InputError
+        If `permutations` is no whole number from 1, `seed` none from 0, or `level` lies outside
+        (0, 1).
+    """
+    check_whole("permutations", permutations, 1)
+    check_whole("seed", seed, 0)
+    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < float(level) < 1:
+        raise InputError(f"level must be a number between 0 and 1, such as 0.95; found {level!r}")
+
+
+def of_files(parts: Sequence[TwoSample]) -> TwoSample:
+    """Bring the tests of several files of one system together.
+
+    All files are held against one reference, so their p-values depend on each other; twice their
+    mean, at most 1, is a p-value whatever the dependence (Vovk and Wang, Biometrika 2020). The
+    statistic is the mean.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    undefined = [part for part in parts if part.reason]
+    if undefined:
+        return undefined[0]
+    return replace(
+        parts[0],
+        statistic=float(np.mean([part.statistic for part in parts])),
+        p_value=min(1.0, 2 * float(np.mean([part.p_value for part in parts]))),
+    )

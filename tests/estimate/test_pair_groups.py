@@ -1,0 +1,59 @@
+import numpy as np
+import pytest
+
+from calipers.estimate.pair_groups import group_sums
+from calipers.estimate.pair_kernels import exact_tiles, gaussian, median_distance, swift_tiles
+from calipers.estimate.pair_tiles import Rows
+from calipers.estimate.tiles import Workers, workers
+
+
+def kernel_of(rows, width):
+    apart = ((rows[:, None] - rows) ** 2).sum(axis=2)
+    kernel = np.exp(-apart / (2 * width**2))
+    np.fill_diagonal(kernel, 0)
+    return kernel
+
+
+@pytest.mark.parametrize("size", [1, 7, 16, 100])
+def test_as_brute_force(rng, size):
+    rows, labels = rng.standard_normal((53, 3)), np.sort(rng.integers(6, size=53))
+    labels[labels == 2] = 1  # a group without rows
+    member = labels[:, None] == np.arange(6)
+    expected = member.T @ kernel_of(rows, 1.5) @ member
+    tiles = exact_tiles(Rows.of(rows), gaussian(1.5))
+    found = group_sums(tiles, labels, 6, Workers.alone(), size=size)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_swift_tiles_are_those_of_float64(rng):
+    rows = rng.standard_normal((300, 20)) * 5
+    whole, part = (0, 300), (40, 90)
+    moved = Rows.of(rows, rows.mean(axis=0))
+    found = swift_tiles(moved, 12.0)(part, whole)
+    assert found.dtype == np.float32
+    exact = exact_tiles(moved, gaussian(12.0))(part, whole)
+    np.testing.assert_allclose(found, exact, atol=2e-6)
+    assert abs(found.mean(dtype=np.float64) - exact.mean()) < 1e-7
+
+
+def test_threads_change_no_bit(rng):
+    rows = Rows.of(rng.standard_normal((1_000, 4)))
+    labels, found = np.arange(1_000) // 10, []
+    for threads in (1, 3):
+        with workers(threads) as pool:
+            found.append(group_sums(swift_tiles(rows, 2.0), labels, 100, pool))
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("n", [2, 3, 251, 600])
+def test_the_median_is_that_of_numpy(rng, n):
+    rows = rng.standard_normal((n, 3))
+    sides = Rows.of(rows[: n // 2]), Rows.of(rows[n // 2 :])
+    apart = np.sqrt(((rows[:, None] - rows) ** 2).sum(axis=2))[np.triu_indices(n, 1)]
+    found = median_distance(sides, Workers.alone(), seed=0, most=1_000)
+    assert found == pytest.approx(np.median(apart), rel=1e-12)
+
+
+def test_a_single_row_has_no_distance():
+    one, none = Rows.of(np.ones((1, 2))), Rows.of(np.ones((0, 2)))
+    assert median_distance((one, none), Workers.alone(), seed=0, most=10) == 0
