@@ -75,7 +75,8 @@ def embed_samples(
                 shelf.keep(piece.chunk, rows.part(piece.chunk.start, len(piece.chunk.items)))
             advance(piece.size)
     notes = (*rows.notes(embedder), *_told(embedder), *shelf.notes())
-    return Embeddings(rows.views, dict(embedder.signature), notes, _view_signature(embedder))
+    pooled = _view_signature(embedder)
+    return Embeddings(rows.views, dict(embedder.signature), notes, pooled, rows.truncated)
 
 
 def check_reads(samples: SampleSet, embedder: Embedder) -> None:

@@ -45,12 +45,16 @@ class Embeddings:
         What a person must be told: texts that were cut, trouble with the cache.
     view_signature
         For each view, how it was pooled.
+    truncated
+        Which samples were longer than the model reads, bool of shape (n,); None of vectors that
+        were given.
     """
 
     views: Mapping[str, NDArray[Any]]
     signature: Mapping[str, str]
     notes: tuple[str, ...] = ()
     view_signature: Mapping[str, str] = field(default_factory=dict)
+    truncated: NDArray[np.bool_] | None = None
 
 
 class Embedder(Protocol):
