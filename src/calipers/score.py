@@ -14,6 +14,45 @@ if TYPE_CHECKING:
 
 Better = Literal["higher", "lower", "closest"]
 
+WIDTH = 2.0
+"""Standard deviations that the spread of a noise floor reaches to either side."""
+
+
+@dataclass(frozen=True)
+class NoiseFloor:
+    """What two halves of the reference score against each other, and a system at that size.
+
+    Only these two numbers may be held against each other: both compare as many samples.
+
+    Attributes
+    ----------
+    value, spread
+        Mean and standard deviation, over the splits, of the score of one half against the other.
+    beside, beside_spread
+        The same of the score of as many samples of the system against the first half.
+    size
+        Samples on each side.
+    splits
+        How often the reference was split.
+    margin
+        How far apart `beside` and `value` may lie, by chance, in 19 of 20 runs at least; None for
+        two of `spread`.
+    """
+
+    value: float
+    spread: float
+    beside: float
+    beside_spread: float
+    size: int
+    splits: int
+    margin: float | None = None
+
+    @property
+    def inside(self) -> bool:
+        """Whether the system is as good as this measurement can tell."""
+        margin = WIDTH * self.spread if self.margin is None else self.margin
+        return abs(self.beside - self.value) <= margin
+
 
 @dataclass(frozen=True, eq=False)
 class Score:
@@ -25,11 +64,11 @@ class Score:
         The estimate. NaN where it is undefined, infinite where the definition says so; `reason`
         then tells why.
     interval
-        ``(low, high)`` at confidence `level`, or None where none was computed.
+        ``(low, high)`` at confidence `level`, or None where none was computed. It covers what the
+        estimator gives on average at these sizes and settings; how far that is from the value at
+        infinitely many samples (the bias) is another question.
     level
         Confidence level of `interval`, in (0, 1).
-    noise_floor
-        What two halves of the reference score against each other, or None.
     range
         Smallest and largest value that the metric can take.
     better
@@ -47,12 +86,22 @@ class Score:
     reference
         The same statistic of the reference, T(P) beside the value T(Q), where the metric is a
         property of one set and a reference was given; None otherwise.
+    standard_error
+        How much `value` moves from one draw of the samples to another, or None.
+    sources
+        The part of that which each source has, as standard errors: ``"reference"`` and
+        ``"generated"`` (which samples were drawn), ``"seed"`` (where k-means starts), ``"both"``
+        where the first two cannot be told apart.
+    approximate
+        Whether the interval is a rough one: its standard error was found on smaller sets and
+        scaled, or the score is a share within a few samples of 0 or 1.
+    floor
+        What two halves of the reference score, and the system beside them, or None.
     """
 
     value: float
     interval: tuple[float, float] | None = None
     level: float | None = None
-    noise_floor: float | None = None
     range: tuple[float, float] = (0.0, 1.0)
     better: Better = "higher"
     signature: str = ""
@@ -60,6 +109,15 @@ class Score:
     per_sample: NDArray[Any] | None = field(default=None, repr=False)
     seeds: tuple[float, ...] = ()
     reference: float | None = None
+    standard_error: float | None = None
+    sources: Mapping[str, float] = field(default_factory=dict)
+    approximate: bool = False
+    floor: NoiseFloor | None = None
+
+    @property
+    def noise_floor(self) -> float | None:
+        """What two halves of the reference score against each other; None where not measured."""
+        return None if self.floor is None else self.floor.value
 
     @property
     def gap(self) -> float | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -80,7 +81,7 @@ def precision_recall_curve(estimate: Estimate, *, angles: int = ANGLES) -> Preci
     """
     check_whole("angles", angles, 1)
     ratios = ratios_of(estimate, raw=True)
-    slopes = np.tan(np.linspace(EDGE, np.pi / 2 - EDGE, angles))
+    slopes = _slopes(angles)
     hidden = ratios.positive
     return PrecisionRecallCurve(
         precision=_overlap(ratios, slopes),
@@ -102,6 +103,14 @@ def mean_curve(curves: Sequence[PrecisionRecallCurve]) -> PrecisionRecallCurve:
         float(np.mean([curve.total_variation for curve in curves])),
         curves[0].reason,
     )
+
+
+@lru_cache(maxsize=8)
+def _slopes(angles: int) -> Vector:
+    """λ = tan(angle) for angles evenly spaced in (0, π/2)."""
+    slopes: Vector = np.tan(np.linspace(EDGE, np.pi / 2 - EDGE, angles))
+    slopes.flags.writeable = False
+    return slopes
 
 
 def _overlap(ratios: LikelihoodRatios, slopes: Vector) -> Vector:

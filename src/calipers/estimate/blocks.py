@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+SideName = Literal["reference", "generated"]
 
 DEFAULT_BLOCKS = 20
 

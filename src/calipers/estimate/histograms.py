@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.estimate.blocks import SideName
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
 from calipers.estimate.smoothing import Probabilities, Smoothing, check_smoothing, probabilities
 from calipers.estimate.validate import as_array
@@ -66,8 +68,13 @@ class Histograms:
         p, q = self.probabilities
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(p) - np.log(q)
-        return LikelihoodRatios(
-            logs[p > 0], logs[q > 0], p[p > 0], q[q > 0], self.smoothing != "none", self.pins
+        return LikelihoodRatios.trusted(
+            logs[p > 0],
+            logs[q > 0],
+            p[p > 0],
+            q[q > 0],
+            positive=self.smoothing != "none",
+            pins=self.pins,
         )
 
     @property
@@ -82,7 +89,30 @@ class Histograms:
 
     def smoothed(self, smoothing: Smoothing) -> Histograms:
         """Return the same counts with another smoothing."""
-        return self if smoothing == self.smoothing else replace(self, smoothing=smoothing)
+        check_smoothing(smoothing)
+        return self if smoothing == self.smoothing else self._with(smoothing=smoothing)
+
+    def without(self, side: SideName, block: int) -> Histograms:
+        """Return the counts with one block of rows of one of the sets left out.
+
+        Raises
+        ------
+        InputError
+            If no counts of blocks were kept.
+        """
+        blocks = self.reference_blocks if side == "reference" else self.generated_blocks
+        if blocks is None:
+            raise InputError(f"the counts of the {side} set were not kept by block")
+        if side == "reference":
+            return self._with(reference=self.reference - blocks[block])
+        return self._with(generated=self.generated - blocks[block])
+
+    def _with(self, **changed: Any) -> Self:
+        """The same with other fields, which are known to be right: replicates make thousands."""
+        made = object.__new__(type(self))
+        made.__dict__.update({each.name: getattr(self, each.name) for each in fields(self)})
+        made.__dict__.update(changed)
+        return made
 
 
 def count_cells(

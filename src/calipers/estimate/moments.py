@@ -59,6 +59,14 @@ class Moments:
         between = np.outer(gap, gap) * (self.count * other.count / count)
         return Moments(count, mean, self.scatter + other.scatter + between)
 
+    def without(self, part: Moments) -> Moments:
+        """The moments of what is left once a part is taken out; undoes :meth:`merge`."""
+        count = self.count - part.count
+        gap = self.mean - part.mean
+        mean = self.mean + gap * (part.count / count)
+        between = np.outer(gap, gap) * (self.count * part.count / count)
+        return Moments(count, mean, self.scatter - part.scatter - between)
+
     @property
     def covariance(self) -> NDArray[np.float64]:
         """Unbiased covariance, shape ``(d, d)``; zeros for a single row."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.errors import InputError
 from calipers.estimate.balls import Counts, Side, as_distance, capped_own, check_supports
 from calipers.estimate.balls import Distance as Distance
 from calipers.estimate.balls import Supports as Supports
-from calipers.estimate.blocks import Blocks
+from calipers.estimate.blocks import Blocks, SideName
 from calipers.estimate.distances import Points, sieves
 from calipers.estimate.passes import Crossed, Work, check_blocks, check_k, directions
 from calipers.estimate.validate import check_choice, check_pair, check_whole
@@ -123,6 +124,37 @@ class Neighbourhoods:
     reference_blocks: Blocks
     generated_blocks: Blocks
 
+    def without(self, side: SideName, block: int, *, k: int) -> Neighbourhoods:
+        """Return the counts with one block of rows of one of the sets left out.
+
+        Only what the counts of blocks tell is known: for the chosen k (columns of smaller k repeat
+        it) how many rows each ball holds and in how many balls each row lies.
+
+        Raises
+        ------
+        InputError
+            If no counts of blocks were kept.
+        """
+        ours, theirs = self.reference_blocks, self.generated_blocks
+        own, other = self.reference, self.generated
+        if side == "generated":
+            ours, theirs, own, other = theirs, ours, other, own
+        if not ours.count:
+            raise InputError(f"the counts of the {side} set were not kept by block")
+        keep = ours.labels != block
+        own, other = _owners_without(own, keep, block, k), _guests_without(other, keep, block, k)
+        ours = Blocks(ours.labels[keep], ours.count)
+        if side == "generated":
+            ours, theirs, own, other = theirs, ours, other, own
+        return replace(
+            self,
+            reference=own,
+            generated=other,
+            k_max=k,
+            reference_blocks=ours,
+            generated_blocks=theirs,
+        )
+
 
 def neighbourhoods(
     reference: Points,
@@ -197,6 +229,52 @@ def neighbourhoods(
         reference_blocks=blocks[0],
         generated_blocks=blocks[1],
     )
+
+
+def _owners_without(balls: Balls, keep: NDArray[np.bool_], block: int, k: int) -> Balls:
+    """The balls of a set without a block of it: they widen to their next neighbours."""
+    known = _replicates(balls)
+    return replace(
+        balls,
+        radii=balls.radii[keep],
+        held=_columns(known.held_without[keep, block], k),
+        inside=_columns(known.inside_without[:, block], k),
+        own_nearest=balls.own_nearest[keep],
+        capped=None,
+        capped_own=None,
+        realism=None,
+        missed=None,
+        replicates=Replicates(
+            known.held_without[keep], known.held_from[keep], known.inside_without
+        ),
+    )
+
+
+def _guests_without(balls: Balls, keep: NDArray[np.bool_], block: int, k: int) -> Balls:
+    """The balls of the other set, which lose the guests of a block."""
+    known = _replicates(balls)
+    return replace(
+        balls,
+        held=_columns(balls.held[:, k - 1] - known.held_from[:, block], k),
+        inside=balls.inside[keep, :k],
+        nearest=balls.nearest[keep],
+        distance=balls.distance[keep],
+        capped=None,
+        capped_own=None,
+        realism=None,
+        missed=None,
+        replicates=replace(known, inside_without=known.inside_without[keep]),
+    )
+
+
+def _replicates(balls: Balls) -> Replicates:
+    if balls.replicates is None:
+        raise InputError("the neighbourhoods were measured without blocks of rows")
+    return balls.replicates
+
+
+def _columns(counts: Counts, k: int) -> Counts:
+    return np.broadcast_to(counts[:, None], (len(counts), k))
 
 
 def _balls(work: Work, side: Side, crossed: Crossed) -> Balls:

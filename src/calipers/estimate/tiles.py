@@ -8,10 +8,12 @@ that runs elsewhere only has to map the same function over the same tiles.
 from __future__ import annotations
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import TypeVar
 
 import numpy as np
@@ -69,6 +71,10 @@ def triangle(rows: list[Span]) -> list[tuple[Span, Span]]:
     return [(rows[i], rows[i + offset]) for offset in range(count) for i in range(count - offset)]
 
 
+POOLED = ("scipy.linalg", "sklearn", "torch", "faiss")
+"""Packages that bring thread pools of their own."""
+
+
 class Workers:
     """Threads that share pieces of work and give the results in the order of the pieces."""
 
@@ -102,13 +108,26 @@ class Workers:
                 future.cancel()
 
 
+def _controller() -> ThreadpoolController:
+    """The thread pools of this process; to look for them takes milliseconds, so it is done once.
+
+    What brings a pool of its own is looked for again when it has been loaded.
+    """
+    return _found(frozenset(name for name in POOLED if name in sys.modules))
+
+
+@lru_cache(maxsize=4)
+def _found(loaded: frozenset[str]) -> ThreadpoolController:
+    return ThreadpoolController()
+
+
 @contextmanager
 def limit_threads(threads: int | None) -> Iterator[None]:
     """Hold BLAS and OpenMP, torch's too, to so many threads; None leaves them as they are."""
     if threads is None:
         yield
         return
-    with ThreadpoolController().limit(limits=threads):
+    with _controller().limit(limits=threads):
         yield
 
 
@@ -116,7 +135,7 @@ def limit_threads(threads: int | None) -> Iterator[None]:
 def workers(threads: int | None = None) -> Iterator[Workers]:
     """Open worker threads, one for each core by default, with BLAS on one thread in each."""
     count = available_threads(threads)
-    with ThreadpoolController().limit(limits=1):
+    with _controller().limit(limits=1):
         if count == 1:
             yield Workers.alone()
             return

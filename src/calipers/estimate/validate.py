@@ -93,6 +93,8 @@ def as_array(points: Any, name: str) -> NDArray[Any]:
     InputError
         If values are masked, or it is ragged or no array at all.
     """
+    if type(points) is np.ndarray and points.dtype.kind in "biuf":
+        return points
     if np.ma.is_masked(points):
         raise InputError(f"{name} must have no masked values; found {int(points.mask.sum())}")
     if hasattr(points, "detach"):  # a tensor, whose bfloat16 NumPy does not know

@@ -76,15 +76,25 @@ def group_scores(
     k: int,
     reference_groups: Labels,
     generated_groups: Labels | None = None,
+    *,
+    nearest: NDArray[np.str_] | None = None,
 ) -> dict[str, Score]:
-    """Average recall, coverage and precision over groups; see :func:`scores_by_group`."""
+    """Average recall, coverage and precision over groups; see :func:`scores_by_group`.
+
+    `nearest` gives the group of the reference row nearest to every generated row, where that row
+    may be one that was left out; a group that is nearest to none has then no precision at all.
+    """
     n, m = sizes(near)
     labels, group = _grouped("reference", reference_groups, n)
+    if nearest is None:
+        close = labels, group[near.reference.nearest]
+    else:
+        close = _grouped("nearest", nearest, m)
     good = near.reference.inside[:, k - 1] > 0
     parts = [
         ("recall", "group", labels, group, near.generated.inside[:, k - 1] > 0),
         ("coverage", "group", labels, group, near.reference.held[:, k - 1] > 0),
-        ("precision", "group", labels, group[near.reference.nearest], good),
+        ("precision", "group", *close, good),
     ]
     if generated_groups is not None:
         parts.append(("precision", "own", *_grouped("generated", generated_groups, m), good))

@@ -60,6 +60,19 @@ class Pair:
         left, right = (Blocks.balanced(size, seed=self.settings.seed) for size in sizes)
         return left, right
 
+    @property
+    def labels(self) -> tuple[Blocks, Blocks]:
+        """The same labels, where sets are known to be large enough.
+
+        Raises
+        ------
+        ValueError
+            If they are not.
+        """
+        if self.blocks is None:
+            raise ValueError("sets this small have no blocks")
+        return self.blocks
+
     @cached_property
     def neighbourhoods(self) -> Neighbourhoods:
         """Who lies in whose k-NN balls, from one pass for all that is needed.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calipers.errors import InputError, MissingExtraError
 from calipers.metrics.keys import USUAL, Axis, Options
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from calipers.metrics.pair import Pair
 
 Family = Literal["support", "frontier", "prd", "classifier", "ot", "mmd", "copying", "variety"]
+
+Doubles = NDArray[np.float64]
 
 UNIT = (0.0, 1.0)
 FROM_ZERO = (0.0, np.inf)
@@ -49,6 +52,12 @@ class Metric:
         The options that its key may carry.
     range, better
         As of its scores, by the usual options.
+    by_block
+        Whether it can be read off the pair with a block of rows left out, from the counts that
+        the estimates keep.
+    without
+        Gives the score with each block of the reference, and of the generated set, left out, where
+        the metric has sums of its own for that; shapes ``(blocks,)``.
     ranged, blinded
         The range, and what it does not detect, by other options, where that depends on them.
     equal
@@ -73,6 +82,8 @@ class Metric:
     equal: float | None = None
     extra: str | None = None
     extra_if_unequal: bool = False
+    by_block: bool = False
+    without: Callable[[Pair], tuple[Doubles, Doubles]] | None = None
     ranged: Callable[[Options], tuple[float, float]] | None = None
     blinded: Callable[[Options], str] | None = None
 

@@ -32,6 +32,7 @@ ENTRIES = (
     Metric(
         name="prd_f8",
         family="prd",
+        by_block=True,
         tells="diversity, from the precision-recall curve over 20 cells",
         read=_from_curve("prd_f8"),
         source=f"{SAJJADI}, section 4.1",
@@ -43,6 +44,7 @@ ENTRIES = (
     Metric(
         name="prd_f1_8",
         family="prd",
+        by_block=True,
         tells="quality, from the precision-recall curve over 20 cells",
         read=_from_curve("prd_f1_8"),
         source=f"{SAJJADI}, section 4.1",
@@ -54,6 +56,7 @@ ENTRIES = (
     Metric(
         name="max_precision",
         family="prd",
+        by_block=True,
         tells="share of the generated set in cells that the reference reaches: quality",
         read=_from_curve("max_precision"),
         source=f"{SAJJADI}, theorem 1; α∞ of Le Bronnec et al., ACL 2024",
@@ -66,6 +69,7 @@ ENTRIES = (
     Metric(
         name="max_recall",
         family="prd",
+        by_block=True,
         tells="share of the reference in cells that the generated set reaches: diversity",
         read=_from_curve("max_recall"),
         source=f"{SAJJADI}, theorem 1; β₀ of Le Bronnec et al., ACL 2024",
@@ -78,6 +82,7 @@ ENTRIES = (
     Metric(
         name="total_variation",
         family="prd",
+        by_block=True,
         tells="largest difference in the probability of any event, over 20 cells",
         read=_from_curve("total_variation"),
         source=f"{SAJJADI}, theorem 2, at slope 1: 1 - α(1)",

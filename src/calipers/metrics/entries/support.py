@@ -17,6 +17,7 @@ ENTRIES = (
     Metric(
         name="precision",
         family="support",
+        by_block=True,
         tells="share of generated samples inside the reference's support: quality",
         read=lambda pair, _: precision_score(pair.neighbourhoods, pair.settings.k),
         source=f"{KYNKAANNIEMI}, equation 1",
@@ -26,6 +27,7 @@ ENTRIES = (
     Metric(
         name="recall",
         family="support",
+        by_block=True,
         tells="share of reference samples inside the generated support: diversity",
         read=lambda pair, _: recall_score(pair.neighbourhoods, pair.settings.k),
         source=f"{KYNKAANNIEMI}, equation 2",
@@ -35,6 +37,7 @@ ENTRIES = (
     Metric(
         name="density",
         family="support",
+        by_block=True,
         tells="how many reference samples surround a generated one, relative to k: quality",
         read=lambda pair, _: density_score(pair.neighbourhoods, pair.settings.k),
         source=f"{NAEEM}, equation 3",
@@ -44,6 +47,7 @@ ENTRIES = (
     Metric(
         name="coverage",
         family="support",
+        by_block=True,
         tells="share of reference samples with a generated one nearby: diversity",
         read=lambda pair, _: coverage_score(pair.neighbourhoods, pair.settings.k),
         source=f"{NAEEM}, equation 4",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from calipers.metrics.entries.metric import FROM_ZERO, Metric
-from calipers.metrics.frechet import frechet_score
+from calipers.estimate.moments import Moments
+from calipers.estimate.tiles import limit_threads
+from calipers.metrics.entries.metric import FROM_ZERO, Doubles, Metric
+from calipers.metrics.frechet import frechet_score, frechet_without
 from calipers.metrics.keys import Options
 from calipers.metrics.pair import Pair
 from calipers.score import Score
@@ -56,12 +58,20 @@ def _sliced(pair: Pair, _: Options) -> Score:
     )
 
 
+def _frechet_without(pair: Pair) -> tuple[Doubles, Doubles]:
+    sets = zip((pair.reference, pair.generated), pair.labels, strict=True)
+    with limit_threads(1):
+        left, right = (Moments.by_block(rows.astype(float), labels) for rows, labels in sets)
+    return frechet_without(*pair.moments, left, right)
+
+
 ENTRIES = (
     Metric(
         name="frechet_distance",
         family="ot",
         tells="distance between the Gaussians fitted to both sets",
         read=lambda pair, _: frechet_score(*pair.moments),
+        without=_frechet_without,
         source="Heusel et al., NeurIPS 2017 (FID)",
         blind="anything beyond means and covariances; too large for few samples",
         range=FROM_ZERO,

@@ -1,0 +1,183 @@
+"""Replicates of all scores of a pair: by counts that were kept, or on smaller sets.
+
+Three ways, the first that a metric allows:
+
+- its estimate keeps what it would be without each block of rows: the metric is read from that;
+- the metric knows a sum of its own for it (:attr:`~calipers.metrics.catalogue.Metric.without`);
+- both sets are cut into a few disjoint parts, the score is measured part against part, and its
+  variance is divided by their number. That takes variance to fall as one over the size; where
+  the score itself depends on the size (near copies, transport costs) it is a rough guide, and the
+  interval is marked as approximate.
+
+No sample is ever drawn twice: duplicates would collapse the radii of neighbourhoods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from calipers.estimate.blocks import Blocks
+from calipers.metrics.catalogue import Choice, needs_of
+from calipers.metrics.keys import COUNTING
+from calipers.metrics.needs import Needs
+from calipers.metrics.pair import Pair
+from calipers.uncertainty.interactions import crossed_variance
+from calipers.uncertainty.one_start import OneRun
+from calipers.uncertainty.spread import Component, Doubles, Source, Spread
+from calipers.uncertainty.without import SIDES, Without, labels_of
+
+PARTS = 10
+SMALLEST_PART = 40
+FEWEST_PARTS = 5
+ENOUGH_FOR_PARTS = FEWEST_PARTS * SMALLEST_PART
+"""Samples that each set must have for replicates on parts of it."""
+
+BY_CELLS = ("frontier", "prd")
+
+Values = Mapping[str, float]
+Further = Callable[[Without], Values]
+
+
+def spreads(
+    pair: Pair,
+    choices: Sequence[Choice],
+    *,
+    further: Further | None = None,
+    tested: Collection[str] = (),
+) -> dict[str, Spread]:
+    """Tell how much each score of a pair moves.
+
+    Parameters
+    ----------
+    pair
+        The pair, whose estimates keep counts by block.
+    choices
+        The metrics that were read from it.
+    further
+        Reads more scores, by name, off a pair without a block: those of groups.
+    tested
+        Names of the scores that systems will be compared by, of which more must be known.
+
+    Returns
+    -------
+    dict
+        By name of the choice; a score whose replicates are not known is left out, all of them
+        where the sets are too small to be cut into blocks.
+    """
+    if pair.blocks is None:
+        return {}
+    kept = [choice for choice in choices if _is_kept(choice)]
+    rest = [choice for choice in choices if goes_by_part(choice)]
+    own = [choice for choice in choices if choice not in kept and choice not in rest]
+    found = _by_block(pair, kept, further)
+    found |= _own(pair, own)
+    found |= by_part(pair, rest)
+    starts = _starts(pair, kept)
+    crossed = crossed_variance(pair, [choice for choice in kept if choice.name in tested])
+    joined = {
+        name: replace(
+            spread,
+            components=(*spread.components, *starts.get(name, ())),
+            crossed=crossed.get(name, 0.0),
+        )
+        for name, spread in found.items()
+    }
+    return {name: spread for name, spread in joined.items() if spread.finite}
+
+
+def goes_by_part(choice: Choice) -> bool:
+    """Whether nothing is kept or known of a score, so that smaller sets must tell how it moves."""
+    return choice.metric.without is None and not _is_kept(choice)
+
+
+def by_part(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
+    """Measure scores on disjoint parts of both sets, and scale how much they move."""
+    parts = min(PARTS, min(len(pair.reference), len(pair.generated)) // SMALLEST_PART)
+    if not choices or parts < FEWEST_PARTS:
+        return {}
+    smaller = list(_parts(pair, parts, needs_of(choice.metric for choice in choices)))
+    table = _table(smaller, choices)
+    return {
+        name: Spread((Component.of_mean("both", values),), approximate=True)
+        for name, values in table.items()
+    }
+
+
+def _is_kept(choice: Choice) -> bool:
+    return choice.metric.by_block and choice.options.estimator == COUNTING
+
+
+def _by_block(pair: Pair, choices: Sequence[Choice], further: Further | None) -> dict[str, Spread]:
+    """The jackknife over blocks of both sets."""
+    tables: dict[Source, dict[str, Doubles]] = {}
+    for side in SIDES:
+        pairs = [Without.of(pair, side, block) for block in range(labels_of(pair, side).count)]
+        tables[side] = _table(pairs, choices)
+        if further is not None:
+            tables[side] |= _collect([further(each) for each in pairs])
+    names = [name for name in tables["reference"] if name in tables["generated"]]
+    return {
+        name: Spread(tuple(Component.jackknife(side, tables[side][name]) for side in SIDES))
+        for name in names
+    }
+
+
+def _own(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
+    """The jackknife by what the metrics know of their own sums."""
+    found = {}
+    for choice in choices:
+        if choice.metric.without is not None:
+            sides = zip(SIDES, choice.metric.without(pair), strict=True)
+            parts = tuple(Component.jackknife(side, each) for side, each in sides)
+            found[choice.name] = Spread(parts)
+    return found
+
+
+def _starts(pair: Pair, choices: Iterable[Choice]) -> dict[str, tuple[Component, ...]]:
+    """What the starts of k-means move: one of them counts, or the mean of all."""
+    found: dict[str, tuple[Component, ...]] = {}
+    for choice in choices:
+        if choice.metric.family not in BY_CELLS:
+            continue
+        mean = choice.metric.family == "prd"
+        cells = pair.estimates.prd_cells if mean else pair.estimates.cells
+        runs = [OneRun.of(pair, run) for run in range(len(cells.runs))]
+        if len(runs) == 1:
+            continue  # one start tells nothing of the others
+        values = [choice.score(run).value for run in runs]
+        make = Component.of_mean if mean else Component.of_one
+        found[choice.name] = (make("seed", values),)
+    return found
+
+
+def _table(pairs: Sequence[Pair], choices: Sequence[Choice]) -> dict[str, Doubles]:
+    return {
+        choice.name: np.array([choice.score(each).value for each in pairs]) for choice in choices
+    }
+
+
+def _collect(rows: Sequence[Values]) -> dict[str, Doubles]:
+    everywhere = [name for name in rows[0] if all(name in row for row in rows)]
+    return {name: np.array([row[name] for row in rows]) for name in everywhere}
+
+
+def _parts(pair: Pair, parts: int, needs: Needs) -> Iterable[Pair]:
+    """Part i of the one set with part i of the other, in the space of the full pair."""
+    seed = pair.settings.seed
+    left, right = (
+        Blocks.balanced(len(rows), seed=seed, count=parts).labels
+        for rows in (pair.reference, pair.generated)
+    )
+    given = pair.given or (pair.reference, pair.generated)
+    for part in range(parts):
+        ours, theirs = left == part, right == part
+        yield Pair(
+            pair.reference[ours],
+            pair.generated[theirs],
+            pair.settings,
+            needs,
+            given=(given[0][ours], given[1][theirs]),
+        )

@@ -1,0 +1,196 @@
+"""How much each statistic of texts moves from one draw of the texts to another.
+
+Both T(Q) and T(P) are read without each of twenty blocks of texts (the jackknife over blocks), from
+counts that tell what a block alone contributes; where none can be kept, from disjoint smaller sets,
+which is approximate. No text is ever drawn twice: copies would raise Self-BLEU and whatever counts
+repeats.
+
+Texts are taken to be drawn independently, and for pairs of rows the pairs. A given training set
+is no sample: scores against it move with the texts alone. Sets of fewer than twenty texts have no
+spread, nor has the longest passage of all, which the one text with it decides.
+
+The gap |T(Q) - T(P)| moves with both sets. Its spread here is that of T(Q) - T(P), with the sign of
+the gap: right where the gap is large beside it; near 0 a distance moves less than that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from calipers.estimate.blocks import DEFAULT_BLOCKS
+from calipers.score import Score
+from calipers.text.choice import TRAIN, TextChoice
+from calipers.text.corpus import Corpus
+from calipers.text.entries.metric import Held
+from calipers.text.sizing import cut
+from calipers.uncertainty import text_spread_aligned as aligned
+from calipers.uncertainty import text_spread_bleu as bleu
+from calipers.uncertainty import text_spread_copies as copies
+from calipers.uncertainty import text_spread_counts as counts
+from calipers.uncertainty.spread import Component, Source, Spread
+from calipers.uncertainty.text_spread_blocks import Measured
+from calipers.uncertainty.text_spread_bytes import of_compression
+from calipers.uncertainty.text_spread_parts import by_parts
+from calipers.uncertainty.text_spread_vendi import FEW, of_rke, of_vendi
+
+
+@dataclass(frozen=True, eq=False)
+class TextSpreads:
+    """How much statistics of texts move, beside one reference.
+
+    Attributes
+    ----------
+    reference, train
+        As for :meth:`calipers.text.choice.TextChoice.score`.
+    keep_sizes, seed, threads
+        As for the scores; the seed picks the blocks too.
+    """
+
+    reference: Corpus | None = None
+    train: Corpus | None = None
+    keep_sizes: bool = False
+    seed: int = 0
+    threads: int | None = None
+    _kept: dict[tuple[str, int], Spread | None] = field(default_factory=dict, repr=False)
+
+    def of(self, choice: TextChoice, generated: Corpus, score: Score) -> Spread | None:
+        """Tell how much the score of a generated set moves.
+
+        Parameters
+        ----------
+        choice, generated, score
+            The metric, what it was measured on, and what it gave.
+
+        Returns
+        -------
+        Spread or None
+            Of the value T(Q). None where it is not known: sets of fewer than 20 texts, a value or
+            a replicate that is not defined, the longest passage of all, pairwise Self-BLEU of a
+            drawn sample.
+        """
+        if not self._free(choice):
+            generated = cut(generated, self._size(generated), seed=self.seed)
+        held = self._held(choice, generated)
+        if score.per_sample is None or len(score.per_sample) != len(generated):
+            score = replace(score, per_sample=_measure(choice, held).per_sample)
+        return _spread(choice, held, score, "generated")
+
+    def of_reference(self, choice: TextChoice, size: int | None = None) -> Spread | None:
+        """Tell how much T(P) moves: of so many texts of the reference, or of all; kept."""
+        if self.reference is None or not choice.has_gap:
+            return None
+        place = (choice.key, len(self.reference) if size is None else size)
+        if place not in self._kept:
+            held = self._held(choice, cut(self.reference, place[1], seed=self.seed))
+            self._kept[place] = _spread(choice, held, self._known(choice, held), "reference")
+        return self._kept[place]
+
+    def of_gap(
+        self, choice: TextChoice, generated: Corpus, score: Score, own: Spread
+    ) -> Spread | None:
+        """Tell how much |T(Q) - T(P)| moves, where T(Q) moves as `own` says."""
+        size = None if self._free(choice) else self._size(generated)
+        theirs = self.of_reference(choice, size)
+        if theirs is None or score.reference is None:
+            return None
+        sign = -1.0 if score.value < score.reference else 1.0
+        moved = [part.times(sign) for part in own.components]
+        moved += [part.times(-sign) for part in theirs.components]
+        return Spread(tuple(moved), own.approximate or theirs.approximate)
+
+    def _known(self, choice: TextChoice, held: Held) -> Score:
+        """T(P); that of the whole reference was kept beside the scores."""
+        if held.texts is not self.reference:
+            return _measure(choice, held)
+        return choice.of_reference(
+            held.texts, train=self.train, seed=self.seed, threads=self.threads
+        )
+
+    def _free(self, choice: TextChoice) -> bool:
+        """Whether sets are measured as large as they are."""
+        return self.reference is None or self.keep_sizes or not (choice.has_gap and choice.sized)
+
+    def _size(self, generated: Corpus) -> int:
+        return (
+            len(generated) if self.reference is None else min(len(generated), len(self.reference))
+        )
+
+    def _held(self, choice: TextChoice, texts: Corpus) -> Held:
+        sides = {None: None, TRAIN: self.train}
+        return Held(texts, sides.get(choice.needs, self.reference), self.seed, self.threads)
+
+
+def _measure(choice: TextChoice, held: Held) -> Score:
+    return choice.metric.score(held, choice.options, choice.key)
+
+
+def _spread(choice: TextChoice, held: Held, score: Score, source: Source) -> Spread | None:
+    """The spread of one statistic; None where it is not known."""
+    drawn = choice.needs in ("reference", "aligned")
+    sets = [held.texts, *([held.references] if drawn else [])]
+    unknown = not np.isfinite(score.value) or min(map(len, sets)) < DEFAULT_BLOCKS
+    if unknown or _left_out(choice):
+        return None
+    found = Measured(held, choice.options, score.value, score.per_sample, source, drawn)
+    way = None if _pairwise(choice) else WAYS.get(choice.metric.name)
+    moved = by_parts(found, choice) if way is None else way(found)
+    spread = Spread(moved, approximate=way is None or _rough(choice, len(held.texts)))
+    return spread if moved and spread.finite else None
+
+
+def _left_out(choice: TextChoice) -> bool:
+    """Whether nothing is known of how much a statistic moves."""
+    drawn = choice.options.get("sample") or choice.options.get("others")
+    return choice.options.get("over") == "largest" or bool(_pairwise(choice) and drawn)
+
+
+def _pairwise(choice: TextChoice) -> bool:
+    return choice.options.get("average") == "pairwise"
+
+
+def _rough(choice: TextChoice, size: int) -> bool:
+    """Whether something is left out: near copies of copies, weights of tokens, bends."""
+    if choice.metric.name == "vendi":
+        return choice.options["q"] != 2 and size > FEW
+    return choice.metric.name == "near_duplicates" or choice.options.get("weights") == "idf"
+
+
+def _distinct(found: Measured) -> tuple[Component, ...]:
+    way = counts.of_means if found.options["per"] == "sample" else counts.of_distinct
+    return way(found)
+
+
+WAYS: dict[str, Callable[[Measured], tuple[Component, ...]]] = {
+    "mean_length": counts.of_means,
+    "median_length": counts.of_median,
+    "length_spread": counts.of_deviation,
+    "vocabulary_size": counts.of_vocabulary,
+    "zipf_coefficient": counts.of_zipf,
+    "distinct": _distinct,
+    "expectation_adjusted_distinct": counts.of_adjusted_distinct,
+    "moving_average_ttr": counts.of_means,
+    "self_bleu": bleu.of_self_bleu,
+    "compression": of_compression,
+    "vendi": of_vendi,
+    "rke": of_rke,
+    "repetition_frequency": counts.of_means,
+    "rep_n": counts.of_means,
+    "self_repetition": counts.of_self_repetition,
+    "non_termination": counts.of_means,
+    "exact_duplicates": counts.of_duplicates,
+    "near_duplicates": copies.of_near_duplicates,
+    "novelty": counts.of_novelty,
+    "longest_copied_span": copies.of_spans,
+    "corpus_match_bleu": bleu.of_corpus_match,
+    "bleu": aligned.of_bleu,
+    "chrf": aligned.of_chrf,
+    "ter": aligned.of_ter,
+    "rouge": aligned.of_row_means,
+    "bert_score_precision": aligned.of_row_means,
+    "bert_score_recall": aligned.of_row_means,
+    "bert_score_f1": aligned.of_row_means,
+}
+"""How each statistic is read without blocks of texts; the others are measured on parts."""

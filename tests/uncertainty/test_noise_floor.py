@@ -1,0 +1,153 @@
+"""The noise floor: how the reference is split, and how often an equal system lies outside."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calipers.score import NoiseFloor
+from calipers.uncertainty.noise_floor import floor_size, noise_floor, split_rows, widening
+
+SIZES = st.integers(4, 60)
+
+
+def test_four_splits_by_hand():
+    halves, beside = np.array([0.8, 0.9, 0.8, 0.9]), np.array([0.6, 0.7, 0.7, 0.6])
+    found = noise_floor(halves, beside, n=100, m=100, size=50)
+    deviation = math.sqrt(4 * 0.05**2 / 3)
+    assert found.value == pytest.approx(0.85)
+    assert found.beside == pytest.approx(0.65)
+    assert found.spread == pytest.approx(deviation)
+    assert found.beside_spread == pytest.approx(deviation)
+    # Student's t with 6 degrees of freedom leaves 5 % beyond 2.4469; a quarter is for four splits
+    assert found.margin == pytest.approx(2.4469 * deviation * math.sqrt(1.25), rel=1e-4)
+    assert (found.size, found.splits, found.inside) == (50, 4, False)
+
+
+def test_a_side_that_never_varies_brings_no_certainty():
+    halves, beside = np.array([0.8, 0.9, 0.8, 0.9]), np.full(4, 0.6)
+    found = noise_floor(halves, beside, n=100, m=100, size=50)
+    # Student's t with 3 degrees of freedom leaves 5 % beyond 3.1824
+    assert found.margin == pytest.approx(3.1824 * found.spread * math.sqrt(0.5 * 1.25), rel=1e-4)
+
+
+def test_scores_that_never_vary_must_agree():
+    ones = np.ones(10)
+    assert noise_floor(ones, ones, n=100, m=100, size=50).inside
+    assert not noise_floor(ones, 0.99 * ones, n=100, m=100, size=50).inside
+
+
+def test_inside_ends_at_the_margin():
+    def floor(beside, margin):
+        return NoiseFloor(0.5, 0.125, beside, 0.1, 50, 10, margin)
+
+    assert floor(0.75, 0.25).inside
+    assert floor(0.25, 0.25).inside
+    assert not floor(0.76, 0.25).inside
+    assert floor(0.75, None).inside
+    assert not floor(0.76, None).inside
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf])
+@pytest.mark.parametrize("side", [0, 1])
+def test_no_floor_where_a_split_has_no_value(wrong, side):
+    values = np.array([[0.8, 0.9], [0.7, 0.6]])
+    values[side, 1] = wrong
+    assert noise_floor(*values, n=10, m=10, size=5) is None
+
+
+@given(n=SIZES, m=SIZES, seed=st.integers(0, 5), split=st.integers(0, 20))
+def test_halves_share_no_row_and_all_have_one_size(n, m, seed, split):
+    size = floor_size(n, m)
+    found = split_rows(n, m, size=size, seed=seed, split=split)
+    both = np.concatenate([found.first, found.second])
+    assert len(found.first) == len(found.second) == len(found.generated) == size
+    assert len(set(both.tolist())) == 2 * size
+    assert set(both.tolist()) <= set(range(n))
+    assert len(set(found.generated.tolist())) == size
+    assert set(found.generated.tolist()) <= set(range(m))
+    for rows in (found.first, found.second, found.generated):
+        assert (np.diff(rows) > 0).all()
+
+
+def test_systems_of_any_size_share_the_halves():
+    one, other = (split_rows(40, m, size=15, seed=3, split=2) for m in (15, 400))
+    assert one.first.tolist() == other.first.tolist()
+    assert one.second.tolist() == other.second.tolist()
+    assert one.seed == other.seed
+
+
+def test_another_split_or_seed_draws_other_rows():
+    drawn = [
+        split_rows(40, 40, size=20, seed=seed, split=split) for seed in (0, 1) for split in (0, 1)
+    ]
+    assert len({found.first.tobytes() for found in drawn}) == 4
+    assert len({found.seed for found in drawn}) == 4
+
+
+def test_prompts_that_both_sets_continue_stay_out_of_the_first_half():
+    found = split_rows(30, 30, size=15, seed=0, split=0)
+    assert not set(found.generated.tolist()) & set(found.first.tolist())
+
+
+def test_all_rows_have_the_same_chance():
+    drawn = np.concatenate(
+        [split_rows(20, 50, size=10, seed=0, split=split).generated for split in range(500)]
+    )
+    counts = np.bincount(drawn, minlength=50)
+    assert counts.min() > 60
+    assert counts.max() < 140
+
+
+def outside(score, *, n, m, one_set=False, worlds=400, shift=0.0):
+    """Share of worlds in which a system of the reference's law (but for a shift) is outside."""
+    rng, found = np.random.default_rng(7), 0
+    size = floor_size(n, m)
+    for world in range(worlds):
+        left, right = rng.standard_normal((n, 2)), rng.standard_normal((m, 2)) + shift
+        halves, beside = [], []
+        for split in range(10):
+            rows = split_rows(n, m, size=size, seed=world, split=split)
+            halves.append(score(left[rows.first], left[rows.second]))
+            beside.append(score(left[rows.first], right[rows.generated]))
+        scores = np.array(halves), np.array(beside)
+        found += not noise_floor(*scores, n=n, m=m, size=size, one_set=one_set).inside
+    return found / worlds
+
+
+def linear(reference, generated):
+    """The hardest case: nothing averages out over the splits."""
+    return reference[:, 0].mean() + generated[:, 1].mean()
+
+
+@pytest.mark.parametrize(("n", "m"), [(60, 60), (60, 30), (60, 45), (90, 30), (60, 200)])
+def test_an_equal_system_is_outside_in_one_run_of_twenty(n, m):
+    assert 0 < outside(linear, n=n, m=m) < 0.08
+
+
+@pytest.mark.parametrize("m", [60, 30])
+def test_so_is_one_by_a_statistic_of_one_set(m):
+    def own(reference, generated):
+        return generated[:, 0].mean()
+
+    assert 0.02 < outside(own, n=60, m=m, one_set=True) < 0.08
+
+
+def test_a_score_of_second_order_is_outside_less_often():
+    def squared(reference, generated):
+        return float(((reference.mean(0) - generated.mean(0)) ** 2).sum())
+
+    assert outside(squared, n=60, m=60) < 0.05
+
+
+def test_a_system_far_off_is_outside():
+    assert outside(linear, n=60, m=60, worlds=50, shift=1.5) == 1
+
+
+def test_widening_is_never_below_one():
+    assert widening(10_000, 10_000, size=50) == 1
+    assert widening(60, 60, size=30, one_set=True) == pytest.approx(2)

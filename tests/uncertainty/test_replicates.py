@@ -1,0 +1,243 @@
+"""Replicates of the scores of a pair: by hand on made-up metrics, and on those of the catalogue."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from calipers.metrics.catalogue import METRICS, choose, needs_of
+from calipers.metrics.choice import Choice
+from calipers.metrics.entries.metric import ANY, Metric
+from calipers.metrics.pair import Pair, Settings
+from calipers.score import Score
+from calipers.uncertainty.one_start import OneRun
+from calipers.uncertainty.replicates import by_part, spreads
+from calipers.uncertainty.spread import Component
+from calipers.uncertainty.without import Without
+
+
+def made_up(read, *, name="made_up", family="mmd", **fields):
+    """A metric that a test can see through."""
+    metric = Metric(
+        name=name,
+        family=family,
+        tells="",
+        read=lambda pair, _: Score(float(read(pair)), range=ANY),
+        source="",
+        blind="",
+        range=ANY,
+        **fields,
+    )
+    return Choice(metric, None)
+
+
+def pair_of(n=200, m=160, *, seed=0, d=3, needs=(), **choices):
+    rng = np.random.default_rng([20, seed])
+    sets = rng.standard_normal((n, d)), rng.standard_normal((m, d)) + 0.2
+    asked = {"threads": 1, "seed": seed} | choices
+    return Pair(*sets, Settings(**asked), needs_of(each.metric for each in needs))
+
+
+GAP = made_up(lambda pair: pair.reference[:, 0].mean() - pair.generated[:, 0].mean(), by_block=True)
+
+
+def block_means(rows, labels):
+    return np.array([rows[labels.labels == block].mean() for block in range(labels.count)])
+
+
+def test_a_difference_of_means_has_the_classical_errors():
+    pair = pair_of()
+    found = spreads(pair, [GAP])["made_up"]
+    for side, rows, labels in zip(
+        ("reference", "generated"), (pair.reference, pair.generated), pair.blocks, strict=True
+    ):
+        means = block_means(rows[:, 0], labels)
+        assert found.by_source[side] == pytest.approx(means.std(ddof=1) / np.sqrt(20))
+    assert not found.approximate
+    assert found.crossed == 0.0
+    assert {part.freedom for part in found.components} == {19}
+
+
+def test_every_replicate_is_the_score_of_the_rest():
+    asked = choose("precision recall density coverage", ("v",))
+    pair = pair_of(needs=asked)
+    found = spreads(pair, asked)
+    for choice in asked:
+        for side in ("reference", "generated"):
+            values = [choice.score(Without.of(pair, side, b)).value for b in range(20)]
+            wanted = Component.jackknife(side, values)
+            np.testing.assert_array_equal(
+                found[choice.name].of(side)[0].deviations, wanted.deviations
+            )
+        assert set(found[choice.name].by_source) == {"reference", "generated"}
+
+
+def test_starts_of_k_means_are_a_source_of_what_rests_on_cells():
+    asked = choose("mauve_star prd_f8 precision", ("v",))
+    pair = pair_of(needs=asked)
+    found = spreads(pair, asked)
+    runs = {name: [] for name in ("mauve_star", "prd_f8")}
+    for choice in asked:
+        for run in range({"mauve_star": 5, "prd_f8": 10}.get(choice.name, 0)):
+            runs[choice.name].append(choice.score(OneRun.of(pair, run)).value)
+    # One of five counts, the mean of ten counts
+    assert found["mauve_star"].by_source["seed"] == pytest.approx(
+        np.std(runs["mauve_star"], ddof=1)
+    )
+    assert found["prd_f8"].by_source["seed"] == pytest.approx(
+        np.std(runs["prd_f8"], ddof=1) / np.sqrt(10)
+    )
+    assert "seed" not in found["precision"].by_source
+
+
+@pytest.mark.filterwarnings("error")
+def test_one_start_tells_nothing_of_the_others_and_takes_nothing_away():
+    asked = choose("mauve_star", ("v",))
+    found = spreads(pair_of(restarts=1), asked)["mauve_star"]
+    assert set(found.by_source) == {"reference", "generated"}
+
+
+def test_sums_that_a_metric_knows_are_used():
+    seen = []
+
+    def without(pair):
+        seen.append(pair)
+        return np.arange(20.0), np.array([1.0, 2.0, 4.0])
+
+    pair = pair_of()
+    found = spreads(pair, [made_up(lambda _: 0.0, without=without)])["made_up"]
+    assert seen == [pair]
+    assert found.of("reference")[0].variance == pytest.approx(
+        Component.jackknife("reference", np.arange(20.0)).variance
+    )
+    assert found.of("generated")[0].freedom == 2
+
+
+def test_the_frechet_distance_by_its_own_sums():
+    asked = choose("frechet_distance", ("v",))
+    pair = pair_of()
+    found = spreads(pair, asked)["frechet_distance"]
+    for side in ("reference", "generated"):
+        rest = [Without.of(pair, side, block) for block in range(20)]
+        values = [asked[0].score(Pair(p.reference, p.generated, p.settings)).value for p in rest]
+        wanted = Component.jackknife(side, values).variance
+        assert found.of(side)[0].variance == pytest.approx(wanted, rel=1e-6)
+
+
+def test_disjoint_parts_by_hand():
+    seen = []
+
+    def read(pair):
+        seen.append(pair)
+        return pair.reference[:, 0].mean()
+
+    pair = pair_of(430, 330)
+    found = by_part(pair, [made_up(read)])["made_up"]
+    assert len(seen) == 330 // 40
+    assert found.approximate
+    values = np.array([part.reference[:, 0].mean() for part in seen])
+    assert found.by_source == pytest.approx({"both": values.std(ddof=1) / np.sqrt(8)})
+    for name in ("reference", "generated"):
+        rows = np.concatenate([getattr(part, name) for part in seen])
+        whole = getattr(pair, name)
+        assert sorted(map(tuple, rows)) == sorted(map(tuple, whole))
+
+
+def test_the_scaled_error_of_a_mean_is_that_of_a_mean():
+    rows = np.random.default_rng(2).standard_normal((4000, 1))
+    pair = Pair(rows, rows, Settings(threads=1))
+    mean = made_up(lambda part: part.reference.mean())
+    found = [
+        by_part(replace(pair, settings=Settings(seed=seed)), [mean])["made_up"].variance
+        for seed in range(60)
+    ]
+    assert np.mean(found) == pytest.approx(1 / 4000, rel=0.2)
+
+
+def test_parts_are_cut_from_the_rows_as_embedded_too():
+    seen = []
+    pair = pair_of(240, 240)
+    given = (np.arange(240.0)[:, None], -np.arange(240.0)[:, None])
+    by_part(replace(pair, given=given), [made_up(lambda part: seen.append(part) or 0.0)])
+    for part in seen:
+        ours, theirs = part.given
+        np.testing.assert_array_equal(part.reference, pair.reference[ours[:, 0].astype(int)])
+        np.testing.assert_array_equal(part.generated, pair.generated[-theirs[:, 0].astype(int)])
+
+
+@pytest.mark.parametrize(("n", "known"), [(199, False), (200, True)])
+def test_sets_too_small_for_five_parts(n, known):
+    found = spreads(pair_of(n, 300), [GAP, made_up(lambda _: 1.0, name="parts")])
+    assert ("parts" in found) == known
+    assert "made_up" in found
+
+
+@pytest.mark.parametrize(("k", "n", "known"), [(4, 99, False), (4, 100, True), (9, 199, False)])
+def test_sets_too_small_for_blocks(k, n, known):
+    assert bool(spreads(pair_of(n, 300, k=k), [GAP])) == known
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("odd", [np.inf, np.nan])
+def test_a_score_without_a_value_in_one_replicate_is_left_out(odd):
+    whole = pair_of()
+    rare = made_up(
+        lambda pair: odd if len(pair.reference) < 200 else 1.0, name="rare", by_block=True
+    )
+    assert spreads(whole, [GAP, rare]).keys() == {"made_up"}
+
+
+def test_likelihood_ratios_have_no_counts_and_go_by_parts():
+    asked = choose("mauve:knn mauve", ("v",))
+    found = spreads(pair_of(220, 210, needs=asked), asked)
+    assert {name: each.approximate for name, each in found.items()} == {
+        "mauve:knn": True,
+        "mauve": False,
+    }
+
+
+def test_further_scores_are_read_off_the_same_pairs():
+    pair = pair_of()
+
+    def further(part):
+        values = {"rows": float(len(part.reference)), "block": float(part.block)}
+        return values if (part.side, part.block) == ("generated", 3) else values | {"odd": 1.0}
+
+    found = spreads(pair, [GAP], further=further)
+    assert found.keys() == {"made_up", "rows", "block"}
+    wanted = Component.jackknife("reference", np.arange(20.0)).variance
+    assert found["block"].of("reference")[0].variance == pytest.approx(wanted)
+
+
+def test_only_what_systems_are_compared_by_is_crossed():
+    asked = choose("density recall", ("v",))
+    found = spreads(pair_of(needs=asked), asked, tested=["density"])
+    assert found["density"].crossed > 0
+    assert found["recall"].crossed == 0
+
+
+def test_metrics_of_the_catalogue_get_a_spread():
+    asked = choose("support copying frontier prd mmd frechet_distance", ("v",))
+    asked = [choice for choice in asked if choice.name not in ("topp", "topr")]  # these are slow
+    found = spreads(pair_of(210, 205, needs=asked), asked)
+    # The Kullback-Leibler divergence of raw counts is infinite where a cell lacks one side
+    assert {choice.name for choice in asked} - found.keys() == {"divergence"}
+    approximate = {name for name, spread in found.items() if spread.approximate}
+    exact = {name for name, metric in METRICS.items() if metric.by_block or metric.without}
+    assert approximate == found.keys() - exact
+    assert {"realism", "clipped_density", "authenticity"} <= approximate
+
+
+def test_threads_and_a_second_run_change_nothing():
+    asked = choose("recall mauve_star prd_f8 clipped_coverage frechet_distance", ("v",))
+    runs = [
+        spreads(pair_of(threads=threads, needs=asked), asked, tested=["recall", "mauve_star"])
+        for threads in (1, 3, 1)
+    ]
+    for name, first in runs[0].items():
+        for other in runs[1:]:
+            for one, two in zip(first.components, other[name].components, strict=True):
+                np.testing.assert_allclose(one.deviations, two.deviations, rtol=1e-6, atol=1e-9)
+            assert first.crossed == pytest.approx(other[name].crossed, rel=1e-6)

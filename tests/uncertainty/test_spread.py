@@ -1,0 +1,145 @@
+"""How much a score moves: by hand, against classical formulas, and what must always hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from calipers.uncertainty.spread import Component, Spread, joined, mean_spread
+
+NUMBERS = arrays(float, st.integers(2, 12), elements=st.floats(-100, 100))
+MAKERS = [Component.jackknife, Component.of_mean, Component.of_one]
+
+
+def test_jackknife_by_hand():
+    # Scores without one of three blocks: 1, 2, 6. Their mean is 3, the squares sum to 14
+    part = Component.jackknife("reference", [1, 2, 6])
+    np.testing.assert_allclose(part.deviations, np.sqrt(2 / 3) * np.array([-2, -1, 3]))
+    assert part.variance == pytest.approx(2 / 3 * 14)
+    assert (part.freedom, part.source) == (2, "reference")
+
+
+def test_means_and_single_values_by_hand():
+    values = [2, 4, 9]  # mean 5, squares sum to 26
+    assert Component.of_mean("generated", values).variance == pytest.approx(26 / 2 / 3)
+    assert Component.of_one("seed", values).variance == pytest.approx(26 / 2)
+    assert Component.of_one("seed", values).times(-3).variance == pytest.approx(9 * 13)
+
+
+def test_jackknife_of_a_mean_is_the_classical_error_of_a_mean_of_blocks(rng):
+    blocks = rng.standard_normal((20, 7))
+    without = [np.delete(blocks, block, axis=0).mean() for block in range(20)]
+    found = Component.jackknife("generated", without)
+    assert found.variance == pytest.approx(blocks.mean(axis=1).var(ddof=1) / 20)
+    single = [np.delete(blocks.ravel(), row).mean() for row in range(140)]
+    assert Component.jackknife("generated", single).variance == pytest.approx(
+        blocks.var(ddof=1) / 140
+    )
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@given(values=NUMBERS, factor=st.floats(-50, 50), shift=st.floats(-50, 50))
+@settings(max_examples=40, deadline=None)
+def test_deviations_scale_and_do_not_shift(make, values, factor, shift):
+    part, moved = make("both", values), make("both", factor * values + shift)
+    np.testing.assert_allclose(moved.deviations, factor * part.deviations, atol=1e-9)
+    assert abs(part.deviations.sum()) < 1e-9
+    assert part.variance == pytest.approx((part.deviations**2).sum())
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("odd", [np.inf, -np.inf, np.nan])
+@pytest.mark.filterwarnings("error")
+def test_a_replicate_without_a_value_is_told(make, odd):
+    assert not Spread((make("reference", [1, odd, 2]),)).finite
+    assert Spread((make("reference", [1, 3, 2]),)).finite
+
+
+def test_sources_add_up_and_are_named():
+    parts = (
+        Component("reference", np.array([3.0, 0.0])),
+        Component("generated", np.array([0.0, 4.0, 0.0])),
+        Component("generated", np.array([12.0, 0.0])),
+        Component("seed", np.array([0.0, 0.0])),
+    )
+    spread = Spread(parts)
+    assert spread.standard_error == pytest.approx(13)
+    assert spread.by_source == pytest.approx({"reference": 3, "generated": np.sqrt(160), "seed": 0})
+    assert spread.of("generated") == parts[1:3]
+    assert spread.of("both") == ()
+
+
+def test_degrees_of_freedom_by_welch_and_satterthwaite():
+    wide = Component("reference", np.full(20, 2 / np.sqrt(20)))  # variance 4, freedom 19
+    narrow = Component("generated", np.full(5, 1 / np.sqrt(5)))  # variance 1, freedom 4
+    assert Spread((wide, narrow)).freedom == pytest.approx(25 / (16 / 19 + 1 / 4))
+    assert Spread((wide,)).freedom == pytest.approx(19)
+    assert Spread((wide, wide)).freedom == pytest.approx(38)
+    still = Component("seed", np.zeros(5))
+    assert Spread((wide, still)).freedom == pytest.approx(19)
+    assert Spread((still,)).freedom == np.inf
+
+
+@given(values=st.lists(NUMBERS, min_size=1, max_size=4), factor=st.floats(0.01, 100))
+@settings(max_examples=60, deadline=None)
+def test_scale_moves_the_error_and_not_the_freedom(values, factor):
+    parts = [Component.jackknife("reference", each) for each in values]
+    spread, scaled = Spread(tuple(parts)), Spread(tuple(p.times(factor) for p in parts))
+    assert scaled.standard_error == pytest.approx(factor * spread.standard_error)
+    if spread.variance > 1e-6:
+        assert scaled.freedom == pytest.approx(spread.freedom)
+        largest = sum(part.freedom for part in parts)
+        assert min(part.freedom for part in parts) - 1e-9 <= spread.freedom <= largest + 1e-9
+
+
+def of_file(reference, generated, seed=(), crossed=0.0, approximate=False):
+    parts = [Component("reference", np.array(reference)), Component("generated", generated)]
+    parts += [Component("seed", np.array(seed))] if seed else []
+    return Spread(tuple(parts), approximate, crossed)
+
+
+def test_the_mean_of_two_files_by_hand():
+    one = of_file([3.0, -3.0], np.array([4.0, -4.0]), (1.0, -1.0), crossed=2.0)
+    two = of_file([1.0, -1.0], np.array([2.0, -2.0]), (1.0, -1.0), crossed=6.0)
+    mean = mean_spread([one, two], [0.5, 0.6])
+    # The reference, which both share, is averaged: (2, -2). The others are halved and stand apart
+    assert mean.by_source == pytest.approx(
+        {"reference": np.sqrt(8), "generated": np.sqrt(8 + 2), "seed": np.sqrt(0.5 + 0.5)}
+    )
+    assert mean.crossed == pytest.approx(8 / 4)
+    assert not mean.approximate
+
+
+def test_files_that_scatter_more_than_chance_have_that_scatter():
+    quiet = of_file([1.0, -1.0], np.array([0.1, -0.1]))
+    mean = mean_spread([quiet, quiet, quiet], [1.0, 2.0, 6.0])
+    assert mean.by_source["generated"] == pytest.approx(np.sqrt(14 / 2 / 3))
+    assert mean.of("generated")[0].freedom == 2
+    assert mean.by_source["reference"] == pytest.approx(np.sqrt(2))
+    calm = mean_spread([quiet, quiet, quiet], [1.0, 1.0, 1.0])
+    assert calm.by_source["generated"] == pytest.approx(0.1 * np.sqrt(2) / np.sqrt(3))
+
+
+def test_what_was_scaled_in_one_file_is_marked_in_the_mean():
+    one, two = (of_file([1.0, -1.0], np.zeros(2), approximate=each) for each in (False, True))
+    assert mean_spread([one, two], [1, 1]).approximate
+    assert mean_spread([two], [1]) is two
+
+
+def test_files_cut_into_different_numbers_of_parts_have_the_mean_of_their_errors():
+    wide = Spread((Component("both", np.array([3.0, -3.0, 0.0])),), True)
+    narrow = Spread((Component("both", np.array([1.0, -1.0])),), True)
+    mean = mean_spread([wide, narrow], [1, 1])
+    assert mean.standard_error == pytest.approx((3 + 1) * np.sqrt(2) / 2)
+    still = Spread((Component("both", np.zeros(4)),), True)
+    assert mean_spread([still, Spread((Component("both", np.zeros(2)),))], [1, 1]).variance == 0
+
+
+def test_components_end_to_end():
+    one, two = Component("generated", np.array([1.0, -1])), Component("generated", np.array([2.0]))
+    both = joined([one, two], "generated")
+    assert both.deviations.tolist() == [1, -1, 2]
+    assert both.variance == one.variance + two.variance
