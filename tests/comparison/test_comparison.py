@@ -9,7 +9,7 @@ import pytest
 from calipers.comparison import Comparison, Samples, SetSummary, SystemResult
 from calipers.comparison.plain import score_data
 from calipers.errors import CalipersError, InputError
-from calipers.score import Score
+from calipers.score import NoiseFloor, Score
 
 
 @pytest.fixture
@@ -18,7 +18,11 @@ def comparison(rng):
         "precision": Score(0.75, signature="metric:precision", per_sample=np.array([True, False])),
         "form.precision": Score(0.5, interval=(0.4, 0.6), level=0.95, seeds=(0.4, 0.6)),
         "frechet_distance": Score(
-            np.nan, range=(0, np.inf), better="lower", reason="too few", noise_floor=0.25
+            np.nan,
+            range=(0, np.inf),
+            better="lower",
+            reason="too few",
+            floor=NoiseFloor(0.25, 0.01, 0.5, 0.02, 1, 10),
         ),
     }
     about = SetSummary(

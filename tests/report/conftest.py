@@ -61,4 +61,85 @@ def two_systems() -> Data:
 @pytest.fixture
 def make() -> dict[str, Callable[..., Data]]:
     """Give the makers, for tests that need data of their own."""
-    return {"score": score, "system": system, "comparison": comparison, "both_views": both_views}
+    makers = {"score": score, "system": system, "comparison": comparison, "sure": sure}
+    return {**makers, "both_views": both_views, "significance": significance}
+
+
+def significance(a: str, b: str, key: str, difference: float | None, p: float | None) -> Data:
+    """One test as JSON holds it; an interval that agrees with p."""
+    half = None if difference is None else abs(difference) * (0.7 if (p or 0) < 0.05 else 1.8)
+    interval = None if difference is None else [difference - half, difference + half]
+    numbers = {"difference": difference, "interval": interval, "p_value": p, "adjusted_p_value": p}
+    size = 11843 if p is not None and p >= 0.05 else None
+    rest = {"paired": False, "separating_n": size, "reason": None if p is not None else "too few"}
+    return {"a": a, "b": b, "score": key, **numbers, **rest}
+
+
+def _sure(row: int, place: int, key: str) -> Data:
+    """A score with everything; precision close to 1, so that its interval is lopsided."""
+    value = 0.985 if key == "precision" and row == 0 else 0.9 - 0.04 * row - 0.06 * place
+    half = 0.011 + 0.002 * row
+    low, high = (0.955, 0.995) if value > 0.97 else (value - half, value + half)
+    floor = {"value": 0.951 - 0.03 * place, "spread": 0.004, "size": 950, "splits": 10}
+    floor |= {"beside": floor["value"] - 0.006 * row * place, "beside_spread": 0.005}
+    floor["inside"] = abs(floor["beside"] - floor["value"]) <= 2 * floor["spread"]
+    more = {"standard_error": half / 2, "sources": {"reference": half / 3, "generated": half / 3}}
+    approximate = key.endswith("coverage")
+    return score(
+        value, interval=[low, high], level=0.95, floor=floor, approximate=approximate, **more
+    )
+
+
+def sure(names: list[str], **settings: Any) -> Data:
+    """A comparison with intervals, floor, tests, seeds of the last system, and advice."""
+    keys = list(both_views(*[0.5] * 8))
+    scores = [
+        {key: _sure(row, place % 4, key) for place, key in enumerate(keys)}
+        for row in range(len(names))
+    ]
+    data = comparison([system(*pair) for pair in zip(names, scores, strict=True)], **settings)
+    data["systems"][-1]["seeds"] = ["s0.jsonl", "s1.jsonl", "s2.jsonl"]
+    for each in scores[-1].values():
+        each |= {"seeds": [each["value"]] * 3, "seeds_sd": 0.0042}
+    data["tests"] = [*_pairs(names, keys, scores), *_against(names)]
+    data["advice"] = [_advised(name, key, scores[0][key]) for name in names for key in keys[:2]]
+    return data
+
+
+def _pairs(names: list[str], keys: list[str], scores: list[Data]) -> list[Data]:
+    return [
+        significance(
+            names[a],
+            names[b],
+            key,
+            scores[a][key]["value"] - scores[b][key]["value"],
+            0.41 if b == a + 1 and place % 2 else 0.0312 if b == a + 1 else 0.00001,
+        )
+        for a in range(len(names))
+        for b in range(a + 1, len(names))
+        for place, key in enumerate(keys)
+    ]
+
+
+def _against(names: list[str]) -> list[Data]:
+    keys = ("classifier_accuracy", "mmd", "form.classifier_accuracy", "form.mmd")
+    values = (0.513, 0.0001234, 0.761, 0.02345)
+    return [
+        significance(name, "reference", key, value, 0.41 if row + place < 2 else 0.00001)
+        for row, name in enumerate(names)
+        for place, (key, value) in enumerate(zip(keys, values, strict=True))
+    ]
+
+
+def _advised(name: str, key: str, its: Data) -> Data:
+    now = its["value"]
+    limit = None if key == "recall" else now - 0.02
+    path = {"sizes": [250, 500, 1000], "values": [now + 0.06, now + 0.03, now], "limit": limit}
+    settled = {"bias": None if limit is None else 0.02, "spread": 0.005, "plateau": limit is None}
+    return {"system": name, "score": key, **path, **settled}
+
+
+@pytest.fixture
+def four_sure() -> Data:
+    """Four systems with intervals, floors, tests, seeds and advice."""
+    return sure(["model_a", "model_b", "model_c", "model_d"])

@@ -213,8 +213,12 @@ def test_seeds_are_told(two_systems):
 def test_intervals_stand_in_the_same_word_as_the_value(two_systems):
     two_systems["systems"][0]["scores"]["precision"].update(interval=[0.87, 0.94], level=0.95)
     text = plain_text(two_systems, width=160)
-    assert "0.910*[0.870,0.940]" in rows(text, "model_a")[0]
-    assert "note: [low,high]: interval at 95 % confidence" in text
+    assert "0.910±0.035*" in rows(text, "model_a")[0]
+    assert "± 95 % interval of the score's average" in text
+    two_systems["systems"][0]["scores"]["precision"].update(interval=[0.87, 0.92])
+    text = plain_text(two_systems, width=160)
+    assert "0.910[0.870,0.920]*" in rows(text, "model_a")[0]
+    assert "[low,high] 95 % interval of the score's average" in text
 
 
 def test_vectors_have_no_column_of_words(two_systems):

@@ -373,8 +373,8 @@ def test_a_cache_that_cannot_be_written_is_said_of_the_comparison(tmp_path, refe
     found = compare(
         reference, generated, cache=True, cache_dir=tmp_path / "file", metrics=["recall"]
     )
-    assert len(found.warnings) == 1
-    assert str(tmp_path / "file") in found.warnings[0]
+    (said,) = (warning for warning in found.warnings if "cache" in warning)
+    assert str(tmp_path / "file") in said
 
 
 def test_embeddings_are_cached_only_when_asked(tmp_path, reference, generated):

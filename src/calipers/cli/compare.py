@@ -9,7 +9,7 @@ from calipers.cli import compare_options as its
 from calipers.cli.deliver import Outputs
 from calipers.cli.embedder_options import Embedding
 from calipers.cli.guard import STOPPED, STOPPED_UNCACHED, guarded
-from calipers.cli.options import Json, Quiet, Save, Seed
+from calipers.cli.options import Details, Json, Quiet, Save, Seed
 from calipers.cli.page import examples
 from calipers.cli.reading import read_sides
 from calipers.cli.streams import calm
@@ -55,6 +55,10 @@ EXAMPLES = examples(
             "calipers compare -r human.jsonl model.jsonl --train train.jsonl",
         ),
         (
+            "How much more samples would change, and 99 % intervals:",
+            "calipers compare -r human.jsonl model.jsonl --advice --level 0.99",
+        ),
+        (
             "A quick first look at large files:",
             "calipers compare -r human.parquet model.parquet --max-samples 1000",
         ),
@@ -71,6 +75,7 @@ def compare(
     train: its.Train = None,
     max_samples: its.MaxSamples = None,
     keep_sizes: its.KeepSizes = False,
+    match_length: its.MatchLength = None,
     skip_bad: its.SkipBad = False,
     metrics: its.Metrics = None,
     k: its.K = "4",
@@ -80,20 +85,27 @@ def compare(
     estimator: its.Estimator = "quantisation",
     c: its.Scaling = None,
     shared: its.Shared = False,
+    level: its.Level = "0.95",
+    no_intervals: its.NoIntervals = False,
+    floor: its.Floor = None,
+    advice: its.AdviceFlag = False,
+    paired: its.Paired = None,
     seed: Seed = "0",
     embedding: Embedding,
     json: Json = None,
     per_sample: its.PerSample = False,
     save: Save = None,
+    details: Details = False,
     quiet: Quiet = False,
 ) -> None:
     """Compare generated sets with a reference set.
 
     Shows for each generated set how good its samples are (precision), how much of the
     reference's variety they reach (recall, coverage) and how close the two sets are as a
-    whole (MAUVE*), once by meaning and once by form.
+    whole (MAUVE*), once by meaning and once by form; how sure each number is, which systems
+    differ by more than chance, and what two halves of the reference score (the noise floor).
     """
-    outputs = Outputs(json=json, save=save, per_sample=per_sample, quiet=quiet)
+    outputs = Outputs(json=json, save=save, per_sample=per_sample, quiet=quiet, details=details)
     with guarded(STOPPED if embedding.cached else STOPPED_UNCACHED):
         asked = checks.parse_metrics(metrics or ())
         cells = checks.parse_buckets(buckets)
@@ -103,6 +115,8 @@ def compare(
         start = checks.whole("--seed", seed, least=0)
         most = checks.optional_whole("--max-samples", max_samples, least=2)
         rim = checks.one_of("--ties", ties, checks.TIES)
+        words = checks.optional_whole("--match-length", match_length, least=1)
+        sure = None if no_intervals else checks.parse_level(level)
         measure = checks.one_of("--distance", distance, checks.DISTANCES)
         how = embedding.options()
         checks.check_group(group)
@@ -127,6 +141,11 @@ def compare(
                 seed=start,
                 max_samples=most,
                 keep_sizes=keep_sizes,
+                level=sure,
+                floor=floor,
+                advice=advice,
+                paired=paired,
+                match_length=words,
                 progress=outputs.progress(),
                 **how,
             )

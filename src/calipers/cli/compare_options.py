@@ -8,6 +8,7 @@ import typer
 
 from calipers.cli import checks
 from calipers.cli.options import (
+    CERTAINTY,
     INPUT,
     MEASUREMENT,
     OUTPUT,
@@ -93,6 +94,15 @@ KeepSizes = Annotated[
         "--keep-sizes",
         help="Leave generated sets of different sizes as they are. By default all are cut to "
         "the smallest, because scores depend on size.",
+        rich_help_panel=INPUT,
+    ),
+]
+MatchLength = Annotated[
+    str | None,
+    typer.Option(
+        "--match-length",
+        metavar="WORDS",
+        help="Cut the texts of every set to this many words first: length alone moves every score.",
         rich_help_panel=INPUT,
     ),
 ]
@@ -187,6 +197,53 @@ Buckets = Annotated[
         help="Cells of the quantisation for MAUVE and its family; auto is a tenth of the samples, "
         "cube-root the cube root of their number.",
         rich_help_panel=MEASUREMENT,
+    ),
+]
+Level = Annotated[
+    str,
+    typer.Option(
+        "--level",
+        metavar="NUMBER",
+        help="Confidence level of intervals and tests, between 0 and 1.",
+        rich_help_panel=CERTAINTY,
+    ),
+]
+NoIntervals = Annotated[
+    bool,
+    typer.Option(
+        "--no-intervals",
+        help="Leave out intervals and tests; saves up to half of the time after embedding.",
+        rich_help_panel=CERTAINTY,
+    ),
+]
+Floor = Annotated[
+    bool | None,
+    typer.Option(
+        "--floor/--no-floor",
+        help="Measure the noise floor, what halves of the reference score against each other, "
+        "with each system beside it at that size. By default where the reference has fewer than "
+        "5,000 samples: it takes ten more scorings at half size, and ten for each system.",
+        rich_help_panel=CERTAINTY,
+        show_default=False,
+    ),
+]
+AdviceFlag = Annotated[
+    bool,
+    typer.Option(
+        "--advice",
+        help="Tell, from nested smaller sets, how far each score is from where more samples "
+        "would bring it.",
+        rich_help_panel=CERTAINTY,
+    ),
+]
+Paired = Annotated[
+    bool | None,
+    typer.Option(
+        "--paired/--no-paired",
+        help="Whether row i of every generated set answers the same prompt, which sharpens tests "
+        "between systems. By default found out from the prompts in the rows.",
+        rich_help_panel=CERTAINTY,
+        show_default=False,
     ),
 ]
 PerSample = Annotated[

@@ -47,12 +47,15 @@ class Outputs:
         Whether the JSON holds one value for each sample too.
     quiet
         Whether standard error stays empty, short of errors.
+    details
+        Whether the differences of all pairs of systems are shown.
     """
 
     json: str | None = None
     save: str | None = None
     per_sample: bool = False
     quiet: bool = False
+    details: bool = False
 
     def check(self, specs: Sequence[str] = ()) -> None:
         """Refuse early what could not be written late; `specs` are the inputs."""
@@ -80,7 +83,7 @@ class Outputs:
         if self.json == STDIO:
             self._print_json(data)
         else:
-            show_table(data)
+            show_table(data, details=self.details)
             if after:
                 write("\n" + _wrapped(after))
         for failure in failures:

@@ -163,7 +163,7 @@ def _panels(command: TyperCommand, ctx: Any) -> dict[str, list[tuple[str, str]]]
 
 def _record(param: Any) -> tuple[str, str]:
     """Give the names of a parameter, and what it does."""
-    names = ", ".join(sorted(param.opts, key=len))
+    names = ", ".join([*sorted(param.opts, key=len), *param.secondary_opts])
     valued = f"{names} {param.metavar}" if param.metavar else names
     return _argument_name(param) if _argument(
         param

@@ -8,7 +8,7 @@ import typer
 
 from calipers.cli.deliver import Outputs
 from calipers.cli.guard import guarded
-from calipers.cli.options import INPUT, Json, Quiet
+from calipers.cli.options import INPUT, Details, Json, Quiet
 from calipers.cli.streams import calm
 
 Run = Annotated[
@@ -22,9 +22,9 @@ Run = Annotated[
 ]
 
 
-def show(run: Run, json: Json = None, quiet: Quiet = False) -> None:
+def show(run: Run, json: Json = None, details: Details = False, quiet: Quiet = False) -> None:
     """Show again what `calipers compare --save` kept."""
-    outputs = Outputs(json=json, quiet=quiet)
+    outputs = Outputs(json=json, quiet=quiet, details=details)
     with guarded("stopped."):
         outputs.check([run])
         with calm(quiet=quiet):

@@ -57,6 +57,8 @@ def text(
     keep_sizes: its.KeepSizes = False,
     metrics: its.Metrics = None,
     tokenizer: its.Tokenizer = "nltk",
+    level: its.Level = "0.95",
+    no_intervals: its.NoIntervals = False,
     seed: Seed = "0",
     threads: its.Threads = None,
     json: Json = None,
@@ -75,6 +77,7 @@ def text(
         start = checks.whole("--seed", seed, least=0)
         most = checks.optional_whole("--max-samples", max_samples, least=2)
         workers = checks.optional_whole("--threads", threads, least=1)
+        sure = None if no_intervals else checks.parse_level(level)
         _check_specs(outputs, reference, train, aligned=aligned)
         results.check([*outputs, *filter(None, (reference, train))])
         with calm(quiet=quiet):
@@ -91,6 +94,7 @@ def text(
                 max_samples=most,
                 keep_sizes=keep_sizes,
                 seed=start,
+                level=sure,
                 threads=workers,
                 progress=results.progress(),
             )

@@ -102,6 +102,23 @@ Tokenizer = Annotated[
         autocompletion=complete(*TOKENIZERS),
     ),
 ]
+Level = Annotated[
+    str,
+    typer.Option(
+        "--level",
+        metavar="NUMBER",
+        help="Confidence level of the intervals, between 0 and 1.",
+        rich_help_panel=MEASUREMENT,
+    ),
+]
+NoIntervals = Annotated[
+    bool,
+    typer.Option(
+        "--no-intervals",
+        help="Leave out the intervals; saves about half of the time after reading.",
+        rich_help_panel=MEASUREMENT,
+    ),
+]
 Threads = Annotated[
     str | None,
     typer.Option(

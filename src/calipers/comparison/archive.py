@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import json
-import math
 import os
 import tempfile
 import zipfile
@@ -21,6 +20,12 @@ from urllib.parse import quote, unquote
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.comparison.from_plain import (
+    advice_from,
+    confounders_from,
+    score_from,
+    significance_from,
+)
 from calipers.comparison.model import Comparison, Samples, SetSummary, SystemResult
 from calipers.errors import CalipersError, InputError
 from calipers.score import Score
@@ -134,6 +139,8 @@ def _read(archive: zipfile.ZipFile) -> Comparison:
         version=data["calipers"],
         reference_scores=_scores(archive, "reference", reference.get("scores", {})),
         train=None if train is None else _summary(train, train["warnings"]),
+        tests=tuple(map(significance_from, data.get("tests", ()))),
+        advice=tuple(map(advice_from, data.get("advice", ()))),
     )
 
 
@@ -153,33 +160,16 @@ def _system(archive: zipfile.ZipFile, place: int, data: Mapping[str, Any]) -> Sy
         samples=tuple(_all_samples(archive, f"{folder}/samples")),
         warnings=tuple(data["warnings"]),
         neighbours=dict(_arrays(archive, f"{folder}/neighbours/")),
+        confounders=confounders_from(data.get("confounders")),
     )
 
 
 def _scores(archive: zipfile.ZipFile, folder: str, data: Mapping[str, Any]) -> dict[str, Score]:
     found = _arrays(archive, f"{folder}/per_sample/")
     each = {unquote(name): array for name, array in found}
-    return {key: replace(_score(score), per_sample=each.get(key)) for key, score in data.items()}
-
-
-def _score(data: Mapping[str, Any]) -> Score:
-    low, high = data["range"]
-    return Score(
-        value=_float(data["value"], math.nan),
-        interval=None if data["interval"] is None else tuple(data["interval"]),
-        level=data["level"],
-        noise_floor=data["noise_floor"],
-        range=(_float(low, -math.inf), _float(high, math.inf)),
-        better=data["better"],
-        signature=data["signature"],
-        reason=data["reason"],
-        seeds=tuple(_float(value, math.nan) for value in data.get("seeds", ())),
-        reference=_float(data["reference"], math.nan) if "reference" in data else None,
-    )
-
-
-def _float(value: float | None, missing: float) -> float:
-    return missing if value is None else float(value)
+    return {
+        key: replace(score_from(score), per_sample=each.get(key)) for key, score in data.items()
+    }
 
 
 def _all_samples(archive: zipfile.ZipFile, folder: str) -> Iterator[Samples]:

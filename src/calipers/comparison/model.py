@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from calipers import __version__
 from calipers.comparison.plain import all_scores, values
+from calipers.comparison.significance import Advice, SignificanceTest
 from calipers.errors import unknown_name
 from calipers.score import Score
 
@@ -118,6 +119,9 @@ class SystemResult:
         ``(n,)``, the same of the generated ones: ``nearest_generated``, ``generated_distance``,
         ``generated_first_k``. With a training set ``nearest_train`` and ``train_distance``, for
         each generated sample.
+    confounders
+        What besides the model may have moved its scores, as plain data: lengths, duplicates,
+        shared prompts, cut texts, scripts; None where nothing was looked at.
     """
 
     summary: SetSummary
@@ -127,6 +131,7 @@ class SystemResult:
     samples: tuple[Samples, ...] = field(default=(), repr=False)
     warnings: tuple[str, ...] = ()
     neighbours: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
+    confounders: Mapping[str, Any] | None = None
 
     @property
     def name(self) -> str:
@@ -143,6 +148,7 @@ class SystemResult:
         warnings = [*self.summary.warnings, *self.warnings]
         data = self.summary.to_dict() | {"seeds": list(self.seeds)}
         data |= {"scores": all_scores(self.scores, per_sample), "warnings": warnings}
+        data["confounders"] = None if self.confounders is None else dict(self.confounders)
         if per_sample:
             data["neighbours"] = {name: values(each) for name, each in self.neighbours.items()}
         return data
@@ -171,6 +177,11 @@ class Comparison:
         ``near_copies:train`` and ``authenticity:train``, by key ``[view.]metric[:option]``.
     train
         The training set, or None.
+    tests
+        For every pair of systems whether they differ, score by score, and for every system
+        whether it can be told from the reference.
+    advice
+        What more samples would change, where that was asked for.
     """
 
     reference: SetSummary
@@ -181,6 +192,8 @@ class Comparison:
     version: str = __version__
     reference_scores: Mapping[str, Score] = field(default_factory=dict, repr=False)
     train: SetSummary | None = None
+    tests: tuple[SignificanceTest, ...] = ()
+    advice: tuple[Advice, ...] = ()
 
     def __getitem__(self, name: str) -> SystemResult:
         for system in self.systems:
@@ -222,6 +235,8 @@ class Comparison:
             "reference": _with_warnings(self.reference) | {"scores": scores},
             "train": None if self.train is None else _with_warnings(self.train),
             "systems": [system.to_dict(per_sample=per_sample) for system in self.systems],
+            "tests": [test.to_dict() for test in self.tests],
+            "advice": [each.to_dict() for each in self.advice],
             "warnings": list(self.warnings),
         }
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.score import Score
+from calipers.score import NoiseFloor, Score
 
 
 def score_data(score: Score, per_sample: bool) -> dict[str, Any]:
@@ -19,7 +21,11 @@ def score_data(score: Score, per_sample: bool) -> dict[str, Any]:
         "value": _number(score.value),
         "interval": interval,
         "level": score.level,
+        "standard_error": _number(score.standard_error),
+        "sources": {name: _number(error) for name, error in score.sources.items()},
+        "approximate": score.approximate,
         "noise_floor": _number(score.noise_floor),
+        "floor": None if score.floor is None else _floor(score.floor),
         "range": [_number(bound) for bound in score.range],
         "better": score.better,
         "signature": score.signature,
@@ -29,6 +35,7 @@ def score_data(score: Score, per_sample: bool) -> dict[str, Any]:
         data |= {"reference": _number(score.reference), "gap": _number(score.gap)}
     if score.seeds:
         data["seeds"] = [_number(value) for value in score.seeds]
+        data["seeds_sd"] = _deviation(score.seeds)
     if per_sample and score.per_sample is not None:
         data["per_sample"] = values(score.per_sample)
     return data
@@ -43,6 +50,24 @@ def values(array: NDArray[Any]) -> list[Any]:
     if array.dtype.kind != "f" or np.isfinite(array).all():
         return list(array.tolist())
     return [_number(value) for value in array.tolist()]
+
+
+def plain(value: Any) -> Any:
+    """Numbers that JSON lacks become None, tuples lists."""
+    if isinstance(value, tuple):
+        return [plain(each) for each in value]
+    return _number(value) if isinstance(value, float) else value
+
+
+def _floor(floor: NoiseFloor) -> dict[str, Any]:
+    numbers = {name: _number(value) for name, value in asdict(floor).items()}
+    return {**numbers, "size": floor.size, "splits": floor.splits, "inside": floor.inside}
+
+
+def _deviation(seeds: Sequence[float]) -> float | None:
+    """The sample standard deviation over seed files; None where fewer than two have a value."""
+    finite = [value for value in seeds if math.isfinite(value)]
+    return statistics.stdev(finite) if len(finite) > 1 else None
 
 
 def _number(value: float | None) -> float | None:

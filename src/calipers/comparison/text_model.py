@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from calipers import __version__
 from calipers.comparison.model import SetSummary
 from calipers.comparison.plain import all_scores
 from calipers.errors import unknown_name
 from calipers.score import Score
+
+if TYPE_CHECKING:
+    from calipers.uncertainty.spread import Spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +31,19 @@ class TextResult:
         The sources of its files, when it has several.
     warnings
         What is to be known of this system.
+    spreads
+        How much the scores move from one draw of the texts to another, by the same keys, as
+        :mod:`calipers.uncertainty.text_spread` tells it; empty without intervals.
+    gap_spreads
+        The same of the gaps.
     """
 
     summary: SetSummary
     scores: Mapping[str, Score]
     seeds: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    spreads: Mapping[str, Spread] = field(default_factory=dict, repr=False)
+    gap_spreads: Mapping[str, Spread] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:

@@ -9,10 +9,11 @@ from typing import Any
 from calipers.report.grid import Cell, Column
 from calipers.report.names import HEADLINE, UNRANKED, clean, label, meaning
 from calipers.report.names import MEANINGS as OF_EMBEDDINGS
-from calipers.report.numbers import best_of, interval_text, score_text, size_text, words_text
+from calipers.report.numbers import score_text, size_text, words_text
 from calipers.report.text_meanings import text_meaning
 from calipers.report.text_names import is_unranked, text_label
 from calipers.report.text_numbers import value_text
+from calipers.report.uncertain_numbers import below_value, beside_value
 
 Data = Mapping[str, Any]
 Write = Callable[[Data | None], str]
@@ -83,7 +84,7 @@ def views(data: Data) -> list[str]:
 def shown_metrics(data: Data) -> list[Metric]:
     """Choose what the table shows: what was asked for, else the headline, by every view."""
     found = [
-        _metric(data, view, metric, main=index == 0)
+        score_metric(data, view, metric, main=index == 0)
         for index, view in enumerate(views(data))
         for metric in _shown_names(data)
     ]
@@ -105,33 +106,40 @@ def lead_columns(data: Data) -> list[Column]:
     return [Column("system", _cells(names), right=False), sizes, *([words] if some_words else [])]
 
 
-def score_column(data: Data, metric: Metric, *, inline: bool) -> Column:
-    """Give the column of one metric; `inline` puts intervals beside the values, not below."""
-    scores = scores_of(data, metric)
-    best = best_of(scores, metric.direction)
-    write = value_text if metric.view == TEXT else score_text
-    cells = [_score_cell(score, write, row == best, inline) for row, score in enumerate(scores)]
-    return Column(metric.header, (_reference_cell(scores, write), *cells), group=clean(metric.view))
+def score_column(data: Data, metric: Metric, marks: Sequence[str], *, inline: bool) -> Column:
+    """Give the column of one metric: value, ± and mark in one word, so that all line up.
+
+    `inline` puts the bounds of a lopsided interval into that word, not below it.
+    """
+    scores, write = scores_of(data, metric), writer(metric)
+    besides = [beside_value(each, write(each)) for each in scores]
+    bounds = [below_value(each) for each in scores]
+    if inline:
+        besides, bounds = [a or b for a, b in zip(besides, bounds, strict=True)], [""] * len(scores)
+    behind = [beside + mark for beside, mark in zip(besides, marks, strict=True)]
+    room = max(1, *map(len, behind)) if behind else 1
+    cells = [
+        Cell(write(each) + more.ljust(room), BEST_STYLE if mark == BEST else "", under)
+        for each, more, mark, under in zip(scores, behind, marks, bounds, strict=True)
+    ]
+    reference = _reference_cell(scores, write, room)
+    return Column(metric.header, (reference, *cells), group=clean(metric.view))
 
 
-def _reference_cell(scores: Sequence[Data | None], write: Write) -> Cell:
+def writer(metric: Metric) -> Write:
+    """Give what writes the values of a metric."""
+    return value_text if metric.view == TEXT else score_text
+
+
+def _reference_cell(scores: Sequence[Data | None], write: Write, room: int) -> Cell:
     """What the reference itself scores, where the metric is a property of one set."""
     own = [{**score, "value": score["reference"]} for score in scores if score and "gap" in score]
     texts = set(map(write, own))
-    return Cell(f"{texts.pop()} ", "dim") if len(texts) == 1 else Cell()
+    return Cell(texts.pop() + " " * room, "dim") if len(texts) == 1 else Cell()
 
 
 def _cells(texts: Sequence[str]) -> tuple[Cell, ...]:
     return (Cell(texts[0], "dim"), *(Cell(text) for text in texts[1:]))
-
-
-def _score_cell(score: Data | None, write: Write, best: bool, inline: bool) -> Cell:
-    text = write(score) + (BEST if best else " ")
-    interval = interval_text(score)
-    style = BEST_STYLE if best else ""
-    if inline and interval:
-        return Cell(text.rstrip() + interval, style)
-    return Cell(text, style, interval)
 
 
 def _shown_names(data: Data) -> list[str]:
@@ -164,7 +172,7 @@ def _base(data: Data, key: str) -> str:
     return rest if dot and view in views(data) else key
 
 
-def _metric(data: Data, view: str, metric: str, *, main: bool) -> Metric | None:
+def score_metric(data: Data, view: str, metric: str, *, main: bool) -> Metric | None:
     """Find one metric by one view; None where no system has it."""
     key = metric if main else f"{view}.{metric}"
     scores = [system.get("scores", {}).get(key) for system in data.get("systems", ())]

@@ -66,15 +66,6 @@ def scope_note(data: Data) -> Iterator[str]:
         )
 
 
-def interval_note(data: Data, metrics: Sequence[Metric]) -> Iterator[str]:
-    """Say what the brackets hold, where there are any."""
-    scores = [score for metric in metrics for score in scores_of(data, metric) if score]
-    levels = sorted({score.get("level") or 0.0 for score in scores if score.get("interval")})
-    if levels:
-        shares = " and ".join(f"{100 * level:g} %" for level in levels if level)
-        yield "[low,high]: interval" + (f" at {shares} confidence" if shares else "")
-
-
 def reasons(data: Data, metrics: Sequence[Metric]) -> Iterator[str]:
     """Say for every dash in the table why there is no value."""
     systems = [_name(system) for system in data.get("systems", ())]

@@ -70,17 +70,29 @@ def best_of(
     anything else ranks nothing. `shown` is what stands in the table, the values by default.
     """
     texts = [score_text(score) for score in scores] if shown is None else shown
-    values = {
-        row: score[_RANKED_BY[direction]]
-        for row, score in enumerate(scores)
-        if score and direction in _RANKED_BY and score.get(_RANKED_BY[direction]) is not None
-    }
-    if len(values) < 2:
+    leaders = leaders_of(scores, direction)
+    if not leaders:
         return None
-    choose = max if direction == "higher" else min
-    best = choose(values, key=values.__getitem__)
-    shown_alike = sum(texts[row] == texts[best] for row in values)
+    best = leaders[0]
+    valued = [row for row, score in enumerate(scores) if _rank(score, direction) is not None]
+    shown_alike = sum(texts[row] == texts[best] for row in valued)
     return best if shown_alike == 1 else None
+
+
+def leaders_of(scores: Sequence[Mapping[str, Any] | None], direction: str) -> list[int]:
+    """Tell which scores are best, to the last digit; none without a second one to compare."""
+    ranks = {row: _rank(score, direction) for row, score in enumerate(scores)}
+    values = {row: value for row, value in ranks.items() if value is not None}
+    if len(values) < 2:
+        return []
+    best = (max if direction == "higher" else min)(values.values())
+    return [row for row, value in values.items() if value == best]
+
+
+def _rank(score: Mapping[str, Any] | None, direction: str) -> float | None:
+    """What ranks a score, where anything does."""
+    field = _RANKED_BY.get(direction)
+    return score.get(field) if score and field else None
 
 
 def _in_unit_interval(score: Mapping[str, Any]) -> bool:

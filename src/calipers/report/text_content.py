@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from calipers.report import numbers
@@ -11,6 +12,7 @@ from calipers.report.names import WIDEST_NAME, clean, shorten
 from calipers.report.numbers import MISSING, size_text
 from calipers.report.text_names import FAMILIES, family_of, is_unranked, text_label
 from calipers.report.text_numbers import gap_text, value_text
+from calipers.report.uncertain_numbers import below_value, beside_value
 
 Data = Mapping[str, Any]
 Rows = Sequence[str | None]
@@ -65,25 +67,23 @@ def has_gaps(data: Data) -> bool:
 
 def reference_column(data: Data, rows: Rows) -> Column:
     """Give the column of T(P); empty for what holds texts against the reference."""
-    scores = data["reference"]["scores"]
-    cells = [
-        Cell(value_text(scores[key], whole=_whole(data, key)) if key in scores else "", "dim")
-        for key in rows
-        if key
-    ]
-    return Column("reference", _with_headings(cells, rows))
+    scores, keys = data["reference"]["scores"], [key for key in rows if key]
+    cells = _values(data, keys, [scores.get(key) for key in keys], [""] * len(keys))
+    dim = [replace(cell, style="dim") for cell in cells]
+    return Column("reference", _with_headings(dim, rows))
 
 
 def system_columns(data: Data, rows: Rows, index: int) -> tuple[Column, ...]:
     """Give the columns of one system: T(Q), and the gap to T(P) where there is a reference."""
-    system = data["systems"][index]
+    system, keys = data["systems"][index], [key for key in rows if key]
     group = name_of(system)
-    values, gaps = [], []
-    for key in filter(None, rows):
-        score, whole = system["scores"].get(key) or {}, _whole(data, key)
+    scores = [system["scores"].get(key) or {} for key in keys]
+    marks, gaps = [], []
+    for key, score in zip(keys, scores, strict=True):
         mark, gapped = best_of(data, key) == index, "gap" in score
-        values.append(_marked(value_text(score, whole=whole), mark=mark and not gapped))
-        gaps.append(_marked(gap_text(score, whole=whole), mark=mark and gapped))
+        marks.append(BEST if mark and not gapped else " ")
+        gaps.append(_marked(gap_text(score, whole=_whole(data, key)), mark=mark and gapped))
+    values = _values(data, keys, scores, marks)
     if not has_gaps(data):
         return (Column(group, _with_headings(values, rows)),)
     return (
@@ -126,6 +126,23 @@ def arrow(data: Data, key: str) -> str:
     """Where a value is better that has no gap; nothing for the others."""
     sides = {_side(system["scores"].get(key) or {}, key) for system in data["systems"]}
     return "↑" if "higher" in sides else "↓" if "lower" in sides else ""
+
+
+def _values(
+    data: Data, keys: Sequence[str], scores: Sequence[Data | None], marks: Sequence[str]
+) -> list[Cell]:
+    """Write values with what stands behind them, so that both line up."""
+    texts = [
+        "" if score is None else value_text(score, whole=_whole(data, key))
+        for key, score in zip(keys, scores, strict=True)
+    ]
+    besides = [beside_value(score, text) for score, text in zip(scores, texts, strict=True)]
+    behind = [beside + mark for beside, mark in zip(besides, marks, strict=True)]
+    room = max(map(len, behind), default=0)
+    return [
+        Cell(text + more.ljust(room), "bold" if mark == BEST else "", below_value(score))
+        for text, more, mark, score in zip(texts, behind, marks, scores, strict=True)
+    ]
 
 
 def _marked(text: str, *, mark: bool) -> Cell:

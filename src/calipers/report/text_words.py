@@ -16,6 +16,8 @@ from calipers.report.text_content import (
 )
 from calipers.report.text_meanings import text_meaning
 from calipers.report.text_names import LABELS, text_label
+from calipers.report.uncertain_marks import percent
+from calipers.report.uncertain_numbers import APPROXIMATE, PLUS_MINUS, is_lopsided
 
 ARROWS = {"↑": "↑ higher is better", "↓": "↓ lower is better"}
 
@@ -102,6 +104,7 @@ def how_to_read(data: Data) -> Iterator[str]:
         )
     elif has_gaps(data):
         yield "gap: distance to the reference's own value; the smaller, the more alike."
+    yield from intervals(data)
     arrows = "".join(arrow(data, key) for key in data["settings"]["metrics"])
     words = [text for mark, text in ARROWS.items() if mark in arrows]
     if any(best_of(data, key) is not None for key in data["settings"]["metrics"]):
@@ -112,6 +115,26 @@ def how_to_read(data: Data) -> Iterator[str]:
         "More: --metrics all; calipers metrics text lists them. Full precision and signatures: "
         "--json FILE, or .to_dict() in Python."
     )
+
+
+def intervals(data: Data) -> Iterator[str]:
+    """Say what ± and the brackets hold, and how they tell a gap from chance."""
+    scores = [score for _, row in _sets(data) for score in (row.get("scores") or {}).values()]
+    held = [score for score in scores if score.get("interval")]
+    if not held:
+        return
+    level = percent(max(score["level"] for score in held))
+    brackets = ", [low,high] below where lopsided" if any(map(is_lopsided, held)) else ""
+    apart = (
+        "; a gap is more than chance where the intervals of both sets lie apart"
+        if has_gaps(data)
+        else ""
+    )
+    yield f"{PLUS_MINUS} {level} interval of the average at this size{brackets}{apart}."
+    if any(score.get("approximate") for score in held):
+        yield (
+            f"{APPROXIMATE} approximate interval: from smaller sets, or of a share close to 0 or 1."
+        )
 
 
 def _sets(data: Data) -> list[tuple[str, Data]]:

@@ -13,6 +13,8 @@ from calipers.comparison import SetSummary
 from calipers.errors import InputError
 from calipers.road.groups import group_sizes, grouped, lost_groups
 from calipers.samples import SampleSet, System, as_sample_set
+from calipers.samples.cutting import check_words
+from calipers.samples.cutting import match_length as with_length
 
 LENGTH_RATIO = 1.25
 FEW = 100
@@ -71,13 +73,17 @@ def take_in(
     seed: int,
     group: str | None = None,
     train: Any = None,
+    match_length: int | None = None,
 ) -> Intake:
     """Read both sides and cut the generated sets to one size.
 
     Every set is first cut to `max_samples`; then, unless `keep_sizes`, the generated ones to the
     smallest of them, since coverage and its like fall with the number of samples. The training
-    set stays whole: a copy of a sample that was cut away would not be seen.
+    set stays whole: a copy of a sample that was cut away would not be seen. With `match_length`
+    the texts of all three are cut to so many words.
     """
+    if match_length is not None:
+        check_words(match_length)
     given = _named(reference, "reference", field, group)
     reference_set, systems = grouped(given, as_systems(generated, field=field, group=group), group)
     _refuse_paths("train", train)
@@ -86,11 +92,15 @@ def take_in(
     limit = len(reference_set) if max_samples is None else max_samples
     smallest = min(len(samples) for system in systems for samples in system.sets)
     size = max_samples if keep_sizes else min(smallest, max_samples or smallest)
-    cut = _cut(reference_set, limit, seed)
+
+    def made(samples: SampleSet, most: int | None) -> Cut:
+        return _cut(samples, most, seed, words=match_length)
+
+    cut = made(reference_set, limit)
     return Intake(
         cut,
-        tuple(Entry(s.name, tuple(_cut(x, size, seed) for x in s.sets)) for s in systems),
-        train=None if train_set is None else _cut(train_set, None, seed),
+        tuple(Entry(s.name, tuple(made(x, size) for x in s.sets)) for s in systems),
+        train=None if train_set is None else made(train_set, None),
         group=group,
         lost=lost_groups(reference_set, cut.samples),
     )
@@ -259,8 +269,9 @@ def _check_kinds(reference: SampleSet, systems: Sequence[System], train: SampleS
                 )
 
 
-def _cut(samples: SampleSet, size: int | None, seed: int) -> Cut:
+def _cut(samples: SampleSet, size: int | None, seed: int, *, words: int | None) -> Cut:
     kept = samples if size is None else samples.subsample(size, seed=seed)
+    kept = kept if words is None else with_length(kept, words)
     return Cut(kept, len(samples))
 
 

@@ -10,8 +10,10 @@ from calipers.embed import Embeddings
 from calipers.metrics.catalogue import Choice
 from calipers.metrics.pair import Settings
 from calipers.progress import Progress
+from calipers.road.certainty import Certainty, Spreads, reference_tests, with_intervals
+from calipers.road.confounders import ReferenceTexts, confounders
 from calipers.road.groups import Labels, foreign_groups, labels, small_groups
-from calipers.road.intake import Cut, Entry, Intake, length_warnings, summarise, trust_warnings
+from calipers.road.intake import Cut, Entry, Intake, summarise, trust_warnings
 from calipers.road.scoring import Scored, average, score_pair
 from calipers.road.shared import RunSpace
 from calipers.road.spaces import PairSpace, Space
@@ -27,18 +29,21 @@ def score_systems(
     progress: Progress,
     *,
     shared: bool = False,
-) -> Comparison:
+    certainty: Certainty | None = None,
+) -> tuple[Comparison, tuple[Spreads, ...]]:
     """Score every system, each in its own space or all in one that they share.
 
-    Of the settings, only `k_max` is filled in here.
+    Of the settings, only `k_max` is filled in here. Beside the comparison stands for every system
+    how much its scores move; nothing without `certainty`.
     """
     about, train = _summaries(intake, embedded)
     space: Space = PairSpace(embedded.reference)
     if shared:
         hashes = ["+".join(c.samples.content_hash for c in entry.cuts) for entry in intake.systems]
         space = RunSpace.of(embedded, hashes)
-    job = Job(embedded, choices, settings, about, train, space)
-    systems, k_max = [], 0
+    known = ReferenceTexts.of(intake.reference.samples)
+    job = Job(embedded, choices, settings, about, train, space, known, certainty)
+    systems, every, k_max = [], [], 0
     steps = sum(len(entry.cuts) for entry in intake.systems) + (train is not None)
     with progress.task("Scoring", steps) as advance:
         for entry, parts in zip(intake.systems, embedded.systems, strict=True):
@@ -50,10 +55,12 @@ def score_systems(
             result = average(scored)
             k_max = max(k_max, result.k_max)
             systems.append(job.result(entry, parts, result))
+            every.append(result)
         baseline = job.copies(embedded.reference).scores
         if train is not None:
             advance(1)
-    return Comparison(
+    told = reference_tests([(s.name, each.tests) for s, each in zip(systems, every, strict=True)])
+    comparison = Comparison(
         reference=about,
         systems=tuple(systems),
         settings={"k_max": k_max or None},
@@ -61,7 +68,9 @@ def score_systems(
         reference_samples=_samples(intake.reference, embedded.reference),
         reference_scores=baseline,
         train=train,
+        tests=told,
     )
+    return comparison, tuple(each.spreads for each in every)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +83,8 @@ class Job:
     reference: SetSummary
     train: SetSummary | None
     space: Space
+    texts: ReferenceTexts
+    certainty: Certainty | None = None
 
     def score(self, part: Embeddings, groups: Labels | None) -> Scored:
         """Score one file against the reference, and against the training set."""
@@ -85,6 +96,7 @@ class Job:
             reference_hash=self.reference.content_hash,
             labels=groups,
             space=self.space,
+            certainty=self.certainty,
         )
         return scored.merged(self.copies(part))
 
@@ -103,21 +115,27 @@ class Job:
     def result(self, entry: Entry, parts: Sequence[Embeddings], scored: Scored) -> SystemResult:
         """Bring together what is known of one system."""
         summary = summarise(entry.cuts, name=entry.name, notes=self.embedded.own_notes(parts))
-        several = len(entry.cuts) > 1
+        several, scores = len(entry.cuts) > 1, scored.scores
+        beside = confounders(
+            self.texts, [cut.samples for cut in entry.cuts], (self.embedded.reference, parts)
+        )
+        if self.certainty is not None:
+            scores = with_intervals(scores, scored.spreads, self.certainty.level)
         return SystemResult(
             summary=summary,
-            scores=scored.scores,
+            scores=scores,
             curves=scored.curves,
             seeds=tuple(cut.samples.source for cut in entry.cuts) if several else (),
             samples=tuple(_samples(c, e) for c, e in zip(entry.cuts, parts, strict=True)),
             warnings=(
-                *length_warnings(self.reference, summary),
+                *beside.warnings,
                 *trust_warnings(self.reference, summary, self.settings.k),
                 *foreign_groups(self.reference.groups, summary.groups),
                 *small_groups(summary.groups),
                 *scored.notes,
             ),
             neighbours=scored.neighbours,
+            confounders=beside.to_dict(),
         )
 
 

@@ -15,11 +15,13 @@ from calipers.estimate.tiles import limit_threads
 from calipers.metrics.catalogue import check_extras, choose
 from calipers.metrics.pair import Settings
 from calipers.progress import Progress, Silent
-from calipers.road.choices import check_scope, check_settings, listed
+from calipers.road.certainty import Certainty, check_certainty
+from calipers.road.choices import check_scope, check_settings, listed, shown_names
 from calipers.road.embedder import AnyEmbedder, open_embedder, usual_warnings
 from calipers.road.intake import size_warnings, take_in
 from calipers.road.results import score_systems
 from calipers.road.stages import check_sizes, embed_sides
+from calipers.road.sureness import Sureness
 from calipers.road.text_scores import VIEW, add_text_scores, check_beside, split_asked, text_keys
 from calipers.text.nearby import check_known
 
@@ -43,6 +45,11 @@ def compare(
     seed: int = 0,
     max_samples: int | None = None,
     keep_sizes: bool = False,
+    level: float | None = 0.95,
+    floor: bool | None = None,
+    advice: bool = False,
+    paired: bool | None = None,
+    match_length: int | None = None,
     device: str = "auto",
     dtype: str = "float32",
     batch_size: int | None = None,
@@ -107,6 +114,20 @@ def compare(
         Cut every set, the reference too but not the training set, to this many samples.
     keep_sizes
         Leave the generated sets as large as they are; by default all are cut to the smallest.
+    level
+        Confidence level of the intervals and tests, in (0, 1); None leaves both out.
+    floor
+        Whether to measure the noise floor: what halves of the reference score against each other,
+        with each system beside it at the same size. Costs ten more scorings at half size, and ten
+        for each system. None measures it for the scores of the table, and only for a reference
+        below 5,000 samples; True for every score.
+    advice
+        Whether to tell, from nested smaller sets, what more samples would change.
+    paired
+        Whether row i of every generated set answers the same prompt, which makes tests between
+        systems sharper; None to find out from the prompts.
+    match_length
+        Cut the texts of every set to this many words, since length alone moves every score.
     device, dtype, batch_size
         Of the embedder, where it is named; ``dtype="auto"`` takes bfloat16 where the hardware
         has it.
@@ -146,7 +167,9 @@ def compare(
         seed=seed,
         group=group,
         train=train,
+        match_length=match_length,
     )
+    check_certainty(level, paired, intake)
     check_beside(asked, texts, intake)
     check_sizes(intake, settings)
     model = open_embedder(
@@ -162,9 +185,13 @@ def compare(
     check_extras(choices, equal_sizes=intake.one_size)
     store = Cache(None if cache_dir is None else Path(cache_dir)) if cache else None
     watch = progress or Silent()
+    shown = shown_names(choices, estimator=estimator, asked=metrics is not None)
+    sure = None if level is None else Certainty(level, frozenset(shown), paired)
     with limit_threads(threads):
         embedded = embed_sides(intake, model, store, watch)
-        comparison = score_systems(intake, embedded, choices, settings, watch, shared=shared)
+        comparison, spreads = score_systems(
+            intake, embedded, choices, settings, watch, shared=shared, certainty=sure
+        )
         comparison = add_text_scores(
             comparison,
             intake,
@@ -173,34 +200,38 @@ def compare(
             threads=threads,
             progress=watch,
         )
-    return replace(
-        comparison,
-        warnings=(
-            *size_warnings(intake, keep_sizes=keep_sizes),
-            *usual_warnings(embedder, intake.reference.samples),
-            *comparison.warnings,
-        ),
-        settings={
-            "embedder": model.name,
-            "views": [*model.views, *([VIEW] if texts else [])],
-            "metrics": [*(choice.key for choice in choices), *text_keys(texts)],
-            "metrics_shown": (
-                None
-                if metrics is None
-                else listed(each.name for each in choices) + text_keys(texts)
+        comparison = replace(
+            comparison,
+            warnings=(
+                *size_warnings(intake, keep_sizes=keep_sizes),
+                *usual_warnings(embedder, intake.reference.samples),
+                *comparison.warnings,
             ),
-            "k": k,
-            **comparison.settings,
-            "ties": ties,
-            "distance": distance,
-            "buckets": buckets,
-            "estimator": estimator,
-            "c": c,
-            "shared": shared,
-            "seed": seed,
-            "sizes": "kept" if keep_sizes else "equal",
-            "max_samples": max_samples,
-            "group": group,
-            "embedding": dict(model.signature),
-        },
-    )
+            settings={
+                "embedder": model.name,
+                "views": [*model.views, *([VIEW] if texts else [])],
+                "metrics": [*(choice.key for choice in choices), *text_keys(texts)],
+                "metrics_shown": (
+                    None
+                    if metrics is None
+                    else listed(each.name for each in choices) + text_keys(texts)
+                ),
+                "k": k,
+                **comparison.settings,
+                "ties": ties,
+                "distance": distance,
+                "buckets": buckets,
+                "estimator": estimator,
+                "c": c,
+                "shared": shared,
+                "seed": seed,
+                "sizes": "kept" if keep_sizes else "equal",
+                "max_samples": max_samples,
+                "match_length": match_length,
+                "level": level,
+                "group": group,
+                "embedding": dict(model.signature),
+            },
+        )
+        job = Sureness(intake, embedded, choices, settings, watch)
+        return job.add(comparison, spreads, sure, floor=floor, advice=advice)

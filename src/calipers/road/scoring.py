@@ -16,12 +16,22 @@ from calipers.embed import Embeddings
 from calipers.metrics.catalogue import Choice, key, needs_of
 from calipers.metrics.groups import group_scores
 from calipers.metrics.pair import Pair, Settings
+from calipers.road.certainty import Certainty
 from calipers.road.groups import Labels
 from calipers.road.neighbours import neighbours
 from calipers.road.spaces import PCA, PairSpace, Space
 from calipers.score import Score
+from calipers.uncertainty.classifier_test import classifier_test
+from calipers.uncertainty.mmd_test import mmd_test
+from calipers.uncertainty.replicates import Further, spreads
+from calipers.uncertainty.spread import Spread, mean_spread
+from calipers.uncertainty.two_sample import TwoSample, of_files
+from calipers.uncertainty.without import Without
 
 UNDEFINED = re.compile(r"\|undefined:(\d+)")
+TESTS = {"classifier_auc": classifier_test, "mmd": mmd_test}
+"""The tests of whether two sets can be told apart, by the statistic."""
+
 ABSENT = Score(np.nan, reason="a file of the system has no sample of this group")
 
 
@@ -30,7 +40,8 @@ class Scored:
     """The scores and curves of one pair, and where its samples lie, by key.
 
     `k_max` is the largest k for which balls were measured, 0 where none were; `notes` say what is
-    to be known of the estimates.
+    to be known of the estimates; `spreads` how much the scores move and `tests` whether the sets
+    can be told apart, where that was asked for.
     """
 
     scores: Mapping[str, Score]
@@ -38,6 +49,8 @@ class Scored:
     neighbours: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     k_max: int = 0
     notes: tuple[str, ...] = ()
+    spreads: Mapping[str, Spread] = field(default_factory=dict)
+    tests: Mapping[str, TwoSample] = field(default_factory=dict)
 
     def merged(self, other: Scored) -> Scored:
         """Return what both hold."""
@@ -47,6 +60,8 @@ class Scored:
             {**self.neighbours, **other.neighbours},
             max(self.k_max, other.k_max),
             tuple(dict.fromkeys((*self.notes, *other.notes))),
+            {**self.spreads, **other.spreads},
+            {**self.tests, **other.tests},
         )
 
 
@@ -59,10 +74,12 @@ def score_pair(
     reference_hash: str,
     labels: Labels | None = None,
     space: Space | None = None,
+    certainty: Certainty | None = None,
 ) -> Scored:
     """Score one generated set against the reference in every view, and by group with `labels`.
 
-    `space` holds the rows of a whole run; without it the pair has one of its own.
+    `space` holds the rows of a whole run; without it the pair has one of its own. `certainty`
+    asks how much the scores move, too, and whether the sets can be told apart.
     """
     space = space or PairSpace(reference)
     found = Scored({}, {})
@@ -75,6 +92,8 @@ def score_pair(
         pair = space.pair(view, generated, settings, needs)
         pins = pins_of(reference, view, settings, scope=space.scope, reference=reference_hash[:16])
         part = _score(pair, wanted, labels)
+        if certainty is not None:
+            part = _sure(part, pair, wanted, labels, certainty)
         signed = {
             name: score.signed(**pins_for(score, pins)) for name, score in part.scores.items()
         }
@@ -98,7 +117,17 @@ def average(parts: Sequence[Scored]) -> Scored:
         for name in parts[0].neighbours
     }
     notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
-    return Scored(scores, curves, lie, parts[0].k_max, notes)
+    moved = _mean_spreads(parts, scores)
+    told = {name: of_files([part.tests[name] for part in parts]) for name in parts[0].tests}
+    return Scored(scores, curves, lie, parts[0].k_max, notes, moved, told)
+
+
+def _mean_spreads(parts: Sequence[Scored], scores: Mapping[str, Score]) -> dict[str, Spread]:
+    everywhere = [name for name in parts[0].spreads if all(name in part.spreads for part in parts)]
+    return {
+        name: mean_spread([part.spreads[name] for part in parts], scores[name].seeds)
+        for name in everywhere
+    }
 
 
 def pins_for(score: Score, pins: Mapping[str, object]) -> dict[str, object]:
@@ -118,6 +147,20 @@ def by_name(choices: Iterable[Choice]) -> list[Choice]:
     return list({choice.name: choice for choice in choices}.values())
 
 
+def _sure(
+    part: Scored, pair: Pair, wanted: Sequence[Choice], labels: Labels | None, asked: Certainty
+) -> Scored:
+    """Add how much the scores move, and whether both sets can be told apart at all."""
+    settings = pair.settings
+    tests = {
+        name: test(pair.reference, pair.generated, seed=settings.seed, threads=settings.threads)
+        for name, test in TESTS.items()
+    }
+    further = _by_group(pair, labels)
+    moved = spreads(pair, wanted, further=further, tested=asked.shown)
+    return replace(part, spreads=moved, tests=tests)
+
+
 def _score(pair: Pair, wanted: Sequence[Choice], labels: Labels | None) -> Scored:
     scores = {choice.name: choice.score(pair) for choice in wanted}
     if labels is not None:
@@ -133,6 +176,28 @@ def _score(pair: Pair, wanted: Sequence[Choice], labels: Labels | None) -> Score
     return replace(made, neighbours=neighbours(near), k_max=near.k_max)
 
 
+def _by_group(pair: Pair, labels: Labels | None) -> Further | None:
+    """What reads the scores of groups off a pair without a block."""
+    if labels is None:
+        return None
+    nearest = labels.reference[pair.neighbourhoods.reference.nearest]
+
+    def read(part: Without) -> dict[str, float]:
+        keep = part.kept
+        ours, theirs = labels.reference, labels.generated
+        close = nearest
+        if part.side == "reference":
+            ours = ours[keep]
+        else:
+            theirs = None if theirs is None else theirs[keep]
+            close = nearest[keep]
+        near, k = part.neighbourhoods, part.settings.k
+        found = group_scores(near, k, ours, theirs, nearest=close)
+        return {name: score.value for name, score in found.items()}
+
+    return read
+
+
 def keyed(part: Scored, view: str, views: tuple[str, ...]) -> Scored:
     """Put the view in front of every name, unless it is the main one."""
     return Scored(
@@ -141,6 +206,8 @@ def keyed(part: Scored, view: str, views: tuple[str, ...]) -> Scored:
         {key(view, name, views): each for name, each in part.neighbours.items()},
         part.k_max,
         tuple(f"by {view}, {note}" for note in part.notes),
+        {key(view, name, views): each for name, each in part.spreads.items()},
+        {key(view, name, views): each for name, each in part.tests.items()},
     )
 
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calipers.embed import Embeddings
-from calipers.estimate.blocks import Blocks
-from calipers.estimate.histograms import Histograms
+from calipers.estimate.blocks import DEFAULT_BLOCKS, Blocks
 from calipers.estimate.quantise import Buckets, Quantisation
 from calipers.metrics.needs import Needs
 from calipers.metrics.pair import Pair, Settings
@@ -110,21 +109,27 @@ class SharedView:
                 buckets=buckets,
                 restarts=restarts,
                 seed=settings.seed,
-                blocks=self._files,
+                blocks=self._blocks(settings.seed),
                 threads=settings.threads,
             )
         return self._counted[asked]
 
-    @property
-    def _files(self) -> tuple[Blocks, list[Blocks]]:
-        """The file of every row, as its block."""
+    def _blocks(self, seed: int) -> tuple[Blocks, list[Blocks]]:
+        """The block of every row, those of each file of a system after those of the one before."""
         every = [self.spans(system) for system in range(len(self.embedded.systems))]
         labels = [
-            np.repeat(np.arange(len(spans)), [span.stop - span.start for span in spans])
+            np.concatenate(
+                [
+                    file * DEFAULT_BLOCKS
+                    + Blocks.balanced(span.stop - span.start, seed=seed).labels
+                    for file, span in enumerate(spans)
+                ]
+            )
             for spans in every
         ]
-        whole = Blocks(np.zeros(len(self.space.reference), np.int64), 1)
-        return whole, [Blocks(each, len(spans)) for each, spans in zip(labels, every, strict=True)]
+        counts = [len(spans) * DEFAULT_BLOCKS for spans in every]
+        whole = Blocks.balanced(len(self.space.reference), seed=seed)
+        return whole, [Blocks(each, count) for each, count in zip(labels, counts, strict=True)]
 
     @cached_property
     def _counted(self) -> dict[tuple[Buckets, int], tuple[Quantisation, ...]]:
@@ -134,9 +139,11 @@ class SharedView:
 def of_file(cells: Quantisation, file: int, spans: Sequence[slice]) -> Quantisation:
     """The cells of a system, with the counts of one of its files."""
     runs = []
+    own = slice(file * DEFAULT_BLOCKS, (file + 1) * DEFAULT_BLOCKS)
     for run in cells.runs:
         if run.generated_blocks is None:
-            raise ValueError("cells must be counted by file")
-        runs.append(Histograms(run.reference, run.generated_blocks[file]))
+            raise ValueError("cells must be counted by block of each file")
+        blocks = run.generated_blocks[own]
+        runs.append(replace(run, generated=blocks.sum(axis=0), generated_blocks=blocks))
     reference, generated = cells.labels
     return replace(cells, runs=tuple(runs), labels=(reference, generated[spans[file]]))

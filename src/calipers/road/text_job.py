@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from calipers.comparison import SetSummary
 from calipers.comparison.text_model import TextResult
 from calipers.progress import Advance, Progress
 from calipers.road import text_notes as notes
+from calipers.road.certainty import Spreads, with_intervals
 from calipers.road.intake import Cut, Entry, summarise
 from calipers.road.scoring import Scored, average
 from calipers.road.text_intake import TextIntake
@@ -18,11 +20,16 @@ from calipers.text.catalogue import TextChoice
 from calipers.text.corpus import Corpus
 from calipers.text.tokenizers import Tokenizer
 from calipers.text.tokens import tokenise
+from calipers.uncertainty.spread import Spread
+from calipers.uncertainty.text_spread import TextSpreads
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What the measuring of every file shares; `corpora` are taken out as they are used."""
+    """What the measuring of every file shares; `corpora` are taken out as they are used.
+
+    `level` is that of the intervals, None for none.
+    """
 
     intake: TextIntake
     choices: Sequence[TextChoice]
@@ -32,6 +39,7 @@ class Job:
     corpora: list[Corpus]
     reference: Corpus | None
     train: Corpus | None
+    level: float | None = None
 
     def result(self, entry: Entry, advance: Advance) -> TextResult:
         """Measure one system."""
@@ -39,8 +47,9 @@ class Job:
         for _ in entry.cuts:
             texts = self.corpora.pop(0)
             scripts |= dict.fromkeys(script_warnings(texts))
-            parts.append(Scored(self._scores(texts, advance), {}))
-        scores = average(parts).scores
+            parts.append(self._scored(texts, advance))
+        together = average(parts)
+        scores = self._certain(together.scores, together.spreads)
         summary = summarise(entry.cuts, name=entry.name)
         known = None if self.intake.reference is None else about(self.intake.reference)
         return TextResult(
@@ -48,21 +57,24 @@ class Job:
             scores=scores,
             seeds=tuple(c.samples.source for c in entry.cuts) if len(entry.cuts) > 1 else (),
             warnings=(*scripts, *notes.system_warnings(entry.cuts, summary, known, scores)),
+            spreads=together.spreads,
+            gap_spreads=self._gap_spreads(texts, together),
         )
 
     def of_reference(self, advance: Advance) -> Mapping[str, Score]:
         """Measure the reference alone, or give what was measured of it beside the systems."""
         if self.reference is None:
             return {}
-        scores = {}
+        scores, spreads = {}, {}
         for choice in self.choices:
             if choice.has_gap:
                 own = choice.of_reference(
                     self.reference, train=self.train, seed=self.seed, threads=self.threads
                 )
                 scores[choice.key] = own.signed(**self._pins)
+                spreads[choice.key] = self._spreads.of_reference(choice) if self._spreads else None
             advance(1)
-        return scores
+        return self._certain(scores, known_of(spreads))
 
     def about_reference(self, scores: Mapping[str, Score]) -> SetSummary | None:
         """Describe the reference."""
@@ -72,8 +84,8 @@ class Job:
         scripts = script_warnings(self.reference)
         return about(cut, (*scripts, *notes.set_warnings([cut], scores)))
 
-    def _scores(self, texts: Corpus, advance: Advance) -> dict[str, Score]:
-        scores = {}
+    def _scored(self, texts: Corpus, advance: Advance) -> Scored:
+        scores, spreads = {}, {}
         for choice in self.choices:
             found = choice.score(
                 texts,
@@ -84,8 +96,33 @@ class Job:
                 threads=self.threads,
             )
             scores[choice.key] = found.signed(**self._pins)
+            moved = self._spreads.of(choice, texts, found) if self._spreads else None
+            spreads[choice.key] = moved
             advance(1)
-        return scores
+        return Scored(scores, {}, spreads=known_of(spreads))
+
+    def _certain(self, scores: Mapping[str, Score], spreads: Spreads) -> Mapping[str, Score]:
+        return scores if self.level is None else with_intervals(scores, spreads, self.level)
+
+    def _gap_spreads(self, texts: Corpus, found: Scored) -> Spreads:
+        """How much the gaps of a system move; its files have one size."""
+        if self._spreads is None:
+            return {}
+        moved = {
+            choice.key: self._spreads.of_gap(
+                choice, texts, found.scores[choice.key], found.spreads[choice.key]
+            )
+            for choice in self.choices
+            if choice.key in found.spreads
+        }
+        return known_of(moved)
+
+    @cached_property
+    def _spreads(self) -> TextSpreads | None:
+        if self.level is None:
+            return None
+        sides = self.reference, self.train
+        return TextSpreads(*sides, keep_sizes=self.keep_sizes, seed=self.seed, threads=self.threads)
 
     @property
     def _pins(self) -> dict[str, object]:
@@ -108,6 +145,11 @@ def tokenised(
     reference = corpora.pop(0) if intake.reference is not None else None
     train = corpora.pop(0) if intake.train is not None else None
     return corpora, reference, train
+
+
+def known_of(spreads: Mapping[str, Spread | None]) -> dict[str, Spread]:
+    """Leave out what is not known."""
+    return {key: spread for key, spread in spreads.items() if spread is not None}
 
 
 def about(cut: Cut, warnings: tuple[str, ...] = ()) -> SetSummary:

@@ -17,6 +17,7 @@ from calipers.road.text_limits import check_limits
 from calipers.text.catalogue import TextChoice, check_text_extras, choose_text
 from calipers.text.tokenizers import Tokenizer, find_tokenizer
 from calipers.text.tokens import AnyTokenizer
+from calipers.uncertainty.intervals import check_level
 
 
 def measure_texts(
@@ -31,6 +32,7 @@ def measure_texts(
     max_samples: int | None = None,
     keep_sizes: bool = False,
     seed: int = 0,
+    level: float | None = 0.95,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> TextComparison:
@@ -66,7 +68,9 @@ def measure_texts(
         Leave the sets as large as they are; by default all are cut to the smallest, since most
         statistics move with the number of texts.
     seed
-        Of cutting, and of metrics that draw.
+        Of cutting, of metrics that draw, and of the blocks that intervals come from.
+    level
+        Confidence level of the intervals, in (0, 1); None leaves them out.
     threads
         Number of threads (default: all cores); moves no value.
     progress
@@ -86,6 +90,8 @@ def measure_texts(
         If the tokenizer, or a metric asked for by name, needs a package that is not installed.
     """
     _check_options(seed, max_samples, threads, aligned)
+    if level is not None:
+        check_level(level)
     choices = choose_text(
         metrics, reference=reference is not None, train=train is not None, aligned=aligned
     )
@@ -106,11 +112,12 @@ def measure_texts(
         choices,
         splitter,
         keep_sizes=keep_sizes,
+        level=level,
         seed=seed,
         threads=threads,
         progress=progress or Silent(),
     )
-    more = {"aligned": aligned, "sizes": "kept" if keep_sizes else "equal"}
+    more = {"aligned": aligned, "sizes": "kept" if keep_sizes else "equal", "level": level}
     return replace(found, settings={**found.settings, **more, "max_samples": max_samples})
 
 
@@ -120,14 +127,18 @@ def measure_intake(
     tokenizer: Tokenizer,
     *,
     keep_sizes: bool = False,
+    level: float | None = None,
     seed: int,
     threads: int | None,
     progress: Progress,
 ) -> TextComparison:
-    """Measure sets that were read and cut; `keep_sizes` as for :meth:`TextChoice.score`."""
+    """Measure sets that were read and cut; `keep_sizes` as for :meth:`TextChoice.score`.
+
+    `level` is that of the intervals; without one there are none, and no spreads.
+    """
     check_limits(choices, intake)
     corpora = tokenised(intake, tokenizer, progress)
-    job = Job(intake, choices, keep_sizes, seed, threads, *corpora)
+    job = Job(intake, choices, keep_sizes, seed, threads, *corpora, level=level)
     steps = len(choices) * (len(job.corpora) + (intake.reference is not None))
     with progress.task("Measuring", steps) as advance:
         systems = tuple(job.result(entry, advance) for entry in intake.systems)

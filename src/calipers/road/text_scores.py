@@ -12,6 +12,7 @@ from calipers.errors import InputError
 from calipers.metrics.catalogue import FAMILIES, METRICS, split_key
 from calipers.progress import Progress
 from calipers.road import text_notes as notes
+from calipers.road.certainty import Spreads
 from calipers.road.intake import Intake
 from calipers.road.text_intake import TextIntake
 from calipers.road.text_run import measure_intake
@@ -75,27 +76,31 @@ def check_beside(rest: Any, texts: Sequence[TextChoice], intake: Intake) -> None
         )
 
 
-def add_text_scores(
+def with_text_scores(
     comparison: Comparison,
     intake: Intake,
     choices: Iterable[TextChoice],
     *,
+    level: float | None = None,
     seed: int,
     threads: int | None,
     progress: Progress,
-) -> Comparison:
+) -> tuple[Comparison, tuple[Spreads, ...]]:
     """Put the scores of texts beside those of embeddings, under ``text.KEY``.
 
-    The generated sets were cut, or kept, already; T(P) is taken at the size of each.
+    The generated sets were cut, or kept, already; T(P) is taken at the size of each. Beside the
+    comparison stands for every system how much these scores move, by the same keys; nothing
+    without a `level`, that of the intervals.
     """
     choices = list(choices)
     if not choices:
-        return comparison
+        return comparison, tuple({} for _ in comparison.systems)
     splitter = find_tokenizer(TOKENIZER)
     measured = measure_intake(
         TextIntake(intake.systems, intake.reference, intake.train),
         choices,
         splitter,
+        level=level,
         seed=seed,
         threads=threads,
         progress=progress,
@@ -108,7 +113,7 @@ def add_text_scores(
         )
         for system, found in zip(comparison.systems, measured.systems, strict=True)
     )
-    return replace(
+    more = replace(
         comparison,
         systems=systems,
         reference=_warned(comparison.reference, measured.reference),
@@ -116,6 +121,22 @@ def add_text_scores(
         warnings=(*comparison.warnings, *measured.warnings),
         settings={**comparison.settings, "tokenizer": splitter.name},
     )
+    return more, tuple(_keyed(found.spreads) for found in measured.systems)
+
+
+def add_text_scores(
+    comparison: Comparison,
+    intake: Intake,
+    choices: Iterable[TextChoice],
+    *,
+    level: float | None = None,
+    seed: int,
+    threads: int | None,
+    progress: Progress,
+) -> Comparison:
+    """Do what :func:`with_text_scores` does, where nobody asks how much the scores move."""
+    options: dict[str, Any] = {"seed": seed, "threads": threads, "progress": progress}
+    return with_text_scores(comparison, intake, choices, level=level, **options)[0]
 
 
 def text_keys(choices: Iterable[TextChoice]) -> list[str]:

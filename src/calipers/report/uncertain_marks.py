@@ -1,0 +1,117 @@
+"""Which of a column is best, and which cannot be told from it: marks, and how they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from calipers.report.content import BEST, Data, Metric, scores_of
+from calipers.report.numbers import best_of, leaders_of
+
+ALIKE = "="
+UNTESTED = "?"
+REFERENCE = "reference"
+USUAL_LEVEL = 0.95
+
+
+def level_of(data: Data) -> float:
+    """Give the confidence level of a comparison: that of its settings, else of its scores."""
+    scores = [score for row in data.get("systems", ()) for score in row.get("scores", {}).values()]
+    levels = (score.get("level") for score in scores)
+    return float(data.get("settings", {}).get("level") or next(filter(None, levels), USUAL_LEVEL))
+
+
+def alpha_of(data: Data) -> float:
+    """Give the p-value below which two are told apart."""
+    return round(1 - level_of(data), 12)
+
+
+def percent(level: float) -> str:
+    """Write a level.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(0.999)
+    ('95 %', '99.9 %')
+    """
+    return f"{round(100 * level, 10):g} %"
+
+
+def between_systems(data: Data) -> list[Data]:
+    """Give the tests of pairs of systems."""
+    return [test for test in data.get("tests") or () if test["b"] != REFERENCE]
+
+
+def is_tested(data: Data) -> bool:
+    """Tell whether systems were tested against each other."""
+    return bool(between_systems(data))
+
+
+def against_reference(data: Data) -> list[Data]:
+    """Give the tests of systems against the reference."""
+    return [test for test in data.get("tests") or () if test["b"] == REFERENCE]
+
+
+def all_marks(data: Data, metrics: Sequence[Metric]) -> list[tuple[str, ...]]:
+    """Give for each column a mark for every system: best, not told from the best, untested, none.
+
+    Without tests only the best is marked, and none where the best are alike as shown. With tests
+    those that are best alike are not told from the best, which is each of them.
+    """
+    if not is_tested(data):
+        return [_best_only(data, metric) for metric in metrics]
+    names, alpha = [system["name"] for system in data["systems"]], alpha_of(data)
+    by_score: dict[str, dict[frozenset[str], float | None]] = {}
+    for test in between_systems(data):
+        pair = frozenset((test["a"], test["b"]))
+        by_score.setdefault(test["score"], {})[pair] = test["adjusted_p_value"]
+    return [_column(data, metric, names, by_score.get(metric.key, {}), alpha) for metric in metrics]
+
+
+def marks_line(data: Data, marks: set[str]) -> Iterator[str]:
+    """Explain the marks that a table shows."""
+    if BEST in marks:
+        yield f"{BEST} best of its column"
+    if ALIKE in marks:
+        yield f"{ALIKE} not distinguishable from the best ({_how(data)})"
+    if UNTESTED in marks:
+        yield f"{UNTESTED} not tested against the best"
+
+
+def _how(data: Data) -> str:
+    tests = [test for test in between_systems(data) if test["p_value"] is not None]
+    family = f", Holm over {len(tests)} tests" if len(tests) > 1 else ""
+    return f"at {percent(level_of(data))}{family}"
+
+
+def _best_only(data: Data, metric: Metric) -> tuple[str, ...]:
+    scores = scores_of(data, metric)
+    best = best_of(scores, metric.direction)
+    return tuple(BEST if row == best else "" for row in range(len(scores)))
+
+
+def _column(
+    data: Data,
+    metric: Metric,
+    names: Sequence[str],
+    tested: Mapping[frozenset[str], float | None],
+    alpha: float,
+) -> tuple[str, ...]:
+    scores = scores_of(data, metric)
+    leaders = leaders_of(scores, metric.direction)
+    if not leaders:
+        return ("",) * len(scores)
+    marks = [
+        _mark(score, tested.get(frozenset((names[row], names[leaders[0]]))), alpha)
+        for row, score in enumerate(scores)
+    ]
+    for row in leaders:
+        marks[row] = BEST if len(leaders) == 1 else ALIKE
+    return tuple(marks)
+
+
+def _mark(score: Data | None, p: float | None, alpha: float) -> str:
+    if score is None or score.get("value") is None:
+        return ""
+    if p is None:
+        return UNTESTED
+    return ALIKE if p >= alpha else ""

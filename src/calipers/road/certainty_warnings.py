@@ -1,0 +1,63 @@
+"""Sentences that say why scores have no intervals: the sets are too small for replicates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from calipers.estimate.blocks import DEFAULT_BLOCKS
+from calipers.metrics.catalogue import Choice
+from calipers.road.intake import Intake
+from calipers.uncertainty.replicates import ENOUGH_FOR_PARTS, goes_by_part
+
+NAMED = 4
+
+
+def interval_warnings(intake: Intake, choices: Sequence[Choice], k: int) -> tuple[str, ...]:
+    """Say which sets are too small for intervals, of all scores or of some.
+
+    Parameters
+    ----------
+    intake
+        Both sides, as they are compared.
+    choices
+        What is measured.
+    k
+        Neighbours that span a ball: without a block, every set must still have them.
+    """
+    if not choices:
+        return ()
+    whole = len(intake.reference.samples)
+    if whole < _least(k):
+        return (_few(whole, k),)
+    by_part = list(dict.fromkeys(choice.name for choice in choices if goes_by_part(choice)))
+    if by_part and whole < ENOUGH_FOR_PARTS:
+        return (_few_for_parts(whole, by_part), *_of_systems(intake, k, []))
+    return tuple(_of_systems(intake, k, by_part))
+
+
+def _of_systems(intake: Intake, k: int, by_part: Sequence[str]) -> Iterable[str]:
+    for entry in intake.systems:
+        size = min(len(cut.samples) for cut in entry.cuts)
+        if size < _least(k):
+            yield f"{entry.name}: {_few(size, k)}"
+        elif by_part and size < ENOUGH_FOR_PARTS:
+            yield f"{entry.name}: {_few_for_parts(size, by_part)}"
+
+
+def _least(k: int) -> int:
+    return DEFAULT_BLOCKS * (k + 1)
+
+
+def _few(size: int, k: int) -> str:
+    return (
+        f"too few samples for intervals and for tests between systems: {size} of {_least(k)} "
+        f"({DEFAULT_BLOCKS} blocks of k + 1)"
+    )
+
+
+def _few_for_parts(size: int, names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return (
+        f"too few samples for the intervals of {', '.join(names[:NAMED])}{more}: "
+        f"{size} of {ENOUGH_FOR_PARTS}"
+    )

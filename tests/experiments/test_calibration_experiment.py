@@ -1,0 +1,210 @@
+import json
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
+
+
+@pytest.fixture(scope="module")
+def scripts():
+    """The script's modules, which find each other beside it."""
+    sys.path.insert(0, str(EXPERIMENTS))
+    try:
+        import calibration
+        import calibration_cases
+        import calibration_intervals
+        import calibration_news
+        import calibration_store
+        import calibration_tables
+        import calibration_tests
+
+        yield {
+            "intervals": calibration_intervals,
+            "news": calibration_news,
+            "store": calibration_store,
+            "tests": calibration_tests,
+            "main": calibration,
+            "cases": calibration_cases,
+            "tables": calibration_tables,
+        }
+    finally:
+        sys.path.remove(str(EXPERIMENTS))
+
+
+def run(*arguments):
+    command = [sys.executable, str(EXPERIMENTS / "calibration.py"), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_pairs_differ_as_they_say(scripts):
+    cases, rng = scripts["cases"], np.random.default_rng(0)
+    x, y = cases.SPREAD["shift 2.5, d = 8"](rng, 20_000)
+    np.testing.assert_allclose((y - x).mean(axis=0), [2.5] + [0] * 7, atol=0.05)
+    x, y = cases.SPREAD["narrow × 0.7, d = 16"](rng, 20_000)
+    np.testing.assert_allclose(y.std(axis=0) / x.std(axis=0), 0.7, rtol=0.03)
+    x, y = cases.SPREAD["shared prompts, shift 1, d = 8"](rng, 20_000)
+    assert np.corrcoef(x[:, 3], y[:, 3])[0, 1] == pytest.approx(0.5, abs=0.03)
+    x, _ = cases.SPREAD["ten rows of one prompt, shift 1, d = 8"](rng, 20_005)
+    assert np.corrcoef(x[10:20_000:10, 3], x[19:20_000:10, 3])[0, 1] == pytest.approx(0.5, abs=0.06)
+    assert np.corrcoef(x[9:19_995:10, 3], x[10:20_000:10, 3])[0, 1] == pytest.approx(0, abs=0.09)
+    x, y = cases.SPREAD["3 of 8 modes lost, d = 16"](rng, 20_000)
+    np.testing.assert_allclose(x.mean(axis=0), [0.5] * 8 + [0] * 8, atol=0.05)
+    np.testing.assert_allclose(y.mean(axis=0), [0.8] * 5 + [0] * 11, atol=0.05)
+
+
+def test_systems_of_equal_scores_differ_only_in_where(scripts):
+    cases, rng = scripts["cases"], np.random.default_rng(0)
+    reference, systems = cases.EQUAL["shift 1 along own axes, d = 8"].draw(rng, 20_000)
+    assert len(systems) == 4
+    for axis, rows in enumerate(systems):
+        np.testing.assert_allclose(rows.mean(axis=0), np.eye(8)[axis], atol=0.05)
+    reference, systems = cases.EQUAL["2 own of 8 modes lost, d = 16"].draw(rng, 20_000)
+    for system, rows in enumerate(systems):
+        empty = rows.mean(axis=0)[:8] < 0.1
+        assert np.flatnonzero(empty).tolist() == [2 * system, 2 * system + 1]
+    paired = cases.EQUAL["paired, shift 1, d = 8"]
+    reference, (first, second, *_) = paired.draw(rng, 20_000)
+    assert paired.paired
+    assert np.corrcoef(first[:, 2], second[:, 2])[0, 1] == pytest.approx(0.8, abs=0.03)
+    assert np.corrcoef(reference[:, 2], second[:, 2])[0, 1] == pytest.approx(0, abs=0.03)
+
+
+def test_measures_by_hand(scripts):
+    """An interval of 0 ± 2 · 12.706 / 12.706 around each value, by Student's t of 1 degree."""
+    intervals = scripts["intervals"]
+    values, error = [9.0, 11.0, 13.0], 2 / 12.7062047
+    full = [
+        {"values": {"frechet_distance": v}, "spreads": {"frechet_distance": [error, 1.0]}}
+        for v in values
+    ]
+    fresh = [{"values": {"frechet_distance": v}} for v in (9.0, 10.0, 11.0)]
+    found = intervals.measures("frechet_distance", full, fresh)
+    assert found["mean"] == 10
+    assert found["covers"] == pytest.approx(2 / 3)
+    assert found["sd"] == pytest.approx(np.std([*values, 9, 10, 11], ddof=1))
+    assert found["length"] == pytest.approx(4 / (2 * 1.959964 * found["sd"]))
+    assert found["error"] == pytest.approx(np.sqrt(4 / 7 * 3 / 7 / 7))
+    line = scripts["tables"].row("frechet_distance", full, fresh)
+    assert "0.667 ± 0.187" in line
+    assert "below 0.93" in line
+
+
+def test_worlds_are_kept_and_not_measured_again(scripts, tmp_path):
+    store, intervals = scripts["store"], scripts["intervals"]
+    path = tmp_path / "worlds.jsonl"
+    work = partial(intervals.one_world, metrics=("precision", "frechet_distance"))
+    tasks = [("intervals", "shift 1, d = 8", 120, n) for n in (0, 1, intervals.FRESH)]
+    first = store.Store(path, 1)
+    first.measure(tasks, work)
+    first.close()
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 3
+    assert sum("spreads" in json.loads(line) for line in lines) == 2
+    second = store.Store(path, 1)
+    second.measure(tasks, partial(pytest.fail, "measured again"))
+    assert second.found == first.found
+    assert second.cases("intervals") == [("shift 1, d = 8", 120)]
+
+
+def test_a_line_that_a_stop_has_cut_is_measured_again(scripts, tmp_path):
+    store, path = scripts["store"], tmp_path / "worlds.jsonl"
+    records = [store.record_of(("power", "case", 500, n), values={"recall": [0.5]}) for n in (0, 1)]
+    lines = [json.dumps(record) for record in records]
+    path.write_text(f"{lines[0]}\n{lines[1][:40]}", encoding="utf-8")
+    found = store.Store(path, 1)
+    assert len(found.found) == 1
+    found._keep(records[1])
+    found._keep(records[1])
+    assert len(store.Store(path).found) == 2
+    assert path.read_text(encoding="utf-8").splitlines()[2:] == [lines[1]] * 2
+
+
+def test_worlds_depend_on_their_number_alone(scripts):
+    intervals = scripts["intervals"]
+    task = ("intervals", "shift 1, d = 8", 120, 7)
+    one = intervals.one_world(task, metrics=("precision", "recall"))
+    other = intervals.one_world(task, metrics=("recall",))
+    assert one["values"]["recall"] == other["values"]["recall"]
+    assert one["spreads"]["recall"] == other["spreads"]["recall"]
+
+
+def test_tests_come_out_alike_from_what_was_kept(scripts):
+    tests = scripts["tests"]
+    for case in ("2 own of 8 modes lost, d = 16", "paired, shift 1, d = 8"):
+        record = tests.one_world(("level", case, 120, 0))
+        renewed = tests.again(json.loads(json.dumps(record)))
+        for name in tests.SHOWN:
+            assert len(record["p"][name]) == 6
+            assert renewed["p"][name] == pytest.approx(record["p"][name], abs=0.003)
+            assert renewed["errors"][name] == pytest.approx(record["errors"][name], rel=1e-4)
+
+
+def test_false_findings_are_those_after_holm(scripts):
+    tests = scripts["tests"]
+    p_values = {name: [1.0] * 6 for name in tests.SHOWN}
+    assert not tests.false_findings({"p": p_values}).any()
+    p_values["coverage"] = [0.04, *[1.0] * 5]
+    assert not tests.false_findings({"p": p_values}).any()
+    p_values["coverage"] = [0.002, *[1.0] * 5]
+    found = tests.false_findings({"p": p_values})
+    assert np.argwhere(found).tolist() == [[tests.SHOWN.index("coverage"), 0]]
+
+
+def test_news_systems_hold_the_share_they_say_and_no_row_twice(scripts):
+    news = scripts["news"]
+    labels = np.repeat([1, 2, 3, 4], 1_900)
+    reference, systems = news.drawn(labels, np.random.default_rng(0))
+    assert len(reference) == news.ITEMS
+    assert (labels[reference] != 4).all()
+    for name, share in [(news.CLEAN, 0.0), *((f"{each:.0%}", each) for each in news.SHARES)]:
+        rows = systems[name]
+        assert len(set(rows)) == news.ITEMS
+        assert (labels[rows] == 4).sum() == round(share * news.ITEMS)
+        assert not set(rows) & set(reference)
+        assert name == news.CLEAN or not set(rows) & set(systems[news.CLEAN])
+
+
+def test_tables_are_printed_from_what_is_there(tmp_path):
+    path = tmp_path / "worlds.jsonl"
+    kept = ("--json", path, "--sizes", 120, "--worlds", 2, "--cases", "spectrum", "1.3")
+    measured = run(*kept, "--only", "intervals", "--only", "power", "--fresh", 2)
+    assert measured.returncode == 0, measured.stderr
+    printed = run("--json", path, "--processes", 0)
+    assert printed.stdout == measured.stdout
+    assert (
+        "spectrum 1/i, shift 2, d = 64, n = 120: 2 worlds, 2 for the expectation" in printed.stdout
+    )
+    assert "| shift 1 and 1.3, d = 8 | coverage | 120 | 2 |" in printed.stdout
+
+
+def test_cases_are_meant_by_name_or_by_words(scripts):
+    cases, chosen = scripts["cases"].SPREAD, scripts["main"].chosen
+    assert chosen(cases, None) == list(cases)
+    assert chosen(cases, ["shift 1, d = 8"]) == ["shift 1, d = 8"]
+    assert chosen(cases, ["narrow", "Student"]) == [
+        "narrow × 0.7, d = 16",
+        "Student t(5), shift 1, d = 8",
+    ]
+    assert chosen(cases, ["nothing"]) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--worlds", 1), "--worlds must be at least 2; found 1"),
+        (("--fresh", 0), "--fresh must be at least 2; found 0"),
+        (("--sizes", 10), "--sizes must be at least 100; found 10"),
+        (("--processes", -1), "--processes must be at least 0; found -1"),
+        (("--cases", "shfit"), "no case holds 'shfit'"),
+        (("--only", "texts", "--data", "nowhere"), "there is no ag_news/test.csv in nowhere"),
+    ],
+)
+def test_bad_options(arguments, message):
+    found = run(*arguments)
+    assert found.returncode != 0
+    assert message in found.stderr
