@@ -84,7 +84,8 @@ def show(store: Store, part: str) -> list[str]:
         import calibration_news as texts
 
         return texts.table(store)
-    return [*tables.table(store, part), *tables.worst(store, part)]
+    shown = (tables.table, tables.overview, tables.worst)
+    return [line for each in shown for line in each(store, part)]
 
 
 def main() -> None:
@@ -141,6 +142,8 @@ def arguments() -> argparse.Namespace:
         parser.error(f"--sizes must be at least 100; found {min(options.sizes)}")
     if options.processes < 0:
         parser.error(f"--processes must be at least 0; found {options.processes}")
+    if options.json and options.json.is_dir():
+        parser.error(f"--json must name a file; {options.json} is a folder")
     if options.cases and not chosen([*SPREAD, *EQUAL, *UNLIKE], options.cases):
         parser.error(f"no case holds {' or '.join(map(repr, options.cases))}")
     return options

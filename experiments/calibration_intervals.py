@@ -25,7 +25,11 @@ APPROXIMATE = (
     *("probabilistic_recall", "cover_precision", "cover_recall", "sphere_precision"),
     *("sphere_recall", "authenticity", "near_copies"),
 )
-REQUESTED = ("classifier_auc", "energy_distance", "vendi", "mauve:knn", "topp", "topr")
+REQUESTED = (
+    *("classifier_auc", "classifier_accuracy", "energy_distance", "mmd:", "kid", "vendi", "rke"),
+    *("sliced_wasserstein", "ot_quantised", "mauve:classifier", "mauve:gaussian", "mauve:kde"),
+    *("prd_f8:classifier", "mauve:knn", "frontier_integral:knn", "prd_f8:knn", "topp", "topr"),
+)
 FRESH = 1_000_000
 """Number of the first world that tells the expectation and gets no interval."""
 LEVEL, NORMAL = 0.95, 1.959964

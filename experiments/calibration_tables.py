@@ -40,7 +40,7 @@ def row(name: str, full: Sequence[Record], fresh: Sequence[Record]) -> str:
     found = measures(name, full, fresh)
     if found is None:
         return f"| {name} | | | | no interval | | | |"
-    marks = [] if found["covers"] >= WANTED else [f"below {WANTED}"]
+    marks = [below(found)] if found["covers"] < WANTED else []
     marks += [] if found["length"] <= LONGEST else [f"longer than {LONGEST:g}"]
     marks += [] if found["given"] == 1 else [f"{1 - found['given']:.1%} without interval"]
     return (
@@ -48,6 +48,32 @@ def row(name: str, full: Sequence[Record], fresh: Sequence[Record]) -> str:
         f"{found['covers']:.3f} ± {found['error']:.3f} | {found['oracle']:.3f} | "
         f"{found['length']:.2f} | {'; '.join(marks)} |"
     )
+
+
+def below(found: Measures) -> str:
+    """What is said where fewer worlds are covered than wanted: chance may explain it."""
+    chance = found["covers"] + 2 * found["error"] >= WANTED
+    return f"below {WANTED}" + ", within error" * chance
+
+
+def overview(store: Store, part: str) -> list[str]:
+    """Coverage / length of every case and score."""
+    lines: list[str] = []
+    for case, n in store.cases(part):
+        found = sides(store, part, case, n)
+        if found is None:
+            continue
+        names = list(found[0][0]["values"])
+        heads = ["", "| covers / length | n | worlds | " + " | ".join(names) + " |"]
+        heads += ["| --- | ---: | ---: |" + " ---: |" * len(names)]
+        lines += [] if heads[1] in lines else heads
+        cells = [cell(measures(name, *found)) for name in names]
+        lines.append(f"| {case} | {n:,} | {len(found[0]):,} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def cell(found: Measures | None) -> str:
+    return "none" if found is None else f"{found['covers']:.3f} / {found['length']:.2f}"
 
 
 def worst(store: Store, part: str) -> list[str]:
@@ -77,8 +103,9 @@ def by_score(store: Store, part: str) -> dict[tuple[str, int], dict[str, Measure
         found = sides(store, part, case, n)
         if found is None or case.startswith(APART):
             continue
-        names = list(found[0][0]["values"])
-        for name in names:
+        own = list(found[0][0]["values"])
+        names += [name for name in own if name not in names]
+        for name in own:
             each = measures(name, *found)
             if each is not None:
                 gathered.setdefault((name, n), {})[case] = each

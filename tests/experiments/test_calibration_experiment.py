@@ -91,7 +91,10 @@ def test_measures_by_hand(scripts):
     assert found["error"] == pytest.approx(np.sqrt(4 / 7 * 3 / 7 / 7))
     line = scripts["tables"].row("frechet_distance", full, fresh)
     assert "0.667 ± 0.187" in line
-    assert "below 0.93" in line
+    assert line.endswith("| below 0.93, within error |")
+    assert scripts["tables"].cell(found) == f"0.667 / {found['length']:.2f}"
+    many = scripts["tables"].below({"covers": 0.9, "error": 0.01})
+    assert many == "below 0.93"
 
 
 def test_worlds_are_kept_and_not_measured_again(scripts, tmp_path):
@@ -200,11 +203,13 @@ def test_cases_are_meant_by_name_or_by_words(scripts):
         (("--fresh", 0), "--fresh must be at least 2; found 0"),
         (("--sizes", 10), "--sizes must be at least 100; found 10"),
         (("--processes", -1), "--processes must be at least 0; found -1"),
+        (("--json", "."), "--json must name a file; . is a folder"),
         (("--cases", "shfit"), "no case holds 'shfit'"),
         (("--only", "texts", "--data", "nowhere"), "there is no ag_news/test.csv in nowhere"),
     ],
 )
-def test_bad_options(arguments, message):
-    found = run(*arguments)
-    assert found.returncode != 0
-    assert message in found.stderr
+def test_bad_options(scripts, monkeypatch, capsys, arguments, message):
+    monkeypatch.setattr(sys, "argv", ["calibration.py", *map(str, arguments)])
+    with pytest.raises(SystemExit) as stop:
+        scripts["main"].main()
+    assert message in f"{stop.value} {capsys.readouterr().err}"

@@ -197,6 +197,13 @@ def test_a_system_that_is_the_reference():
     assert tests["mauve_star"].p_value < 0.05
 
 
+def test_a_score_that_one_system_lacks_is_not_tested():
+    systems = {"far": drawn(220, 1.0), "same": REFERENCE.copy()}
+    for generated in (systems, dict(reversed(systems.items()))):
+        found = compare(generated=generated, metrics="realism recall")
+        assert [test.score for test in pair_tests(found)] == ["recall"]
+
+
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_sets_that_do_not_vary():
     still = np.ones((220, 5), np.float32)

@@ -9,7 +9,7 @@ import pytest
 
 from calipers.uncertainty.differences import Shuffles, difference
 from calipers.uncertainty.intervals import quantile
-from calipers.uncertainty.spread import Component, Spread
+from calipers.uncertainty.spread import Component, Spread, mean_spread
 
 FEW = Shuffles(draws=999)
 
@@ -55,7 +55,8 @@ def test_what_both_sources_count_is_taken_off_the_shared_one():
     assert compare(first, huge, (1, 0)).standard_error == pytest.approx(np.sqrt(4 + 16))
 
 
-def test_p_value_by_every_flip(rng):
+def test_p_value_by_every_flip(rng, monkeypatch):
+    monkeypatch.setattr("calipers.uncertainty.differences.FEW", 0)
     # Nothing but the reference moves: the shuffles are flips of its blocks, 2^8 in all
     blocks = rng.standard_normal(8)
     first, second = spread(reference=blocks), spread(reference=np.zeros(8))
@@ -68,7 +69,8 @@ def test_p_value_by_every_flip(rng):
     assert found.p_value == pytest.approx(np.mean(np.abs(t) >= 1.7), abs=0.01)
 
 
-def test_p_value_by_every_swap(rng):
+def test_p_value_by_every_swap(rng, monkeypatch):
+    monkeypatch.setattr("calipers.uncertainty.differences.FEW", 0)
     one, two = (spread(generated=each) for each in rng.standard_normal((2, 5)))
     pool = np.concatenate([one.components[0].deviations, two.components[0].deviations])
     t = []
@@ -128,6 +130,46 @@ def test_p_values_are_uniform_where_the_systems_score_alike(rng, paired):
 def test_unequal_spreads_keep_the_level(rng):
     p_values = under_the_null(rng, 400, 20, paired=False, own=(0.2, 5.0))
     assert 0.02 <= np.mean(p_values <= 0.05) <= 0.09
+
+
+def scores_of_files(rng, files, scatter, worlds):
+    """P-values between two systems of several files each, which score alike on average."""
+    found = []
+    for _ in range(worlds):
+        values = scatter * rng.standard_normal((2, files, 1)) + rng.standard_normal((2, files, 20))
+        sides = [
+            mean_spread([spread(generated=each) for each in side], side.mean(axis=1))
+            for side in values
+        ]
+        found.append(compare(*sides, tuple(values.mean(axis=(1, 2)))).p_value)
+    return np.array(found)
+
+
+@pytest.mark.parametrize(("files", "scatter"), [(2, 1.0), (3, 0.0), (3, 1.0), (5, 0.3)])
+def test_few_files_keep_the_level_far_out(rng, files, scatter):
+    p_values = scores_of_files(rng, files, scatter, 500)
+    assert np.mean(p_values <= 0.05) <= 0.08
+    assert np.mean(p_values <= 0.01) <= 0.03  # by shuffles alone 5 to 14 %
+
+
+def test_few_parts_keep_the_level_far_out(rng):
+    p_values = []
+    for _ in range(1000):
+        sides = rng.standard_normal((2, 5))
+        parts = [Spread((Component.of_mean("both", each),), approximate=True) for each in sides]
+        p_values.append(compare(*parts, tuple(sides.mean(axis=1))).p_value)
+    assert np.mean(np.array(p_values) <= 0.01) <= 0.02  # by shuffles alone over 3 %
+    assert 0.01 <= np.mean(np.array(p_values) <= 0.05) <= 0.06
+
+
+def test_few_contributions_have_no_smaller_p_value_than_students_t():
+    one, two = (
+        Spread((Component.of_mean("both", each),), approximate=True)
+        for each in ([1, 2, 3], [0] * 3)
+    )
+    # No flip of (-1, 0, 1) reaches a t of 6; Student's on 2 degrees has a closed form
+    found = compare(one, two, (6 * one.standard_error, 0.0))
+    assert found.p_value == pytest.approx(1 - 6 / np.sqrt(2 + 36))
 
 
 def test_sources_are_flipped_apart(rng):

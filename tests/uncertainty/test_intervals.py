@@ -14,6 +14,7 @@ from calipers.uncertainty.intervals import (
     confidence_interval,
     is_rough,
     quantile,
+    tails,
 )
 from calipers.uncertainty.spread import Component, Spread
 
@@ -37,6 +38,15 @@ def test_quantiles_are_those_of_the_tables():
     assert 2.0150 < quantile(4.5, 0.9) < 2.1318  # between 5 and 4 degrees of freedom
     assert quantile(np.inf, 0.95) == pytest.approx(1.95996, abs=5e-6)
     assert quantile(10**7, 0.99) == pytest.approx(quantile(np.inf, 0.99), rel=1e-6)
+
+
+def test_tails_are_those_of_the_tables():
+    assert tails(19, 2.0930) == pytest.approx(0.05, abs=1e-5)
+    assert tails(19, -2.0930) == tails(19, 2.0930)
+    assert tails(np.inf, 1.95996) == pytest.approx(0.05, abs=1e-6)
+    assert tails(4, 0.0) == 1.0
+    for freedom in (1.5, 7, np.inf):
+        assert tails(freedom, quantile(freedom, 0.97)) == pytest.approx(0.03)
 
 
 def test_on_the_straight_scale_by_hand():

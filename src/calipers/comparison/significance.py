@@ -21,7 +21,8 @@ class SignificanceTest:
     score
         The key of the score, or of the statistic of a test against the reference.
     difference
-        Score of `a` less score of `b`; against the reference the statistic itself.
+        Score of `a` less score of `b`, or of their gaps to the reference where those rank them;
+        against the reference the statistic itself.
     interval
         Confidence interval of the difference, or None.
     p_value

@@ -28,7 +28,7 @@ that the model was trained on: neighbourhoods of (training set, generated set), 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from calipers.estimate.neighbourhoods import Distance, Neighbourhoods
 from calipers.metrics.reading import measure, share, signed
@@ -116,8 +116,7 @@ def authenticity_score(near: Neighbourhoods, *, of: str = "reference") -> Score:
 
     ``of`` names the known set in the signature: ``"reference"`` or ``"train"``.
     """
-    known = near.reference
-    return share("authenticity", known.distance > known.radii[known.nearest, 0], near, 1, of=of)
+    return share("authenticity", are_authentic(near), near, 1, of=of)
 
 
 def near_copies_score(near: Neighbourhoods, *, of: str = "reference") -> Score:
@@ -126,10 +125,23 @@ def near_copies_score(near: Neighbourhoods, *, of: str = "reference") -> Score:
     ``of`` names the known set in the signature: ``"reference"`` or ``"train"``.
     """
     own, found = near.reference.radii[:, 0], near.reference.distance
-    tau = np.quantile(own, QUANTILE, method="inverted_cdf")
     return Score(
-        value=int(np.count_nonzero(found <= tau)) / len(found),
+        value=int(np.count_nonzero(are_near_copies(near))) / len(found),
         better="lower",
         signature=signed("near_copies", near, 1, quantile=QUANTILE, of=of),
         per_sample=np.searchsorted(np.sort(own), found, side="right") / len(own),
     )
+
+
+def are_authentic(near: Neighbourhoods) -> NDArray[np.bool_]:
+    """Which generated rows are further from the nearest known row than known rows are."""
+    known = near.reference
+    far: NDArray[np.bool_] = known.distance > known.radii[known.nearest, 0]
+    return far
+
+
+def are_near_copies(near: Neighbourhoods) -> NDArray[np.bool_]:
+    """Which generated rows are as close to a known row as its closest 1 % are, shape ``(m,)``."""
+    tau = np.quantile(near.reference.radii[:, 0], QUANTILE, method="inverted_cdf")
+    close: NDArray[np.bool_] = near.reference.distance <= tau
+    return close

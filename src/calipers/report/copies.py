@@ -8,7 +8,8 @@ from calipers.report.content import REFERENCE, Data, views
 from calipers.report.grid import Cell, Column
 from calipers.report.layout import Grid, packed
 from calipers.report.names import clean, shorten
-from calipers.report.numbers import score_text, size_text
+from calipers.report.numbers import size_text
+from calipers.report.uncertain_numbers import sure_text
 
 WIDEST_LABEL = 24
 HEADERS = {"near_copies:train": "Near copies↓", "authenticity:train": "Authentic"}
@@ -37,7 +38,7 @@ def _run(rows: Sequence[Data], view: str, *, main: bool) -> tuple[Column, ...]:
         full = key if main else f"{view}.{key}"
         scores = [row.get("scores", {}).get(full) for row in rows]
         if any(scores):
-            cells = tuple(Cell(score_text(score)) for score in scores)
+            cells = tuple(Cell(sure_text(score)) for score in scores)
             columns.append(Column(header, cells, group=clean(view)))
     return tuple(columns)
 

@@ -69,4 +69,4 @@ def interval_lines(data: Data, metrics: Sequence[Metric]) -> Iterator[str]:
     odd = f", {BOUNDS} where lopsided," if any(lopsided) and not all(lopsided) else ""
     yield f"{sign} {level}interval{odd} {COVERS}"
     if any(score.get("approximate") for score in held):
-        yield f"{APPROXIMATE} approximate interval: from smaller sets, or of a share close to 0 or 1"
+        yield f"{APPROXIMATE} approximate: found on smaller sets, or a share close to 0 or 1"

@@ -77,7 +77,11 @@ def unit_of(data: Data, key: str) -> bool:
     """Tell whether the values of a score are shares, in [0, 1]."""
     found = [system.get("scores", {}).get(key) for system in data.get("systems", ())]
     ranges = [score.get("range") for score in found if score]
-    return list(ranges[0] or ()) == [0, 1] if ranges else key.endswith(("classifier_auc", "classifier_accuracy"))
+    return (
+        list(ranges[0] or ()) == [0, 1]
+        if ranges
+        else key.endswith(("classifier_auc", "classifier_accuracy"))
+    )
 
 
 def value(data: Data, key: str, number_or_none: float | None) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from calipers.report.numbers import MISSING, interval_text
+from calipers.report.numbers import MISSING, interval_text, score_text
 
 PLUS_MINUS = "±"
 APPROXIMATE = "~"
@@ -47,6 +47,12 @@ def below_value(score: Mapping[str, Any] | None) -> str:
     if score is None or not is_lopsided(score):
         return ""
     return interval_text(score) + (APPROXIMATE if score.get("approximate") else "")
+
+
+def sure_text(score: Mapping[str, Any] | None) -> str:
+    """Write a value and its interval in one word, whichever form that takes."""
+    value = score_text(score)
+    return value + (beside_value(score, value) or below_value(score))
 
 
 def is_lopsided(score: Mapping[str, Any]) -> bool:

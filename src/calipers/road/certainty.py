@@ -149,6 +149,11 @@ def _certain(score: Score, spread: Spread, level: float) -> Score:
     )
 
 
+def _ranked(score: Score) -> float:
+    """What a score is ranked by: its gap to the reference where that is what counts."""
+    return score.value if score.gap is None else score.gap
+
+
 def _pair_tests(
     systems: tuple[SystemResult, SystemResult],
     spreads: tuple[Spreads, Spreads],
@@ -162,7 +167,7 @@ def _pair_tests(
     for key in keys:
         if key not in spreads[0] or key not in spreads[1]:
             continue
-        values = first.scores[key].value, second.scores[key].value
+        values = _ranked(first.scores[key]), _ranked(second.scores[key])
         found = difference(
             spreads[0][key],
             spreads[1][key],

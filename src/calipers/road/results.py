@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from calipers.comparison import Comparison, Samples, SetSummary, SystemResult
@@ -19,6 +19,7 @@ from calipers.road.shared import RunSpace
 from calipers.road.spaces import PairSpace, Space
 from calipers.road.stages import Embedded
 from calipers.road.train import score_copies, train_warnings
+from calipers.score import Score
 
 
 def score_systems(
@@ -56,7 +57,7 @@ def score_systems(
             k_max = max(k_max, result.k_max)
             systems.append(job.result(entry, parts, result))
             every.append(result)
-        baseline = job.copies(embedded.reference).scores
+        baseline = job.baseline()
         if train is not None:
             advance(1)
     told = reference_tests([(s.name, each.tests) for s, each in zip(systems, every, strict=True)])
@@ -70,7 +71,7 @@ def score_systems(
         train=train,
         tests=told,
     )
-    return comparison, tuple(each.spreads for each in every)
+    return comparison, tuple(each.ranked_spreads for each in every)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +112,13 @@ class Job:
             self.settings,
             train_hash=self.train.content_hash,
         )
+
+    def baseline(self) -> Mapping[str, Score]:
+        """What the reference itself scores against the training set."""
+        found = self.copies(self.embedded.reference)
+        if self.certainty is None:
+            return found.scores
+        return with_intervals(found.scores, found.spreads, self.certainty.level)
 
     def result(self, entry: Entry, parts: Sequence[Embeddings], scored: Scored) -> SystemResult:
         """Bring together what is known of one system."""

@@ -22,7 +22,7 @@ from calipers.road.intake import size_warnings, take_in
 from calipers.road.results import score_systems
 from calipers.road.stages import check_sizes, embed_sides
 from calipers.road.sureness import Sureness
-from calipers.road.text_scores import VIEW, add_text_scores, check_beside, split_asked, text_keys
+from calipers.road.text_scores import VIEW, check_beside, split_asked, text_keys, with_text_scores
 from calipers.text.nearby import check_known
 
 
@@ -192,13 +192,8 @@ def compare(
         comparison, spreads = score_systems(
             intake, embedded, choices, settings, watch, shared=shared, certainty=sure
         )
-        comparison = add_text_scores(
-            comparison,
-            intake,
-            texts,
-            seed=seed,
-            threads=threads,
-            progress=watch,
+        comparison, worded = with_text_scores(
+            comparison, intake, texts, level=level, seed=seed, threads=threads, progress=watch
         )
         comparison = replace(
             comparison,
@@ -233,5 +228,6 @@ def compare(
                 "embedding": dict(model.signature),
             },
         )
+        moved = [{**own, **words} for own, words in zip(spreads, worded, strict=True)]
         job = Sureness(intake, embedded, choices, settings, watch)
-        return job.add(comparison, spreads, sure, floor=floor, advice=advice)
+        return job.add(comparison, moved, sure, floor=floor, advice=advice)

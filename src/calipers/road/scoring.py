@@ -52,6 +52,18 @@ class Scored:
     spreads: Mapping[str, Spread] = field(default_factory=dict)
     tests: Mapping[str, TwoSample] = field(default_factory=dict)
 
+    @property
+    def ranked_spreads(self) -> dict[str, Spread]:
+        """How much what ranks a system moves: the gap to the reference, where that counts."""
+        below = {
+            name: score.reference is not None and score.value < score.reference
+            for name, score in self.scores.items()
+        }
+        return {
+            name: spread.times(-1.0) if below[name] else spread
+            for name, spread in self.spreads.items()
+        }
+
     def merged(self, other: Scored) -> Scored:
         """Return what both hold."""
         return Scored(

@@ -89,8 +89,9 @@ def with_text_scores(
     """Put the scores of texts beside those of embeddings, under ``text.KEY``.
 
     The generated sets were cut, or kept, already; T(P) is taken at the size of each. Beside the
-    comparison stands for every system how much these scores move, by the same keys; nothing
-    without a `level`, that of the intervals.
+    comparison stands for every system how much what ranks it moves, by the same keys: the gap to
+    the reference where the metric has one, else the score; nothing without a `level`, that of the
+    intervals.
     """
     choices = list(choices)
     if not choices:
@@ -121,22 +122,7 @@ def with_text_scores(
         warnings=(*comparison.warnings, *measured.warnings),
         settings={**comparison.settings, "tokenizer": splitter.name},
     )
-    return more, tuple(_keyed(found.spreads) for found in measured.systems)
-
-
-def add_text_scores(
-    comparison: Comparison,
-    intake: Intake,
-    choices: Iterable[TextChoice],
-    *,
-    level: float | None = None,
-    seed: int,
-    threads: int | None,
-    progress: Progress,
-) -> Comparison:
-    """Do what :func:`with_text_scores` does, where nobody asks how much the scores move."""
-    options: dict[str, Any] = {"seed": seed, "threads": threads, "progress": progress}
-    return with_text_scores(comparison, intake, choices, level=level, **options)[0]
+    return more, tuple(_keyed({**found.spreads, **found.gap_spreads}) for found in measured.systems)
 
 
 def text_keys(choices: Iterable[TextChoice]) -> list[str]:

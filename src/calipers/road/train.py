@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from calipers.comparison import SetSummary
 from calipers.embed import Embeddings
 from calipers.errors import InputError
-from calipers.estimate.neighbourhoods import neighbourhoods
+from calipers.estimate.blocks import DEFAULT_BLOCKS, Blocks
+from calipers.estimate.neighbourhoods import Neighbourhoods, neighbourhoods
 from calipers.estimate.preprocess import preprocess
 from calipers.metrics.catalogue import Choice
-from calipers.metrics.copying import authenticity_score, near_copies_score
+from calipers.metrics.copying import (
+    are_authentic,
+    are_near_copies,
+    authenticity_score,
+    near_copies_score,
+)
 from calipers.metrics.pair import Settings
 from calipers.road.intake import Cut
 from calipers.road.neighbours import train_neighbours
 from calipers.road.scoring import Scored, keyed, pins_of
 from calipers.road.spaces import PCA
+from calipers.uncertainty.spread import Component, Spread
+
+SMALLEST = 5
+"""Rows of a block, at least."""
 
 
 def check_train(train: Cut | None) -> None:
@@ -54,8 +66,24 @@ def score_copies(
             "near_copies:train": near_copies_score(near, of="train").signed(**pins),
             "authenticity:train": authenticity_score(near, of="train").signed(**pins),
         }
-        found = found.merged(keyed(Scored(scores, {}, train_neighbours(near)), view, views))
+        part = Scored(scores, {}, train_neighbours(near), spreads=_spreads(near, settings.seed))
+        found = found.merged(keyed(part, view, views))
     return found
+
+
+def _spreads(near: Neighbourhoods, seed: int) -> dict[str, Spread]:
+    """How much the shares of copies move with the samples; the training set is what it is."""
+    hits = {"near_copies:train": are_near_copies(near), "authenticity:train": are_authentic(near)}
+    size = len(near.reference.distance)
+    if size < SMALLEST * DEFAULT_BLOCKS:
+        return {}
+    labels = Blocks.balanced(size, seed=seed).labels
+    rest = size - np.bincount(labels)
+    left = {
+        name: (np.count_nonzero(each) - np.bincount(labels, weights=each)) / rest
+        for name, each in hits.items()
+    }
+    return {name: Spread((Component.jackknife("generated", each),)) for name, each in left.items()}
 
 
 def train_warnings(train: SetSummary, others: Sequence[SetSummary]) -> tuple[str, ...]:

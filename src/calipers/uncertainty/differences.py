@@ -6,7 +6,9 @@ paired blocks of prompts, which both answer, enter as differences: whatever move
 cancels. Under the null the sign of such a contribution may be flipped, and the blocks of samples
 that each system has to itself may be swapped between them. Dividing by the standard error, found
 anew for every such shuffle, is what keeps the test valid where the systems differ but score alike
-(Chung and Romano, Ann. Statist. 2013).
+(Chung and Romano, Ann. Statist. 2013). Where a few contributions make up the error, such as the
+files of a system that scatter, or parts of small sets, no shuffle may reach what is not even rare:
+there the p-value is not smaller than Student's.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calipers.uncertainty.intervals import quantile
+from calipers.uncertainty.intervals import quantile, tails
 from calipers.uncertainty.shuffles import Shuffles
 from calipers.uncertainty.spread import Component, Doubles, Source, Spread, joined
 
@@ -24,6 +26,8 @@ __all__ = ["Difference", "Shuffles", "difference"]
 
 KEPT = 0.5
 """Least share of the reference's variance that stays, whatever both systems count of it too."""
+FEW = 15
+"""Degrees of freedom below which shuffles alone cannot tell what is rare."""
 SOURCES: tuple[Source, ...] = ("reference", "both", "generated", "seed")
 
 
@@ -40,8 +44,9 @@ class Difference:
     interval
         Confidence interval of the difference.
     p_value
-        Share of the shuffles whose statistic is at least as large, itself included; NaN where
-        neither score moves, though they differ.
+        Share of the shuffles whose statistic is at least as large, itself included, and no less
+        than Student's with few degrees of freedom; NaN where neither score moves, though they
+        differ.
     paired
         Whether prompts that both systems answer were made use of.
     """
@@ -80,13 +85,16 @@ def difference(
     shared, own = _split(first, second, paired=paired)
     gap = float(values[0] - values[1])
     error = float(np.sqrt(sum(part.variance for part in (*shared, *own[0], *own[1]))))
-    reach = quantile(Spread((*shared, *own[0], *own[1])).freedom, level) * error
+    freedom = Spread((*shared, *own[0], *own[1])).freedom
+    reach = quantile(freedom, level) * error
     used = paired and not any(part.source == "generated" for side in own for part in side)
     if error == 0:
         return Difference(gap, 0.0, (gap, gap), 1.0 if gap == 0 else np.nan, used)
     moved, spread = _shuffled(shared, own, shuffles)
     beyond = np.abs(moved) >= abs(gap) / error * np.sqrt(spread) * (1 - 1e-12)
     p_value = (1 + int(beyond.sum())) / (1 + shuffles.draws)
+    if freedom < FEW:
+        p_value = max(p_value, tails(freedom, gap / error))
     return Difference(gap, error, (gap - reach, gap + reach), p_value, used)
 
 

@@ -68,6 +68,14 @@ def quantile(freedom: float, level: float) -> float:
     return -float(stdtrit(freedom, lower) if np.isfinite(freedom) else ndtri(lower))
 
 
+def tails(freedom: float, statistic: float) -> float:
+    """How often Student's t lies as far from 0 as the statistic, on either side."""
+    from scipy.special import ndtr, stdtr
+
+    far = -abs(statistic)
+    return 2 * float(stdtr(freedom, far) if np.isfinite(freedom) else ndtr(far))
+
+
 def check_level(level: Any) -> None:
     """Refuse what is no level of confidence.
 

@@ -116,6 +116,11 @@ class Spread:
             found[part.source] = found.get(part.source, 0.0) + part.variance
         return {source: float(np.sqrt(variance)) for source, variance in found.items()}
 
+    def times(self, factor: float) -> Spread:
+        """The spread of the score multiplied by a factor."""
+        parts = tuple(part.times(factor) for part in self.components)
+        return Spread(parts, self.approximate, factor**2 * self.crossed)
+
     def of(self, source: Source) -> tuple[Component, ...]:
         """The components of one source."""
         return tuple(part for part in self.components if part.source == source)

@@ -12,7 +12,7 @@ from calipers.text.near_texts import NearDuplicate, near_duplicate_pairs
 from calipers.text.suffix_order import sort_suffixes
 from calipers.uncertainty.spread import Component, Doubles
 from calipers.uncertainty.text_spread_blocks import Longs, Measured, means_without, ratio
-from calipers.uncertainty.text_spread_kernels import (
+from calipers.uncertainty.text_spread_span_kernels import (
     common_with_further,
     longest_without,
     nearest_of_others,
