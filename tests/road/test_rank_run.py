@@ -401,3 +401,11 @@ def test_the_result_prints_looks_up_and_draws(tmp_path, published):
     figure = published.plot(tmp_path / "map.png")
     assert len(figure.axes) == 2
     assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_dict_is_one_truth():
+    means = {"a": 1, "b": 3, "c": 2}
+    rows = [{"system": name, "metric": "m", "mean": mean} for name, mean in means.items()]
+    truth = {"a": 10.0, "b": 30.0, "c": 20.0}
+    found = calipers.rank(rows, truth=truth)
+    assert found["truth"]["m"].spearman == 1.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,7 @@ def rank(
         steps from ``definitely a`` (1) to ``definitely b`` (5).
     truth
         A table with the column ``system`` and one or more columns of numbers, higher better; each
-        is a truth of its own. Not together with `judgements`.
+        is a truth of its own. Or a dict from system to number. Not together with `judgements`.
     truth_columns
         Which columns hold the truths, or the answers; by default all columns of numbers, and
         ``winner`` or ``answer``.
@@ -154,7 +154,7 @@ def _truths(
     judgements: Any, truth: Any, scores: Scores, columns: Sequence[str] | None, judging: Judging
 ) -> Truths:
     if truth is not None:
-        table = read_table(truth, "truth")
+        table = read_table(_rows(truth), "truth")
         _check_reference(scores, table, "system")
         return truths_of_scores(table, scores, columns)
     if judgements is not None:
@@ -172,6 +172,13 @@ def _check_reference(scores: Scores, table: Table | None = None, *columns: str) 
     known = {*scores.named, *named}
     if scores.reference is not None and scores.reference not in known:
         raise unknown_name("reference", scores.reference, known)
+
+
+def _rows(truth: Any) -> Any:
+    """Rows of a mapping from systems to one score each; anything else as it is."""
+    if not isinstance(truth, Mapping):
+        return truth
+    return [{"system": name, "truth": score} for name, score in truth.items()]
 
 
 def _named(given: Any, parameter: str) -> str | None:
