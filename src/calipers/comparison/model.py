@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from numpy.typing import NDArray
 
 from calipers import __version__
-from calipers.comparison.plain import all_scores, values
+from calipers.comparison.plain import all_scores, plain, values
 from calipers.comparison.significance import Advice, SignificanceTest
 from calipers.errors import unknown_name
 from calipers.score import Score
@@ -148,7 +148,7 @@ class SystemResult:
         warnings = [*self.summary.warnings, *self.warnings]
         data = self.summary.to_dict() | {"seeds": list(self.seeds)}
         data |= {"scores": all_scores(self.scores, per_sample), "warnings": warnings}
-        data["confounders"] = None if self.confounders is None else dict(self.confounders)
+        data["confounders"] = plain(self.confounders)
         if per_sample:
             data["neighbours"] = {name: values(each) for name, each in self.neighbours.items()}
         return data

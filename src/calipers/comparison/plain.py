@@ -53,8 +53,10 @@ def values(array: NDArray[Any]) -> list[Any]:
 
 
 def plain(value: Any) -> Any:
-    """Numbers that JSON lacks become None, tuples lists."""
-    if isinstance(value, tuple):
+    """Numbers that JSON lacks become None, at any depth, and tuples lists."""
+    if isinstance(value, Mapping):
+        return {name: plain(each) for name, each in value.items()}
+    if isinstance(value, tuple | list):
         return [plain(each) for each in value]
     return _number(value) if isinstance(value, float) else value
 

@@ -1,4 +1,4 @@
-"""Sentences that say why scores have no intervals: the sets are too small for replicates."""
+"""Sentences that say why scores have no intervals."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from calipers.estimate.blocks import DEFAULT_BLOCKS
 from calipers.metrics.catalogue import Choice
 from calipers.road.intake import Intake
-from calipers.uncertainty.replicates import ENOUGH_FOR_PARTS, goes_by_part
+from calipers.uncertainty.replicates import ENOUGH_FOR_PARTS, goes_by_part, has_no_interval
 
 NAMED = 4
 
@@ -26,6 +26,21 @@ def interval_warnings(intake: Intake, choices: Sequence[Choice], k: int) -> tupl
     """
     if not choices:
         return ()
+    return (*_sizes(intake, choices, k), *_none(choices))
+
+
+def _none(choices: Sequence[Choice]) -> Iterable[str]:
+    """Name the scores whose intervals would be wrong at any size."""
+    names = list(dict.fromkeys(choice.name for choice in choices if has_no_interval(choice)))
+    if names:
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        yield (
+            f"no intervals for {', '.join(names[:NAMED])}{more}: neither blocks left out nor "
+            "smaller sets tell how much these scores move"
+        )
+
+
+def _sizes(intake: Intake, choices: Sequence[Choice], k: int) -> tuple[str, ...]:
     whole = len(intake.reference.samples)
     if whole < _least(k):
         return (_few(whole, k),)

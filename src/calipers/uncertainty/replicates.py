@@ -4,10 +4,10 @@ Three ways, the first that a metric allows:
 
 - its estimate keeps what it would be without each block of rows: the metric is read from that;
 - the metric knows a sum of its own for it (:attr:`~calipers.metrics.catalogue.Metric.without`);
-- both sets are cut into a few disjoint parts, the score is measured part against part, and its
+- both sets are cut into five disjoint parts, the score is measured part against part, and its
   variance is divided by their number. That takes variance to fall as one over the size; where
   the score itself depends on the size (near copies, transport costs) it is a rough guide, and the
-  interval is marked as approximate.
+  interval is marked as approximate, and scores for which it is none have no interval.
 
 No sample is ever drawn twice: duplicates would collapse the radii of neighbourhoods.
 """
@@ -29,11 +29,15 @@ from calipers.uncertainty.one_start import OneRun
 from calipers.uncertainty.spread import Component, Doubles, Source, Spread
 from calipers.uncertainty.without import SIDES, Without, labels_of
 
-PARTS = 10
+PARTS = 5
+"""More, and smaller, parts show scores that a few rows already change: ten covered less often."""
+
 SMALLEST_PART = 40
-FEWEST_PARTS = 5
-ENOUGH_FOR_PARTS = FEWEST_PARTS * SMALLEST_PART
+ENOUGH_FOR_PARTS = PARTS * SMALLEST_PART
 """Samples that each set must have for replicates on parts of it."""
+
+UNLIKE = ("knn",)
+"""Estimators whose neighbours are so many that parts do not show what the whole does."""
 
 BY_CELLS = ("frontier", "prd")
 
@@ -71,7 +75,7 @@ def spreads(
         return {}
     kept = [choice for choice in choices if _is_kept(choice)]
     rest = [choice for choice in choices if goes_by_part(choice)]
-    own = [choice for choice in choices if choice not in kept and choice not in rest]
+    own = [choice for choice in choices if choice.metric.without is not None]
     found = _by_block(pair, kept, further)
     found |= _own(pair, own)
     found |= by_part(pair, rest)
@@ -90,15 +94,21 @@ def spreads(
 
 def goes_by_part(choice: Choice) -> bool:
     """Whether nothing is kept or known of a score, so that smaller sets must tell how it moves."""
-    return choice.metric.without is None and not _is_kept(choice)
+    known = choice.metric.without is not None or _is_kept(choice)
+    return not known and not has_no_interval(choice)
+
+
+def has_no_interval(choice: Choice) -> bool:
+    """Whether no way is known to tell how much a score moves: simulated intervals missed it."""
+    unlike = choice.options.estimator in UNLIKE or not choice.metric.by_part
+    return unlike and not _is_kept(choice)
 
 
 def by_part(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
     """Measure scores on disjoint parts of both sets, and scale how much they move."""
-    parts = min(PARTS, min(len(pair.reference), len(pair.generated)) // SMALLEST_PART)
-    if not choices or parts < FEWEST_PARTS:
+    if not choices or min(len(pair.reference), len(pair.generated)) < ENOUGH_FOR_PARTS:
         return {}
-    smaller = list(_parts(pair, parts, needs_of(choice.metric for choice in choices)))
+    smaller = list(_parts(pair, PARTS, needs_of(choice.metric for choice in choices)))
     table = _table(smaller, choices)
     return {
         name: Spread((Component.of_mean("both", values),), approximate=True)

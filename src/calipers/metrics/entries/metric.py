@@ -55,6 +55,8 @@ class Metric:
     by_block
         Whether it can be read off the pair with a block of rows left out, from the counts that
         the estimates keep.
+    by_part
+        Whether, failing that, parts of both sets tell how much it moves.
     without
         Gives the score with each block of the reference, and of the generated set, left out, where
         the metric has sums of its own for that; shapes ``(blocks,)``.
@@ -83,6 +85,7 @@ class Metric:
     extra: str | None = None
     extra_if_unequal: bool = False
     by_block: bool = False
+    by_part: bool = True
     without: Callable[[Pair], tuple[Doubles, Doubles]] | None = None
     ranged: Callable[[Options], tuple[float, float]] | None = None
     blinded: Callable[[Options], str] | None = None

@@ -108,6 +108,7 @@ ENTRIES = (
     Metric(
         name="topp",
         family="support",
+        by_part=False,
         tells="share of significant generated samples inside the reference's support: quality",
         read=lambda pair, _: pair.topology.precision,
         source=KIM,
@@ -118,6 +119,7 @@ ENTRIES = (
     Metric(
         name="topr",
         family="support",
+        by_part=False,
         tells="share of significant reference samples inside the generated support: diversity",
         read=lambda pair, _: pair.topology.recall,
         source=KIM,
