@@ -233,7 +233,7 @@ def test_the_number_that_would_separate_counts_the_smaller_set():
 def test_scores_whose_movement_nothing_tells_are_named():
     rng = np.random.default_rng(0)
     rows = [rng.standard_normal((120, 4)) for _ in range(2)]
-    made = compare(*rows, metrics="mauve:knn precision", cache=False)
+    made = calipers.compare(*rows, metrics="mauve:knn precision", cache=False)
     (said,) = (warning for warning in made.warnings if warning.startswith("no intervals"))
     assert said.startswith("no intervals for mauve:knn: neither blocks left out")
     (system,) = made
