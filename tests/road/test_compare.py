@@ -12,7 +12,7 @@ from calipers.errors import InputError
 from calipers.metrics.catalogue import METRICS
 from calipers.metrics.keys import Options
 from calipers.metrics.pair import Pair, Settings
-from calipers.road.scoring import Scored, average
+from calipers.road.scored import Scored, average
 from calipers.road.stages import Embedded
 from calipers.samples import SampleSet, System
 from calipers.score import Score

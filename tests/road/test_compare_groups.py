@@ -12,7 +12,7 @@ from calipers.estimate.neighbourhoods import neighbourhoods
 from calipers.estimate.preprocess import preprocess
 from calipers.report import json_text
 from calipers.road.groups import group_sizes, lost_groups, small_groups
-from calipers.road.scoring import Scored, average
+from calipers.road.scored import Scored, average
 from calipers.samples import SampleSet, System
 from calipers.score import Score
 

@@ -14,7 +14,8 @@ from calipers.road.certainty import Certainty, Spreads, reference_tests, with_in
 from calipers.road.confounders import ReferenceTexts, confounders
 from calipers.road.groups import Labels, foreign_groups, labels, small_groups
 from calipers.road.intake import Cut, Entry, Intake, summarise, trust_warnings
-from calipers.road.scoring import Scored, average, score_pair
+from calipers.road.scored import Scored, average
+from calipers.road.scoring import score_pair
 from calipers.road.shared import RunSpace
 from calipers.road.spaces import PairSpace, Space
 from calipers.road.stages import Embedded

@@ -12,7 +12,7 @@ from calipers.progress import Advance, Progress
 from calipers.road import text_notes as notes
 from calipers.road.certainty import Spreads, with_intervals
 from calipers.road.intake import Cut, Entry, summarise
-from calipers.road.scoring import Scored, average
+from calipers.road.scored import Scored, average
 from calipers.road.text_intake import TextIntake
 from calipers.road.text_scripts import script_warnings
 from calipers.score import Score

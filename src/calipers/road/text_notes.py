@@ -9,7 +9,7 @@ import numpy as np
 from calipers.comparison import SetSummary
 from calipers.report.text_names import text_label
 from calipers.road.intake import FEW, Cut, length_warnings
-from calipers.road.scoring import undefined_count
+from calipers.road.scored import undefined_count
 from calipers.samples.wording import counted
 from calipers.score import Score
 from calipers.text.choice import TextChoice

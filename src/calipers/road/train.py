@@ -22,7 +22,8 @@ from calipers.metrics.copying import (
 from calipers.metrics.pair import Settings
 from calipers.road.intake import Cut
 from calipers.road.neighbours import train_neighbours
-from calipers.road.scoring import Scored, keyed, pins_of
+from calipers.road.scored import Scored, keyed
+from calipers.road.scoring import pins_of
 from calipers.road.spaces import PCA
 from calipers.uncertainty.spread import Component, Spread
 
