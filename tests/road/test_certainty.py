@@ -11,7 +11,7 @@ import pytest
 import calipers
 from calipers.errors import InputError
 from calipers.metrics.catalogue import choose
-from calipers.road.certainty import adjusted, with_intervals
+from calipers.road.certainty import adjusted, permutations_for, with_intervals
 from calipers.score import Score
 from calipers.uncertainty.holm import holm
 from calipers.uncertainty.spread import Component, Spread
@@ -288,3 +288,11 @@ def test_a_family_is_corrected_in_its_order(found):
         [0.03, 0.02, np.nan], nan_ok=True
     )
     assert adjusted([]) == ()
+
+
+@pytest.mark.parametrize(
+    ("tests", "level", "expected"),
+    [(8, 0.95, 999), (100, 0.95, 3999), (8, 0.99, 1599), (8, 0.9999, 19_999)],
+)
+def test_more_tests_take_more_permutations(tests, level, expected):
+    assert permutations_for(tests, level) == expected

@@ -25,6 +25,9 @@ from calipers.uncertainty.two_sample import TwoSample
 
 Spreads = Mapping[str, Spread]
 
+FEWEST_PERMUTATIONS = 999
+MOST_PERMUTATIONS = 19_999
+
 MOVELESS = "neither score moves from one draw to another, yet they differ"
 
 
@@ -40,11 +43,24 @@ class Certainty:
         Names, without views, of the scores that systems are compared by: those of the table.
     paired
         Whether row i of every generated set answers the same prompt; None to find out.
+    permutations
+        How often labels are permuted in each test against the reference.
     """
 
     level: float = 0.95
     shown: frozenset[str] = field(default_factory=frozenset)
     paired: bool | None = None
+    permutations: int = FEWEST_PERMUTATIONS
+
+
+def permutations_for(tests: int, level: float) -> int:
+    """How many permutations let the smallest p-value stay small once it is corrected.
+
+    A permutation test knows no p-value below one over their number, and Holm multiplies it by up to
+    the number of tests.
+    """
+    needed = round(2 * tests / (1 - level))
+    return min(max(needed - 1, FEWEST_PERMUTATIONS), MOST_PERMUTATIONS)
 
 
 def check_certainty(level: Any, paired: Any, intake: Intake) -> None:

@@ -15,11 +15,12 @@ from calipers.estimate.tiles import limit_threads
 from calipers.metrics.catalogue import check_extras, choose
 from calipers.metrics.pair import Settings
 from calipers.progress import Progress, Silent
-from calipers.road.certainty import Certainty, check_certainty
+from calipers.road.certainty import Certainty, check_certainty, permutations_for
 from calipers.road.choices import check_scope, check_settings, listed, shown_names
 from calipers.road.embedder import AnyEmbedder, open_embedder, usual_warnings
 from calipers.road.intake import size_warnings, take_in
 from calipers.road.results import score_systems
+from calipers.road.scoring_sure import TESTS
 from calipers.road.stages import check_sizes, embed_sides
 from calipers.road.sureness import Sureness
 from calipers.road.text_scores import VIEW, check_beside, split_asked, text_keys, with_text_scores
@@ -186,7 +187,11 @@ def compare(
     store = Cache(None if cache_dir is None else Path(cache_dir)) if cache else None
     watch = progress or Silent()
     shown = shown_names(choices, estimator=estimator, asked=metrics is not None)
-    sure = None if level is None else Certainty(level, frozenset(shown), paired)
+    sure = None
+    if level is not None:
+        tests = len(TESTS) * len(model.views) * len(intake.systems)
+        count = permutations_for(tests, level)
+        sure = Certainty(level, frozenset(shown), paired, count)
     with limit_threads(threads):
         embedded = embed_sides(intake, model, store, watch)
         comparison, spreads = score_systems(

@@ -24,9 +24,15 @@ def with_certainty(
     part: Scored, pair: Pair, wanted: Sequence[Choice], labels: Labels | None, asked: Certainty
 ) -> Scored:
     """Add how much the scores move, and whether both sets can be told apart at all."""
-    settings = pair.settings
+    settings, rows = pair.settings, (pair.reference, pair.generated)
     tests = {
-        name: test(pair.reference, pair.generated, seed=settings.seed, threads=settings.threads)
+        name: test(
+            *rows,
+            permutations=asked.permutations,
+            seed=settings.seed,
+            level=asked.level,
+            threads=settings.threads,
+        )
         for name, test in TESTS.items()
     }
     further = _by_group(pair, labels)
