@@ -292,7 +292,7 @@ def test_a_family_is_corrected_in_its_order(found):
 
 @pytest.mark.parametrize(
     ("tests", "level", "expected"),
-    [(8, 0.95, 999), (100, 0.95, 3999), (8, 0.99, 1599), (8, 0.9999, 19_999)],
+    [(8, 0.95, 499), (100, 0.95, 3999), (8, 0.99, 1599), (8, 0.9999, 19_999)],
 )
 def test_more_tests_take_more_permutations(tests, level, expected):
     assert permutations_for(tests, level) == expected

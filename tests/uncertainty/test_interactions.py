@@ -11,6 +11,7 @@ from calipers.metrics.entries.metric import ANY, Metric
 from calipers.metrics.pair import Pair, Settings
 from calipers.score import Score
 from calipers.uncertainty.interactions import CROSSED, crossed_variance
+from calipers.uncertainty.without import Without
 
 BLOCKS = 20
 
@@ -29,8 +30,20 @@ def made_up(read, name):
     return Choice(metric, None)
 
 
-PRODUCT = made_up(lambda pair: pair.reference.mean() * pair.generated.mean(), "product")
-SUM = made_up(lambda pair: pair.reference.mean() + pair.generated.mean(), "sum")
+def rows_of(pair, side):
+    """The rows that are left of a set: a pair without a block knows their number alone."""
+    if not isinstance(pair, Without):
+        return getattr(pair, side)
+    rows = rows_of(pair.whole, side)
+    return rows[pair.kept] if pair.side == side else rows
+
+
+PRODUCT = made_up(
+    lambda pair: rows_of(pair, "reference").mean() * rows_of(pair, "generated").mean(), "product"
+)
+SUM = made_up(
+    lambda pair: rows_of(pair, "reference").mean() + rows_of(pair, "generated").mean(), "sum"
+)
 
 
 def pair_of(rng, n=100, m=120):

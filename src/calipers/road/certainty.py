@@ -25,7 +25,7 @@ from calipers.uncertainty.two_sample import TwoSample
 
 Spreads = Mapping[str, Spread]
 
-FEWEST_PERMUTATIONS = 999
+FEWEST_PERMUTATIONS = 499
 MOST_PERMUTATIONS = 19_999
 
 MOVELESS = "neither score moves from one draw to another, yet they differ"

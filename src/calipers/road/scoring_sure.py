@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import TypeVar
 
+from calipers.estimate.tiles import available_threads, limit_threads
 from calipers.metrics.catalogue import Choice
 from calipers.metrics.groups import group_scores
 from calipers.metrics.pair import Pair
@@ -13,8 +16,12 @@ from calipers.road.groups import Labels
 from calipers.road.scored import Scored
 from calipers.uncertainty.classifier_test import classifier_test
 from calipers.uncertainty.mmd_test import mmd_test
-from calipers.uncertainty.replicates import Further, spreads
+from calipers.uncertainty.replicates import Further, goes_by_part, spreads
+from calipers.uncertainty.two_sample import TwoSample
 from calipers.uncertainty.without import Without
+
+First = TypeVar("First")
+Second = TypeVar("Second")
 
 TESTS = {"classifier_auc": classifier_test, "mmd": mmd_test}
 """The tests of whether two sets can be told apart, by the statistic."""
@@ -24,20 +31,43 @@ def with_certainty(
     part: Scored, pair: Pair, wanted: Sequence[Choice], labels: Labels | None, asked: Certainty
 ) -> Scored:
     """Add how much the scores move, and whether both sets can be told apart at all."""
-    settings, rows = pair.settings, (pair.reference, pair.generated)
-    tests = {
+    rest = [choice for choice in wanted if goes_by_part(choice)]
+    others = [choice for choice in wanted if choice not in rest]
+    moved = spreads(pair, others, further=_by_group(pair, labels), tested=asked.shown)
+    parts, tests = _side_by_side(
+        lambda: spreads(pair, rest), lambda: _tests(pair, asked), threads=pair.settings.threads
+    )
+    return replace(part, spreads={**moved, **parts}, tests=tests)
+
+
+def _tests(pair: Pair, asked: Certainty) -> dict[str, TwoSample]:
+    """Whether both sets can be told apart at all."""
+    return {
         name: test(
-            *rows,
+            pair.reference,
+            pair.generated,
             permutations=asked.permutations,
-            seed=settings.seed,
+            seed=pair.settings.seed,
             level=asked.level,
-            threads=settings.threads,
+            threads=pair.settings.threads,
         )
         for name, test in TESTS.items()
     }
-    further = _by_group(pair, labels)
-    moved = spreads(pair, wanted, further=further, tested=asked.shown)
-    return replace(part, spreads=moved, tests=tests)
+
+
+def _side_by_side(
+    first: Callable[[], First], second: Callable[[], Second], *, threads: int | None
+) -> tuple[First, Second]:
+    """Do both at once: neither keeps all threads busy by itself.
+
+    BLAS is held to one thread around both, since each of them does so for itself and would give
+    back what the other had set.
+    """
+    if available_threads(threads) == 1:
+        return first(), second()
+    with limit_threads(1), ThreadPoolExecutor(1) as pool:
+        later = pool.submit(second)
+        return first(), later.result()
 
 
 def _by_group(pair: Pair, labels: Labels | None) -> Further | None:

@@ -7,6 +7,7 @@ drawn in chunks of a seed each, and so do not depend on the number of threads.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from calipers.estimate.jit import kernel
 from calipers.estimate.tiles import Workers
 
 PLACES = 2**19  # of a chunk, at most: some megabytes
+AT_ONCE = 64  # chunks that are kept, 32 MiB at most
 
 Chosen = NDArray[np.bool_]
 
@@ -47,16 +49,24 @@ def permuted(
     """
     ours = np.concatenate([np.repeat([True, False], sizes) for sizes in strata])
     chunk = int(np.clip(PLACES // len(ours), 1, 64))
+    layout = tuple(strata)
     starts = range(0, permutations, chunk)
 
     def work(start: int) -> NDArray[np.float64]:
-        rng = np.random.default_rng([seed, start, 0, 1])  # no stream that a test draws rows from
-        count = min(chunk, permutations - start)
-        chosen = np.hstack([subsets(rng, count, a, a + b) for a, b in strata])
+        chosen = _drawn(seed, start, min(chunk, permutations - start), layout)
         return statistic(np.vstack([ours, chosen]) if start == 0 else chosen)
 
     values = np.concatenate(list(pool.map(work, starts)))
     return float(values[0]), values[1:]
+
+
+@lru_cache(maxsize=AT_ONCE)
+def _drawn(seed: int, start: int, count: int, strata: tuple[tuple[int, int], ...]) -> Chosen:
+    """One chunk of relabellings, kept for the next system of the same size."""
+    rng = np.random.default_rng([seed, start, 0, 1])  # no stream that a test draws rows from
+    chosen = np.hstack([subsets(rng, count, a, a + b) for a, b in strata])
+    chosen.flags.writeable = False
+    return chosen
 
 
 def subsets(rng: np.random.Generator, count: int, size: int, places: int) -> Chosen:

@@ -20,6 +20,7 @@ from dataclasses import replace
 import numpy as np
 
 from calipers.estimate.blocks import Blocks
+from calipers.estimate.tiles import workers
 from calipers.metrics.catalogue import Choice, needs_of
 from calipers.metrics.keys import COUNTING
 from calipers.metrics.needs import Needs
@@ -108,11 +109,14 @@ def by_part(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
     """Measure scores on disjoint parts of both sets, and scale how much they move."""
     if not choices or min(len(pair.reference), len(pair.generated)) < ENOUGH_FOR_PARTS:
         return {}
-    smaller = list(_parts(pair, PARTS, needs_of(choice.metric for choice in choices)))
-    table = _table(smaller, choices)
+    smaller = _parts(pair, PARTS, needs_of(choice.metric for choice in choices))
+    with workers(pair.settings.threads) as pool:
+        rows = list(
+            pool.map(lambda part: [choice.score(part).value for choice in choices], smaller)
+        )
     return {
-        name: Spread((Component.of_mean("both", values),), approximate=True)
-        for name, values in table.items()
+        choice.name: Spread((Component.of_mean("both", values),), approximate=True)
+        for choice, values in zip(choices, zip(*rows, strict=True), strict=True)
     }
 
 
@@ -175,10 +179,13 @@ def _collect(rows: Sequence[Values]) -> dict[str, Doubles]:
 
 
 def _parts(pair: Pair, parts: int, needs: Needs) -> Iterable[Pair]:
-    """Part i of the one set with part i of the other, in the space of the full pair."""
-    seed = pair.settings.seed
+    """Part i of the one set with part i of the other, in the space of the full pair.
+
+    Each is small enough for one thread; several are measured at once.
+    """
+    settings = replace(pair.settings, threads=1)
     left, right = (
-        Blocks.balanced(len(rows), seed=seed, count=parts).labels
+        Blocks.balanced(len(rows), seed=settings.seed, count=parts).labels
         for rows in (pair.reference, pair.generated)
     )
     given = pair.given or (pair.reference, pair.generated)
@@ -187,7 +194,7 @@ def _parts(pair: Pair, parts: int, needs: Needs) -> Iterable[Pair]:
         yield Pair(
             pair.reference[ours],
             pair.generated[theirs],
-            pair.settings,
+            settings,
             needs,
             given=(given[0][ours], given[1][theirs]),
         )
