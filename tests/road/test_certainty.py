@@ -291,8 +291,14 @@ def test_a_family_is_corrected_in_its_order(found):
 
 
 @pytest.mark.parametrize(
-    ("tests", "level", "expected"),
-    [(8, 0.95, 499), (100, 0.95, 3999), (8, 0.99, 1599), (8, 0.9999, 19_999)],
+    ("tests", "level", "rows", "expected"),
+    [
+        (8, 0.95, 8_000, 499),
+        (100, 0.95, 8_000, 3_999),
+        (8, 0.99, 8_000, 1_599),
+        (8, 0.95, 600, 3_199),
+        (8, 0.9999, 600, 19_999),
+    ],
 )
-def test_more_tests_take_more_permutations(tests, level, expected):
-    assert permutations_for(tests, level) == expected
+def test_more_tests_take_more_permutations(tests, level, rows, expected):
+    assert permutations_for(tests, level, rows=rows) == expected

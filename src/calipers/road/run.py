@@ -190,7 +190,8 @@ def compare(
     sure = None
     if level is not None:
         tests = len(TESTS) * len(model.views) * len(intake.systems)
-        count = permutations_for(tests, level)
+        rows = len(intake.reference.samples) + max(map(len, intake.sets[1:]))
+        count = permutations_for(tests, level, rows=rows)
         sure = Certainty(level, frozenset(shown), paired, count)
     with limit_threads(threads):
         embedded = embed_sides(intake, model, store, watch)
