@@ -16,7 +16,7 @@ from calipers.road.groups import Labels
 from calipers.road.scored import Scored
 from calipers.uncertainty.classifier_test import classifier_test
 from calipers.uncertainty.mmd_test import mmd_test
-from calipers.uncertainty.replicates import Further, goes_by_part, spreads
+from calipers.uncertainty.replicates import Further, is_kept, spreads
 from calipers.uncertainty.two_sample import TwoSample
 from calipers.uncertainty.without import Without
 
@@ -31,13 +31,13 @@ def with_certainty(
     part: Scored, pair: Pair, wanted: Sequence[Choice], labels: Labels | None, asked: Certainty
 ) -> Scored:
     """Add how much the scores move, and whether both sets can be told apart at all."""
-    rest = [choice for choice in wanted if goes_by_part(choice)]
-    others = [choice for choice in wanted if choice not in rest]
-    moved = spreads(pair, others, further=_by_group(pair, labels), tested=asked.shown)
-    parts, tests = _side_by_side(
+    kept = [choice for choice in wanted if is_kept(choice)]
+    rest = [choice for choice in wanted if not is_kept(choice)]
+    moved = spreads(pair, kept, further=_by_group(pair, labels), tested=asked.shown)
+    more, tests = _side_by_side(
         lambda: spreads(pair, rest), lambda: _tests(pair, asked), threads=pair.settings.threads
     )
-    return replace(part, spreads={**moved, **parts}, tests=tests)
+    return replace(part, spreads={**moved, **more}, tests=tests)
 
 
 def _tests(pair: Pair, asked: Certainty) -> dict[str, TwoSample]:

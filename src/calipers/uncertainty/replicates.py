@@ -74,7 +74,7 @@ def spreads(
     """
     if pair.blocks is None:
         return {}
-    kept = [choice for choice in choices if _is_kept(choice)]
+    kept = [choice for choice in choices if is_kept(choice)]
     rest = [choice for choice in choices if goes_by_part(choice)]
     own = [choice for choice in choices if choice.metric.without is not None]
     found = _by_block(pair, kept, further)
@@ -95,14 +95,14 @@ def spreads(
 
 def goes_by_part(choice: Choice) -> bool:
     """Whether nothing is kept or known of a score, so that smaller sets must tell how it moves."""
-    known = choice.metric.without is not None or _is_kept(choice)
+    known = choice.metric.without is not None or is_kept(choice)
     return not known and not has_no_interval(choice)
 
 
 def has_no_interval(choice: Choice) -> bool:
     """Whether no way is known to tell how much a score moves: simulated intervals missed it."""
     unlike = choice.options.estimator in UNLIKE or not choice.metric.by_part
-    return unlike and not _is_kept(choice)
+    return unlike and not is_kept(choice)
 
 
 def by_part(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
@@ -120,7 +120,8 @@ def by_part(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
     }
 
 
-def _is_kept(choice: Choice) -> bool:
+def is_kept(choice: Choice) -> bool:
+    """Whether the estimates behind a score keep what they would be without each block."""
     return choice.metric.by_block and choice.options.estimator == COUNTING
 
 
