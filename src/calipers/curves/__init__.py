@@ -4,6 +4,7 @@ from calipers.curves.bounds import ErrorBound, oracle_bound, statistical_bound
 from calipers.curves.bounds_constants import smoothness_constants
 from calipers.curves.bounds_quantisation import quantisation_bound, recommended_cells, total_bound
 from calipers.curves.bounds_terms import expected_missing_mass, missing_mass
+from calipers.curves.contributions import contributions
 from calipers.curves.custom import custom_divergence
 from calipers.curves.divergence import Divergence
 from calipers.curves.divergences import (
@@ -23,6 +24,7 @@ __all__ = [
     "DivergenceFrontier",
     "ErrorBound",
     "PrecisionRecallCurve",
+    "contributions",
     "custom_divergence",
     "divergence_frontier",
     "expected_missing_mass",

@@ -1,0 +1,142 @@
+"""What an explanation is made from: one generated set and the reference, in one view."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.errors import InputError
+from calipers.explain.words import Words
+
+OF_REFERENCE = ("nearest_generated", "generated_distance", "generated_first_k", "covered")
+OF_GENERATED = ("nearest_reference", "reference_distance", "reference_first_k", "copied")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evidence:
+    """One generated set and the reference in one view, and what was measured of them.
+
+    Attributes
+    ----------
+    reference_vectors, generated_vectors
+        Rows as embedded, shapes ``(n, d)`` and ``(m, d)``.
+    reference_texts, generated_texts
+        The texts of the rows; None where samples are no texts.
+    neighbours
+        Where single samples lie, as :attr:`SystemResult.neighbours` has it for one file and one
+        view, without a prefix; any may be missing. Beside those ``covered``, shape ``(n,)``:
+        whether the k-NN ball of each reference sample holds a generated one; and ``copied``, shape
+        ``(m,)``: whether each generated sample is a near copy.
+    realism
+        Of every generated sample, shape ``(m,)``.
+    reference_cells, generated_cells
+        The cell of every row in the quantisation that scores are read from, whole numbers from 0.
+    k
+        Neighbours that span a ball.
+    seed
+        Of the run. Nothing in an explanation is drawn at random.
+    cells
+        How many cells the quantisation has; one more than the largest label by default.
+    rows
+        Both sets in the space of comparison, where that is not the one of this pair alone.
+    distance
+        That the neighbours were found by: ``"euclidean"`` or ``"cosine"``.
+    reference_words, generated_words
+        The counted words of the texts; counted anew where they are not given.
+
+    Raises
+    ------
+    InputError
+        If something has not one entry for each row, or rows or cells that do not exist.
+    """
+
+    reference_vectors: NDArray[Any]
+    generated_vectors: NDArray[Any]
+    reference_texts: Sequence[str] | None = None
+    generated_texts: Sequence[str] | None = None
+    neighbours: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    realism: NDArray[np.float64] | None = None
+    reference_cells: NDArray[np.integer] | None = None
+    generated_cells: NDArray[np.integer] | None = None
+    k: int = 4
+    cells: int | None = None
+    rows: tuple[NDArray[Any], NDArray[Any]] | None = None
+    distance: Literal["euclidean", "cosine"] = "euclidean"
+    reference_words: Words | None = None
+    generated_words: Words | None = None
+
+    def __post_init__(self) -> None:
+        n, m = len(self.reference_vectors), len(self.generated_vectors)
+        if not n or not m:
+            raise InputError(f"an explanation needs samples on both sides; found {n} and {m}")
+        if self.distance not in ("euclidean", "cosine"):
+            raise InputError(f"distance must be 'euclidean' or 'cosine'; found {self.distance!r}")
+        sized = {f"{name} of the reference": self.neighbours.get(name) for name in OF_REFERENCE}
+        sized |= _named(self, "reference", self.rows and self.rows[0])
+        _check_sizes(sized, n, "reference")
+        sized = {f"{name} of the generated set": self.neighbours.get(name) for name in OF_GENERATED}
+        sized |= _named(self, "generated", self.rows and self.rows[1]) | {"realism": self.realism}
+        _check_sizes(sized, m, "generated")
+        _check_rows(self.neighbours.get("nearest_reference"), n, "nearest_reference")
+        for side in ("reference_cells", "generated_cells"):
+            _check_rows(getattr(self, side), self.cells, side)
+
+    @property
+    def n(self) -> int:
+        """How many reference samples there are."""
+        return len(self.reference_vectors)
+
+    @property
+    def m(self) -> int:
+        """How many generated samples there are."""
+        return len(self.generated_vectors)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether both sets are texts."""
+        known = (
+            (self.reference_words, self.reference_texts),
+            (self.generated_words, self.generated_texts),
+        )
+        return all(any(each is not None for each in side) for side in known)
+
+    def words(self) -> tuple[Words, Words] | None:
+        """The words of both sets; None where samples are no texts."""
+        reference = _words(self.reference_words, self.reference_texts)
+        generated = _words(self.generated_words, self.generated_texts)
+        return None if reference is None or generated is None else (reference, generated)
+
+
+def _words(counted: Words | None, texts: Sequence[str] | None) -> Words | None:
+    return Words.of(texts) if counted is None and texts is not None else counted
+
+
+def _named(evidence: Evidence, side: str, rows: Any) -> dict[str, Any]:
+    names = (f"{side}_texts", f"{side}_cells", f"{side}_words")
+    return {name: getattr(evidence, name) for name in names} | {f"rows of the {side} set": rows}
+
+
+def _check_sizes(sized: Mapping[str, Any], size: int, side: str) -> None:
+    for name, each in sized.items():
+        found = len(each) if hasattr(each, "__len__") and not isinstance(each, str) else repr(each)
+        if each is not None and found != size:
+            raise InputError(
+                f"{name} must have one entry for each of the {size} {side} vectors; found {found}"
+            )
+
+
+def _check_rows(given: Any, size: int | None, name: str) -> None:
+    if given is None:
+        return
+    found = np.asarray(given)
+    if found.dtype.kind not in "iu":
+        raise InputError(f"{name} must hold whole numbers; found dtype {found.dtype}")
+    if found.min() < 0 or (size is not None and found.max() >= size):
+        most = "" if size is None else f" and below {size}"
+        raise InputError(
+            f"{name} must be at least 0{most}; found {int(found.min())} to {int(found.max())}"
+        )

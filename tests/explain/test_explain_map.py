@@ -1,0 +1,152 @@
+"""The map keeps what the main axes show, weighs sets alike, and comes out the same again."""
+
+import sys
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from calipers.errors import InputError, MissingExtraError
+from calipers.explain import sample_map
+
+
+def sets(*sizes, d=20, seed=0):
+    rng = np.random.default_rng(seed)
+    centres = rng.standard_normal((len(sizes), d))
+    return [
+        (centre + 0.3 * rng.standard_normal((n, d))).astype(np.float32)
+        for centre, n in zip(centres, sizes, strict=True)
+    ]
+
+
+def unit(rows):
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def by_hand(given):
+    rows = [unit(each.astype(np.float64)) for each in given]
+    weights = np.concatenate([np.full(len(each), 1 / len(each) / len(rows)) for each in rows])
+    together = np.concatenate(rows)
+    centred = together - weights @ together
+    _, values, axes = np.linalg.svd(np.sqrt(weights)[:, None] * centred, full_matrices=False)
+    return centred @ axes[:2].T, (values**2 / (values**2).sum())[:2]
+
+
+@pytest.mark.parametrize("d", [2, 20, 700])
+def test_pca_by_hand(d):
+    given = sets(30, 200, 15, d=d)
+    found = sample_map(given)
+    points, shares = by_hand(given)
+    assert found.method == "pca"
+    assert found.explained == pytest.approx(shares, rel=1e-4)
+    assert [each.shape for each in found.coordinates] == [(30, 2), (200, 2), (15, 2)]
+    assert {each.dtype for each in found.coordinates} == {np.dtype(np.float32)}
+    together = np.concatenate(found.coordinates)
+    signs = np.sign((together * points).sum(axis=0))
+    assert together * signs == pytest.approx(points, abs=2e-4)
+
+
+def test_the_same_again_whatever_the_order_of_rows():
+    given = sets(50, 70)
+    order = np.random.default_rng(3).permutation(70)
+    one, two = sample_map(given), sample_map([given[0], given[1][order]])
+    again = sample_map(given)
+    assert all((a == b).all() for a, b in zip(one.coordinates, again.coordinates, strict=True))
+    assert one.coordinates[1][order] == pytest.approx(two.coordinates[1], abs=1e-5)
+
+
+def test_a_set_counts_as_much_however_large_it_is():
+    one, two = sets(40, 60)
+    plain, more = sample_map([one, two]), sample_map([one, np.tile(two, (5, 1))])
+    assert more.coordinates[0] == pytest.approx(plain.coordinates[0], abs=1e-5)
+
+
+def test_lengths_of_rows_do_not_matter():
+    one, two = sets(40, 60)
+    scaled = sample_map([one * np.float32(7), two * np.float32(0.01)])
+    assert scaled.coordinates[0] == pytest.approx(sample_map([one, two]).coordinates[0], abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [[np.ones((3, 4))], [np.zeros((2, 5)), np.zeros((1, 5))], [np.array([[2.0], [3.0]])]],
+    ids=["constant", "zeros", "one column"],
+)
+def test_sets_without_spread_lie_on_one_point(given):
+    found = sample_map(given)
+    assert found.explained == (0.0, 0.0)
+    assert all((each == 0).all() for each in found.coordinates)
+
+
+def test_one_column_of_both_signs():
+    found = sample_map([np.array([[2.0], [-3.0]])])
+    assert found.coordinates[0].tolist() == [[1.0, 0.0], [-1.0, 0.0]]
+    assert found.explained == (1.0, 0.0)
+
+
+def test_sets_of_a_whole_report_take_little_time():
+    given = sets(*[4000] * 5, d=384)
+    sample_map([each[:50] for each in given])
+    start = time.perf_counter()
+    sample_map(given)
+    assert time.perf_counter() - start < 5  # 0.1 s on two free cores
+
+
+@pytest.fixture
+def umap(monkeypatch):
+    """A stand-in for umap-learn, which takes long to load, that keeps what it was asked."""
+    asked = {}
+
+    class Umap:
+        def __init__(self, **options):
+            asked.update(options)
+
+        def fit_transform(self, rows):
+            asked["rows"] = rows
+            return rows[:, :2].astype(np.float64)
+
+    monkeypatch.setitem(sys.modules, "umap", SimpleNamespace(UMAP=Umap))
+    return asked
+
+
+def test_umap_is_seeded_and_sees_all_sets(umap):
+    given = sets(15, 12)
+    found = sample_map(given, method="umap", seed=2)
+    assert (umap["random_state"], umap["n_neighbors"]) == (2, 15)
+    assert umap["rows"] == pytest.approx(unit(np.concatenate(given)), abs=1e-6)
+    assert (found.method, found.explained) == ("umap", None)
+    assert [each.shape for each in found.coordinates] == [(15, 2), (12, 2)]
+    assert {each.dtype for each in found.coordinates} == {np.dtype(np.float32)}
+    assert found.coordinates[1] == pytest.approx(unit(given[1])[:, :2], abs=1e-6)
+
+
+def test_few_samples_have_fewer_neighbours(umap):
+    sample_map(sets(6, 4), method="umap")
+    assert umap["n_neighbors"] == 9
+
+
+def test_umap_that_is_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "umap", None)
+    with pytest.raises(MissingExtraError, match="pip install umap-learn"):
+        sample_map(sets(20), method="umap")
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "message"),
+    [
+        ([], {}, "at least one set of samples; found none"),
+        ([np.ones((2, 3)), np.ones((2, 4))], {}, r"same number of columns; found \[3, 4\]"),
+        ([np.ones((2, 3)), np.full((2, 3), np.nan)], {}, "set 2 must hold finite numbers"),
+        ([np.ones(3)], {}, r"set 1 must have shape \(samples, dimensions\)"),
+        ([np.ones((2, 3))], {"method": "tsne"}, "unknown method of a map 'tsne'"),
+    ],
+)
+def test_refusals(given, options, message):
+    with pytest.raises(InputError, match=message):
+        sample_map(given, **options)
+
+
+def test_too_few_for_umap(umap):
+    with pytest.raises(InputError, match="at least 10 samples; found 4"):
+        sample_map(sets(4), method="umap")

@@ -1,0 +1,220 @@
+"""A gap that is known is told; parts add up to the whole; nothing is told that was not measured."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from calipers.curves import divergence_frontier
+from calipers.errors import InputError
+from calipers.estimate import Histograms
+from calipers.explain import Evidence, Words, explain_pair
+from calipers.explain import words as words_module
+
+
+@pytest.fixture(scope="module")
+def found(evidence):
+    return explain_pair(evidence, view="meaning", topics=5)
+
+
+def histograms(evidence):
+    counts = (
+        np.bincount(each, minlength=14)
+        for each in (evidence.reference_cells, evidence.generated_cells)
+    )
+    return Histograms(*counts, smoothing="krichevsky-trofimov")
+
+
+def test_the_missed_and_the_invented_place_come_first(found, world):
+    first, second = found.topics[:2]
+    assert {first.direction, second.direction} == {"under", "over"}
+    missed, invented = found.missed[0], found.invented[0]
+    assert set(missed.words[:2]) == {"harbour", "harbours"}
+    assert set(invented.words[:2]) == {"glacier", "glaciers"}
+    assert (missed.reference, missed.generated, missed.uncovered) == (40, 0, 40)
+    assert (invented.reference, invented.generated, invented.outside) == (0, 30, 30)
+    assert missed.missed_samples[0].text == world.reference_texts[missed.missed_samples[0].row]
+    assert all(sample.row < 40 for sample in missed.missed_samples + missed.reference_medoids)
+    assert not missed.generated_medoids
+    assert (found.n, found.m, found.k, found.view) == (160, 120, 3, "meaning")
+    assert found.notes == ()
+
+
+def test_contributions_add_up_to_the_frontier_integral(found, evidence):
+    whole = divergence_frontier(histograms(evidence)).integral()
+    assert found.score == pytest.approx(whole, rel=1e-12)
+    for regions in (found.topics, found.cells):
+        assert sum(region.contribution for region in regions) == pytest.approx(whole, rel=1e-12)
+        assert sum(region.share for region in regions) == pytest.approx(1)
+        assert sum(region.expected for region in regions) == pytest.approx(1)
+        assert sum(region.produced for region in regions) == pytest.approx(1)
+        assert sum(region.reference for region in regions) == 160
+        assert sum(region.generated for region in regions) == 120
+        assert sum(region.uncovered for region in regions) == found.uncovered_count
+        assert sum(region.outside for region in regions) == found.outside_count
+        shares = [region.contribution for region in regions]
+        assert shares == sorted(shares, reverse=True)
+
+
+@pytest.mark.parametrize("topics", [1, 2, 7, 14, 500])
+def test_topics_are_a_partition_of_the_cells(evidence, topics):
+    made = explain_pair(evidence, view="meaning", topics=topics)
+    assert len(made.topics) == min(topics, 14)
+    assert sorted(cell for topic in made.topics for cell in topic.cells) == list(range(14))
+    assert sum(topic.contribution for topic in made.topics) == pytest.approx(made.score)
+
+
+def test_medoids_are_the_rows_nearest_to_the_mean_of_their_side(found, evidence, world):
+    cell = found.cells[0]
+    for rows, labels, medoids in (
+        (world.space.reference, evidence.reference_cells, cell.reference_medoids),
+        (world.space.generated, evidence.generated_cells, cell.generated_medoids),
+    ):
+        inside = np.flatnonzero(labels == cell.cells[0])
+        own = rows[inside].astype(np.float64)
+        far = ((own - own.mean(axis=0)) ** 2).sum(axis=1) if len(inside) else np.zeros(0)
+        assert [each.row for each in medoids] == inside[np.argsort(far, kind="stable")[:3]].tolist()
+
+
+def test_samples_outside_come_worst_first_with_their_neighbours(found, evidence, world):
+    rows = [each.row for each in found.outside]
+    expected = np.flatnonzero(evidence.neighbours["reference_first_k"] > 3)
+    assert rows == expected[np.argsort(evidence.realism[expected], kind="stable")][:50].tolist()
+    assert found.outside_count == len(expected)
+    for each in found.outside:
+        difference = world.space.reference.astype(float) - world.space.generated[each.row]
+        far = np.sqrt((difference**2).sum(axis=1))
+        nearest = np.argsort(far, kind="stable")[:3]
+        assert [one.row for one in each.nearest] == nearest.tolist()
+        assert [one.distance for one in each.nearest] == pytest.approx(far[nearest], abs=1e-9)
+        assert each.nearest[0].row == evidence.neighbours["nearest_reference"][each.row]
+        assert each.nearest[0].text == world.reference_texts[each.nearest[0].row]
+        assert each.text == world.generated_texts[each.row]
+
+
+def test_without_realism_the_farthest_come_first(evidence):
+    made = explain_pair(replace(evidence, realism=None), view="meaning", limit=7)
+    far = [each.nearest[0].distance for each in made.outside]
+    assert far == sorted(far, reverse=True)
+    assert len(made.outside) == 7 < made.outside_count
+    assert {each.realism for each in made.outside} == {None}
+    assert "distance alone" in " ".join(made.notes)
+
+
+def test_near_copies_come_closest_first(evidence, world):
+    copied = np.zeros(120, bool)
+    copied[[4, 9, 50]] = True
+    made = explain_pair(
+        replace(evidence, neighbours={**evidence.neighbours, "copied": copied}), view="meaning"
+    )
+    assert made.copies_count == 3
+    far = [each.distance for each in made.copies]
+    assert far == sorted(far)
+    assert sorted(each.row for each in made.copies) == [4, 9, 50]
+    for each in made.copies:
+        assert each.source.row == evidence.neighbours["nearest_reference"][each.row]
+        assert each.source.text == world.reference_texts[each.source.row]
+
+
+def test_cosine_distances_are_told_as_such(evidence, world):
+    made = explain_pair(replace(evidence, distance="cosine"), view="meaning", limit=1)
+    point = world.space.generated[made.outside[0].row].astype(float)
+    rows = world.space.reference.astype(float)
+    cosine = rows @ point / np.linalg.norm(rows, axis=1) / np.linalg.norm(point)
+    for each in made.outside[0].nearest[1:]:
+        assert each.distance == pytest.approx(1 - cosine[each.row])
+
+
+def test_identical_sets_have_no_gap(world):
+    cells = np.arange(160) % 5
+    same = Evidence(world.reference, world.reference, reference_cells=cells, generated_cells=cells)
+    made = explain_pair(same, view="meaning")
+    assert made.score == 0
+    assert {topic.direction for topic in made.topics} == {"even"}
+    assert all(np.isnan(topic.share) for topic in made.topics)
+    assert made.missed == made.invented == ()
+    assert made.to_dict()["topics"][0]["share"] is None
+
+
+def test_what_was_not_measured_is_said_and_not_invented(world):
+    made = explain_pair(Evidence(world.reference, world.generated), view="form")
+    assert made.score is made.outside_count is made.uncovered_count is made.copies_count is None
+    assert made.topics == made.cells == made.outside == made.copies == ()
+    said = " ".join(made.notes)
+    for word in ("mauve", "precision", "coverage", "near_copies"):
+        assert word in said
+
+
+def test_samples_that_are_no_texts_have_no_words(evidence):
+    made = explain_pair(
+        replace(evidence, reference_texts=None, generated_texts=None), view="meaning"
+    )
+    assert all(region.words == () for region in made.topics + made.cells)
+    assert made.missed[0].reference_medoids[0].text is None
+    assert "no texts" in made.notes[0]
+
+
+def test_cells_without_a_row_belong_to_some_topic(evidence):
+    made = explain_pair(replace(evidence, cells=20), view="meaning", topics=4, limit=20)
+    assert sorted(cell for topic in made.topics for cell in topic.cells) == list(range(20))
+    assert len(made.cells) == 20
+    assert sum(each.contribution for each in made.topics) == pytest.approx(made.score)
+
+
+def test_words_that_were_counted_before_are_not_counted_again(evidence, monkeypatch):
+    reference, generated = Words.of(evidence.reference_texts), Words.of(evidence.generated_texts)
+    plain = explain_pair(evidence, view="meaning")
+    monkeypatch.setattr(words_module, "_Chunks", None)
+    shared = replace(evidence, reference_words=reference, generated_words=generated)
+    assert explain_pair(shared, view="meaning") == plain
+
+
+def test_sets_of_a_single_sample():
+    one = Evidence(np.ones((1, 2)), np.ones((1, 2)), reference_cells=[0], generated_cells=[0])
+    made = explain_pair(one, view="meaning")
+    assert (made.score, len(made.topics), made.topics[0].direction) == (0.0, 1, "even")
+
+
+def test_samples_that_are_all_the_same(evidence):
+    flat = replace(
+        evidence, reference_vectors=np.ones((160, 2)), generated_vectors=np.ones((120, 2))
+    )
+    made = explain_pair(flat, view="meaning", topics=3)
+    assert sorted(cell for topic in made.topics for cell in topic.cells) == list(range(14))
+
+
+def test_rows_may_come_ready(evidence, world):
+    ready = (world.space.reference, world.space.generated)
+    made = explain_pair(replace(evidence, rows=ready), view="meaning", topics=5)
+    assert made == explain_pair(evidence, view="meaning", topics=5)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"reference_texts": ["a"]}, r"reference_texts must have one entry for each of the 160"),
+        ({"generated_texts": "one text"}, r"of the 120 generated vectors; found 'one text'"),
+        ({"realism": 0.5}, r"of the 120 generated vectors; found 0.5"),
+        ({"realism": np.ones(3)}, r"realism must have one entry for each of the 120 generated"),
+        ({"generated_cells": np.zeros(120)}, r"generated_cells must hold whole numbers; .*float64"),
+        ({"reference_cells": np.full(160, -1)}, r"reference_cells must be at least 0; found -1"),
+        ({"cells": 3}, r"reference_cells must be at least 0 and below 3; found 0 to 1"),
+        ({"neighbours": {"covered": [True]}}, r"covered of the reference must have one entry"),
+        (
+            {"neighbours": {"nearest_reference": np.full(120, 160)}},
+            r"nearest_reference must be at least 0 and below 160; found 160 to 160",
+        ),
+        ({"distance": "manhattan"}, r"distance must be 'euclidean' or 'cosine'; found 'manh"),
+        ({"reference_vectors": np.zeros((0, 2))}, r"samples on both sides; found 0 and 120"),
+    ],
+)
+def test_evidence_that_does_not_fit_is_refused(evidence, changed, message):
+    with pytest.raises(InputError, match=message):
+        replace(evidence, **changed)
+
+
+@pytest.mark.parametrize("name", ["topics", "limit"])
+@pytest.mark.parametrize("value", [0, -1, 2.5, True, "many"])
+def test_parameters_out_of_range_are_refused(evidence, name, value):
+    with pytest.raises(InputError, match=rf"{name} must be a whole number of at least 1; found"):
+        explain_pair(evidence, view="meaning", **{name: value})
