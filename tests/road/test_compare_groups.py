@@ -10,6 +10,7 @@ from calipers.embed import EncodedBatch
 from calipers.errors import InputError
 from calipers.estimate.neighbourhoods import neighbourhoods
 from calipers.estimate.preprocess import preprocess
+from calipers.metrics.copying import are_near_copies
 from calipers.report import json_text
 from calipers.road.groups import group_sizes, lost_groups, small_groups
 from calipers.road.scored import Scored, average
@@ -207,6 +208,8 @@ def test_where_every_sample_lies(rng, reference):
     np.testing.assert_array_equal(lie["reference_first_k"], balls.reference.first)
     np.testing.assert_array_equal(lie["nearest_generated"], balls.generated.nearest)
     np.testing.assert_array_equal(lie["generated_first_k"] <= 3, found["x"]["recall"].per_sample)
+    np.testing.assert_array_equal(lie["covered"], balls.reference.held[:, 2] > 0)
+    np.testing.assert_array_equal(lie["copied"], are_near_copies(balls))
     assert lie["nearest_generated"].shape == (120,)
     assert set(lie["generated_first_k"]) <= set(range(1, k_max + 2))
 
@@ -233,7 +236,7 @@ def test_the_archive_and_the_json_keep_it_all(tmp_path, rng, reference):
         for sides in (("reference", "generated"),)
         for side in sides
         for name in (f"nearest_{side}", f"{side}_distance", f"{side}_first_k")
-    }
+    } | {"covered", "copied"}
     assert "neighbours" not in found.to_dict()["systems"][0]
     assert "per_sample" not in found.to_dict()["systems"][0]["scores"]["recall:group=../a"]
 

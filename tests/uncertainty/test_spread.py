@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from calipers.uncertainty.spread import Component, Spread, joined, mean_spread
+from calipers.uncertainty.spread import Component, Spread, correlation, joined, mean_spread
 
 NUMBERS = arrays(float, st.integers(2, 12), elements=st.floats(-100, 100))
 MAKERS = [Component.jackknife, Component.of_mean, Component.of_one]
@@ -143,3 +143,20 @@ def test_components_end_to_end():
     both = joined([one, two], "generated")
     assert both.deviations.tolist() == [1, -1, 2]
     assert both.variance == one.variance + two.variance
+
+
+def test_errors_of_two_scores_go_together_as_their_deviations_do():
+    ours, theirs = Component("reference", np.array([3.0, -3.0])), np.array([1.0, -1.0])
+    first = Spread((ours, Component("generated", np.array([0.0, 0.0]))))
+    second = Spread((Component("reference", theirs), Component("generated", 2 * theirs)))
+    # Covariance 3 + 3, standard errors √18 and √(2 + 8)
+    assert correlation(first, second) == pytest.approx(6 / np.sqrt(180))
+    assert correlation(first, first.times(-2.0)) == pytest.approx(-1)
+
+
+def test_correlation_is_unknown_where_nothing_moves_or_replicates_differ():
+    moves = Spread((Component("reference", np.array([1.0, -1.0])),))
+    still = Spread((Component("reference", np.zeros(2)),))
+    other = Spread((Component("reference", np.array([1.0, -2.0, 1.0])),))
+    elsewhere = Spread((Component("both", np.array([1.0, -1.0])),))
+    assert [correlation(moves, each) for each in (still, other, elsewhere)] == [None] * 3

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from calipers.comparison import Comparison, Samples, SetSummary, SystemResult
+from calipers.comparison.explaining import Against
 from calipers.embed import Embeddings
 from calipers.metrics.catalogue import Choice
 from calipers.metrics.pair import Settings
 from calipers.progress import Progress
 from calipers.road.certainty import Certainty, Spreads, reference_tests, with_intervals
 from calipers.road.confounders import ReferenceTexts, confounders
+from calipers.road.correlated import correlations
 from calipers.road.groups import Labels, foreign_groups, labels, small_groups
 from calipers.road.intake import Cut, Entry, Intake, summarise, trust_warnings
 from calipers.road.scored import Scored, average
@@ -44,7 +48,9 @@ def score_systems(
         hashes = ["+".join(c.samples.content_hash for c in entry.cuts) for entry in intake.systems]
         space = RunSpace.of(embedded, hashes)
     known = ReferenceTexts.of(intake.reference.samples)
-    job = Job(embedded, choices, settings, about, train, space, known, certainty)
+    samples = _samples(intake.reference, embedded.reference)
+    against = Against(samples, settings.k, settings.distance)
+    job = Job(embedded, choices, settings, about, train, space, known, against, certainty)
     systems, every, k_max = [], [], 0
     steps = sum(len(entry.cuts) for entry in intake.systems) + (train is not None)
     with progress.task("Scoring", steps) as advance:
@@ -67,7 +73,7 @@ def score_systems(
         systems=tuple(systems),
         settings={"k_max": k_max or None},
         warnings=embedded.shared_notes,
-        reference_samples=_samples(intake.reference, embedded.reference),
+        reference_samples=samples,
         reference_scores=baseline,
         train=train,
         tests=told,
@@ -86,6 +92,7 @@ class Job:
     train: SetSummary | None
     space: Space
     texts: ReferenceTexts
+    against: Against
     certainty: Certainty | None = None
 
     def score(self, part: Embeddings, groups: Labels | None) -> Scored:
@@ -145,6 +152,11 @@ class Job:
             ),
             neighbours=scored.neighbours,
             confounders=beside.to_dict(),
+            curve_errors={
+                name: np.sqrt(moved.sum(axis=0)) for name, moved in scored.curve_variances.items()
+            },
+            correlations=correlations(scored.spreads),
+            against=self.against,
         )
 
 

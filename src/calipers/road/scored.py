@@ -24,8 +24,9 @@ class Scored:
     """The scores and curves of one pair, and where its samples lie, by key.
 
     `k_max` is the largest k for which balls were measured, 0 where none were; `notes` say what is
-    to be known of the estimates; `spreads` how much the scores move and `tests` whether the sets
-    can be told apart, where that was asked for.
+    to be known of the estimates. Where that was asked for, `spreads` tell how much the scores move,
+    `curve_variances` how much the curves move with each set, `tests` whether the sets can be told
+    apart.
     """
 
     scores: Mapping[str, Score]
@@ -35,6 +36,7 @@ class Scored:
     notes: tuple[str, ...] = ()
     spreads: Mapping[str, Spread] = field(default_factory=dict)
     tests: Mapping[str, TwoSample] = field(default_factory=dict)
+    curve_variances: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
     def ranked_spreads(self) -> dict[str, Spread]:
@@ -58,6 +60,7 @@ class Scored:
             tuple(dict.fromkeys((*self.notes, *other.notes))),
             {**self.spreads, **other.spreads},
             {**self.tests, **other.tests},
+            {**self.curve_variances, **other.curve_variances},
         )
 
 
@@ -79,7 +82,14 @@ def average(parts: Sequence[Scored]) -> Scored:
     notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
     moved = _mean_spreads(parts, scores)
     told = {name: of_files([part.tests[name] for part in parts]) for name in parts[0].tests}
-    return Scored(scores, curves, lie, parts[0].k_max, notes, moved, told)
+    # Each file adds to the mean what its own samples move, a part of it
+    known = [name for name in curves if all(name in part.curve_variances for part in parts)]
+    shares = np.array([1, 1 / len(parts)])[:, None, None]
+    bands = {
+        name: shares * np.mean([part.curve_variances[name] for part in parts], axis=0)
+        for name in known
+    }
+    return Scored(scores, curves, lie, parts[0].k_max, notes, moved, told, bands)
 
 
 def keyed(part: Scored, view: str, views: tuple[str, ...]) -> Scored:
@@ -92,6 +102,7 @@ def keyed(part: Scored, view: str, views: tuple[str, ...]) -> Scored:
         tuple(f"by {view}, {note}" for note in part.notes),
         {key(view, name, views): each for name, each in part.spreads.items()},
         {key(view, name, views): each for name, each in part.tests.items()},
+        {key(view, name, views): each for name, each in part.curve_variances.items()},
     )
 
 

@@ -6,22 +6,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from calipers import __version__
-from calipers.curves import DivergenceFrontier, PrecisionRecallCurve
 from calipers.embed import Embeddings
 from calipers.metrics.catalogue import Choice, needs_of
 from calipers.metrics.groups import group_scores
 from calipers.metrics.pair import Pair, Settings
 from calipers.road.certainty import Certainty
 from calipers.road.groups import Labels
-from calipers.road.neighbours import neighbours
+from calipers.road.neighbours import cell_labels, neighbours
 from calipers.road.scored import Scored, keyed
 from calipers.road.scoring_sure import with_certainty
 from calipers.road.spaces import PCA, PairSpace, Space
 from calipers.score import Score
+from calipers.uncertainty.curve_variances import columns
 
 
 def score_pair(
@@ -79,11 +78,15 @@ def _score(pair: Pair, wanted: Sequence[Choice], labels: Labels | None) -> Score
         scores |= {name: score.signed(groups=labels.pin) for name, score in by_group.items()}
     made = Scored(scores, {})
     if "estimates" in vars(pair):
-        made = Scored(scores, _curves(pair), notes=pair.estimates.notes)
+        made = Scored(scores, _curves(pair), cell_labels(pair), notes=pair.estimates.notes)
     if "neighbourhoods" not in vars(pair):
         return made
     near = pair.neighbourhoods
-    return replace(made, neighbours=neighbours(near), k_max=near.k_max)
+    return replace(
+        made,
+        neighbours={**neighbours(near, pair.settings.k), **made.neighbours},
+        k_max=near.k_max,
+    )
 
 
 def pins_of(
@@ -105,10 +108,4 @@ def pins_of(
 
 def _curves(pair: Pair) -> dict[str, NDArray[Any]]:
     """The curves that were made; none is made for itself alone."""
-    return {name: _columns(curve) for name, curve in pair.curves.by_key.items()}
-
-
-def _columns(curve: DivergenceFrontier | PrecisionRecallCurve) -> NDArray[Any]:
-    if isinstance(curve, PrecisionRecallCurve):
-        return np.stack([curve.precision, curve.recall], axis=1)
-    return np.stack([curve.weights, curve.generated_cost, curve.reference_cost], axis=1)
+    return {name: columns(curve) for name, curve in pair.curves.by_key.items()}

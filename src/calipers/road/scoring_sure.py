@@ -15,8 +15,9 @@ from calipers.road.certainty import Certainty
 from calipers.road.groups import Labels
 from calipers.road.scored import Scored
 from calipers.uncertainty.classifier_test import classifier_test
+from calipers.uncertainty.curve_variances import curve_variances
 from calipers.uncertainty.mmd_test import mmd_test
-from calipers.uncertainty.replicates import Further, is_kept, spreads
+from calipers.uncertainty.replicates import Further, is_kept, spreads, without_each
 from calipers.uncertainty.two_sample import TwoSample
 from calipers.uncertainty.without import Without
 
@@ -33,11 +34,14 @@ def with_certainty(
     """Add how much the scores move, and whether both sets can be told apart at all."""
     kept = [choice for choice in wanted if is_kept(choice)]
     rest = [choice for choice in wanted if not is_kept(choice)]
-    moved = spreads(pair, kept, further=_by_group(pair, labels), tested=asked.shown)
+    left_out = None if pair.blocks is None else without_each(pair)
+    further = _by_group(pair, labels)
+    moved = spreads(pair, kept, further=further, tested=asked.shown, left_out=left_out)
+    curves = {} if left_out is None else curve_variances(left_out)
     more, tests = _side_by_side(
         lambda: spreads(pair, rest), lambda: _tests(pair, asked), threads=pair.settings.threads
     )
-    return replace(part, spreads={**moved, **more}, tests=tests)
+    return replace(part, spreads={**moved, **more}, tests=tests, curve_variances=curves)
 
 
 def _tests(pair: Pair, asked: Certainty) -> dict[str, TwoSample]:

@@ -19,7 +19,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from calipers.estimate.blocks import Blocks
+from calipers.estimate.blocks import Blocks, SideName
 from calipers.estimate.tiles import workers
 from calipers.metrics.catalogue import Choice, needs_of
 from calipers.metrics.keys import COUNTING
@@ -43,6 +43,9 @@ UNLIKE = ("knn",)
 BY_CELLS = ("frontier", "prd")
 
 Values = Mapping[str, float]
+LeftOut = Mapping[SideName, Sequence[Without]]
+"""A pair without each block of one side, for both sides."""
+
 Further = Callable[[Without], Values]
 
 
@@ -52,6 +55,7 @@ def spreads(
     *,
     further: Further | None = None,
     tested: Collection[str] = (),
+    left_out: LeftOut | None = None,
 ) -> dict[str, Spread]:
     """Tell how much each score of a pair moves.
 
@@ -65,6 +69,8 @@ def spreads(
         Reads more scores, by name, off a pair without a block: those of groups.
     tested
         Names of the scores that systems will be compared by, of which more must be known.
+    left_out
+        The pair without each block, where a caller has more to read from it.
 
     Returns
     -------
@@ -77,7 +83,7 @@ def spreads(
     kept = [choice for choice in choices if is_kept(choice)]
     rest = [choice for choice in choices if goes_by_part(choice)]
     own = [choice for choice in choices if choice.metric.without is not None]
-    found = _by_block(pair, kept, further)
+    found = _by_block(left_out or without_each(pair), kept, further)
     found |= _own(pair, own)
     found |= by_part(pair, rest)
     starts = _starts(pair, kept)
@@ -91,6 +97,14 @@ def spreads(
         for name, spread in found.items()
     }
     return {name: spread for name, spread in joined.items() if spread.finite}
+
+
+def without_each(pair: Pair) -> LeftOut:
+    """Leave each block out of a pair that has blocks, side by side."""
+    return {
+        side: [Without.of(pair, side, block) for block in range(labels_of(pair, side).count)]
+        for side in SIDES
+    }
 
 
 def goes_by_part(choice: Choice) -> bool:
@@ -125,11 +139,13 @@ def is_kept(choice: Choice) -> bool:
     return choice.metric.by_block and choice.options.estimator == COUNTING
 
 
-def _by_block(pair: Pair, choices: Sequence[Choice], further: Further | None) -> dict[str, Spread]:
+def _by_block(
+    left_out: LeftOut, choices: Sequence[Choice], further: Further | None
+) -> dict[str, Spread]:
     """The jackknife over blocks of both sets."""
     tables: dict[Source, dict[str, Doubles]] = {}
     for side in SIDES:
-        pairs = [Without.of(pair, side, block) for block in range(labels_of(pair, side).count)]
+        pairs = left_out[side]
         tables[side] = _table(pairs, choices)
         if further is not None:
             tables[side] |= _collect([further(each) for each in pairs])

@@ -159,6 +159,22 @@ def mean_spread(parts: Sequence[Spread], values: Sequence[float]) -> Spread:
     )
 
 
+def correlation(first: Spread, second: Spread) -> float | None:
+    """Tell how the errors of two scores of one pair go together, in [-1, 1].
+
+    None where one of them does not move, or what moves them was not found on the same replicates.
+    """
+    known = {part.source: part.deviations for part in first.components}
+    shared = [part for part in second.components if part.source in known]
+    if any(len(known[part.source]) != len(part.deviations) for part in shared):
+        return None
+    scale = first.standard_error * second.standard_error
+    if not shared or not scale > 0 or not np.isfinite(scale):
+        return None
+    together = sum(float(known[part.source] @ part.deviations) for part in shared)
+    return float(np.clip(together / scale, -1, 1))
+
+
 def joined(components: Iterable[Component], source: Source) -> Component:
     """Several components of one source end to end, as one."""
     return Component(source, np.concatenate([part.deviations for part in components]))
