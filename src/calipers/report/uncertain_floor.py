@@ -63,10 +63,11 @@ def _rows(data: Data, metrics: Sequence[Metric]) -> Iterator[Row]:
 
 def _floor_texts(data: Data, metrics: Sequence[Metric], row: int) -> tuple[str, ...]:
     """Write the floors beside one system; empty where there is none."""
-    return tuple(_floor_text(scores_of(data, metric)[row], metric) for metric in metrics)
+    return tuple(floor_text(scores_of(data, metric)[row], metric) for metric in metrics)
 
 
-def _floor_text(score: Data | None, metric: Metric) -> str:
+def floor_text(score: Data | None, metric: Metric) -> str:
+    """Write the floor beside a score, and its spread; empty where there is none."""
     floor = _floor(score)
     if score is None or floor is None:
         return ""
