@@ -9,8 +9,8 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from calipers.errors import InputError
-from calipers.report.json_text import write_bytes_atomically
 from calipers.report.plots.style import styled
+from calipers.report.whole_files import write_bytes_atomically
 
 FORMATS: dict[str, dict[str, Any]] = {
     ".png": {"metadata": {"Software": None}},

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from calipers.report.names import clean, shorten
+from calipers.report.plots.choosing import drawable
 from calipers.report.plots.style import styled
 
 CELL = 0.5
@@ -67,7 +67,7 @@ def heat_map_axes(data: dict[str, Any], axes: Axes | None = None) -> Axes:
         axes.imshow(rows, cmap=DIVERGING.with_extremes(bad="#d9d9d9"), vmin=-1, vmax=1)
         axes.set_title(f"Over {len(data['systems'])} systems, values as measured", loc="left")
         _write_cells(axes, rows)
-        _name_sides(axes, [shorten(clean(name), LONGEST) for name in matrix["names"]])
+        _name_sides(axes, [drawable(name, LONGEST) for name in matrix["names"]])
         _set_apart(axes, len(rows), matrix["truths"])
     return axes
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 import matplotlib
@@ -16,6 +17,22 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES: tuple[Dashes, ...] = ((0, ()), (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
 
+FONT = "DejaVu Sans"
+"""It comes with matplotlib."""
+
+FURTHER_FONTS = (
+    "Noto Sans",
+    "Noto Sans CJK JP",
+    "Noto Sans CJK SC",
+    "Noto Sans CJK KR",
+    "Hiragino Sans",
+    "PingFang SC",
+    "Yu Gothic",
+    "Microsoft YaHei",
+    "Malgun Gothic",
+    "WenQuanYi Zen Hei",
+)
+
 STYLE: dict[str, Any] = {
     "axes.axisbelow": True,
     "axes.grid": True,
@@ -24,7 +41,6 @@ STYLE: dict[str, Any] = {
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlesize": 10,
-    "font.family": ["DejaVu Sans"],
     "font.size": 9,
     "grid.color": "#e4e4e4",
     "grid.linewidth": 0.6,
@@ -47,7 +63,7 @@ STYLE: dict[str, Any] = {
 def styled() -> Iterator[None]:
     """Draw with the settings above, whatever those of the user are, and leave theirs alone."""
     plain = {key: value for key, value in matplotlib.rcParamsDefault.items() if _looks(key)}
-    settings: Any = {**plain, **STYLE}
+    settings: Any = {**plain, **STYLE, "font.family": _families()}
     with rc_context(settings):
         yield
 
@@ -65,6 +81,15 @@ def marker(index: int) -> str:
 def dashes(index: int) -> Dashes:
     """Give the line of a metric."""
     return DASHES[index % len(DASHES)]
+
+
+@lru_cache(maxsize=1)
+def _families() -> list[str]:
+    """Name the font, then those for scripts that it lacks, as far as they are installed."""
+    from matplotlib.font_manager import fontManager
+
+    installed = {font.name for font in fontManager.ttflist}
+    return [FONT, *(name for name in FURTHER_FONTS if name in installed)]
 
 
 def _looks(key: str) -> bool:

@@ -12,7 +12,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
-from calipers.report.names import clean, label
+from calipers.report.names import label
+from calipers.report.plots.choosing import drawable
 from calipers.report.plots.style import colour, dashes, marker, styled
 from calipers.report.sweep_content import Curve, Data, curves, swept_views
 
@@ -53,7 +54,7 @@ def sweep_figure(data: Data) -> Figure:
                 sweep_axes(data, panel, view=view, metrics=together, legend=False)
                 panel.label_outer()
                 if row == 0 and len(data["settings"]["views"]) > 1:
-                    panel.set_title(f"By {clean(view)}", loc="left")
+                    panel.set_title(f"By {drawable(view)}", loc="left")
         figure.legend(handles=_handles(data, metrics), loc="outside right upper")
     return figure
 
@@ -179,7 +180,7 @@ def _handles(data: Data, metrics: Sequence[str]) -> list[Artist]:
     every = data["settings"]["metrics"]
     gap = Line2D([], [], linestyle="", label=" ")
     systems = [
-        Line2D([], [], color=colour(index), linewidth=4, label=name)
+        Line2D([], [], color=colour(index), linewidth=4, label=drawable(name))
         for index, name in enumerate(_systems(data))
     ]
     styles = [

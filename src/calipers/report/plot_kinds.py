@@ -1,0 +1,179 @@
+"""The kinds of plots by name: what each shows, what it is drawn from, and where it is drawn.
+
+Nothing here draws, so the command line can list the kinds without matplotlib.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from calipers.errors import InputError, unknown_name
+
+Data = Mapping[str, Any]
+
+COMPARISON, SWEEP, RANKING = "comparison", "sweep", "ranking"
+
+INPUTS = {
+    COMPARISON: "a comparison (RUN.zip, kept by `calipers compare --save`)",
+    SWEEP: "a sweep (the JSON that `calipers sweep --json` wrote)",
+    RANKING: "a ranking (the JSON that `calipers rank --json` wrote)",
+}
+"""Kind of input to what a person calls it, and where it comes from."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of plot.
+
+    Attributes
+    ----------
+    shows
+        What it shows, in one line.
+    takes
+        What it is drawn from: ``"comparison"``, ``"sweep"`` or ``"ranking"``.
+    module
+        The module of :mod:`calipers.report.plots` that draws it, by ``<module>_figure`` and
+        ``<module>_axes``.
+    options
+        Which options it has.
+    needs
+        What of report data it is drawn from, besides the scores.
+    several
+        Whether it is drawn from one or more inputs; from exactly one otherwise.
+    """
+
+    shows: str
+    takes: str
+    module: str
+    options: tuple[str, ...] = ()
+    needs: str | None = None
+    several: bool = False
+
+
+KINDS = {
+    "plane": Kind(
+        "precision against recall, or other two scores, each system with its error ellipse",
+        COMPARISON,
+        "plane",
+        ("view", "x", "y", "join"),
+    ),
+    "curves": Kind(
+        "precision-recall curves of all systems, with bands",
+        COMPARISON,
+        "curves",
+        ("view", "curve"),
+        needs="curves",
+    ),
+    "frontiers": Kind(
+        "divergence frontiers of all systems, with bands",
+        COMPARISON,
+        "frontiers",
+        ("view", "curve", "scale"),
+        needs="curves",
+    ),
+    "f-scores": Kind(
+        "F8 against F1/8: recall and precision of distributions",
+        COMPARISON,
+        "f_scores",
+        ("view", "curve", "join"),
+    ),
+    "map": Kind(
+        "all samples in two dimensions, a panel for each system, those outside the reference's "
+        "support marked",
+        COMPARISON,
+        "map",
+        ("view", "system"),
+        needs="map",
+    ),
+    "cells": Kind(
+        "topics or cells by telling words: their shares in both sets, and how much each adds to "
+        "the gap",
+        COMPARISON,
+        "cells",
+        ("view", "system", "regions", "limit"),
+        needs="explanations",
+    ),
+    "group-bars": Kind(
+        "recall, coverage and precision by group, systems side by side",
+        COMPARISON,
+        "group_bars",
+        ("view", "system", "metrics"),
+    ),
+    "parameter": Kind(
+        "metrics against a decoding parameter, text length or a setting, over systems and runs",
+        COMPARISON,
+        "parameter",
+        ("view", "system", "metrics", "x", "by", "x_label"),
+        several=True,
+    ),
+    "sweep": Kind("metrics against k or the number of samples, with bands", SWEEP, "sweep"),
+    "heat-map": Kind("how metrics correlate with one another over systems", RANKING, "heat_map"),
+}
+"""Name to kind, in the order in which help lists them."""
+
+
+def kind_of(name: str) -> Kind:
+    """Look a kind up.
+
+    Raises
+    ------
+    InputError
+        If there is no such kind; names the nearest.
+    """
+    if name not in KINDS:
+        raise unknown_name("plot", name, KINDS)
+    return KINDS[name]
+
+
+def input_of(data: Any) -> str | None:
+    """Tell what data are: of a comparison, a sweep or a ranking; None where of none of them."""
+    if not isinstance(data, Mapping):
+        return None
+    if isinstance(data.get("comparison"), Mapping):
+        return COMPARISON
+    settings = data.get("settings")
+    if isinstance(settings, Mapping) and "over" in settings:
+        return SWEEP
+    if isinstance(data.get("matrix"), Mapping):
+        return RANKING
+    return COMPARISON if {"reference", "systems", "settings"} <= set(data) else None
+
+
+def check_options(name: str, given: Mapping[str, Any]) -> None:
+    """Refuse options that a kind does not have; those that are None were not given.
+
+    Raises
+    ------
+    InputError
+        Names the first one, and the options that the kind has.
+    """
+    options = kind_of(name).options
+    for option, value in given.items():
+        if value is not None and option not in options:
+            known = ", ".join(options) or "none"
+            raise InputError(f"the plot {name!r} has no option {option!r}; its options: {known}")
+
+
+def check_input(name: str, data: Any, source: str = "the input") -> None:
+    """Refuse data of another kind than a plot takes.
+
+    Raises
+    ------
+    InputError
+        Names the input, what it is, and what the plot takes.
+    """
+    kind, found = kind_of(name), input_of(data)
+    if found != kind.takes:
+        what = "is nothing that can be drawn" if found is None else f"is a {found}"
+    elif kind.needs and kind.needs not in data:
+        what = "holds scores alone"
+    else:
+        return
+    raise InputError(f"{source}: {what}; the plot {name!r} takes {INPUTS[kind.takes]}")
+
+
+def as_report(data: Data) -> Data:
+    """Give report data, of a comparison's JSON too; that has neither curves nor samples."""
+    return data if "comparison" in data else {"comparison": data}

@@ -1,0 +1,204 @@
+"""The map of all samples as data ──► points in the plane, a panel for each system.
+
+Distances on a map are only roughly those that the scores are read from; the share of the variance
+that each axis keeps says how roughly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from calipers.errors import InputError
+from calipers.report.plots.beside import legend_beside, own_axes
+from calipers.report.plots.choosing import chosen_systems, chosen_view, drawable, place_of, views_of
+from calipers.report.plots.style import COLOURS, colour, marker, styled
+
+Data = Mapping[str, Any]
+
+PANEL = 2.3
+COLUMNS = 4
+SINGLE, PANEL_ALONE = (3.2, 4.1), (3.4, 3.2)
+OUTSIDE = "outside the reference's support"
+REFERENCE = "#bdbdbd"
+MANY = 2000
+LONGEST = 26
+GREY = "#444444"
+METHODS = {"pca": "PC", "umap": "UMAP"}
+MARGIN = 0.04
+_PLAIN: dict[str, Any] = {"linestyle": "", "marker": "o", "markeredgewidth": 0.0}
+_X: dict[str, Any] = {"marker": "x", "markeredgewidth": 0.9}
+
+
+def map_figure(data: Data, *, view: str | None = None, system: str | None = None) -> Figure:
+    """Draw the map: a panel for each system over the reference, samples outside it as crosses.
+
+    Parameters
+    ----------
+    data
+        Report data with a map.
+    view, system
+        One view, the main one by default; one system, or all by default.
+
+    Returns
+    -------
+    Figure
+        ``figure.axes`` holds the panels, row by row, all with the same limits.
+
+    Raises
+    ------
+    InputError
+        If there is no map of the view, or a name is not known.
+    """
+    found, names = _map(data, view), chosen_systems(data, system)
+    columns = len(names) if len(names) <= COLUMNS else -(-len(names) // -(-len(names) // COLUMNS))
+    rows = -(-len(names) // columns)
+    with styled():
+        size = SINGLE if columns == 1 else (PANEL * columns + 0.4, (PANEL + 0.25) * rows + 0.45)
+        figure = Figure(figsize=size, layout="constrained")
+        panels = list(figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flat)
+        for panel, name in zip(panels, names, strict=False):
+            _draw(panel, data, found, [name])
+            panel.set_title(drawable(name, LONGEST), loc="left", pad=14)
+            _write_outside(panel, _set(found, name))
+        for spare in panels[len(names) :]:
+            spare.remove()
+        figure.supxlabel(_axis_name(data, view, 0), size=9)
+        figure.supylabel(_axis_name(data, view, 1), size=9)
+        handles = _handles(data, found, names, named=False)
+        figure.legend(
+            handles=handles,
+            loc="outside upper left",
+            ncols=len(handles) if columns > 1 else 1,
+            handlelength=1.2,
+        )
+    return figure
+
+
+def map_axes(
+    data: Data,
+    axes: Axes | None = None,
+    *,
+    view: str | None = None,
+    system: str | None = None,
+) -> Axes:
+    """Draw all systems, or one, over the reference in one Axes.
+
+    The options are those of :func:`map_figure`. `axes` are those of a figure of their own by
+    default.
+    """
+    found, names = _map(data, view), chosen_systems(data, system)
+    with styled():
+        axes = own_axes(*PANEL_ALONE, [*names, OUTSIDE]) if axes is None else axes
+        _draw(axes, data, found, names)
+        axes.set_xlabel(_axis_name(data, view, 0))
+        axes.set_ylabel(_axis_name(data, view, 1))
+        legend_beside(axes, _handles(data, found, names, named=True), handlelength=1.2)
+    return axes
+
+
+def _map(data: Data, view: str | None) -> Data:
+    chosen = chosen_view(data, view)
+    found: Data | None = (data.get("map") or {}).get(chosen)
+    if not found or not found.get("sets"):
+        raise InputError(f"there is no map of the samples by the view {chosen!r}")
+    return found
+
+
+def _set(found: Data, system: str | None) -> Data:
+    """Give the set of a system, or of the reference where it is None; roles tell them apart."""
+    role = "reference" if system is None else "generated"
+    for each in found["sets"]:
+        if each["role"] == role and system in (None, each["name"]):
+            chosen: Data = each
+            return chosen
+    raise InputError(f"there is no map of the samples of the system {system!r}")
+
+
+def _draw(axes: Axes, data: Data, found: Data, names: Sequence[str]) -> None:
+    reference = _set(found, None)
+    _dots(axes, reference["x"], reference["y"], color=REFERENCE, markersize=1.6, label="reference")
+    for name in names:
+        _draw_system(axes, _set(found, name), place_of(data, name))
+    _limit(axes, found["sets"])
+    axes.set_aspect("equal", adjustable="box")
+    axes.tick_params(labelbottom=False, labelleft=False, length=0)
+    axes.spines[:].set_visible(True)
+    axes.spines[:].set_color("#c8c8c8")
+    axes.grid(False)
+
+
+def _draw_system(axes: Axes, samples: Data, index: int) -> None:
+    """Draw what lies in the reference's support as dots, and what lies outside as crosses."""
+    inside = [bool(each) for each in samples.get("inside") or [1] * len(samples["x"])]
+    name = drawable(samples["name"])
+    for within, told, look in (
+        (True, name, _dot(index)),
+        (False, f"{name}, outside", _cross(index)),
+    ):
+        rows = [row for row, flag in enumerate(inside) if flag is within]
+        xs, ys = ([samples[axis][row] for row in rows] for axis in ("x", "y"))
+        _dots(axes, xs, ys, label=told, **look)
+
+
+def _dots(axes: Axes, xs: Sequence[float], ys: Sequence[float], **look: Any) -> None:
+    # Thousands of shapes make a file that no reader opens gladly
+    axes.plot(xs, ys, rasterized=len(xs) > MANY, **{**_PLAIN, **look})
+
+
+def _dot(index: int) -> dict[str, Any]:
+    """Give the look of a system's dots; where colours come again, the shape is another."""
+    shape = marker(index // len(COLOURS))
+    return {"color": colour(index), "marker": shape, "markersize": 2.0, "alpha": 0.4}
+
+
+def _cross(index: int) -> dict[str, Any]:
+    return {**_X, "color": colour(index), "markersize": 3.4}
+
+
+def _limit(axes: Axes, sets: Sequence[Data]) -> None:
+    """Give every panel the same limits, whichever sets it shows."""
+    for axis, setter in (("x", axes.set_xlim), ("y", axes.set_ylim)):
+        values = [value for each in sets for value in each[axis]]
+        room = MARGIN * (max(values) - min(values)) or 1.0
+        setter(min(values) - room, max(values) + room)
+
+
+def _write_outside(axes: Axes, samples: Data) -> None:
+    """Write above a panel how many crosses it has."""
+    inside = samples.get("inside")
+    if inside is None:
+        return
+    told = f"{len(inside) - sum(map(bool, inside)):,} of {len(inside):,} outside"
+    look: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
+    axes.annotate(told, (0.0, 1.0), (0, 4), size=7, color=GREY, **look)
+
+
+def _axis_name(data: Data, view: str | None, axis: int) -> str:
+    """Name an axis, with the share of the variance that it keeps."""
+    found, several = _map(data, view), len(views_of(data)) > 1
+    name = f"{METHODS.get(found['method'], drawable(found['method']))} {axis + 1}"
+    of = f" of {drawable(chosen_view(data, view))}" if several else ""
+    explained = found.get("explained")
+    kept = f" ({100 * explained[axis]:.1f} % of variance)" if explained else ""
+    return name + of + kept
+
+
+def _handles(data: Data, found: Data, names: Sequence[str], *, named: bool) -> list[Artist]:
+    """Explain the marks; with `named` each system by its colour, else what all have in common."""
+    large: dict[str, Any] = {"markersize": 4.0, "alpha": 1.0}
+    looks = [(drawable(name), {**_dot(place_of(data, name)), **large}) for name in names]
+    dots = looks if named else [("generated", {"color": GREY, "markersize": 4.0})]
+    crossed = any(_set(found, name).get("inside") for name in names)
+    look = {**_X, "color": GREY, "markersize": 4.5}
+    cross = [Line2D([], [], label=OUTSIDE, **{**_PLAIN, **look})] if crossed else []
+    return [
+        Line2D([], [], color=REFERENCE, label="reference", **_PLAIN),
+        *(Line2D([], [], label=name, **{**_PLAIN, **look}) for name, look in dots),
+        *cross,
+    ]
