@@ -11,8 +11,8 @@ import numpy as np
 from calipers import __version__
 from calipers.comparison.agreement_metric import MetricAgreement
 from calipers.comparison.agreement_words import Column
-from calipers.comparison.model import SetSummary
 from calipers.comparison.plain import values
+from calipers.comparison.system import SetSummary
 from calipers.errors import unknown_name
 
 __all__ = ["Agreement", "MetricAgreement"]

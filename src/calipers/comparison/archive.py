@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -20,14 +18,20 @@ from urllib.parse import quote, unquote
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.comparison.archive_views import read_explanations, read_maps, write_views
+from calipers.comparison.explaining import Against
 from calipers.comparison.from_plain import (
     advice_from,
     confounders_from,
+    correlations_from,
     score_from,
     significance_from,
 )
-from calipers.comparison.model import Comparison, Samples, SetSummary, SystemResult
+from calipers.comparison.model import Comparison
+from calipers.comparison.samples import Samples
+from calipers.comparison.system import SetSummary, SystemResult
 from calipers.errors import CalipersError, InputError
+from calipers.report.whole_files import replacing
 from calipers.score import Score
 
 INDEX = "comparison.json"
@@ -53,18 +57,10 @@ def save(comparison: Comparison, path: Path) -> None:
         If it cannot be written there.
     """
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise CalipersError(f"{path}: cannot be written: {error.strerror}") from error
-    try:
-        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w") as archive:
+        with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
             _write(comparison, archive)
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
     except OSError as error:
-        raise CalipersError(f"{path}: cannot be written: {error.strerror}") from error
-    finally:
-        Path(name).unlink(missing_ok=True)
+        raise CalipersError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 def load(path: Path) -> Comparison:
@@ -94,11 +90,14 @@ def _write(comparison: Comparison, archive: zipfile.ZipFile) -> None:
     for place, system in enumerate(comparison.systems):
         for key, curve in system.curves.items():
             _write_array(archive, f"systems/{place}/curves/{quote(key, '=')}.npy", curve)
+        for key, errors in system.curve_errors.items():
+            _write_array(archive, f"systems/{place}/curve_errors/{quote(key, '=')}.npy", errors)
         for name, array in system.neighbours.items():
             _write_array(archive, f"systems/{place}/neighbours/{name}.npy", array)
         _write_each(archive, f"systems/{place}", system.scores)
         for number, samples in enumerate(system.samples):
             _write_samples(archive, f"systems/{place}/samples/{number}", samples)
+    write_views(comparison, archive)
 
 
 def _write_samples(archive: zipfile.ZipFile, folder: str, samples: Samples | None) -> None:
@@ -128,19 +127,27 @@ def _write_array(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> No
 
 def _read(archive: zipfile.ZipFile) -> Comparison:
     data = json.loads(archive.read(INDEX))
-    systems = (_system(archive, place, entry) for place, entry in enumerate(data["systems"]))
-    reference, train = data["reference"], data.get("train")
+    reference, train, settings = data["reference"], data.get("train"), data["settings"]
+    samples = _samples(archive, "reference")
+    against = None
+    if samples is not None and samples.vectors and settings.get("k") is not None:
+        against = Against.of(samples, settings)
+    systems = [
+        _system(archive, place, entry, against) for place, entry in enumerate(data["systems"])
+    ]
+    mapped = [samples, *(next(iter(system.samples), None) for system in systems)]
     return Comparison(
         reference=_summary(reference, reference["warnings"]),
         systems=tuple(systems),
-        settings=data["settings"],
+        settings=settings,
         warnings=tuple(data["warnings"]),
-        reference_samples=_samples(archive, "reference"),
+        reference_samples=samples,
         version=data["calipers"],
         reference_scores=_scores(archive, "reference", reference.get("scores", {})),
         train=None if train is None else _summary(train, train["warnings"]),
         tests=tuple(map(significance_from, data.get("tests", ()))),
         advice=tuple(map(advice_from, data.get("advice", ()))),
+        maps=read_maps(archive, mapped),
     )
 
 
@@ -150,9 +157,12 @@ def _summary(data: Mapping[str, Any], warnings: list[str]) -> SetSummary:
     return SetSummary(**values, warnings=tuple(warnings), groups=data.get("groups"))
 
 
-def _system(archive: zipfile.ZipFile, place: int, data: Mapping[str, Any]) -> SystemResult:
+def _system(
+    archive: zipfile.ZipFile, place: int, data: Mapping[str, Any], against: Against | None
+) -> SystemResult:
     folder = f"systems/{place}"
-    return SystemResult(
+    errors = _arrays(archive, f"{folder}/curve_errors/")
+    system = SystemResult(
         summary=_summary(data, []),
         scores=_scores(archive, folder, data["scores"]),
         curves={unquote(key): curve for key, curve in _arrays(archive, f"{folder}/curves/")},
@@ -161,7 +171,11 @@ def _system(archive: zipfile.ZipFile, place: int, data: Mapping[str, Any]) -> Sy
         warnings=tuple(data["warnings"]),
         neighbours=dict(_arrays(archive, f"{folder}/neighbours/")),
         confounders=confounders_from(data.get("confounders")),
+        curve_errors={unquote(key): each for key, each in errors},
+        correlations=correlations_from(data.get("correlations")),
+        against=against,
     )
+    return replace(system, explained=read_explanations(archive, folder, system))
 
 
 def _scores(archive: zipfile.ZipFile, folder: str, data: Mapping[str, Any]) -> dict[str, Score]:
@@ -194,9 +208,3 @@ def _arrays(archive: zipfile.ZipFile, folder: str) -> Iterator[tuple[str, NDArra
         if name.startswith(folder) and name.endswith(".npy"):
             content = io.BytesIO(archive.read(name))
             yield name[len(folder) : -4], np.load(content, allow_pickle=False)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

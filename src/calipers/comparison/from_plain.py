@@ -81,6 +81,12 @@ def confounders_from(data: Any) -> Data | None:
     return data
 
 
+def correlations_from(data: Data | None) -> dict[str, float]:
+    """Give the correlations of errors; none where older files have none."""
+    found = {} if data is None else data.items()
+    return {name: _number(f"correlation {name}", value, math.nan) for name, value in found}
+
+
 def _floor(data: Data | None) -> NoiseFloor | None:
     if data is None:
         return None

@@ -5,153 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from calipers import __version__
-from calipers.comparison.plain import all_scores, plain, values
+from calipers.comparison.plain import all_scores
+from calipers.comparison.samples import Samples
 from calipers.comparison.significance import Advice, SignificanceTest
+from calipers.comparison.system import SetSummary, SystemResult
 from calipers.errors import unknown_name
 from calipers.score import Score
 
+if TYPE_CHECKING:
+    from calipers.explain import SampleMap
+    from calipers.explain.map import Method
+    from calipers.report.plots import Axes
 
-class Texts(Protocol):
-    """Texts in order: a list of strings, or a set that makes them when asked."""
-
-    def __len__(self) -> int: ...
-
-    def __iter__(self) -> Iterator[str]: ...
-
-
-@dataclass(frozen=True)
-class SetSummary:
-    """What a person should know of a set of samples before reading scores.
-
-    Attributes
-    ----------
-    name, source
-        What it is called, and where it came from.
-    n, n_given
-        Samples that were compared, and samples that were there.
-    words
-        ``{"mean", "median"}`` of the whitespace-separated words of a text; None for embeddings.
-    content_hash
-        SHA-256 of the samples that were compared, hexadecimal.
-    warnings
-        What reading the set brought up.
-    groups
-        Samples of each group that were compared, by label, over all files of a system; None where
-        no groups were asked for, or the set has none.
-    """
-
-    name: str
-    source: str
-    n: int
-    n_given: int
-    words: Mapping[str, float] | None
-    content_hash: str
-    warnings: tuple[str, ...] = ()
-    groups: Mapping[str, int] | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the summary as plain data."""
-        words = None if self.words is None else dict(self.words)
-        groups = None if self.groups is None else dict(self.groups)
-        return {
-            "name": self.name,
-            "source": self.source,
-            "n": self.n,
-            "n_given": self.n_given,
-            "words": words,
-            "content_hash": self.content_hash,
-            "groups": groups,
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class Samples:
-    """The samples behind a summary.
-
-    Attributes
-    ----------
-    texts
-        The texts in order, or None where only embeddings were given.
-    vectors
-        Embeddings as compared before preprocessing, by view, each of shape ``(n, d)``.
-    """
-
-    texts: Texts | None
-    vectors: Mapping[str, NDArray[Any]]
-
-
-@dataclass(frozen=True, eq=False)
-class SystemResult:
-    """How one system fares.
-
-    Attributes
-    ----------
-    summary
-        Its set; with several seed files, sizes are those of one and lengths the mean.
-    scores
-        By key ``[view.]metric[:option…]``, the first view without its name: ``mauve``,
-        ``form.mauve_star:chi2``, ``frontier_integral:knn``. With groups also
-        ``recall:group=LABEL``, ``coverage:group=LABEL``, ``precision:group=LABEL`` (by the group of
-        the nearest reference sample) and, where the generated samples have groups,
-        ``precision:own=LABEL``; with a training set, ``near_copies:train`` and
-        ``authenticity:train``.
-    curves
-        Points of the curves behind the scores, by key ``[view.]curve[:option…]``: ``prd``
-        (columns precision, recall) and ``frontier``, ``frontier_star`` (λ, D(Q‖R), D(P‖R), by KL
-        unless the key names another divergence, as in ``frontier:chi2:knn``).
-    seeds
-        The sources of its files, when it has several.
-    samples
-        One entry for each file.
-    warnings
-        What is to be known of this system.
-    neighbours
-        Where single samples lie, by key ``[view.]name``; the files of a system one after another.
-        One entry for each generated sample, shape ``(m,)``: ``nearest_reference`` (row of the
-        nearest reference sample, from 0), ``reference_distance`` (to it) and
-        ``reference_first_k`` (the smallest k at which a reference ball holds it; one more than
-        the largest k that was measured where none does). For each reference sample, shape
-        ``(n,)``, the same of the generated ones: ``nearest_generated``, ``generated_distance``,
-        ``generated_first_k``. With a training set ``nearest_train`` and ``train_distance``, for
-        each generated sample.
-    confounders
-        What besides the model may have moved its scores, as plain data: lengths, duplicates,
-        shared prompts, cut texts, scripts; None where nothing was looked at.
-    """
-
-    summary: SetSummary
-    scores: Mapping[str, Score]
-    curves: Mapping[str, NDArray[Any]] = field(repr=False)
-    seeds: tuple[str, ...] = ()
-    samples: tuple[Samples, ...] = field(default=(), repr=False)
-    warnings: tuple[str, ...] = ()
-    neighbours: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
-    confounders: Mapping[str, Any] | None = None
-
-    @property
-    def name(self) -> str:
-        """What the system is called."""
-        return self.summary.name
-
-    def __getitem__(self, key: str) -> Score:
-        if key not in self.scores:
-            raise unknown_name(f"score of {self.name!r}", key, self.scores)
-        return self.scores[key]
-
-    def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
-        """Return the result as plain data."""
-        warnings = [*self.summary.warnings, *self.warnings]
-        data = self.summary.to_dict() | {"seeds": list(self.seeds)}
-        data |= {"scores": all_scores(self.scores, per_sample), "warnings": warnings}
-        data["confounders"] = plain(self.confounders)
-        if per_sample:
-            data["neighbours"] = {name: values(each) for name, each in self.neighbours.items()}
-        return data
+Data = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -182,6 +51,8 @@ class Comparison:
         whether it can be told from the reference.
     advice
         What more samples would change, where that was asked for.
+    maps
+        The maps of all samples that were kept with it, by view.
     """
 
     reference: SetSummary
@@ -194,6 +65,7 @@ class Comparison:
     train: SetSummary | None = None
     tests: tuple[SignificanceTest, ...] = ()
     advice: tuple[Advice, ...] = ()
+    maps: Mapping[str, SampleMap] = field(default_factory=dict, repr=False)
 
     def __getitem__(self, name: str) -> SystemResult:
         for system in self.systems:
@@ -219,6 +91,11 @@ class Comparison:
 
         return plain_text(self.to_dict())
 
+    def _repr_html_(self) -> str:
+        from calipers.report.notebook import notebook_html
+
+        return notebook_html(self.to_dict())
+
     def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
         """Return all results as plain data, fit for strict JSON.
 
@@ -240,8 +117,59 @@ class Comparison:
             "warnings": list(self.warnings),
         }
 
+    def report_data(self, *, redact: bool = False, map_method: Method | None = None) -> Data:
+        """Return all that a report or a plot shows, as plain data; see docs/report.md.
+
+        Parameters
+        ----------
+        redact
+            Leave the texts out; telling words of topics stay.
+        map_method
+            How the map lays out the samples: ``"pca"`` or ``"umap"``; None for the map that was
+            kept, else PCA.
+        """
+        from calipers.comparison.report_data import report_data
+
+        return report_data(self, redact=redact, method=map_method)
+
+    def html(self, *, redact: bool = False, map_method: Method | None = None) -> str:
+        """Return the report as one HTML page that stands by itself and asks no host for anything.
+
+        Parameters are those of :meth:`report_data`.
+
+        Raises
+        ------
+        MissingExtraError
+            If the extra ``report`` is not installed.
+        """
+        from calipers.report.html import html_page
+
+        return html_page(self.report_data(redact=redact, map_method=map_method))
+
+    def plot(self, kind: str, *, axes: Axes | None = None, **options: Any) -> Axes:
+        """Draw one panel of a kind of plot, in a notebook or for a paper.
+
+        Parameters
+        ----------
+        kind
+            ``"plane"``, ``"curves"``, ``"frontiers"``, ``"map"``, …: a key of
+            ``calipers.report.plot_kinds.KINDS``.
+        axes
+            Where to draw; axes of a figure of their own by default, which is their ``.figure``.
+        options
+            As :func:`calipers.report.plots.kinds.draw_axes` has them: ``view="form"``.
+
+        Raises
+        ------
+        InputError
+            If there is no such kind or option, or the comparison lacks what it shows.
+        """
+        from calipers.report.plots.kinds import draw_axes
+
+        return draw_axes(kind, self.report_data(), axes, **options)
+
     def save(self, path: str | Path) -> None:
-        """Keep scores, curves, texts and vectors in one zip of JSON and npy files."""
+        """Keep scores, curves, explanations, texts and vectors in one zip of JSON and npy files."""
         from calipers.comparison.archive import save
 
         save(self, Path(path))

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers import __version__
-from calipers.comparison.model import SetSummary
 from calipers.comparison.overlap_words import NEARLY_ALL, NEARLY_NONE, Relation, Share
 from calipers.comparison.plain import values
+from calipers.comparison.system import SetSummary
 from calipers.errors import unknown_name
 
 Matrix = NDArray[np.float64]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from calipers import __version__
-from calipers.comparison.model import SetSummary
 from calipers.comparison.probe_words import CLEAR, ENOUGH, Move, Word, verdict
+from calipers.comparison.system import SetSummary
 from calipers.errors import unknown_name
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from calipers import __version__
-from calipers.comparison.model import SetSummary
 from calipers.comparison.sweep_curve import Curve
+from calipers.comparison.system import SetSummary
 from calipers.errors import unknown_name
 
 if TYPE_CHECKING:

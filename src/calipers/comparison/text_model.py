@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from calipers import __version__
-from calipers.comparison.model import SetSummary
 from calipers.comparison.plain import all_scores
+from calipers.comparison.system import SetSummary
 from calipers.errors import unknown_name
 from calipers.score import Score
 
@@ -116,6 +116,11 @@ class TextComparison:
         from calipers.report.text_table import text_table
 
         return text_table(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        from calipers.report.notebook import notebook_html
+
+        return notebook_html(self.to_dict())
 
     def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
         """Return all results as plain data, fit for strict JSON.

@@ -1,0 +1,141 @@
+"""All that a report or a picture shows, as one dict of plain data.
+
+Explanations and the map are taken as they were kept, else made now; of a system of several files
+those of the first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.comparison.model import Comparison
+from calipers.comparison.plain import plain
+from calipers.comparison.samples import Samples
+from calipers.comparison.system import SystemResult
+
+if TYPE_CHECKING:
+    from calipers.explain import SampleMap
+    from calipers.explain.map import Method
+
+Data = dict[str, Any]
+
+EXCERPT = 200
+"""Characters of a sample that are shown on the map."""
+
+MOST = 4_000
+"""Samples of a set that are shown on the map; of larger sets as many, evenly spread."""
+
+
+def report_data(
+    comparison: Comparison, *, redact: bool = False, method: Method | None = None
+) -> Data:
+    """Gather what a report shows; see :meth:`Comparison.report_data`."""
+    settings = comparison.settings
+    return {
+        "comparison": comparison.to_dict(),
+        "command": settings.get("command"),
+        "curves": {each.name: _numbers(each.curves) for each in comparison},
+        "curve_errors": {each.name: _numbers(each.curve_errors) for each in comparison},
+        "correlations": {each.name: dict(each.correlations) for each in comparison},
+        "explanations": {each.name: _explanations(each, redact) for each in comparison},
+        "map": _maps(comparison, method),
+        "excerpts": [_excerpts(name, samples, redact) for name, samples in _sets(comparison)],
+        "redacted": redact,
+    }
+
+
+def sample_maps(comparison: Comparison, method: Method | None = None) -> dict[str, SampleMap]:
+    """Lay out all samples by every view: as it was kept, unless another method is asked for."""
+    from calipers.explain import sample_map
+
+    if comparison.maps and method in (None, next(iter(comparison.maps.values())).method):
+        return dict(comparison.maps)
+    sets = [samples for _, samples in _sets(comparison)]
+    seed, how = int(comparison.settings.get("seed") or 0), method or "pca"
+    return {
+        view: sample_map([each.vectors[view] for each in sets], method=how, seed=seed)
+        for view in (sets[0].vectors if sets else ())
+    }
+
+
+def _sets(comparison: Comparison) -> list[tuple[str, Samples]]:
+    """The reference and the first file of every system, where their samples were kept."""
+    reference = comparison.reference_samples
+    if reference is None or any(not each.samples for each in comparison):
+        return []
+    return [
+        (comparison.reference.name, reference),
+        *((each.name, each.samples[0]) for each in comparison),
+    ]
+
+
+def _maps(comparison: Comparison, method: Method | None) -> dict[str, Data]:
+    sets = _sets(comparison)
+    return {
+        view: {
+            "method": found.method,
+            "explained": None if found.explained is None else list(found.explained),
+            "sets": [
+                _placed(comparison, number, name, points, view)
+                for number, ((name, _), points) in enumerate(
+                    zip(sets, found.coordinates, strict=True)
+                )
+            ],
+        }
+        for view, found in sample_maps(comparison, method).items()
+    }
+
+
+def _placed(
+    comparison: Comparison, number: int, name: str, points: NDArray[Any], view: str
+) -> Data:
+    rows = _thinned(len(points))
+    inside = None if number == 0 else _inside(comparison.systems[number - 1], view, rows)
+    return {
+        "name": name,
+        "role": "generated" if number else "reference",
+        "rows": rows.tolist(),
+        "x": np.round(points[rows, 0].astype(float), 5).tolist(),
+        "y": np.round(points[rows, 1].astype(float), 5).tolist(),
+        "inside": inside,
+    }
+
+
+def _inside(system: SystemResult, view: str, rows: NDArray[np.intp]) -> list[int] | None:
+    """Whether a ball of k reference neighbours holds each sample."""
+    main = next(iter(system.samples[0].vectors)) == view
+    first = system.neighbours.get("reference_first_k" if main else f"{view}.reference_first_k")
+    if first is None or system.against is None:
+        return None
+    held: list[int] = (first[rows] <= system.against.k).astype(int).tolist()
+    return held
+
+
+def _excerpts(name: str, samples: Samples, redact: bool) -> Data:
+    if redact or samples.texts is None:
+        return {"name": name, "excerpts": None}
+    texts = samples.listed or []
+    return {"name": name, "excerpts": [texts[row][:EXCERPT] for row in _thinned(len(texts))]}
+
+
+def _explanations(system: SystemResult, redact: bool) -> Data:
+    if system.against is None or not system.samples:
+        return {}
+    return {
+        view: system.explain(view).to_dict(texts=not redact) for view in system.samples[0].vectors
+    }
+
+
+def _thinned(size: int) -> NDArray[np.intp]:
+    """Rows that are shown: all, or so many at even steps."""
+    if size <= MOST:
+        return np.arange(size)
+    rows: NDArray[np.intp] = np.round(np.linspace(0, size - 1, MOST)).astype(np.intp)
+    return rows
+
+
+def _numbers(arrays: Any) -> dict[str, Any]:
+    return {key: plain(array.tolist()) for key, array in arrays.items()}
