@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,15 +26,29 @@ def row(name: str, value: float | None = None) -> dict[str, Any]:
     return {"name": name, **about, **some, "warnings": []}
 
 
+EXAMPLE = "A secret text of model_b"
+"""What the warning of the second system quotes."""
+
+
+@dataclass(frozen=True)
 class StandInComparison:
     """What the command line sees of a comparison."""
 
+    settings: dict[str, Any] = field(
+        default_factory=lambda: {"embedder": "minilm", "views": ["meaning"], "seed": 0}
+    )
+
     def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
-        settings = {"embedder": "minilm", "views": ["meaning"], "seed": 0, "per": per_sample}
+        settings = {**self.settings, "per": per_sample}
         human = {**row("human"), "warnings": ["one text is empty"]}
-        systems = [row("model_a", 0.75), row("model_b", 0.25)]
+        quoted = {**row("model_b", 0.25), "confounders": {"language": {"example": EXAMPLE}}}
+        quoted["warnings"] = [f"in 5 % of its texts, such as {EXAMPLE!r}: they are foreign"]
+        systems = [row("model_a", 0.75), quoted]
         data = {"calipers": "0.1.0", "settings": settings, "reference": human}
         return {**data, "systems": systems, "warnings": []}
+
+    def report_data(self, *, redact: bool = False, map_method: str | None = None) -> dict[str, Any]:
+        return {"comparison": self.to_dict(), "redacted": redact, "method": map_method}
 
     def save(self, path: str) -> None:
         Path(path).write_bytes(b"zip")
@@ -73,6 +88,7 @@ def calls(monkeypatch) -> Calls:
     stand_in(monkeypatch, "calipers.road", compare=compare)
     stand_in(monkeypatch, "calipers.samples", read_samples=read, read_systems=read)
     stand_in(monkeypatch, "calipers.comparison", Comparison=StandInComparison)
+    monkeypatch.setattr("calipers.report.html.html_page", lambda data: f"<html>{data}</html>\n")
 
     def run(*, seed=0, progress=None):
         return compare("topics", ["held_out"], seed=seed, progress=progress)

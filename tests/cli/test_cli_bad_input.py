@@ -37,7 +37,7 @@ JOB = ("compare", "--reference", "human.jsonl", "a.jsonl")
         (["--save", "no/run.zip"], "--save no/run.zip: there is no folder 'no'"),
         (["--json", "."], "--json must name a file; . is a folder"),
         (["--json", "n" * 300], "cannot be written: File name too long"),
-        (["--json", "x", "--save", "./x"], "--save and --json name the same file: ./x"),
+        (["--json", "./x", "--save", "x"], "--json and --save name the same file: ./x"),
         (["--json", "human.jsonl"], "--json would overwrite an input: human.jsonl"),
         (["--save", "./a.jsonl"], "--save would overwrite an input: ./a.jsonl"),
         (["--cache-dir", "c", "--no-cache"], "--cache-dir and --no-cache exclude each other"),

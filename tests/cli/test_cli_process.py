@@ -81,3 +81,30 @@ def test_output_that_cannot_show_arrows_gets_plain_characters():
     code = "from calipers.cli.streams import write\nwrite('Precision↑ – Fréchet↓ 模')"
     result = python("-c", code, env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert result.stdout == "Precision^ - Frechetv ?\n"
+
+
+KEPT_AND_SHOWN = """
+import typer
+from calipers.cli.guard import guarded
+from calipers.cli.outputs import Outputs, Results
+results = Results(
+    show=lambda: print("x" * 10**6), warnings=lambda: (), texts={"json": lambda: "{}"}
+)
+try:
+    with guarded():
+        Outputs({"json": "/dev/full"}).deliver(results)
+except typer.Exit as end:
+    raise SystemExit(end.exit_code)
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device here")
+def test_a_reader_that_goes_away_hides_no_failure():
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as gone:
+        result = subprocess.run(
+            [sys.executable, "-c", KEPT_AND_SHOWN], stdout=gone, stderr=subprocess.PIPE, timeout=60
+        )
+    assert result.returncode == 2
+    assert result.stderr == b"calipers: /dev/full: cannot be written: No space left on device\n"

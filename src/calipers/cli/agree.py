@@ -5,10 +5,12 @@ from __future__ import annotations
 from calipers.cli import agree_options as its
 from calipers.cli import checks
 from calipers.cli import compare_options as shared
-from calipers.cli.deliver import Look, Outputs, deliver_data
+from calipers.cli.deliver import Look, deliver_data
 from calipers.cli.embedder_options import Embedding
 from calipers.cli.guard import STOPPED, STOPPED_UNCACHED, guarded
-from calipers.cli.options import Json, Quiet, Seed
+from calipers.cli.options import Seed
+from calipers.cli.output_options import with_outputs
+from calipers.cli.outputs import Outputs
 from calipers.cli.overlap_options import MaxSamples
 from calipers.cli.page import examples
 from calipers.cli.reading import read_sides
@@ -35,6 +37,7 @@ EXAMPLES = examples(
 )
 
 
+@with_outputs("json")
 def agree(
     generated: shared.Generated,
     reference: shared.Reference,
@@ -54,15 +57,13 @@ def agree(
     seed: Seed = "0",
     embedders: its.Embedders,
     embedding: Embedding,
-    json: Json = None,
-    quiet: Quiet = False,
+    outputs: Outputs,
 ) -> None:
     """See whether the verdict hangs on the embedder.
 
     Takes every metric under several embedders, correlates the orders in which they put the
     systems, and says in words where one embedder names another winner.
     """
-    outputs = Outputs(json=json, quiet=quiet)
     with guarded(STOPPED if embedding.cached else STOPPED_UNCACHED):
         asked = checks.parse_metrics(metrics or ())
         cells = checks.parse_buckets(buckets)
@@ -77,7 +78,7 @@ def agree(
         choices = embedding.choices(its.read_embedders(embedders))
         checks.check_specs(reference, generated)
         outputs.check([reference, *generated])
-        with calm(quiet=quiet):
+        with calm(quiet=outputs.quiet):
             from calipers.road.agree_run import agree as run
 
             found = run(
@@ -97,7 +98,7 @@ def agree(
                 progress=outputs.progress(),
                 **where,
             )
-        deliver_data(found.to_dict(), json, _look(), quiet=quiet)
+        deliver_data(found.to_dict(), outputs, _look())
 
 
 def _look() -> Look:

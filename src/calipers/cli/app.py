@@ -18,11 +18,16 @@ from calipers.cli.metrics import EXAMPLES as METRICS_EXAMPLES
 from calipers.cli.metrics import metrics
 from calipers.cli.overlap import EXAMPLES as OVERLAP_EXAMPLES
 from calipers.cli.overlap import overlap
-from calipers.cli.page import Command, CompareCommand, Group, TextCommand
+from calipers.cli.page import Command, CompareCommand, Group, PlotCommand, TextCommand
+from calipers.cli.plot import EXAMPLES as PLOT_EXAMPLES
+from calipers.cli.plot import plot
 from calipers.cli.probe import EXAMPLES as PROBE_EXAMPLES
 from calipers.cli.probe import probe
 from calipers.cli.rank import EXAMPLES as RANK_EXAMPLES
 from calipers.cli.rank import rank
+from calipers.cli.report import EXAMPLES as REPORT_EXAMPLES
+from calipers.cli.report import report
+from calipers.cli.show import EXAMPLES as SHOW_EXAMPLES
 from calipers.cli.show import show
 from calipers.cli.sweep import EXAMPLES as SWEEP_EXAMPLES
 from calipers.cli.sweep import sweep
@@ -69,7 +74,9 @@ app.command(cls=Command, epilog=RANK_EXAMPLES)(rank)
 app.command(cls=TextCommand, epilog=TEXT_EXAMPLES)(text)
 app.command(cls=Command, epilog=EMBED_EXAMPLES)(with_embedder(embed))
 app.command(cls=Command, epilog=METRICS_EXAMPLES)(metrics)
-app.command(cls=Command)(show)
+app.command(cls=Command, epilog=SHOW_EXAMPLES)(show)
+app.command(cls=Command, epilog=REPORT_EXAMPLES)(report)
+app.command(cls=PlotCommand, epilog=PLOT_EXAMPLES)(plot)
 
 
 @app.command(cls=Command)

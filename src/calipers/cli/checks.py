@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import glob
 import math
 import os
 import re
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -99,6 +97,12 @@ def parse_metrics(options: Sequence[str]) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(keys))
 
 
+def check_per_sample(paths: Container[str], *, per_sample: bool) -> None:
+    """Refuse ``--per-sample`` where no JSON is written; `paths` are the outputs by name."""
+    if per_sample and "json" not in paths:
+        raise InputError("--per-sample adds values to the JSON; give --json FILE with it")
+
+
 def check_group(group: str | None) -> None:
     """Refuse an empty name of a field."""
     if group is not None and not group.strip():
@@ -125,55 +129,3 @@ def check_specs(reference: str, generated: Sequence[str], train: str | None = No
                 f"{spec}: there is no such file. Several metrics are written "
                 f"as one list: --metrics precision,{spec}"
             )
-
-
-def check_outputs(outputs: Iterable[tuple[str, str]], specs: Sequence[str] = ()) -> None:
-    """Refuse output files that could not be written, or would overwrite an input.
-
-    Parameters
-    ----------
-    outputs
-        Pairs of an option and the path that it was given.
-    specs
-        The inputs as they were given: a path, or ``NAME=GLOB``.
-    """
-    checked: list[tuple[str, Path]] = []
-    for option, given in outputs:
-        path = Path(given)
-        for other_option, other in checked:
-            if _same(path, other):
-                raise InputError(f"{option} and {other_option} name the same file: {given}")
-        if any(_same(path, source) for source in _sources(specs)):
-            raise InputError(f"{option} would overwrite an input: {given}")
-        _check_writable(option, path)
-        checked.append((option, path))
-
-
-def _check_writable(option: str, path: Path) -> None:
-    """Try out, before the long work, what the writing at the end will need."""
-    try:
-        if path.is_dir():
-            raise InputError(f"{option} must name a file; {path} is a folder")
-        if not path.parent.is_dir():
-            raise InputError(f"{option} {path}: there is no folder {str(path.parent)!r}")
-        if path.exists() and not os.access(path, os.W_OK):
-            raise InputError(f"{option} {path}: the file is there and read-only")
-        if path.is_file() or not path.exists():
-            with tempfile.TemporaryFile(dir=path.parent):
-                pass
-    except OSError as error:
-        raise InputError(f"{option} {path}: cannot be written: {error.strerror}") from error
-
-
-def _sources(specs: Sequence[str]) -> Iterator[Path]:
-    for spec in specs:
-        yield Path(spec)
-        pattern = spec.partition("=")[2]
-        yield from map(Path, glob.glob(pattern, recursive=True) if pattern else ())
-
-
-def _same(left: Path, right: Path) -> bool:
-    try:
-        return os.path.samefile(left, right)
-    except (OSError, ValueError):
-        return os.path.realpath(left) == os.path.realpath(right)

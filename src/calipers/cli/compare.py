@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 from calipers.cli import checks
 from calipers.cli import compare_options as its
-from calipers.cli.deliver import Outputs
+from calipers.cli.command_line import with_command
+from calipers.cli.deliver import deliver_comparison
 from calipers.cli.embedder_options import Embedding
 from calipers.cli.guard import STOPPED, STOPPED_UNCACHED, guarded
-from calipers.cli.options import Details, Json, Quiet, Save, Seed
+from calipers.cli.options import Details, Seed
+from calipers.cli.output_options import with_outputs
+from calipers.cli.outputs import Outputs
 from calipers.cli.page import examples
 from calipers.cli.reading import read_sides
 from calipers.cli.streams import calm
@@ -59,6 +62,11 @@ EXAMPLES = examples(
             "calipers compare -r human.jsonl model.jsonl --advice --level 0.99",
         ),
         (
+            "A report with pictures for the browser, and the table for a paper:",
+            "calipers compare -r human.jsonl model_a.jsonl model_b.jsonl \\\n"
+            "      --html report.html --latex table.tex",
+        ),
+        (
             "A quick first look at large files:",
             "calipers compare -r human.parquet model.parquet --max-samples 1000",
         ),
@@ -66,6 +74,7 @@ EXAMPLES = examples(
 )
 
 
+@with_outputs("html", "json", "save", "markdown", "latex", "csv")
 def compare(
     generated: its.Generated,
     reference: its.Reference,
@@ -92,11 +101,9 @@ def compare(
     paired: its.Paired = None,
     seed: Seed = "0",
     embedding: Embedding,
-    json: Json = None,
+    outputs: Outputs,
     per_sample: its.PerSample = False,
-    save: Save = None,
     details: Details = False,
-    quiet: Quiet = False,
 ) -> None:
     """Compare generated sets with a reference set.
 
@@ -105,7 +112,6 @@ def compare(
     whole (MAUVE*), once by meaning and once by form; how sure each number is, which systems
     differ by more than chance, and what two halves of the reference score (the noise floor).
     """
-    outputs = Outputs(json=json, save=save, per_sample=per_sample, quiet=quiet, details=details)
     with guarded(STOPPED if embedding.cached else STOPPED_UNCACHED):
         asked = checks.parse_metrics(metrics or ())
         cells = checks.parse_buckets(buckets)
@@ -121,8 +127,9 @@ def compare(
         how = embedding.options()
         checks.check_group(group)
         checks.check_specs(reference, generated, train)
+        checks.check_per_sample(outputs.paths, per_sample=per_sample)
         outputs.check([reference, *generated, *([] if train is None else [train])])
-        with calm(quiet=quiet):
+        with calm(quiet=outputs.quiet):
             from calipers.road import compare as run
 
             sides = read_sides(reference, generated, field=field, group=group, skip_bad=skip_bad)
@@ -149,7 +156,8 @@ def compare(
                 progress=outputs.progress(),
                 **how,
             )
-        outputs.deliver(comparison)
+        kept = with_command(comparison)
+        deliver_comparison(kept, outputs, per_sample=per_sample, details=details)
 
 
 def _read_train(train: str | None, field: str | None, *, skip_bad: bool) -> SampleSet | None:

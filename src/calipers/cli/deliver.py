@@ -1,4 +1,4 @@
-"""A finished comparison ──► the screen and the files that were asked for."""
+"""What a command found ──► the screen, and the texts of the files that were asked for."""
 
 from __future__ import annotations
 
@@ -7,114 +7,16 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from calipers.cli.checks import STDIO, check_outputs
-from calipers.cli.streams import (
-    encodable,
-    line_width,
-    show_table,
-    write,
-    write_bytes_of,
-    write_error,
-)
-from calipers.errors import CalipersError, InputError
-from calipers.progress import Progress, Silent
+from calipers.cli.outputs import Outputs, Results
+from calipers.cli.streams import encodable, line_width, show_table, write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from calipers.comparison import Comparison
     from calipers.report.laid_out import LaidOut
 
-
-def progress_of(*, quiet: bool) -> Progress:
-    """Give what shows progress on standard error, unless quiet was asked for."""
-    from calipers.cli.progress import RichProgress
-
-    return Silent() if quiet else RichProgress()
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """Where the results go.
-
-    Attributes
-    ----------
-    json
-        A path, ``-`` for standard output (which then holds nothing else), or None.
-    save
-        The zip file that keeps everything, or None.
-    per_sample
-        Whether the JSON holds one value for each sample too.
-    quiet
-        Whether standard error stays empty, short of errors.
-    details
-        Whether the differences of all pairs of systems are shown.
-    """
-
-    json: str | None = None
-    save: str | None = None
-    per_sample: bool = False
-    quiet: bool = False
-    details: bool = False
-
-    def check(self, specs: Sequence[str] = ()) -> None:
-        """Refuse early what could not be written late; `specs` are the inputs."""
-        if self.per_sample and self.json is None:
-            raise InputError("--per-sample adds values to the JSON; give --json FILE with it")
-        if self.save == STDIO:
-            raise InputError("--save writes a zip file; it cannot go to standard output")
-        named = [("--json", self.json), ("--save", self.save)]
-        check_outputs(
-            [(option, path) for option, path in named if path not in (None, STDIO)], specs
-        )
-
-    def progress(self) -> Progress:
-        """Give what shows progress on standard error, unless quiet was asked for."""
-        return progress_of(quiet=self.quiet)
-
-    def deliver(self, comparison: Comparison, *, after: str = "") -> None:
-        """Write the files, then show the table and the words that come after it.
-
-        Every output is tried before the first failure is raised: an hour of work is not lost to
-        one full disk.
-        """
-        data = comparison.to_dict(per_sample=self.per_sample)
-        failures = [*self._save(comparison), *self._write_json(data)]
-        if self.json == STDIO:
-            self._print_json(data)
-        else:
-            show_table(data, details=self.details)
-            if after:
-                write("\n" + _wrapped(after))
-        for failure in failures:
-            raise failure
-
-    def _save(self, comparison: Comparison) -> list[CalipersError]:
-        try:
-            if self.save is not None:
-                comparison.save(self.save)
-        except CalipersError as error:
-            return [error]
-        except OSError as error:
-            return [InputError(f"--save {self.save}: cannot be written: {error.strerror or error}")]
-        return []
-
-    def _write_json(self, data: dict[str, Any]) -> list[CalipersError]:
-        from calipers.report import json_text, write_text_atomically
-
-        try:
-            if self.json not in (None, STDIO):
-                write_text_atomically(self.json, json_text(data))
-        except CalipersError as error:
-            return [error]
-        return []
-
-    def _print_json(self, data: dict[str, Any]) -> None:
-        from calipers.report import json_text, notes
-
-        write_bytes_of(json_text(data))
-        for warning in notes.warnings(data) if not self.quiet else ():
-            write_error(f"warning: {warning}")
+Data = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -128,38 +30,101 @@ class Look:
     text
         Writes the same as plain text.
     warnings
-        What is to be told on standard error where the JSON fills standard output.
+        What is to be told on standard error where a file fills standard output.
     signs
         What a terminal must be able to show of it.
     """
 
-    table: Callable[[dict[str, Any]], LaidOut]
+    table: Callable[[Data], LaidOut]
     text: Callable[..., str]
-    warnings: Callable[[dict[str, Any]], Iterable[str]]
+    warnings: Callable[[Data], Iterable[str]]
     signs: str
 
 
-def deliver_data(data: dict[str, Any], json: str | None, look: Look, *, quiet: bool) -> None:
-    """Write the JSON, show the table; a file that cannot be written does not cost the table."""
-    from calipers.report import json_text, write_text_atomically
-
-    failure: CalipersError | None = None
-    if json == STDIO:
-        write_bytes_of(json_text(data))
-        for warning in look.warnings(data) if not quiet else ():
-            write_error(f"warning: {warning}")
-        return
-    if json is not None:
-        try:
-            write_text_atomically(json, json_text(data))
-        except CalipersError as error:
-            failure = error
-    show_data(data, look)
-    if failure is not None:
-        raise failure
+def deliver_data(
+    data: Data, outputs: Outputs, look: Look, *, plot: Callable[[str], None] | None = None
+) -> None:
+    """Write the files of a command that gives a table; `plot` draws its figure into a file."""
+    outputs.deliver(
+        Results(
+            show=lambda: show_data(data, look),
+            warnings=lambda: look.warnings(data),
+            texts=texts_of(data),
+            files={} if plot is None else {"plot": plot},
+        )
+    )
 
 
-def show_data(data: dict[str, Any], look: Look) -> None:
+def deliver_comparison(
+    comparison: Comparison,
+    outputs: Outputs,
+    *,
+    per_sample: bool = False,
+    details: bool = False,
+    after: str = "",
+    screen: bool = True,
+) -> None:
+    """Write the files of a comparison, and show its table.
+
+    Parameters
+    ----------
+    comparison
+        What was found.
+    outputs
+        Where it goes.
+    per_sample
+        Whether the JSON holds one value for each sample too.
+    details
+        Whether the differences of all pairs of systems are shown.
+    after
+        Words that come after the table.
+    screen
+        Whether the table is shown at all.
+    """
+    data = _data(comparison, outputs, per_sample=per_sample)
+
+    def show() -> None:
+        show_table(data, details=details)
+        if after:
+            write("\n" + _wrapped(after))
+
+    outputs.deliver(
+        Results(
+            show=show if screen else lambda: None,
+            warnings=lambda: _warnings(data),
+            texts=texts_of(data) | {"html": lambda: _page(comparison, outputs)},
+            files={"save": comparison.save},
+        )
+    )
+
+
+def texts_of(data: Data) -> dict[str, Callable[[], str]]:
+    """Give what makes the texts of a table, by the name of the output."""
+
+    def json() -> str:
+        from calipers.report import json_text
+
+        return json_text(data)
+
+    def markdown() -> str:
+        from calipers.report.export_markdown import markdown_table
+
+        return markdown_table(data)
+
+    def latex() -> str:
+        from calipers.report.export_latex import latex_table
+
+        return latex_table(data)
+
+    def csv() -> str:
+        from calipers.report.export_csv import csv_table
+
+        return csv_table(data)
+
+    return {"json": json, "markdown": markdown, "latex": latex, "csv": csv}
+
+
+def show_data(data: Data, look: Look) -> None:
     """Show a table: with weight and shade on a terminal, as plain text anywhere else."""
     from rich.console import Console
 
@@ -168,6 +133,28 @@ def show_data(data: dict[str, Any], look: Look) -> None:
         console.print(look.table(data))
     else:
         write(look.text(data, width=line_width()))
+
+
+def _data(comparison: Comparison, outputs: Outputs, *, per_sample: bool) -> Data:
+    data = comparison.to_dict(per_sample=per_sample)
+    if not outputs.redact:
+        return data
+    from calipers.report.html.redacted import without_texts
+
+    redacted: Data = without_texts({"comparison": data})["comparison"]
+    return redacted
+
+
+def _page(comparison: Comparison, outputs: Outputs) -> str:
+    from calipers.report.html import html_page
+
+    return html_page(comparison.report_data(redact=outputs.redact, map_method=outputs.layout))
+
+
+def _warnings(data: Data) -> Iterable[str]:
+    from calipers.report import notes
+
+    return notes.warnings(data)
 
 
 def _wrapped(text: str) -> str:

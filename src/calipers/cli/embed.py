@@ -8,13 +8,14 @@ import typer
 
 from calipers.cli import checks
 from calipers.cli import compare_options as its
-from calipers.cli.deliver import progress_of
 from calipers.cli.embedder_options import Embedding
 from calipers.cli.guard import STOPPED, STOPPED_UNCACHED, guarded
-from calipers.cli.options import INPUT, OUTPUT, Quiet
+from calipers.cli.options import INPUT, OUTPUT
+from calipers.cli.output_options import with_outputs
+from calipers.cli.outputs import Outputs, Results
 from calipers.cli.page import examples
-from calipers.cli.streams import calm, write, write_bytes_of, write_error
-from calipers.errors import InputError
+from calipers.cli.shell import REQUIRED
+from calipers.cli.streams import calm, write, write_error
 
 if TYPE_CHECKING:
     from calipers.road.embed_run import Embedded
@@ -92,6 +93,7 @@ View = Annotated[
 ]
 
 
+@with_outputs(output=(Output, REQUIRED), json=Json)
 def embed(
     samples: Samples,
     *,
@@ -99,10 +101,8 @@ def embed(
     fit_on: FitOn = None,
     skip_bad: its.SkipBad = False,
     embedding: Embedding,
-    output: Output,
+    outputs: Outputs,
     view: View = None,
-    json: Json = None,
-    quiet: Quiet = False,
 ) -> None:
     """Turn samples into vectors and keep them in a file.
 
@@ -112,8 +112,10 @@ def embed(
     """
     with guarded(STOPPED if embedding.cached else STOPPED_UNCACHED):
         how = embedding.options()
-        _check_outputs(samples, fit_on, output, json)
-        with calm(quiet=quiet):
+        output = outputs.paths["output"]
+        _check_format(output)
+        outputs.check([each for each in (samples, fit_on) if each not in (None, checks.STDIO)])
+        with calm(quiet=outputs.quiet):
             from calipers.road.embed_run import embed as run
             from calipers.samples import read_samples
 
@@ -122,21 +124,17 @@ def embed(
                 read_samples(samples, field=field, skip_bad=skip_bad),
                 fit_on=base,
                 view=view,
-                progress=progress_of(quiet=quiet),
+                progress=outputs.progress(),
                 **how,
             )
         views = _views(found, view, output)
-        _write(found, views, output)
-        _tell(found, views, output, json, quiet=quiet)
+        outputs.deliver(_results(found, views, outputs))
 
 
-def _check_outputs(samples: str, fit_on: str | None, output: str, json: str | None) -> None:
+def _check_format(output: str) -> None:
     from calipers.embed.vector_files import check_format
 
     check_format(output, 1)
-    named = [("--output", output)] + ([] if json in (None, checks.STDIO) else [("--json", json)])
-    given = [each for each in (samples, fit_on) if each not in (None, checks.STDIO)]
-    checks.check_outputs([(name, path) for name, path in named if path], [s for s in given if s])
 
 
 def _views(found: Embedded, view: str | None, output: str) -> list[str]:
@@ -146,31 +144,29 @@ def _views(found: Embedded, view: str | None, output: str) -> list[str]:
     return known[:1] if output.lower().endswith(".npy") else known
 
 
-def _write(found: Embedded, views: list[str], output: str) -> None:
+def _results(found: Embedded, views: list[str], outputs: Outputs) -> Results:
+    from calipers.report import json_text
+
+    data = _data(found, views, outputs.paths["output"])
+
+    def show() -> None:
+        write(_lines(data))
+        for warning in found.warnings if not outputs.quiet else ():
+            write_error(f"warning: {warning}")
+
+    return Results(
+        show=show,
+        warnings=lambda: found.warnings,
+        texts={"json": lambda: json_text(data)},
+        files={"output": lambda path: _write(found, views, path)},
+    )
+
+
+def _write(found: Embedded, views: list[str], path: str) -> None:
     from calipers.embed.vector_files import write_vectors
 
     arrays = {name: found.embeddings.views[name] for name in views}
-    write_vectors(output, arrays, about={name: found.signature(name) for name in views})
-
-
-def _tell(found: Embedded, views: list[str], output: str, json: str | None, *, quiet: bool) -> None:
-    from calipers.report import json_text, write_text_atomically
-
-    data = _data(found, views, output)
-    failure: InputError | None = None
-    if json == checks.STDIO:
-        write_bytes_of(json_text(data))
-    elif json is not None:
-        try:
-            write_text_atomically(json, json_text(data))
-        except InputError as error:
-            failure = error
-    if json != checks.STDIO:
-        write(_lines(data))
-    for warning in found.warnings if not quiet else ():
-        write_error(f"warning: {warning}")
-    if failure is not None:
-        raise failure
+    write_vectors(path, arrays, about={name: found.signature(name) for name in views})
 
 
 def _data(found: Embedded, views: list[str], output: str) -> dict[str, Any]:

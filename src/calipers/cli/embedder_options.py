@@ -6,8 +6,6 @@ place and hands the command what they came to.
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +15,7 @@ import typer
 
 from calipers.cli import checks
 from calipers.cli.options import EMBEDDING, complete
+from calipers.cli.shell import with_options
 
 if TYPE_CHECKING:
     from calipers.embed import EmbedderChoice
@@ -264,32 +263,10 @@ class Embedding:
 
 def with_embedder(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options about embedding in the place of its parameter `embedding`."""
-    return _with(command, _PARAMETERS)
+    return with_options(command, "embedding", _PARAMETERS, Embedding)
 
 
 def with_embedding_options(command: Callable[..., None]) -> Callable[..., None]:
     """Do the same without ``--embedder``, for a command that names embedders in its own way."""
-    return _with(command, {name: each for name, each in _PARAMETERS.items() if name != "embedder"})
-
-
-def _with(command: Callable[..., None], extra: dict[str, tuple[Any, Any]]) -> Callable[..., None]:
-    signature = inspect.signature(command, eval_str=True)
-    added = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
-        for name, (kind, default) in extra.items()
-    ]
-    laid: list[inspect.Parameter] = []
-    for each in signature.parameters.values():
-        laid += added if each.name == "embedding" else [each]
-    keyword_only = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in laid]
-
-    @functools.wraps(command)
-    def run(**given: Any) -> None:
-        own = {name: value for name, value in given.items() if name not in extra}
-        asked = Embedding({name: given.get(name) for name in extra})
-        command(**own, embedding=asked)
-
-    run.__signature__ = signature.replace(parameters=keyword_only)  # type: ignore[attr-defined]
-    run.__annotations__ = {each.name: each.annotation for each in keyword_only}
-    del run.__wrapped__
-    return run
+    others = {name: each for name, each in _PARAMETERS.items() if name != "embedder"}
+    return with_options(command, "embedding", others, Embedding)

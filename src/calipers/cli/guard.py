@@ -34,6 +34,7 @@ def guarded(interrupted: str = STOPPED_UNCACHED) -> Iterator[None]:
         sys.stdout.flush()
     except CalipersError as error:
         write_error(f"calipers: {error}")
+        _flush()
         raise typer.Exit(BAD_INPUT) from None
     except KeyboardInterrupt as stop:
         told = stop.args[0] if stop.args else interrupted
@@ -42,6 +43,14 @@ def guarded(interrupted: str = STOPPED_UNCACHED) -> Iterator[None]:
     except BrokenPipeError:
         _forget_stdout()
         raise typer.Exit(0) from None
+
+
+def _flush() -> None:
+    """Write out what was shown before the error, unless its reader went away."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _forget_stdout()
 
 
 def _forget_stdout() -> None:

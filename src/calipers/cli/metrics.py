@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from calipers.cli.checks import STDIO, check_outputs
 from calipers.cli.guard import guarded
 from calipers.cli.options import INPUT, OUTPUT, complete_metrics
+from calipers.cli.output_options import with_outputs
+from calipers.cli.outputs import Outputs, Results
 from calipers.cli.page import examples
-from calipers.cli.streams import line_width, write, write_bytes_of
+from calipers.cli.streams import line_width, write
 from calipers.cli.text_options import complete_text_metrics
 
 EXAMPLES = examples(
@@ -58,28 +59,29 @@ Json = Annotated[
 ]
 
 
-def metrics(names: Names = None, json: Json = None) -> None:
+@with_outputs(json=Json)
+def metrics(*, names: Names = None, outputs: Outputs) -> None:
     """List the metrics: what each tells, its range, and where it is better.
 
     With a name, one metric in full: its options, the paper that it is from, what it does not
     detect, and whether it is measured by default.
     """
     with guarded("stopped."):
-        check_outputs([("--json", json)] if json not in (None, STDIO) else [])
+        outputs.check()
         from calipers.cli.metrics_text import text_of
-        from calipers.report import json_text, write_text_atomically
+        from calipers.report import json_text
         from calipers.text.nearby import check_known
 
         asked = [part for name in names or () for part in _parts(name)]
         check_known(asked)
         data = _described(asked)
-        if json is not None:
-            text = json_text(data)
-            if json == STDIO:
-                write_bytes_of(text)
-                return
-            write_text_atomically(json, text)
-        write(text_of(asked, line_width()))
+        outputs.deliver(
+            Results(
+                show=lambda: write(text_of(asked, line_width())),
+                warnings=lambda: (),
+                texts={"json": lambda: json_text(data)},
+            )
+        )
 
 
 def _described(names: Sequence[str]) -> dict[str, list[Any]]:

@@ -14,22 +14,12 @@ CERTAINTY = "How sure"
 EMBEDDING = "Embedding"
 OUTPUT = "Output"
 
-
-Json = Annotated[
-    str | None,
+Details = Annotated[
+    bool,
     typer.Option(
-        "--json",
-        metavar="FILE",
-        help="Write all scores as JSON; - writes them to standard output, and nothing else there.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-Save = Annotated[
-    str | None,
-    typer.Option(
-        "--save",
-        metavar="RUN.zip",
-        help="Keep scores, curves, texts and vectors; `calipers show` displays them again.",
+        "--details",
+        help="Show how far every pair of systems is apart, score by score, with intervals and "
+        "p-values.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -38,16 +28,8 @@ Quiet = Annotated[
     typer.Option(
         "--quiet",
         "-q",
-        help="No progress and no warnings on standard error; the table stays.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-Details = Annotated[
-    bool,
-    typer.Option(
-        "--details",
-        help="Show how far every pair of systems is apart, score by score, with intervals and "
-        "p-values.",
+        help="No progress, no warnings and no list of what was written on standard error; the "
+        "table stays.",
         rich_help_panel=OUTPUT,
     ),
 ]

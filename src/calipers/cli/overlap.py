@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from calipers.cli import checks
 from calipers.cli import compare_options as shared
 from calipers.cli import overlap_options as its
-from calipers.cli.deliver import Look, Outputs, deliver_data
+from calipers.cli.deliver import Look, deliver_data
 from calipers.cli.embedder_options import Embedding
 from calipers.cli.guard import STOPPED, STOPPED_UNCACHED, guarded
-from calipers.cli.options import Json, Quiet, Seed
+from calipers.cli.options import Seed
+from calipers.cli.output_options import with_outputs
+from calipers.cli.outputs import Outputs
 from calipers.cli.page import examples
 from calipers.cli.streams import calm
 from calipers.errors import InputError
@@ -38,6 +40,7 @@ EXAMPLES = examples(
 )
 
 
+@with_outputs("json")
 def overlap(
     systems: its.Systems,
     *,
@@ -50,8 +53,7 @@ def overlap(
     seed: Seed = "0",
     skip_bad: shared.SkipBad = False,
     embedding: Embedding,
-    json: Json = None,
-    quiet: Quiet = False,
+    outputs: Outputs,
 ) -> None:
     """Hold systems against each other, without a reference.
 
@@ -59,7 +61,6 @@ def overlap(
     precision and recall with one of them as the reference, and says in words what that means:
     one lies within the other, they cover each other, overlap in part, or are disjoint.
     """
-    outputs = Outputs(json=json, quiet=quiet)
     with guarded(STOPPED if embedding.cached else STOPPED_UNCACHED):
         neighbours = checks.whole("--k", k, least=1)
         start = checks.whole("--seed", seed, least=0)
@@ -69,7 +70,7 @@ def overlap(
         how = embedding.options()
         _check_specs(systems)
         outputs.check(systems)
-        with calm(quiet=quiet):
+        with calm(quiet=outputs.quiet):
             from calipers.road.overlap_run import overlap as run
 
             found = run(
@@ -83,7 +84,7 @@ def overlap(
                 progress=outputs.progress(),
                 **how,
             )
-        deliver_data(found.to_dict(), json, _look(), quiet=quiet)
+        deliver_data(found.to_dict(), outputs, _look())
 
 
 def _check_specs(specs: Sequence[str]) -> None:

@@ -11,7 +11,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from calipers import __version__
+from calipers.cli.command_line import remember
 from calipers.report.names import FAMILIES
+from calipers.report.plot_kinds import KINDS
 
 WIDTH = max(40, min(80, shutil.get_terminal_size().columns))
 
@@ -33,6 +35,10 @@ EXAMPLES = (
     (
         "Compare two models with human texts:",
         "calipers compare --reference human.jsonl model_a.jsonl model_b.jsonl",
+    ),
+    (
+        "See why, in pictures: worst samples, missed topics, a map of all texts:",
+        "calipers compare -r human.jsonl model.jsonl --html report.html",
     ),
     (
         "Take several files as the seeds of one model, and keep everything:",
@@ -82,7 +88,12 @@ METRICS_NOTE = """\
 
 
 class Group(TyperGroup):
-    """The page of ``calipers`` itself."""
+    """The page of ``calipers`` itself; it remembers what was typed."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments."""
+        remember(args)
+        return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the page."""
@@ -136,6 +147,14 @@ class CompareCommand(Command):
         """List the families."""
         families = [(name, FAMILY_WORDS[name]) for name in FAMILIES]
         return [_section("Metrics", f"{_columns(families)}\n{METRICS_NOTE}")]
+
+
+class PlotCommand(Command):
+    """The page of ``calipers plot``: it names the kinds of plots too."""
+
+    def further_sections(self) -> list[str]:
+        """List the kinds."""
+        return [_section("Kinds", _columns([(name, kind.shows) for name, kind in KINDS.items()]))]
 
 
 class TextCommand(Command):

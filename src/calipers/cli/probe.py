@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from calipers.cli import checks
 from calipers.cli import probe_options as its
 from calipers.cli.compare_options import Field
-from calipers.cli.deliver import Look, Outputs, deliver_data
+from calipers.cli.deliver import Look, deliver_data
 from calipers.cli.embedder_options import Embedding
 from calipers.cli.guard import STOPPED, STOPPED_UNCACHED, guarded
-from calipers.cli.options import Json, Quiet, Seed
+from calipers.cli.options import Seed
+from calipers.cli.output_options import with_outputs
+from calipers.cli.outputs import Outputs
 from calipers.cli.page import examples
 from calipers.cli.streams import calm
 from calipers.errors import InputError
@@ -33,6 +35,7 @@ EXAMPLES = examples(
 )
 
 
+@with_outputs("json")
 def probe(
     texts: its.Texts,
     *,
@@ -44,8 +47,7 @@ def probe(
     seeds: its.Seeds = "3",
     seed: Seed = "0",
     embedding: Embedding,
-    json: Json = None,
-    quiet: Quiet = False,
+    outputs: Outputs,
 ) -> None:
     """See what an embedder sees.
 
@@ -53,7 +55,6 @@ def probe(
     them against the other half, and says which changes move the scores. What an embedder does
     not see, none of its scores can tell.
     """
-    outputs = Outputs(json=json, quiet=quiet)
     with guarded(STOPPED if embedding.cached else STOPPED_UNCACHED):
         asked = checks.parse_metrics(metrics or ())
         wanted = _parse_changes(changes)
@@ -63,7 +64,7 @@ def probe(
         most = checks.optional_whole("--max-samples", max_samples, least=4)
         chosen = embedding.options()
         outputs.check([texts])
-        with calm(quiet=quiet):
+        with calm(quiet=outputs.quiet):
             from calipers.road.probe_run import probe as run
             from calipers.samples import read_samples
 
@@ -78,7 +79,7 @@ def probe(
                 progress=outputs.progress(),
                 **chosen,
             )
-        deliver_data(found.to_dict(), json, _look(), quiet=quiet)
+        deliver_data(found.to_dict(), outputs, _look())
 
 
 def _parse_changes(options: Sequence[str] | None) -> list[str] | None:

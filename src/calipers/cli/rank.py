@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from calipers.cli import checks
 from calipers.cli import rank_options as its
 from calipers.cli.deliver import Look, deliver_data
 from calipers.cli.guard import guarded
-from calipers.cli.options import Json, Quiet, Seed
+from calipers.cli.options import Seed
+from calipers.cli.output_options import with_outputs
+from calipers.cli.outputs import Outputs
 from calipers.cli.page import examples
 from calipers.cli.streams import calm
-from calipers.cli.sweep_options import check_plot
-from calipers.errors import CalipersError
 
 EXAMPLES = examples(
     (
@@ -34,6 +33,7 @@ EXAMPLES = examples(
 )
 
 
+@with_outputs("json", plot=its.Plot)
 def rank(
     scores: its.Scores,
     *,
@@ -48,9 +48,7 @@ def rank(
     level: its.Level = "0.95",
     seed: Seed = "0",
     matrix: its.Matrix = False,
-    json: Json = None,
-    plot: its.Plot = None,
-    quiet: Quiet = False,
+    outputs: Outputs,
 ) -> None:
     """See whether metrics rank systems as people do.
 
@@ -67,9 +65,8 @@ def rank(
         measure = checks.one_of("--kind", kind, its.KINDS)
         covered = checks.parse_level(level)
         start = checks.whole("--seed", seed, least=0)
-        outputs = RankOutputs(json, plot)
         outputs.check([each for each in (scores, judgements, truth) if each is not None])
-        with calm(quiet=quiet):
+        with calm(quiet=outputs.quiet):
             from calipers.road.rank_run import rank as run
 
             found = run(
@@ -86,41 +83,15 @@ def rank(
                 seed=start,
                 matrix=matrix,
             )
-        outputs.deliver(found.to_dict(), quiet=quiet)
+        data = found.to_dict()
+        deliver_data(data, outputs, _look(), plot=lambda path: _draw(data, path))
 
 
-@dataclass(frozen=True)
-class RankOutputs:
-    """Where a ranking goes: a path or ``-`` for the JSON, a path for the figure, or None."""
-
-    json: str | None
-    plot: str | None
-
-    def check(self, inputs: list[str]) -> None:
-        """Refuse early what could not be written late."""
-        check_plot(self.plot)
-        named = [("--json", self.json), ("--plot", self.plot)]
-        checks.check_outputs(
-            [(option, path) for option, path in named if path not in (None, checks.STDIO)], inputs
-        )
-
-    def deliver(self, data: dict[str, Any], *, quiet: bool) -> None:
-        """Write the files and show the tables; a figure that fails does not cost them."""
-        failure = None if self.plot is None else _drawn(data, self.plot)
-        deliver_data(data, self.json, _look(), quiet=quiet)
-        if failure is not None:
-            raise failure
-
-
-def _drawn(data: dict[str, Any], path: str) -> CalipersError | None:
+def _draw(data: dict[str, Any], path: str) -> None:
     from calipers.report import plots
     from calipers.report.plots.heat_map import heat_map_figure
 
-    try:
-        plots.save_figure(heat_map_figure(data), path)
-    except CalipersError as error:
-        return error
-    return None
+    plots.save_figure(heat_map_figure(data), path)
 
 
 def _look() -> Look:

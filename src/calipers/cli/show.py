@@ -6,10 +6,21 @@ from typing import Annotated
 
 import typer
 
-from calipers.cli.deliver import Outputs
+from calipers.cli.deliver import deliver_comparison
 from calipers.cli.guard import guarded
-from calipers.cli.options import INPUT, Details, Json, Quiet
+from calipers.cli.options import INPUT, Details
+from calipers.cli.output_options import with_outputs
+from calipers.cli.outputs import Outputs
+from calipers.cli.page import examples
 from calipers.cli.streams import calm
+
+EXAMPLES = examples(
+    (
+        ("The table again:", "calipers show run.zip"),
+        ("The table for a paper, and nothing else:", "calipers show run.zip --latex -"),
+        ("All scores for another program:", "calipers show run.zip --json scores.json"),
+    )
+)
 
 Run = Annotated[
     str,
@@ -22,13 +33,13 @@ Run = Annotated[
 ]
 
 
-def show(run: Run, json: Json = None, details: Details = False, quiet: Quiet = False) -> None:
+@with_outputs("html", "json", "markdown", "latex", "csv")
+def show(run: Run, *, outputs: Outputs, details: Details = False) -> None:
     """Show again what `calipers compare --save` kept."""
-    outputs = Outputs(json=json, quiet=quiet, details=details)
     with guarded("stopped."):
         outputs.check([run])
-        with calm(quiet=quiet):
+        with calm(quiet=outputs.quiet):
             from calipers.comparison import Comparison
 
             comparison = Comparison.load(run)
-        outputs.deliver(comparison)
+        deliver_comparison(comparison, outputs, details=details)

@@ -40,8 +40,10 @@ def write(text: str, stream: TextIO | None = None) -> None:
 
 def write_bytes_of(text: str) -> None:
     """Write a text to standard output in UTF-8, whatever the terminal speaks."""
+    from calipers.report import utf8
+
     sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8"))
+    sys.stdout.buffer.write(utf8(text))
     sys.stdout.buffer.flush()
 
 

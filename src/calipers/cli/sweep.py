@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from calipers.cli import checks
 from calipers.cli import compare_options as shared
 from calipers.cli import sweep_options as its
+from calipers.cli.deliver import Look, deliver_data
 from calipers.cli.embedder_options import Embedding
 from calipers.cli.guard import STOPPED, STOPPED_UNCACHED, guarded
-from calipers.cli.options import Json, Quiet, Seed
+from calipers.cli.options import Seed
+from calipers.cli.output_options import with_outputs
+from calipers.cli.outputs import Outputs
 from calipers.cli.page import examples
 from calipers.cli.reading import read_sides
 from calipers.cli.streams import calm
-from calipers.cli.sweep_deliver import SweepOutputs
 
 EXAMPLES = examples(
     (
@@ -36,6 +40,7 @@ EXAMPLES = examples(
 )
 
 
+@with_outputs("json", plot=its.Plot)
 def sweep(
     generated: shared.Generated,
     reference: shared.Reference,
@@ -52,16 +57,13 @@ def sweep(
     max_samples: its.MaxSamples = None,
     skip_bad: shared.SkipBad = False,
     embedding: Embedding,
-    json: Json = None,
-    plot: its.Plot = None,
-    quiet: Quiet = False,
+    outputs: Outputs,
 ) -> None:
     """Show how scores move with k or the number of samples.
 
     Scores depend on the neighbours k that span a ball and on the number of samples. This shows
     by how much, and from which value on they hold, so that you can choose both.
     """
-    outputs = SweepOutputs(json=json, plot=plot, quiet=quiet)
     with guarded(STOPPED if embedding.cached else STOPPED_UNCACHED):
         swept = checks.one_of("--over", over, its.OVER)
         asked = checks.parse_metrics(metrics or ())
@@ -75,7 +77,7 @@ def sweep(
         how = embedding.options()
         checks.check_specs(reference, generated)
         outputs.check([reference, *generated])
-        with calm(quiet=quiet):
+        with calm(quiet=outputs.quiet):
             from calipers.road import sweep as run
 
             found = run(
@@ -92,4 +94,18 @@ def sweep(
                 progress=outputs.progress(),
                 **how,
             )
-        outputs.deliver(found)
+        data = found.to_dict()
+        deliver_data(data, outputs, _look(), plot=lambda path: _draw(data, path))
+
+
+def _draw(data: dict[str, Any], path: str) -> None:
+    from calipers.report.plots import save_figure, sweep_figure
+
+    save_figure(sweep_figure(data), path)
+
+
+def _look() -> Look:
+    from calipers.report.sweep_table import SweepTable, sweep_text
+    from calipers.report.sweep_words import warnings
+
+    return Look(SweepTable, sweep_text, warnings, "↑↓–…·─±")

@@ -8,13 +8,12 @@ from typing import Annotated, Literal
 
 import typer
 
-from calipers.cli.checks import STDIO, whole
+from calipers.cli.checks import whole
 from calipers.cli.options import INPUT, MEASUREMENT, OUTPUT, complete, complete_metrics
 from calipers.errors import InputError
 
 OVER: Sequence[Literal["k", "n"]] = ("k", "n")
 METRICS = ("precision", "recall", "density", "coverage")
-FIGURES = (".png", ".pdf", ".svg")
 MOST_VALUES = 10_000
 
 Over = Annotated[
@@ -107,14 +106,6 @@ def only_over_n(option: str, text: str | None, over: str, *, default: int) -> in
         why = "--values says which k to visit" if option == "--k" else "--over k draws no samples"
         raise InputError(f"{option} goes with --over n alone; {why}")
     return whole(option, text, least=1)
-
-
-def check_plot(path: str | None) -> None:
-    """Refuse a figure of a kind that cannot be drawn."""
-    if path == STDIO:
-        raise InputError("--plot writes a figure; it cannot go to standard output")
-    if path is not None and not path.lower().endswith(FIGURES):
-        raise InputError(f"--plot must name a file ending in {', '.join(FIGURES)}; found {path}")
 
 
 def _range(part: str, text: str) -> range:

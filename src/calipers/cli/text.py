@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from calipers.cli import checks
 from calipers.cli import compare_options as shared
 from calipers.cli import text_options as its
-from calipers.cli.deliver import Look, Outputs, deliver_data
+from calipers.cli.deliver import Look, deliver_data
 from calipers.cli.guard import guarded
-from calipers.cli.options import Json, Quiet, Seed
+from calipers.cli.options import Seed
+from calipers.cli.output_options import with_outputs
+from calipers.cli.outputs import Outputs
 from calipers.cli.page import examples
 from calipers.cli.streams import calm
 from calipers.errors import InputError
@@ -47,8 +49,10 @@ EXAMPLES = examples(
 )
 
 
+@with_outputs("json", "markdown", "latex", "csv")
 def text(
-    outputs: its.Outputs,
+    generated: its.Generated,
+    *,
     reference: its.Reference = None,
     aligned: its.Aligned = False,
     train: its.Train = None,
@@ -61,9 +65,8 @@ def text(
     no_intervals: its.NoIntervals = False,
     seed: Seed = "0",
     threads: its.Threads = None,
-    json: Json = None,
+    outputs: Outputs,
     per_sample: its.PerSample = False,
-    quiet: Quiet = False,
 ) -> None:
     """Measure texts: how varied, how repetitive, how new.
 
@@ -71,19 +74,19 @@ def text(
     same of the reference and the gap between the two; without one a number says little. Needs no
     embedder and no model.
     """
-    results = Outputs(json=json, per_sample=per_sample, quiet=quiet)
     with guarded():
         asked = checks.parse_metrics(metrics or ())
         start = checks.whole("--seed", seed, least=0)
         most = checks.optional_whole("--max-samples", max_samples, least=2)
         workers = checks.optional_whole("--threads", threads, least=1)
         sure = None if no_intervals else checks.parse_level(level)
-        _check_specs(outputs, reference, train, aligned=aligned)
-        results.check([*outputs, *filter(None, (reference, train))])
-        with calm(quiet=quiet):
+        _check_specs(generated, reference, train, aligned=aligned)
+        checks.check_per_sample(outputs.paths, per_sample=per_sample)
+        outputs.check([*generated, *filter(None, (reference, train))])
+        with calm(quiet=outputs.quiet):
             from calipers.road.text_run import measure_texts
 
-            systems, human, known = _read(outputs, reference, train, field)
+            systems, human, known = _read(generated, reference, train, field)
             found = measure_texts(
                 systems,
                 reference=human,
@@ -96,9 +99,9 @@ def text(
                 seed=start,
                 level=sure,
                 threads=workers,
-                progress=results.progress(),
+                progress=outputs.progress(),
             )
-        deliver_data(found.to_dict(per_sample=per_sample), json, _look(), quiet=quiet)
+        deliver_data(found.to_dict(per_sample=per_sample), outputs, _look())
 
 
 def _check_specs(

@@ -20,7 +20,7 @@ def complete_text_metrics(incomplete: str) -> list[str]:
     return [f"{before}{comma}{word}" for word in offered]
 
 
-Outputs = Annotated[
+Generated = Annotated[
     list[str],
     typer.Argument(
         metavar="OUTPUTS",

@@ -37,7 +37,7 @@ def write_vectors(path: str | Path, arrays: Arrays, *, about: Mapping[str, str])
     """
     target = Path(path)
     write = check_format(path, len(arrays))
-    partial = target.with_name(f".{target.name}-{uuid.uuid4().hex}.part")
+    partial = target.with_name(f".{target.name[:40]}-{uuid.uuid4().hex}.part")
     try:
         with partial.open("xb") as file:
             write(file, arrays, about)

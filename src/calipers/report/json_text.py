@@ -1,16 +1,10 @@
-"""Data ──► strict JSON, and text ──► a file that is either whole or untouched."""
+"""Data ──► strict JSON."""
 
 from __future__ import annotations
 
 import json
-import os
-import secrets
-import shutil
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
-
-from calipers.errors import InputError
 
 SHORT = 60
 """Characters in all that a list of words may have to stand on one line."""
@@ -28,51 +22,6 @@ def json_text(data: Any) -> str:
         If a number is NaN or infinite: such a score is null in the data, with a reason.
     """
     return _render(data, "") + "\n"
-
-
-def write_text_atomically(path: str | Path, text: str) -> None:
-    """Write a text file in UTF-8, or leave what was there as it was.
-
-    A pipe or device, such as ``/dev/stdout``, is written to as it is.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written; names the path and the reason.
-    """
-    write_bytes_atomically(path, text.encode("utf-8"))
-
-
-def write_bytes_atomically(path: str | Path, content: bytes) -> None:
-    """Write a file as it is, with the same care as :func:`write_text_atomically`."""
-    try:
-        _write(Path(path), content)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
-
-
-def _write(path: Path, content: bytes) -> None:
-    if path.is_dir():
-        raise IsADirectoryError(None, "it is a folder")
-    if path.exists() and not path.is_file():
-        path.write_bytes(content)
-        return
-    _replace(Path(os.path.realpath(path)), content)
-
-
-def _replace(target: Path, content: bytes) -> None:
-    """Write beside the target, then put the new file in its place in one step."""
-    fresh = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.tmp")
-    try:
-        with open(fresh, "xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            shutil.copymode(target, fresh)
-        os.replace(fresh, target)
-    finally:
-        fresh.unlink(missing_ok=True)
 
 
 def _render(value: Any, indent: str) -> str:

@@ -1,0 +1,54 @@
+"""The command as it was typed, to be kept with what it made."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Sequence
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from calipers.comparison import Comparison
+
+KEYS = ("CALIPERS_ENDPOINT_KEY", "OPENAI_API_KEY", "HF_TOKEN")
+"""Environment variables with secrets: their values are blanked, should one have been typed."""
+
+BLANK = "..."
+
+_typed: ContextVar[tuple[str, ...] | None] = ContextVar("_typed", default=None)
+
+
+def remember(arguments: Sequence[str]) -> None:
+    """Keep the arguments of this run."""
+    _typed.set(tuple(arguments))
+
+
+def command_line() -> str | None:
+    """Give the command as a shell takes it; None where nothing was typed.
+
+    No option takes a secret. Should one have been typed none the less, as part of an address or
+    as the value of a variable that holds one, it is blanked.
+    """
+    arguments = _typed.get()
+    if arguments is None:
+        return None
+    return shlex.join(["calipers", *(_blanked(_utf8(each)) for each in arguments)])
+
+
+def _blanked(argument: str) -> str:
+    for value in filter(None, map(os.environ.get, KEYS)):
+        argument = argument.replace(value, BLANK)
+    return re.sub(r"(?<=://)[^/@\s]*(?=@)", BLANK, argument)
+
+
+def _utf8(argument: str) -> str:
+    """Replace what is no UTF-8, such as bytes in the name of a file."""
+    return os.fsencode(argument).decode("utf-8", "replace")
+
+
+def with_command(comparison: Comparison) -> Comparison:
+    """Keep the command that was typed among the settings of what it found."""
+    return replace(comparison, settings={**comparison.settings, "command": command_line()})

@@ -1,0 +1,71 @@
+"""Files ──► the data that a plot is drawn from, whatever command wrote them."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from calipers.errors import CalipersError, InputError
+from calipers.report.plot_kinds import INPUTS, check_input, kind_of
+
+# What data of another version, or made by hand, may raise while they are drawn
+DAMAGE = (AttributeError, LookupError, TypeError, ValueError)
+
+
+def read_input(path: str, kind: str) -> Mapping[str, Any]:
+    """Read one input of a plot, and refuse what the plot is not drawn from.
+
+    Raises
+    ------
+    InputError
+        Names the file, what it is, and what the plot takes.
+    """
+    place = Path(path)
+    if not place.exists():
+        raise InputError(f"{path}: there is no such file")
+    if place.is_dir():
+        raise InputError(f"{path}: is a folder; the plot {kind!r} takes {_words(kind)}")
+    data = _kept(place) if _is_zip(place) else _json(place, kind)
+    check_input(kind, data, path)
+    found: Mapping[str, Any] = data
+    return found
+
+
+@contextmanager
+def blaming(paths: list[str]) -> Iterator[None]:
+    """Say of data that lack what they should hold that they are damaged."""
+    try:
+        yield
+    except CalipersError:
+        raise
+    except DAMAGE as error:
+        if all(_is_zip(Path(path)) for path in paths):
+            raise
+        raise InputError(
+            f"{', '.join(paths)}: cannot be drawn; is damaged, or from another version: {error!r}"
+        ) from error
+
+
+def _kept(path: Path) -> Any:
+    from calipers.comparison import Comparison
+
+    return Comparison.load(path).report_data()
+
+
+def _json(path: Path, kind: str) -> Any:
+    from calipers.road.rank_tables import read_file
+
+    if path.suffix.lower() != ".json":
+        raise InputError(f"{path}: is no zip and no .json; the plot {kind!r} takes {_words(kind)}")
+    return read_file(path)[0]
+
+
+def _words(kind: str) -> str:
+    return INPUTS[kind_of(kind).takes]
+
+
+def _is_zip(path: Path) -> bool:
+    return zipfile.is_zipfile(path)
