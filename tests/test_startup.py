@@ -7,7 +7,16 @@ import sys
 
 import pytest
 
-HEAVY = {"torch", "numba", "sklearn", "scipy.stats", "matplotlib", "pyarrow"}
+HEAVY = {
+    "torch",
+    "numba",
+    "sklearn",
+    "scipy.stats",
+    "matplotlib",
+    "plotly",
+    "jinja2",
+    "pyarrow",
+}
 
 
 @pytest.mark.parametrize(
