@@ -139,7 +139,7 @@ def _data(comparison: Comparison, outputs: Outputs, *, per_sample: bool) -> Data
     data = comparison.to_dict(per_sample=per_sample)
     if not outputs.redact:
         return data
-    from calipers.report.html.redacted import without_texts
+    from calipers.report.redacted import without_texts
 
     redacted: Data = without_texts({"comparison": data})["comparison"]
     return redacted

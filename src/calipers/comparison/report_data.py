@@ -15,6 +15,7 @@ from calipers.comparison.model import Comparison
 from calipers.comparison.plain import plain
 from calipers.comparison.samples import Samples
 from calipers.comparison.system import SystemResult
+from calipers.report.redacted import without_texts
 
 if TYPE_CHECKING:
     from calipers.explain import SampleMap
@@ -34,17 +35,18 @@ def report_data(
 ) -> Data:
     """Gather what a report shows; see :meth:`Comparison.report_data`."""
     settings = comparison.settings
-    return {
+    data = {
         "comparison": comparison.to_dict(),
         "command": settings.get("command"),
         "curves": {each.name: _numbers(each.curves) for each in comparison},
         "curve_errors": {each.name: _numbers(each.curve_errors) for each in comparison},
         "correlations": {each.name: dict(each.correlations) for each in comparison},
-        "explanations": {each.name: _explanations(each, redact) for each in comparison},
+        "explanations": {each.name: _explanations(each) for each in comparison},
         "map": _maps(comparison, method),
-        "excerpts": [_excerpts(name, samples, redact) for name, samples in _sets(comparison)],
+        "excerpts": [_excerpts(name, samples) for name, samples in _sets(comparison)],
         "redacted": redact,
     }
+    return without_texts(data) if redact else data
 
 
 def sample_maps(comparison: Comparison, method: Method | None = None) -> dict[str, SampleMap]:
@@ -114,19 +116,17 @@ def _inside(system: SystemResult, view: str, rows: NDArray[np.intp]) -> list[int
     return held
 
 
-def _excerpts(name: str, samples: Samples, redact: bool) -> Data:
-    if redact or samples.texts is None:
+def _excerpts(name: str, samples: Samples) -> Data:
+    if samples.texts is None:
         return {"name": name, "excerpts": None}
     texts = samples.listed or []
     return {"name": name, "excerpts": [texts[row][:EXCERPT] for row in _thinned(len(texts))]}
 
 
-def _explanations(system: SystemResult, redact: bool) -> Data:
+def _explanations(system: SystemResult) -> Data:
     if system.against is None or not system.samples:
         return {}
-    return {
-        view: system.explain(view).to_dict(texts=not redact) for view in system.samples[0].vectors
-    }
+    return {view: system.explain(view).to_dict() for view in system.samples[0].vectors}
 
 
 def _thinned(size: int) -> NDArray[np.intp]:

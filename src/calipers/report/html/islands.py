@@ -1,0 +1,80 @@
+"""Data and scripts inside a page: JSON that cannot end its element, and the policy that guards it.
+
+A sample may hold anything, `</script>` among it. JSON in a page therefore spells every character
+that means something to HTML by its number, and characters that UTF-8 cannot hold are replaced by
+U+FFFD, which a reader sees.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+REPLACED = "\N{REPLACEMENT CHARACTER}"
+_ESCAPED = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+_UNHOLDABLE = re.compile("[\ud800-\udfff]")
+_UNSHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]")
+_ESCAPE = re.compile(r"\\(u[0-9a-f]{4}|.)")
+_NUL = r"\u0000"
+
+
+def island(data: Any) -> str:
+    """Write data as JSON that may stand in a ``script`` element as it is.
+
+    Raises
+    ------
+    ValueError
+        If a number is NaN or infinite.
+
+    Examples
+    --------
+    >>> island({"text": "</script>"})
+    '{"text":"\\\\u003c/script\\\\u003e"}'
+    """
+    text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    text = _UNHOLDABLE.sub(REPLACED, text.translate(_ESCAPED))
+    return _ESCAPE.sub(_without_nul, text) if _NUL in text else text
+
+
+def visible(text: str) -> str:
+    """Replace what HTML may not hold, controls and lone surrogates, by a character that is seen.
+
+    Line breaks and tabs stay.
+
+    Examples
+    --------
+    >>> visible("a\\x00b\\nc") == "a\\N{REPLACEMENT CHARACTER}b\\nc"
+    True
+    """
+    return _UNSHOWN.sub(REPLACED, text)
+
+
+def policy(scripts: Iterable[str]) -> str:
+    """Write the Content-Security-Policy under which these inline scripts run, and nothing else.
+
+    No request leaves the page, and no text of it can become a script.
+    """
+    allowed = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    rules = {
+        "default-src": "'none'",
+        "script-src": allowed or "'none'",
+        "style-src": "'unsafe-inline'",
+        "img-src": "data: blob:",
+        "font-src": "data:",
+        "connect-src": "'none'",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    return "; ".join(f"{name} {sources}" for name, sources in rules.items())
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+
+
+def _without_nul(match: re.Match[str]) -> str:
+    return REPLACED if match[0] == _NUL else match[0]

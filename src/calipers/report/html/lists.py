@@ -1,0 +1,196 @@
+"""Explanations ──► the lists of the page: topics, failures, what is not covered, near copies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from calipers.report.content import Data, views
+from calipers.report.html.texts import Shown, Texts
+from calipers.report.html.wording import count, share, short
+from calipers.report.names import VIEWS, clean, shorten
+from calipers.report.numbers import MISSING
+
+LONGEST_WORD = 200
+"""Cells of a telling word at most; where words have no spaces, one may be a whole text."""
+
+FIRST = 8
+"""Entries of a list that are seen at once; the others open."""
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic: words, shares of both sides, its part of the gap, and texts for it.
+
+    `bar` is its share of the gap beside the largest one, 0 to 100.
+    """
+
+    words: tuple[str, ...]
+    reference: str
+    generated: str
+    expected: str
+    produced: str
+    share: str
+    bar: float
+    uncovered: int | None
+    outside: int | None
+    reference_texts: tuple[Shown, ...] = ()
+    generated_texts: tuple[Shown, ...] = ()
+    missed_texts: tuple[Shown, ...] = ()
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A sample, what was measured of it, and the reference samples to hold it against."""
+
+    sample: Shown
+    measured: str
+    beside: tuple[Shown, ...]
+
+
+@dataclass(frozen=True)
+class ViewLists:
+    """All that one explanation says; counts are None where they were not measured."""
+
+    view: str
+    sees: str
+    n: str
+    m: str
+    k: int
+    summary: tuple[str, ...]
+    missed: tuple[Topic, ...]
+    invented: tuple[Topic, ...]
+    worst: tuple[Failure, ...]
+    worst_count: str
+    uncovered: tuple[Topic, ...]
+    uncovered_count: str
+    copies: tuple[Failure, ...]
+    copies_count: str
+    cells: tuple[Topic, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SystemLists:
+    """The explanations of one system, by view in the order of the run."""
+
+    name: str
+    views: tuple[ViewLists, ...]
+
+
+def system_lists(data: Data, texts: Texts) -> list[SystemLists]:
+    """Give the lists of every system that was explained."""
+    told = data.get("explanations") or {}
+    made = []
+    for system in data["comparison"].get("systems", ()):
+        by_view = told.get(system["name"]) or {}
+        known = [view for view in views(data["comparison"]) if view in by_view]
+        found = tuple(_lists(by_view[view], texts) for view in known)
+        made.append(SystemLists(short(system["name"]), found))
+    return [each for each in made if each.views]
+
+
+def _lists(told: Data, texts: Texts) -> ViewLists:
+    topics = list(told.get("topics") or ())
+    largest = max((t["share"] or 0.0 for t in topics), default=0.0)
+
+    def chosen(keep: Callable[[Data], bool]) -> tuple[Topic, ...]:
+        return tuple(_topic(topic, texts, largest) for topic in topics if keep(topic))
+
+    uncovered = sorted(
+        (t for t in topics if t.get("uncovered")), key=lambda t: t["uncovered"], reverse=True
+    )
+    return ViewLists(
+        view=clean(told["view"]),
+        sees=VIEWS.get(told["view"], ""),
+        n=count(told.get("n")),
+        m=count(told.get("m")),
+        k=told.get("k") or 0,
+        summary=tuple(_summary(told)),
+        missed=chosen(lambda topic: topic["direction"] == "under"),
+        invented=chosen(lambda topic: topic["direction"] == "over"),
+        worst=tuple(_outlier(each, texts) for each in told.get("outside") or ()),
+        worst_count=count(told.get("outside_count")),
+        uncovered=tuple(_topic(topic, texts, largest) for topic in uncovered),
+        uncovered_count=count(told.get("uncovered_count")),
+        copies=tuple(_copy(each, texts) for each in told.get("copies") or ()),
+        copies_count=count(told.get("copies_count")),
+        cells=tuple(_cell(each, told) for each in told.get("cells") or ()),
+        notes=tuple(clean(note) for note in told.get("notes") or ()),
+    )
+
+
+def _summary(told: Data) -> Iterator[str]:
+    """Say the counts in sentences."""
+    n, m = told.get("n"), told.get("m")
+    sizes = {"outside_count": m, "uncovered_count": n, "copies_count": m}
+    words = {
+        "outside_count": "generated samples lie outside the reference's support",
+        "uncovered_count": "reference samples are covered by no generated sample",
+        "copies_count": "generated samples are near copies of a reference sample",
+    }
+    for key, size in sizes.items():
+        found = told.get(key)
+        if found is not None and size:
+            yield f"{count(found)} of {count(size)} {words[key]} ({share(found / size)})"
+
+
+def _topic(topic: Data, texts: Texts, largest: float) -> Topic:
+    part = topic.get("share")
+    return Topic(
+        words=tuple(shorten(clean(word), LONGEST_WORD) for word in topic.get("words") or ()),
+        reference=count(topic.get("reference")),
+        generated=count(topic.get("generated")),
+        expected=share(topic.get("expected")),
+        produced=share(topic.get("produced")),
+        share=share(part),
+        bar=round(100 * part / largest, 1) if part and largest > 0 else 0.0,
+        uncovered=topic.get("uncovered"),
+        outside=topic.get("outside"),
+        reference_texts=_shown(topic.get("reference_medoids"), texts),
+        generated_texts=_shown(topic.get("generated_medoids"), texts),
+        missed_texts=_shown(topic.get("missed_samples"), texts),
+    )
+
+
+def _cell(cell: Data, told: Data) -> Topic:
+    """A cell without its texts: topics show theirs, and cells lie within topics."""
+    largest = max((each["share"] or 0.0 for each in told["cells"]), default=0.0)
+    return _topic({**cell, **NO_TEXTS}, Texts(0), largest)
+
+
+NO_TEXTS: Mapping[str, Any] = {
+    "reference_medoids": (),
+    "generated_medoids": (),
+    "missed_samples": (),
+}
+
+
+def _outlier(outlier: Data, texts: Texts) -> Failure:
+    realism, k = outlier.get("realism"), outlier.get("first_k")
+    parts = [
+        f"realism {realism:.2f}" if realism is not None else "",
+        f"first inside at k = {k}" if k else "",
+    ]
+    beside = tuple(_near(each, texts) for each in outlier.get("nearest") or ())
+    return Failure(texts.shown(outlier), "; ".join(filter(None, parts)), beside)
+
+
+def _copy(copy: Data, texts: Texts) -> Failure:
+    source = copy.get("source")
+    beside = (texts.shown(source),) if source else ()
+    return Failure(texts.shown(copy), f"distance {_distance(copy)}", beside)
+
+
+def _near(sample: Data, texts: Texts) -> Shown:
+    return texts.shown(sample, says=f"distance {_distance(sample)}")
+
+
+def _distance(sample: Data) -> str:
+    distance = sample.get("distance")
+    return MISSING if distance is None else f"{distance:.3f}"
+
+
+def _shown(samples: Sequence[Data] | None, texts: Texts) -> tuple[Shown, ...]:
+    return tuple(texts.shown(sample) for sample in samples or ())

@@ -1,0 +1,55 @@
+// How much each topic adds to the gap: bars to the right for what a system has too much of.
+(function () {
+  "use strict";
+  const kit = (window.calipersPictures = window.calipersPictures || {});
+
+  (kit.charts = kit.charts || {}).topics = {
+    part: "topics",
+    missing: "No topics were told apart in this run.",
+    choices: [{ label: "System", of: (topics, data) => data.systems[topics.system], key: (topics) => topics.system }],
+    height: (topics) => 96 + 30 * topics.bars.length,
+    draw,
+    note,
+  };
+
+  function draw(topics, data, state, host) {
+    const colour = kit.seriesVariable(topics.system);
+    const words = kit.narrow(host) ? 2 : 4;
+    const labels = topics.bars.map((bar, place) => kit.escape(bar.words.slice(0, words).join(", ") || `topic ${place + 1}`));
+    const places = topics.bars.map((_, place) => place);
+    const over = (bar) => bar.share >= 0;
+    const trace = {
+      type: "bar",
+      orientation: "h",
+      x: topics.bars.map((bar) => 100 * bar.share),
+      y: places,
+      marker: {
+        color: topics.bars.map((bar) => kit.colour(colour, over(bar) ? 0.9 : 0.25)),
+        line: { color: kit.colour(colour), width: 1.4 },
+      },
+      text: topics.bars.map(told),
+      textposition: "none",
+      hovertemplate: "%{text}<extra></extra>",
+    };
+    const reach = 108 * Math.max(...topics.bars.map((bar) => Math.abs(bar.share)), 0.01);
+    const across = {
+      title: kit.narrow(host) ? "← missed · share · invented →" : "← has too little · share of the gap · has too much →",
+      range: [-reach, reach],
+      ticksuffix: " %",
+      zeroline: true,
+      zerolinecolor: kit.colour(kit.variable("ink")),
+    };
+    const up = { title: "", tickvals: places, ticktext: labels, autorange: "reversed", showgrid: false, ticks: "", fixedrange: true };
+    return { traces: [trace], layout: kit.layout(host, across, up, { bargap: 0.35 }) };
+  }
+
+  function told(bar) {
+    const rows = [0, 4].map((from) => bar.words.slice(from, from + 4).map(kit.escape).join(", ")).filter(Boolean);
+    const share = `${kit.percent(Math.abs(bar.share))} of the gap`;
+    return [...rows, share, `reference ${kit.percent(bar.expected)}, generated ${kit.percent(bar.produced)}`].join("<br>");
+  }
+
+  function note(topics, data) {
+    return `Topics by their telling words. Filled bars to the right: ${data.systems[topics.system]} has more of the topic than the reference; pale bars to the left: less. Their lengths, regardless of side, add up to the frontier integral.`;
+  }
+})();

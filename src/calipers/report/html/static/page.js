@@ -1,0 +1,248 @@
+// What the page itself does: sorting, theme, copying, signatures, tabs of systems, choice of view.
+(function () {
+  "use strict";
+  const root = document.documentElement;
+  const all = (selector, from = document) => Array.from(from.querySelectorAll(selector));
+  root.classList.add("scripted");
+
+  // --- theme: kept where the browser lets a file keep anything -------------------------------
+  const THEME = "calipers-theme";
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const kept = (act) => { try { return act(window.localStorage); } catch { return null; } };
+  const shown = () => root.dataset.theme || (dark.matches ? "dark" : "light");
+  const themed = () => document.dispatchEvent(new Event("calipers:theme"));
+
+  function startTheme() {
+    const button = document.getElementById("theme");
+    const name = () => { button.textContent = shown() === "dark" ? "Light" : "Dark"; button.setAttribute("aria-label", `${button.textContent} colours`); };
+    const set = (theme) => { if (theme === "dark" || theme === "light") root.dataset.theme = theme; name(); themed(); };
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      const next = shown() === "dark" ? "light" : "dark";
+      kept((storage) => storage.setItem(THEME, next));
+      set(next);
+    });
+    dark.addEventListener("change", () => { name(); themed(); });
+    set(kept((storage) => storage.getItem(THEME)));
+  }
+
+  // --- sorting: best first, then the other way; what has no value stays last -----------------
+  function startSorting(table) {
+    const heads = all("th[data-direction]", table);
+    const place = (head) => head.parentElement.cells.length && Array.from(head.parentElement.cells).indexOf(head);
+    heads.forEach((head) => head.querySelector("button").addEventListener("click", () => {
+      const first = head.dataset.direction === "higher" ? "descending" : "ascending";
+      const other = first === "ascending" ? "descending" : "ascending";
+      const order = head.getAttribute("aria-sort") === first ? other : first;
+      heads.forEach((each) => each.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", order);
+      sort(table.querySelector("tbody[data-sorted]"), place(head), order === "ascending" ? 1 : -1);
+    }));
+  }
+
+  function value(row, column) {
+    const cell = row.cells[column];
+    if (column === 0) return cell.textContent.trim();
+    const number = Number.parseFloat(cell.dataset.value === undefined ? cell.textContent : cell.dataset.value);
+    return Number.isNaN(number) ? null : number;
+  }
+
+  function sort(body, column, sign) {
+    const rows = all("tr", body).map((row) => ({ row, key: value(row, column) }));
+    rows.sort((a, b) => {
+      if (a.key === null || b.key === null) return (a.key === null) - (b.key === null);
+      return sign * (typeof a.key === "string" ? a.key.localeCompare(b.key, undefined, { numeric: true }) : a.key - b.key);
+    });
+    body.append(...rows.map((each) => each.row));
+  }
+
+  // --- signatures: the line behind a value ----------------------------------------------------
+  function startSignatures() {
+    const line = document.getElementById("signature");
+    all("a.value").forEach((link) => link.addEventListener("click", (event) => {
+      const found = document.getElementById(link.hash.slice(1));
+      if (!found || !line) return;
+      event.preventDefault();
+      all("a.value[aria-current]").forEach((each) => each.removeAttribute("aria-current"));
+      link.setAttribute("aria-current", "true");
+      line.querySelector("code").textContent = found.querySelector("dd").textContent;
+      line.hidden = false;
+    }));
+    if (line) line.setAttribute("aria-live", "polite");
+  }
+
+  // --- copying: a page opened as a file may have no clipboard ---------------------------------
+  function startCopying(button) {
+    const words = button.textContent;
+    const tell = (done) => {
+      button.textContent = done ? "Copied" : "Select and copy";
+      setTimeout(() => { button.textContent = words; }, 2000);
+    };
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      const source = document.querySelector(button.dataset.copy);
+      try {
+        await navigator.clipboard.writeText(source.textContent);
+        tell(true);
+      } catch {
+        tell(copiedBySelection(source));
+      }
+    });
+  }
+
+  function copiedBySelection(source) {
+    const range = document.createRange();
+    range.selectNodeContents(source);
+    window.getSelection().removeAllRanges();
+    window.getSelection().addRange(range);
+    return Boolean(document.execCommand && document.execCommand("copy"));
+  }
+
+  // --- long texts open and close --------------------------------------------------------------
+  function startFolding(text) {
+    const button = document.createElement("button");
+    const name = () => {
+      const folded = text.classList.contains("folded");
+      button.textContent = folded ? "Whole text" : "Less";
+      button.setAttribute("aria-expanded", String(!folded));
+    };
+    button.type = "button";
+    button.className = "small unfold";
+    button.addEventListener("click", () => { text.classList.toggle("folded"); name(); });
+    name();
+    text.after(button);
+  }
+
+  // --- systems as tabs, views as a choice above them ------------------------------------------
+  function startTabs(box) {
+    const panels = all(":scope > .system", box);
+    const tabs = panels.map((panel, i) => tab(panel, i));
+    const list = document.createElement("div");
+    list.setAttribute("role", "tablist");
+    list.setAttribute("aria-label", "Systems");
+    list.className = "tabs";
+    list.append(...tabs);
+    const select = (i, { focus = false, link = false } = {}) => {
+      tabs.forEach((each, j) => {
+        each.setAttribute("aria-selected", String(i === j));
+        each.tabIndex = i === j ? 0 : -1;
+        panels[j].hidden = i !== j;
+      });
+      if (focus) tabs[i].focus();
+      if (link) remember(panels[i].id);
+    };
+    tabs.forEach((each, i) => each.addEventListener("click", () => select(i, { link: true })));
+    list.addEventListener("keydown", (event) => {
+      const next = moved(event.key, tabs.findIndex((each) => each.tabIndex === 0), tabs.length);
+      if (next === null) return;
+      event.preventDefault();
+      select(next, { focus: true, link: true });
+    });
+    const bar = document.createElement("div");
+    bar.className = "choices";
+    bar.append(list, ...viewChoice(box));
+    box.prepend(bar);
+    select(0);
+    return (element) => {
+      const panel = panels.findIndex((each) => each.contains(element));
+      if (panel >= 0) select(panel);
+    };
+  }
+
+  function tab(panel, i) {
+    const made = document.createElement("button");
+    const title = panel.querySelector("h3");
+    made.type = "button";
+    made.id = `tab-${i + 1}`;
+    made.setAttribute("role", "tab");
+    made.setAttribute("aria-controls", panel.id);
+    made.className = "series";
+    made.style.setProperty("--mark", panel.style.getPropertyValue("--mark"));
+    made.append(...Array.from(title.childNodes, (node) => node.cloneNode(true)));
+    panel.setAttribute("role", "tabpanel");
+    panel.setAttribute("aria-labelledby", made.id);
+    panel.tabIndex = 0;
+    title.classList.add("hidden");
+    return made;
+  }
+
+  function moved(key, now, count) {
+    const steps = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: count - 1 };
+    return key in steps ? (steps[key] + count) % count : null;
+  }
+
+  let showView = () => undefined;
+
+  function viewChoice(box) {
+    const parts = all(".of-view", box);
+    const names = [...new Set(parts.map((part) => part.dataset.name))];
+    if (names.length < 2) return [];
+    const group = document.createElement("div");
+    group.setAttribute("role", "group");
+    group.setAttribute("aria-label", "View");
+    group.className = "segments";
+    const buttons = names.map((name) => viewButton(name));
+    showView = (name) => {
+      parts.forEach((part) => { part.hidden = part.dataset.name !== name; });
+      buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(names[i] === name)));
+    };
+    group.append(...buttons);
+    showView(names[0]);
+    return [group];
+  }
+
+  function viewButton(name) {
+    const button = document.createElement("button");
+    const word = document.createElement("bdi");
+    word.textContent = name;
+    button.type = "button";
+    button.append(word);
+    button.addEventListener("click", () => showView(name));
+    return button;
+  }
+
+  // --- links into what is hidden ---------------------------------------------------------------
+  function remember(id) {
+    try { window.history.replaceState(null, "", `#${id}`); } catch { /* a file may not do so */ }
+  }
+
+  function follow(selectTab) {
+    const target = document.getElementById(window.location.hash.slice(1));
+    if (!target) return;
+    selectTab(target);
+    const part = target.closest(".of-view");
+    if (part) showView(part.dataset.name);
+    for (let each = target; each; each = each.parentElement) if (each.tagName === "DETAILS") each.open = true;
+    target.scrollIntoView({ behavior: "instant" });
+  }
+
+  // --- plotly: several MB of script, run when the first chart is drawn -------------------------
+  function startPlotly() {
+    const source = document.getElementById("plotly-source");
+    if (!source) return;
+    const load = () => {
+      const script = document.createElement("script");
+      delete window.Plotly;
+      script.textContent = source.textContent;
+      document.head.append(script);
+      source.remove();
+      return window.Plotly;
+    };
+    window.Plotly = new Proxy({}, { get: (_, name) => load()[name] });
+  }
+
+  function start() {
+    const box = document.getElementById("tabbed");
+    const selectTab = box ? startTabs(box) : () => undefined;
+    all("table[data-sortable]").forEach(startSorting);
+    all("[data-copy]").forEach(startCopying);
+    all(".text.folded").forEach(startFolding);
+    startSignatures();
+    startPlotly();
+    startTheme();
+    window.addEventListener("hashchange", () => follow(selectTab));
+    follow(selectTab);
+  }
+
+  start();
+})();

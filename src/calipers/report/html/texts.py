@@ -1,0 +1,114 @@
+"""Texts of samples for a page: cut alike where they would make it too large, the length told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from calipers.report.content import Data
+from calipers.report.html.islands import visible
+
+LONGEST = 20_000
+"""Characters of a text that are shown at most."""
+SHORTEST = 400
+"""Characters that are shown of every text, however many there are."""
+LARGEST = 11_500_000
+"""Bytes that a page should not pass, texts, pictures, scripts and all."""
+LEAST_ROOM = 1_000_000
+"""Bytes that the listed texts may take, whatever the pictures take."""
+MARKUP = 400
+"""Bytes around a text, about."""
+FOLDED = 420
+"""Characters above which a text is folded until a person opens it."""
+LINES = 7
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A sample as the page shows it.
+
+    Attributes
+    ----------
+    row
+        Its place in its set, from 0.
+    text
+        What is shown of its text; None where there is none.
+    cut
+        How much of it that is, in words; empty for all.
+    folded
+        Whether it is long enough to be folded.
+    says
+        What was measured of it.
+    """
+
+    row: int
+    text: str | None
+    cut: str = ""
+    folded: bool = False
+    says: str = ""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """How texts are shown: at most `longest` characters of each."""
+
+    longest: int = LONGEST
+
+    def shown(self, sample: Data, *, says: str = "") -> Shown:
+        """Give a sample as it is shown."""
+        text = sample.get("text")
+        if text is None:
+            return Shown(sample["row"], None, says=says)
+        start = visible(text[: self.longest])
+        cut = f"first {len(start):,} of {len(text):,} characters" if text[self.longest :] else ""
+        folded = len(start) > FOLDED or start.count("\n") >= LINES
+        return Shown(sample["row"], start, cut, folded, says)
+
+
+def fitting(explanations: Data, *, taken: int = 0) -> Texts:
+    """Choose how much of each text is shown, so that all of them fit a page.
+
+    `taken` tells how many bytes the rest of the page takes.
+    """
+    texts = [text[:LONGEST] for text in _listed(explanations)]
+    letters = sum(map(len, texts))
+    weight = sum(map(_weight, texts)) / letters if letters else 1.0
+    room = max(LEAST_ROOM, LARGEST - taken - MARKUP * len(texts))
+    return Texts(_fair(sorted(map(len, texts)), int(room / weight)))
+
+
+def _fair(sizes: Sequence[int], budget: int) -> int:
+    """Find the length at which texts are cut: short ones leave what they save to the others.
+
+    Examples
+    --------
+    >>> _fair([10, 700, 5000], 2710)
+    2000
+    """
+    left = budget
+    for place, size in enumerate(sizes):
+        room = left // (len(sizes) - place)
+        if size > room:
+            return min(LONGEST, max(SHORTEST, room))
+        left -= size
+    return LONGEST
+
+
+def _weight(text: str) -> int:
+    """Bytes of a text in a page, where a quotation mark takes five."""
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+    return size + 4 * sum(map(text.count, "'\"&<>"))
+
+
+def _listed(value: Any) -> Iterator[str]:
+    """Give every text that is listed; those of cells are not."""
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            if key == "text" and isinstance(each, str):
+                yield each
+            elif key != "cells":
+                yield from _listed(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _listed(each)

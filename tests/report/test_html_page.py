@@ -1,0 +1,453 @@
+"""The page as a whole: what stands in it, that nothing in it runs, that it is always the same."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import hashlib
+import json
+import re
+import time
+from collections.abc import Callable
+from html.parser import HTMLParser
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from calipers.errors import MissingExtraError
+from calipers.report.html import html_page
+from calipers.report.html.page import Pictures
+
+Data = dict[str, Any]
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "{{ 7 * 7 }}{% raw %}{# no #}",
+    "\"'><b onclick='alert(1)'>",
+    "<!--<script>",
+    "]]></style></textarea></title>",
+    "nul \x00 bell \x07 line \x0b",
+    "\u202eright to left\u2066",
+    "lone \ud800 surrogate \udfff",
+    "\u2028\u2029\ufffe",
+    "a|b\\c$d_e%f`g`",
+    "&lt;b&gt; &amp;amp;",
+    "javascript:alert(1)",
+]
+
+
+class Reader(HTMLParser):
+    """Reads a page back: its elements with their attributes, its texts, what its scripts hold."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.closed: list[str] = []
+        self.inside: list[tuple[str, dict[str, str | None], str]] = []
+        self.text = ""
+        self.raw = False
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag in ("script", "style"):
+            self.inside.append((tag, dict(attrs), ""))
+            self.raw = True
+
+    def handle_endtag(self, tag: str) -> None:
+        self.closed.append(tag)
+        self.raw = False
+
+    def handle_data(self, data: str) -> None:
+        if self.raw:
+            tag, attrs, before = self.inside.pop()
+            self.inside.append((tag, attrs, before + data))
+        else:
+            self.text += data
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attrs for name, attrs in self.elements if name == tag]
+
+    def island(self, name: str) -> Any:
+        return json.loads(_one([d for t, a, d in self.inside if a.get("id") == name]))
+
+
+def _one(found: list[Any]) -> Any:
+    assert len(found) == 1
+    return found[0]
+
+
+def sample(row: int, text: str | None, **more: Any) -> Data:
+    return {"row": row, "text": text, **more}
+
+
+def region(words: list[str], direction: str, share: float, text: Callable[[str], str]) -> Data:
+    return {
+        "words": words,
+        "reference": 40,
+        "generated": 4,
+        "expected": 0.08,
+        "produced": 0.008,
+        "contribution": share / 10,
+        "share": share,
+        "direction": direction,
+        "uncovered": 7,
+        "outside": 2,
+        "cells": [1],
+        "reference_medoids": [sample(1, text("reference medoid"))],
+        "generated_medoids": [sample(2, text("generated medoid"))],
+        "missed_samples": [sample(3, text("missed sample"))],
+    }
+
+
+def explanation(view: str, text: Callable[[str], str]) -> Data:
+    worst = [
+        sample(9, text("worst"), realism=0.7, first_k=5)
+        | {"nearest": [sample(4, text("nearest"), distance=0.5)]}
+    ]
+    copied = [sample(5, text("copy"), distance=0.1, source=sample(6, text("source")))]
+    topics = [
+        region(["goal", "cup"], "under", 0.5, text),
+        region(["stocks"], "over", 0.25, text),
+    ]
+    return {
+        "view": view,
+        "n": 500,
+        "m": 500,
+        "k": 4,
+        "score": 0.1,
+        "topics": topics,
+        "cells": topics,
+        "outside": worst,
+        "outside_count": 31,
+        "uncovered_count": 62,
+        "copies": copied,
+        "copies_count": 1,
+        "notes": [],
+    }
+
+
+def report(data: Data, text: Callable[[str], str] = str) -> Data:
+    """Report data around a comparison, every text made by `text` from what it is."""
+    names = [each["name"] for each in data["systems"]]
+    views = data["settings"]["views"]
+    sets = [("human", "reference"), *((name, "generated") for name in names)]
+    place = {"rows": [0, 1], "x": [0.0, 1.0], "y": [0.5, 0.25]}
+    mapped = [
+        {"name": name, "role": role, **place, "inside": None if role == "reference" else [1, 0]}
+        for name, role in sets
+    ]
+    return {
+        "comparison": data,
+        "command": "calipers compare -r human.jsonl a.jsonl --html report.html",
+        "curves": {name: {"prd": [[0.0, 1.0], [1.0, 0.0]]} for name in names},
+        "curve_errors": {},
+        "correlations": {},
+        "explanations": {name: {v: explanation(v, text) for v in views} for name in names},
+        "map": {
+            view: {"method": "pca", "explained": [0.1, 0.05], "sets": mapped} for view in views
+        },
+        "excerpts": [{"name": n, "excerpts": [text("excerpt"), text("other")]} for n, _ in sets],
+        "redacted": False,
+    }
+
+
+@pytest.fixture
+def light(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave plotly out where it is not looked at; it is 5 MB."""
+    monkeypatch.setattr(Pictures, "plotly", property(lambda self: "var Plotly;"))
+
+
+@pytest.fixture
+def full(four_sure: Data) -> Data:
+    """A report with everything: four systems, intervals, floors, tests, advice, explanations."""
+    return report(four_sure)
+
+
+def test_the_page_has_every_part(full: Data) -> None:
+    page = Reader(html_page(full))
+    ids = {attrs["id"] for _, attrs in page.elements if attrs.get("id")}
+    parts = {"scores", "plane", "curves", "map", "topics", "samples", "certainty", "run"}
+    assert parts | {"signature", "signatures", "command", "floor", "pairs", "advice"} <= ids
+    assert "frontiers" not in ids
+    pictures = [attrs["data-picture"] for attrs in page.all("div") if "data-picture" in attrs]
+    assert pictures == ["plane", "curves", "map", "topics"]
+    assert [tag for tag, _ in page.elements if tag == "h1"] == ["h1"]
+
+
+def test_ids_are_unique_and_links_lead_to_them(full: Data, light: None) -> None:
+    page = Reader(html_page(full))
+    ids = [attrs["id"] for _, attrs in page.elements if attrs.get("id")]
+    assert len(ids) == len(set(ids))
+    links = [attrs["href"] or "" for attrs in page.all("a")]
+    assert all(link.startswith("#") and link[1:] in ids for link in links)
+    spoken = [attrs.get("aria-labelledby") for _, attrs in page.elements]
+    assert {each for each in spoken if each} <= set(ids)
+
+
+def test_headings_go_down_one_level_at_a_time(full: Data, light: None) -> None:
+    levels = [
+        int(tag[1]) for tag, _ in Reader(html_page(full)).elements if re.match("h[1-6]$", tag)
+    ]
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_elements_are_closed_in_order(full: Data, light: None) -> None:
+    void = {"meta", "br", "img", "input", "col", "hr", "link"}
+    page = Reader(html_page(full))
+    opened = [tag for tag, _ in page.elements if tag not in void]
+    assert sorted(opened) == sorted(page.closed)
+
+
+def test_scores_sort_by_buttons_in_their_heads(full: Data, light: None) -> None:
+    page = html_page(full)
+    heads = re.findall(r'<th scope="col"[^>]*data-direction="(\w+)"><button', page)
+    assert heads == ["name", "higher", "higher", *["higher"] * 8]
+    rows = re.findall(r'<tr data-system="(\d)">(.*?)</tr>', page, re.DOTALL)
+    assert [place for place, _ in rows] == ["1", "2", "3", "4"]
+    value = full["comparison"]["systems"][0]["scores"]["recall"]["value"]
+    assert f'data-value="{value}"' in rows[0][1]
+
+
+def test_every_value_leads_to_its_own_signature(full: Data, light: None) -> None:
+    scores = full["comparison"]["systems"]
+    for row, each in enumerate(scores):
+        for key, one in each["scores"].items():
+            one["signature"] = f"signature of {row} {key}"
+    page = html_page(full)
+    links = re.findall(r'class="value" href="#([\w-]+)"', page)
+    lines = dict(re.findall(r'<div id="(signature-[\w-]+)">.*?<dd><code>(.*?)</code>', page))
+    asked = [
+        f"signature of {row} {key}" for row, each in enumerate(scores) for key in each["scores"]
+    ]
+    assert [lines[link] for link in links] == asked
+
+
+def test_the_table_says_what_the_terminal_says(full: Data, light: None) -> None:
+    page = Reader(html_page(full)).text
+    for words in ("noise floor", "2x950", "* best of its column", "not distinguishable"):
+        assert words in page
+    assert "adjusted by Holm over" in page
+
+
+def test_explanations_show_texts_beside_each_other(full: Data, light: None) -> None:
+    page = html_page(full)
+    for text in ("worst", "nearest", "reference medoid", "missed sample", "copy", "source"):
+        assert page.count(f'dir="auto">{text}</div>') >= 8, text
+    assert "31 of 500 generated samples lie outside" in page
+    assert "reference 8 %" in page
+    assert "50 % of the gap" in page
+
+
+def test_an_empty_text_is_told(full: Data, light: None) -> None:
+    full["explanations"]["model_a"]["meaning"]["outside"][0]["text"] = ""
+    assert '<em class="empty">empty</em>' in html_page(full)
+
+
+def test_a_huge_text_is_cut_and_its_length_told(full: Data, light: None) -> None:
+    full["explanations"]["model_a"]["meaning"]["outside"][0]["text"] = "x" * 1_000_000
+    page = html_page(full)
+    assert "first 20,000 of 1,000,000 characters" in page
+    assert "x" * 20_000 in page
+    assert "x" * 20_001 not in page
+
+
+def test_scripts_match_the_policy(full: Data) -> None:
+    text = html_page(full)
+    page = Reader(text)
+    rules = page.all("meta")[1]["content"] or ""
+    assert text.index("Content-Security-Policy") < text.index("<title>")
+    run = [d for t, attrs, d in page.inside if t == "script" and attrs.get("type") is None]
+    source = [d for t, attrs, d in page.inside if attrs.get("id") == "plotly-source"]
+    hashes = [
+        base64.b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in run + source
+    ]
+    allowed = re.search(r"script-src ([^;]*)", rules)
+    assert allowed is not None
+    assert sorted(allowed[1].split()) == sorted(f"'sha256-{each}'" for each in hashes)
+    assert len(source[0]) > 1_000_000
+    assert "default-src 'none'" in rules
+    assert "connect-src 'none'" in rules
+    assert "unsafe-eval" not in rules
+    assert "'unsafe-inline'" not in allowed[1]
+
+
+def test_nothing_is_asked_of_the_network(full: Data, light: None) -> None:
+    page = Reader(html_page(full))
+    assert not [a for _, a in page.elements if "src" in a or "action" in a or "srcset" in a]
+    assert not page.all("link")
+    styles = "".join(data for tag, _, data in page.inside if tag == "style")
+    assert "url(" not in styles
+    assert "@import" not in styles
+
+
+def test_the_same_data_give_the_same_bytes(full: Data) -> None:
+    before = copy.deepcopy(full)
+    assert html_page(full) == html_page(copy.deepcopy(full))
+    assert full == before
+
+
+def test_plotly_comes_only_with_charts(make: dict[str, Callable[..., Data]]) -> None:
+    data = make["comparison"]([make["system"]("a", {"mauve_star": make["score"](0.9)})])
+    bare = {"comparison": data, "command": None, "redacted": False}
+    page = html_page(bare)
+    assert len(page) < 200_000
+    assert 'id="plotly-source"' not in page
+    assert "made from Python" in page
+
+
+def test_a_missing_package_is_named(full: Data, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    for package in ("jinja2", "plotly.offline"):
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, package, None)
+            with pytest.raises(MissingExtraError, match=r"pip install 'calipers\[report\]'"):
+                html_page(full)
+
+
+def _shape(page: str) -> list[tuple[str, list[str]]]:
+    return [(tag, sorted(attrs)) for tag, attrs in Reader(page).elements]
+
+
+def _everywhere(data: Data, text: str) -> Data:
+    """Put a text into every place of report data that a person can write to, names included."""
+    systems = data["comparison"]["systems"]
+    names = {each["name"]: f"{row}{text}" for row, each in enumerate(systems)}
+    changed = copy.deepcopy(data)
+    comparison = changed["comparison"]
+    for each in [comparison["reference"], *comparison["systems"]]:
+        each["name"] = names.get(each["name"], text)
+        each["source"] = text
+        each["warnings"] = [text]
+        each["content_hash"] = text
+        for one in each["scores"].values():
+            one["signature"] = text
+    for test in comparison.get("tests", ()):
+        test["a"], test["b"] = names.get(test["a"], test["a"]), names.get(test["b"], test["b"])
+    for advice in comparison.get("advice", ()):
+        advice["system"] = names[advice["system"]]
+    comparison["warnings"] = [text]
+    comparison["settings"] |= {"embedder": text, f"x{text}": text}
+    comparison["calipers"] = text
+    changed["command"] = text
+    for field in ("curves", "explanations"):
+        changed[field] = {names[name]: value for name, value in changed[field].items()}
+    for one in changed["map"].values():
+        one["sets"] = [{**s, "name": names.get(s["name"], text)} for s in one["sets"]]
+    for views in changed["explanations"].values():
+        for told in views.values():
+            told["notes"] = [text]
+            for topic in told["topics"]:
+                topic["words"] = [text for _ in topic["words"]]
+    return changed
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_words_anywhere_leave_the_page_as_it_is(
+    four_sure: Data, text: str, light: None
+) -> None:
+    plain = html_page(_everywhere(report(four_sure, lambda what: "harmless"), "harmless"))
+    page = html_page(_everywhere(report(four_sure, lambda what: text), text))
+    assert _shape(page) == _shape(plain)
+    assert not [a for _, a in Reader(page).elements if any(name.startswith("on") for name in a)]
+    page.encode("utf-8")
+    assert "\x00" not in page
+    excerpts = Reader(page).island("data-map")["sets"][0]["excerpts"]
+    seen = re.sub("[\x00\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", text)
+    assert excerpts == [seen, seen]
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.text(st.characters(codec=None), min_size=1, max_size=40))
+def test_any_text_stays_a_text(light: None, two_systems: Data, text: str) -> None:
+    page = html_page(_everywhere(report(two_systems, lambda what: text), text))
+    plain = html_page(_everywhere(report(two_systems, lambda what: "harmless"), "harmless"))
+    assert _shape(page) == _shape(plain)
+    page.encode("utf-8")
+
+
+def test_a_system_may_be_called_as_the_reference(make: dict[str, Any], light: None) -> None:
+    scores = make["both_views"](*[0.5] * 8)
+    data = report(
+        make["comparison"]([make["system"](name, scores) for name in ("reference", "human")])
+    )
+    page = html_page(data)
+    assert page.count('role="tab') == 0
+    assert len(re.findall(r'<section class="system"', page)) == 2
+
+
+def _secret(what: str) -> str:
+    return f"quixotic zeppelins {what.replace(' ', '')} vanquish marmalade"
+
+
+@pytest.mark.parametrize("emptied", [True, False])
+def test_redacted_pages_hold_no_text_and_no_folder(
+    four_sure: Data, emptied: bool, light: None
+) -> None:
+    text = "the juxtaposed obelisk hums"
+    language = {"generated_foreign": 0.1, "expected": 0.0, "example": text}
+    four_sure["systems"][0]["confounders"] = {"language": language}
+    four_sure["systems"][0]["warnings"] = [f"rare words, such as {text!r}: leave them out"]
+    four_sure["systems"][0]["source"] = "/home/jane/secret runs/a.jsonl"
+    four_sure["systems"][1]["source"] = "runs/private/b.jsonl"
+    four_sure["systems"][1]["warnings"] = ["runs/private/b.jsonl: 3 empty texts"]
+    four_sure["warnings"] = ["kept in /home/jane/.cache/x.bin", "groups 'Sci/Tech' are few"]
+    data = report(four_sure, _secret) | {"redacted": True}
+    data["command"] = "calipers compare -r '/home/jane/secret runs/p.jsonl' A=runs/private/a.jsonl"
+    if emptied:
+        data["explanations"] = json.loads(
+            re.sub(r'"text": "[^"]*"', '"text": null', json.dumps(data["explanations"]))
+        )
+        data["excerpts"] = [{"name": each["name"], "excerpts": None} for each in data["excerpts"]]
+    page = html_page(data)
+    for word in ("quixotic", "zeppelins", "vanquish", "marmalade", "juxtaposed", "obelisk"):
+        assert word not in page
+    for folder in ("jane", "secret", "private", "/home"):
+        assert folder not in page
+    assert "The texts of the samples were left out" in page
+    assert "calipers compare -r p.jsonl A=a.jsonl" in page
+    assert "generated row 9" in page
+    for kept in ("a.jsonl", "b.jsonl: 3 empty texts", "x.bin", "Sci/Tech", "goal", "stocks"):
+        assert kept in page
+    assert all(each["excerpts"] is None for each in Reader(page).island("data-map")["sets"])
+
+
+def _large(data: Data, length: int) -> Data:
+    """Four systems of 4,000 texts, lists as long as they get."""
+    words = "some words of a story that goes on and on, it's what stories do; ".ljust(70, ".")
+    long = (words * (length // 70 + 1))[:length]
+    made = report(data, lambda what: f"{what}: {long}")
+    rows = list(range(4000))
+    places = {"rows": rows, "x": [row / 7 % 1 for row in rows], "y": [row / 11 % 1 for row in rows]}
+    for view in made["map"].values():
+        view["sets"] = [{**s, **places, "inside": s["inside"] and [1] * 4000} for s in view["sets"]]
+    for each in made["excerpts"]:
+        each["excerpts"] = [f"{row} {long}"[:200] for row in rows]
+    for views in made["explanations"].values():
+        for told in views.values():
+            told["outside"] = told["outside"] * 50
+            for worst in told["outside"]:
+                worst["nearest"] = worst["nearest"][:1] * 3
+            told["copies"] *= 50
+            topic = told["topics"]
+            told["topics"] = [
+                {**one, **{f: one[f] * 3 for f in ("reference_medoids", "missed_samples")}}
+                for one in topic * 6
+            ]
+    return made
+
+
+@pytest.mark.parametrize("length", [200, 6000])
+def test_a_large_report_is_small_and_soon_made(four_sure: Data, length: int) -> None:
+    data = _large(four_sure, length)
+    began = time.perf_counter()
+    page = html_page(data)
+    assert time.perf_counter() - began < 5
+    assert len(page.encode("utf-8")) < 12_000_000
+    assert ("of 6,007 characters" in page) == (length == 6000)
