@@ -108,3 +108,30 @@ def test_a_reader_that_goes_away_hides_no_failure():
         )
     assert result.returncode == 2
     assert result.stderr == b"calipers: /dev/full: cannot be written: No space left on device\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device here")
+@pytest.mark.parametrize("arguments", [["metrics"], ["metrics", "--json", "-"]])
+def test_a_full_standard_output_is_told_without_a_traceback(arguments):
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(
+            [sys.executable, "-m", "calipers", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=60,
+        )
+    assert result.returncode == 2
+    told = b"calipers: standard output cannot be written: No space left on device\n"
+    assert result.stderr == told
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the shell closes the streams")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams_end_no_command(closed, tmp_path):
+    kept = tmp_path / "kept.json"
+    command = f'"$0" -m calipers metrics --json "$1" {closed}'
+    result = subprocess.run(
+        ["sh", "-c", command, sys.executable, str(kept)], capture_output=True, text=True, timeout=60
+    )
+    assert (result.returncode, "Traceback" in result.stderr) == (0, False)
+    assert kept.stat().st_size > 1000

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 
 import typer
 
-from calipers.cli.streams import write_error
+from calipers.cli.streams import told_of_output, write_error
 from calipers.errors import CalipersError
 
 BAD_INPUT = 2
@@ -31,7 +31,8 @@ def guarded(interrupted: str = STOPPED_UNCACHED) -> Iterator[None]:
     """
     try:
         yield
-        sys.stdout.flush()
+        with told_of_output():
+            sys.stdout.flush()
     except CalipersError as error:
         write_error(f"calipers: {error}")
         _flush()
@@ -46,10 +47,10 @@ def guarded(interrupted: str = STOPPED_UNCACHED) -> Iterator[None]:
 
 
 def _flush() -> None:
-    """Write out what was shown before the error, unless its reader went away."""
+    """Write out what was shown before the error, if it can be written."""
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError:
         _forget_stdout()
 
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import Any, TextIO
 
+from calipers.errors import InputError
+
 PLAIN_WIDTH = 100
 
 _ASCII = str.maketrans(
@@ -32,25 +34,43 @@ _ASCII = str.maketrans(
 )
 
 
-def write(text: str, stream: TextIO | None = None) -> None:
-    """Write lines to a stream (standard output by default), in ASCII where it knows no more."""
-    stream = sys.stdout if stream is None else stream
-    stream.write(encodable(text + "\n", stream))
+def write(text: str) -> None:
+    """Write lines to standard output, in ASCII where it knows no more."""
+    with told_of_output():
+        sys.stdout.write(encodable(text + "\n", sys.stdout))
 
 
 def write_bytes_of(text: str) -> None:
     """Write a text to standard output in UTF-8, whatever the terminal speaks."""
     from calipers.report import utf8
 
-    sys.stdout.flush()
-    sys.stdout.buffer.write(utf8(text))
-    sys.stdout.buffer.flush()
+    with told_of_output():
+        sys.stdout.flush()
+        sys.stdout.buffer.write(utf8(text))
+        sys.stdout.buffer.flush()
+
+
+@contextmanager
+def told_of_output() -> Iterator[None]:
+    """Say plainly that standard output cannot be written, as where a disk is full.
+
+    Raises
+    ------
+    InputError
+        It cannot be written; a reader who went away stays a ``BrokenPipeError``.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InputError(f"standard output cannot be written: {error.strerror}") from error
 
 
 def write_error(text: str) -> None:
     """Write lines to standard error, without characters that could steer a terminal."""
     safe = "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
-    write(safe, sys.stderr)
+    sys.stderr.write(encodable(safe + "\n", sys.stderr))
     sys.stderr.flush()
 
 
@@ -63,7 +83,8 @@ def show_table(data: dict[str, Any], *, details: bool = False) -> None:
     console = Console()
     table = comparison_table(data, details=details)
     if console.is_terminal and _encodes(sys.stdout):
-        console.print(table)
+        with told_of_output():
+            console.print(table)
     else:
         write(plain_text(data, width=line_width(), details=details))
 
