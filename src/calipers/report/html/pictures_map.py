@@ -43,7 +43,8 @@ def map_data(data: Data) -> dict[str, Any]:
         ``redacted``; ``longest``, the characters of an excerpt at most; ``sets``, the reference
         first, each with ``name``, ``role``, ``series`` (its place among the systems, None for the
         reference), ``rows`` (None where they are 0, 1, 2 …) and ``excerpts`` (None where there
-        are none); and ``views``, each with ``name``, what it ``sees``, ``method``, ``explained``, ``width`` and ``height`` of the map in steps, and by
+        are none); and ``views``, each with ``name``, what it ``sees``, ``method``, ``explained``,
+        ``width`` and ``height`` of the map in steps, and by
         set ``x`` and ``y`` (None where a sample has no place) and ``inside``, a string with 1 for
         each sample inside the reference's support and 0 for each outside, or None. Both axes have
         one scale, so that distances on the map are those of the projection. Without a map both
