@@ -37,6 +37,9 @@ __all__ = [
 WIDEST_NAME = 40
 """Cells that the name of a set may take; longer ones lose their middle."""
 
+MOST_MARKS = 4
+"""Characters to a cell that a shortened text may have, since some take no room."""
+
 
 def label(metric: str) -> str:
     """Name a metric for a column; an unknown key is its own name.
@@ -103,14 +106,14 @@ def _unsaid(metric: str, option: str) -> list[str]:
 
 
 def shorten(text: str, width: int) -> str:
-    """Take the middle out of a text that is wider than `width`.
+    """Take the middle out of a text that is wider than `width`, or piles mark upon mark.
 
     Examples
     --------
     >>> shorten("runs/2024/model_a.jsonl", 12)
     'runs/2…jsonl'
     """
-    if cell_len(text) <= width:
+    if cell_len(text) <= width and len(text) <= MOST_MARKS * width:
         return text
     tail = (width - 1) // 2
     return f"{_head(text, width - 1 - tail)}…{_head(text[::-1], tail)[::-1]}"
@@ -132,7 +135,7 @@ def _head(text: str, width: int) -> str:
     taken = 0
     for index, character in enumerate(text):
         taken += cell_len(character)
-        if taken > width:
+        if taken > width or index == MOST_MARKS * width:
             return text[:index]
     return text
 

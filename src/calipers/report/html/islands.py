@@ -11,6 +11,7 @@ import base64
 import hashlib
 import json
 import re
+import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
@@ -18,6 +19,8 @@ REPLACED = "\N{REPLACEMENT CHARACTER}"
 _ESCAPED = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 _UNHOLDABLE = re.compile("[\ud800-\udfff]")
 _UNSHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]")
+_PILED = re.compile(r"[^\w\s\x00-\x7f]{17,}")
+_PILE = 16
 _ESCAPE = re.compile(r"\\(u[0-9a-f]{4}|.)")
 _NUL = r"\u0000"
 
@@ -43,14 +46,15 @@ def island(data: Any) -> str:
 def visible(text: str) -> str:
     """Replace what HTML may not hold, controls and lone surrogates, by a character that is seen.
 
-    Line breaks and tabs stay.
+    Line breaks and tabs stay. Of many combining marks in a row, which take a browser seconds to
+    set, the first sixteen stay, and three dots.
 
     Examples
     --------
     >>> visible("a\\x00b\\nc") == "a\\N{REPLACEMENT CHARACTER}b\\nc"
     True
     """
-    return _UNSHOWN.sub(REPLACED, text)
+    return _PILED.sub(_lower_pile, _UNSHOWN.sub(REPLACED, text))
 
 
 def policy(scripts: Iterable[str]) -> str:
@@ -70,6 +74,19 @@ def policy(scripts: Iterable[str]) -> str:
         "form-action": "'none'",
     }
     return "; ".join(f"{name} {sources}" for name, sources in rules.items())
+
+
+def _lower_pile(match: re.Match[str]) -> str:
+    """Keep the first marks of each pile; other characters that are no letters stay."""
+    kept: list[str] = []
+    marks = 0
+    for character in match[0]:
+        marks = marks + 1 if unicodedata.category(character).startswith("M") else 0
+        if marks <= _PILE:
+            kept.append(character)
+        elif marks == _PILE + 1:
+            kept.append("…")
+    return "".join(kept)
 
 
 def _digest(script: str) -> str:

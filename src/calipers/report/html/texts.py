@@ -13,7 +13,7 @@ LONGEST = 20_000
 """Characters of a text that are shown at most."""
 SHORTEST = 400
 """Characters that are shown of every text, however many there are."""
-LARGEST = 11_500_000
+LARGEST = 11_200_000
 """Bytes that a page should not pass, texts, pictures, scripts and all."""
 LEAST_ROOM = 1_000_000
 """Bytes that the listed texts may take, whatever the pictures take."""

@@ -3,7 +3,7 @@
 (function () {
   "use strict";
   const kit = (window.calipersPictures = window.calipersPictures || {});
-  const NEAR = "150px 0px";
+  const NEAR = 150;
   const LEAST = 300;
   const MOST = 520;
 
@@ -21,13 +21,9 @@
     if (!mine.length) return say(host, chart.missing);
     if (!window.Plotly) return say(host, "This picture cannot be drawn: its script is missing.");
     host.classList.add("picture-chart");
-    const seen = new IntersectionObserver((entries) => {
-      if (!entries.some((entry) => entry.isIntersecting)) return;
-      seen.disconnect();
-      whenIdle(() => build(host, chart, mine, data)); // the first one reads plotly's megabytes
-    }, { rootMargin: NEAR });
-    seen.observe(host);
-    host.style.minHeight = `${LEAST}px`;
+    // The first one reads plotly's megabytes
+    kit.whenNear(host, NEAR, () => whenIdle(() => build(host, chart, mine, data)));
+    host.style.minHeight = `${Math.min(590, Math.round(200 + host.clientWidth / 2))}px`; // about what it will take
     return undefined;
   }
 

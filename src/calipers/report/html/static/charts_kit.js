@@ -34,6 +34,16 @@
     else setTimeout(start, 0);
   };
 
+  // Do something once, when an element comes near the window.
+  kit.whenNear = function (host, margin, act) {
+    const seen = new IntersectionObserver((entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      seen.disconnect();
+      act();
+    }, { rootMargin: `${margin}px 0px` });
+    seen.observe(host);
+  };
+
   // An element with a class, a text and children; the text is never read as markup.
   kit.element = function (tag, className, text, ...children) {
     const made = document.createElement(tag);

@@ -34,7 +34,7 @@
       ...points.map((point) => mark(point, plane, data)),
     ];
     const box = state.hidden.has(FLOOR) ? null : plane.floor;
-    const ranges = [0, 1].map((axis) => range(reach(points, shapes, box, data, axis), state.picked[1] === 1));
+    const ranges = [plane.across, plane.up].map((score, axis) => range(reach(points, shapes, box, data, axis), state.picked[1] === 1, score !== "density"));
     const across = { title: TITLES[plane.across], range: ranges[0] };
     return { traces, layout: kit.layout(host, across, { title: TITLES[plane.up], range: ranges[1] }) };
   }
@@ -131,11 +131,12 @@
     return values.length ? [Math.min(...values), Math.max(...values)] : [0, 1];
   }
 
-  // With some room around, and never a line thin.
-  function range([low, high], whole) {
-    if (whole) return [Math.min(-0.02, low), Math.max(1.02, high + 0.02)];
+  // With some room around, and never a line thin; a share has no values beyond 0 and 1 to show.
+  function range([low, high], whole, share) {
+    const ends = share ? [-0.02, 1.02] : [-Infinity, Infinity];
+    if (whole) return [Math.max(ends[0], Math.min(-0.02, low)), Math.min(ends[1], Math.max(1.02, high + 0.02))];
     const room = Math.max(0.06 * (high - low), (0.1 - (high - low)) / 2, 0.01);
-    return [low - room, high + room];
+    return [Math.max(ends[0], low - room), Math.min(ends[1], high + room)];
   }
 
   function note(plane, data) {

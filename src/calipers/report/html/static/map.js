@@ -9,9 +9,17 @@
   const kit = (window.calipersPictures = window.calipersPictures || {});
   const map = (kit.map = kit.map || {});
 
+  const NEAR = 600;
+
+  // The first charts are nearer to the top; megabytes of points must not keep them waiting.
   kit.ready(function () {
-    const data = kit.island("data-map");
-    document.querySelectorAll('[data-picture="map"]').forEach((host, place) => start(host, data, `picture-map-${place}`));
+    document.querySelectorAll('[data-picture="map"]').forEach((host, place) => {
+      host.style.minHeight = `${Math.min(760, Math.round(320 + host.clientWidth / 2))}px`;
+      kit.whenNear(host, NEAR, () => {
+        host.style.minHeight = "";
+        start(host, kit.island("data-map"), `picture-map-${place}`);
+      });
+    });
   });
 
   function start(host, data, id) {

@@ -12,7 +12,7 @@
     const starts = [0];
     data.sets.forEach((set) => starts.push(starts[starts.length - 1] + set.size));
     const total = starts[starts.length - 1];
-    const owner = new Uint8Array(total);
+    const owner = new Uint16Array(total);
     data.sets.forEach((_, s) => owner.fill(s, starts[s], starts[s + 1]));
     return { data, starts, total, owner, order: paintOrder(data, starts), made: new Map() };
   };

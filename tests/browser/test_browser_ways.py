@@ -1,0 +1,253 @@
+"""Other ways to read the report: in the dark, on a phone, by keyboard, by link, without texts."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+PHONE = {"width": 400, "height": 800}
+# Relative luminances by WCAG 2.1, and the least ratio of text to what lies behind it.
+CONTRASTS = """() => {
+  const pixel = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const rgba = (colour) => {
+    pixel.clearRect(0, 0, 1, 1);
+    pixel.fillStyle = colour;
+    pixel.fillRect(0, 0, 1, 1);
+    return Array.from(pixel.getImageData(0, 0, 1, 1).data);
+  };
+  const light = (colour) => rgba(colour).slice(0, 3)
+    .map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = (element) => {
+    for (let each = element; each; each = each.parentElement) {
+      const colour = getComputedStyle(each).backgroundColor;
+      if (rgba(colour)[3] === 255) return colour;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const found = {};
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim()) continue;
+    if (element.closest("svg, script, style, noscript")) continue;
+    if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+    const style = getComputedStyle(element);
+    const [a, b] = [light(style.color), light(behind(element))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) found[`${element.tagName}.${element.className} ${style.color}`] = ratio;
+  }
+  return found;
+}"""
+BACKGROUND = "() => getComputedStyle(document.body).backgroundColor"
+WIDE = """() => Array.from(document.body.querySelectorAll("*")).filter((each) => {
+  const box = each.getBoundingClientRect();
+  return box.width && box.right > document.documentElement.clientWidth + 1 &&
+    !each.closest(".scroll, nav, svg") && getComputedStyle(each).clipPath === "none";
+}).map((each) => `${each.tagName}#${each.id}.${each.className}`).slice(0, 5)"""
+
+
+def overflow(page):
+    """How many pixels the document can be scrolled sideways, and what sticks out."""
+    return page.evaluate(
+        "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    ), page.evaluate(WIDE)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_wish_for_dark_is_heeded_and_all_words_stand_out(window, light, scheme):
+    page = window.open(light, color_scheme=scheme)
+    red = int(page.evaluate(BACKGROUND).partition("(")[2].partition(",")[0])
+    assert (red < 60) == (scheme == "dark")
+    assert page.evaluate(CONTRASTS) == {}
+
+
+def test_the_button_changes_the_colours_and_the_pictures_follow(window, plain):
+    page = window.open(plain, color_scheme="light")
+    page.locator("#plane").scroll_into_view_if_needed()
+    page.wait_for_function("() => document.querySelector('[data-picture=plane]').dataset.drawn")
+    title = "() => getComputedStyle(document.querySelector('[data-picture=plane] .xtitle')).fill"
+    before = page.evaluate(BACKGROUND), page.evaluate(title)
+    button = page.get_by_role("button", name="Dark")
+    button.click()
+    after = page.evaluate(BACKGROUND), page.evaluate(title)
+    assert before[0] != after[0]
+    assert before[1] != after[1]
+    assert page.evaluate(CONTRASTS) == {}
+    page.get_by_role("button", name="Light").click()
+    assert (page.evaluate(BACKGROUND), page.evaluate(title)) == before
+
+
+@pytest.mark.parametrize("width", [320, 400])
+def test_a_phone_needs_no_scrolling_sideways(window, plain, width):
+    page = window.open(plain, viewport={"width": width, "height": 800}, has_touch=True)
+    for details in page.locator("details").all():
+        details.evaluate("(each) => { each.open = true; }")
+    for name in ("plane", "map", "topics"):
+        page.locator(f"#{name}").scroll_into_view_if_needed()
+    page.wait_for_function("() => document.querySelector('[data-picture=topics]').dataset.drawn")
+    assert overflow(page) == (0, [])
+
+
+def test_on_a_phone_a_tap_shows_a_sample(window, light, samples):
+    page = window.open(light, viewport=PHONE, has_touch=True)
+    canvas = page.locator("canvas")
+    canvas.scroll_into_view_if_needed()
+    spot, box = page.evaluate("() => document.querySelector('canvas').calipersPoint(1, 3)"), canvas
+    box = canvas.bounding_box()
+    page.touchscreen.tap(box["x"] + spot["x"], box["y"] + spot["y"])
+    page.locator(".picture-tip").wait_for()
+    tip = page.locator(".picture-tip")
+    assert samples.plain_text("model_a", 3) in tip.inner_text()
+    edges = tip.bounding_box()
+    assert edges["x"] >= 0
+    assert edges["x"] + edges["width"] <= PHONE["width"]
+
+
+def test_tab_reaches_everything_and_shows_where_it_is(window, light):
+    page = window.open(light)
+    wanted = page.evaluate(
+        """() => {
+          const all = Array.from(document.querySelectorAll(
+            "a[href], button, input, select, summary, [tabindex='0']"));
+          const shown = all.filter((each) => each.checkVisibility() && each.tabIndex >= 0);
+          shown.forEach((each, place) => { each.dataset.place = place; });
+          return shown.length;
+        }"""
+    )
+    seen, unmarked = set(), []
+    for _ in range(wanted + 5):
+        page.keyboard.press("Tab")
+        place, name, outline = page.evaluate(
+            """() => {
+              const here = document.activeElement;
+              const style = getComputedStyle(here);
+              const marked = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
+              return [here.dataset.place, here.outerHTML.slice(0, 80), marked];
+            }"""
+        )
+        seen.add(place)
+        if not outline and place is not None:
+            unmarked.append(name)
+    assert len(seen - {None}) == wanted
+    assert unmarked == []
+
+
+def test_systems_are_tabs_for_the_arrow_keys(window, light):
+    page = window.open(light)
+    tabs = page.get_by_role("tab")
+    assert tabs.all_inner_texts() == ["model_a", "model_b", "model_c"]
+    tabs.first.focus()
+    for key, chosen in (("ArrowRight", 1), ("End", 2), ("ArrowRight", 0), ("ArrowLeft", 2)):
+        page.keyboard.press(key)
+        selected = [tab.get_attribute("aria-selected") for tab in tabs.all()]
+        assert selected == [str(place == chosen).lower() for place in range(3)]
+        shown = [page.locator(f"#system-{place + 1}").is_visible() for place in range(3)]
+        assert shown == [place == chosen for place in range(3)]
+
+
+def test_the_view_of_the_lists_can_be_chosen(window, light):
+    page = window.open(light)
+    assert page.locator("#system-1-view-1").is_visible()
+    page.locator("#tabbed .segments").get_by_role("button", name="form").press("Enter")
+    assert page.locator("#system-1-view-1").is_hidden()
+    assert page.locator("#system-1-view-2").is_visible()
+
+
+def test_a_list_shows_samples_beside_their_neighbours(window, light, samples):
+    page = window.open(light)
+    first = page.locator("#system-1-view-1-worst .failure").first
+    assert first.locator(".self .text").inner_text() == samples.plain_text("model_a", 0)
+    assert first.locator(".beside .text").all_inner_texts() == [
+        samples.plain_text("reference", row) for row in (1, 2, 3)
+    ]
+
+
+@pytest.mark.parametrize(
+    "target", ["system-2-view-1-invented", "system-3-view-2-worst", "signature-2-3", "pairs"]
+)
+def test_a_link_opens_what_it_points_to(window, light, target):
+    page = window.open(light, fragment=f"#{target}")
+    page.locator(f"#{target}").wait_for()
+    page.wait_for_function(
+        """(id) => {
+          const top = document.getElementById(id).getBoundingClientRect().top;
+          return top > -1 && top < window.innerHeight;
+        }""",
+        arg=target,
+    )
+
+
+def test_the_button_copies_the_command(window, light, samples):
+    page = window.open(light)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy the command").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    assert page.evaluate("() => navigator.clipboard.readText()") == samples.COMMAND
+
+
+def test_the_command_is_copied_where_a_file_has_no_clipboard(window, light, samples):
+    page = window.open(light)
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error()); }")
+    page.evaluate(
+        "() => document.addEventListener('copy', () => { window.kept = String(getSelection()); })"
+    )
+    page.get_by_role("button", name="Copy the command").click()
+    page.wait_for_function("() => window.kept !== undefined")
+    assert page.evaluate("window.kept") == samples.COMMAND
+
+
+def test_without_a_command_there_is_no_button_to_copy_it(window, report, trimmed):
+    page = window.open(trimmed(report(command=None)))
+    assert page.get_by_role("button", name="Copy the command").count() == 0
+    assert "made from Python" in page.locator("#run").inner_text()
+
+
+def test_a_redacted_page_holds_no_text(window, report, samples, trimmed):
+    """Even data that says it is redacted and still holds texts gives a page without them."""
+    careless = {**samples.report_data(report.made), "redacted": True}
+    for html in (report(redacted=True), report.render(careless)):
+        for name in samples.MIXTURES:
+            assert not any(f"{name}-row-{row}" in html for row in range(samples.N))
+        page = window.open(trimmed(html))
+        assert "Redacted." in page.locator("main").inner_text()
+        assert page.get_by_role("searchbox").count() == 0
+        island = json.loads(page.locator("#data-map").text_content())
+        assert {one["excerpts"] for one in island["sets"]} == {None}
+        page.locator("canvas").focus()
+        page.keyboard.press("ArrowRight")
+        page.locator(".picture-tip").wait_for()
+        assert "row" in page.locator(".picture-tip").inner_text()
+
+
+def test_what_a_screen_reader_needs_is_there(window, light):
+    page = window.open(light)
+    problems = page.evaluate(
+        """() => {
+          const all = (selector) => Array.from(document.querySelectorAll(selector));
+          const named = (each) => each.ariaLabel || each.innerText?.trim() || each.title ||
+            (each.labels && each.labels.length) || each.getAttribute("aria-labelledby");
+          const levels = all("h1, h2, h3, h4, h5").map((each) => Number(each.tagName[1]));
+          return {
+            language: document.documentElement.lang,
+            mains: all("main").length,
+            first: levels[0],
+            skipped: levels.filter((level, i) => i && level > levels[i - 1] + 1).length,
+            unnamed: all("button, input, select, a[href], canvas, summary, [role=region]")
+              .filter((each) => each.checkVisibility() && !named(each))
+              .map((each) => each.outerHTML.slice(0, 90)),
+            images: all("img:not([alt]), svg:not([aria-hidden]):not([role])").length,
+            canvas: all("canvas").filter((each) => !each.getAttribute("role")).length,
+          };
+        }"""
+    )
+    assert problems == {
+        "language": "en",
+        "mains": 1,
+        "first": 1,
+        "skipped": 0,
+        "unnamed": [],
+        "images": 0,
+        "canvas": 0,
+    }
