@@ -99,6 +99,16 @@ def test_names_give_the_axis_and_its_label_can_be_told(plot):
     assert ">t</text>" in text
 
 
+@pytest.mark.parametrize(("name", "warned"), [("a.png", 1), ("a.svg", 0)])
+def test_boxes_are_warned_of_where_there_are_any(plot, kept, name, warned):
+    text = (kept / "scores.json").read_text().replace("t-0.5", "\N{CJK UNIFIED IDEOGRAPH-6A21}")
+    Path("named.json").write_text(text)
+    result = plot("f-scores", "named.json", "-o", name)
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr.count("they show as boxes") == warned
+    assert "Glyph" not in result.stderr
+
+
 def test_a_table_gives_the_places_and_the_lines(plot):
     Path("x.csv").write_text("system,value,line\nt-0.5,10,first\nt-1.0,2000,second\n")
     assert plot("parameter", "scores.json", "--x", "x.csv", "-o", "a.svg").exit_code == 0

@@ -11,7 +11,9 @@ import pytest
 import calipers
 from calipers.comparison import Comparison
 from calipers.comparison.report_data import EXCERPT, _thinned
+from calipers.embed.protocol import EncodedBatch
 from calipers.errors import InputError
+from calipers.explain import sample_map
 from calipers.samples import SampleSet
 
 TOPICS = {
@@ -60,11 +62,34 @@ def test_contributions_add_up_to_the_score_of_the_table(comparison):
         assert sum(each.contribution for each in explanation.topics) == pytest.approx(score)
 
 
+def test_shares_of_topics_are_smoothed_by_half_a_sample_for_each_cell(comparison):
+    topics = comparison["narrow"].explain().topics
+    cells = sum(len(each.cells) for each in topics)
+    for each in topics:
+        for count, share in ((each.reference, each.expected), (each.generated, each.produced)):
+            assert share == pytest.approx((count + len(each.cells) / 2) / (150 + cells / 2))
+    assert any(each.reference != each.generated for each in topics)
+
+
 def test_cells_are_those_that_the_score_was_read_from_in_a_shared_space_too(rng):
     sets = {name: rng.standard_normal((60, 3)) + shift for name, shift in (("a", 0.5), ("b", 3))}
     found = calipers.compare(rng.standard_normal((60, 3)), sets, shared=True, floor=False)
     for system in found:
         assert system.explain().score == pytest.approx(system["frontier_integral_star"].value)
+
+
+def test_distances_are_those_of_the_shared_space():
+    rng = np.random.default_rng(0)
+    scales = np.linspace(2, 0.2, 30)
+    reference, odd, far = rng.standard_normal((3, 200, 30)) * scales
+    odd[:100] = 2 * odd[:100] + 3
+    sets = {"odd": odd, "far": 20 * far / scales * scales[::-1]}
+    found = calipers.compare(reference, sets, shared=True, floor=False)
+    outside = found["odd"].explain().outside
+    assert outside
+    for each in outside:
+        distances = [neighbour.distance for neighbour in each.nearest]
+        assert distances == sorted(distances)
 
 
 def test_counts_are_those_of_the_scores(comparison):
@@ -79,6 +104,31 @@ def test_of_several_files_the_first_is_explained(comparison):
     assert (explanation.n, explanation.m) == (150, 150)
     first = comparison["two"].samples[0].listed
     assert all(first[each.row] == each.text for each in explanation.outside)
+
+
+def test_the_first_file_is_explained_by_what_was_measured_of_it(rng):
+    files = [
+        SampleSet.from_vectors(rng.standard_normal((size, 3)) + np.array(place), name=str(size))
+        for size, place in ((70, (3, 3, 0)), (90, (0, 6, 0)))
+    ]
+    reference = rng.standard_normal((80, 3)) + np.array([6, 0, 0])
+    system = calipers.compare(reference, {"x": files}, keep_sizes=True, floor=False)["x"]
+    alone = calipers.compare(reference, {"x": files[0]}, keep_sizes=True, floor=False)["x"]
+    assert system["precision"].seeds[0] > system["precision"].seeds[1]
+    assert system.explain() == alone.explain()
+    assert system.explain().m == 70
+    assert system.explain().outside
+
+
+def test_a_map_has_both_coordinates_of_each_sample(comparison):
+    data = comparison.report_data()["map"]["wording"]["sets"]
+    vectors = [
+        comparison.reference_samples.vectors,
+        *(each.samples[0].vectors for each in comparison),
+    ]
+    points = sample_map([each["wording"] for each in vectors]).coordinates
+    for each, place in zip(data, points, strict=True):
+        assert np.column_stack([each["x"], each["y"]]) == pytest.approx(place, abs=1e-5)
 
 
 def test_what_cannot_be_explained_says_why(comparison):
@@ -100,6 +150,29 @@ def test_a_zip_gives_back_what_was_kept_and_computes_nothing(comparison, tmp_pat
     assert loaded["narrow"].explain().missed[0].reference_medoids[0].text
 
 
+class Odd:
+    """Views whose names hold what parts names of files and keys elsewhere."""
+
+    name, identity = "odd", "odd"
+    signature: dict[str, str] = {}  # noqa: RUF012
+    views = ("a/b", "layer:6/c.d%2F")
+
+    def embed(self, samples):
+        rows = np.array([[len(t), t.count("a"), t.count("e")] for t in samples], np.float32)
+        views = {view: rows + i for i, view in enumerate(self.views)}
+        return EncodedBatch(views, np.zeros(len(rows), bool))
+
+
+def test_views_of_any_name_are_kept(tmp_path):
+    rng = np.random.default_rng(1)
+    sets = [written(rng, ["sea", "law"], 110) for _ in range(2)]
+    found = calipers.compare(sets[0], {"x": sets[1]}, embedder=Odd(), floor=False, cache=False)
+    found.save(tmp_path / "run.zip")
+    loaded = Comparison.load(tmp_path / "run.zip")
+    assert set(loaded["x"].explained) == set(loaded.maps) == set(Odd.views)
+    assert loaded.report_data() == found.report_data()
+
+
 def test_texts_stand_in_the_zip_once(comparison, tmp_path):
     comparison.save(tmp_path / "run.zip")
     text = comparison["narrow"].explain().topics[0].reference_medoids[0].text
@@ -119,7 +192,8 @@ def test_report_data_is_strict_json_with_a_place_for_every_sample(comparison):
     assert sets[1]["inside"] == held.astype(int).tolist()
     errors, curve = data["curve_errors"]["narrow"]["prd"], data["curves"]["narrow"]["prd"]
     assert np.shape(errors) == np.shape(curve)
-    assert "precision|recall" in data["correlations"]["narrow"]
+    pairs = {"precision|recall", "density|coverage", "prd_f8|prd_f1_8"}
+    assert pairs <= set(data["correlations"]["narrow"])
 
 
 def test_redacted_data_holds_no_text(comparison):

@@ -217,6 +217,7 @@ def test_a_gap_in_a_curve_is_a_gap(data):
         ({"view": "mening"}, "unknown view 'mening'; did you mean 'meaning'?"),
         ({"curve": "prd:knn"}, "ask for the metrics prd_f8:knn and prd_f1_8:knn; curves found: "),
         ({"curve": "prd:knn", "view": "form"}, "precision-recall curve 'prd:knn' by form: ask"),
+        ({"curve": "frontier_star"}, "'frontier_star' names no precision-recall curve: such keys"),
     ],
 )
 def test_what_is_not_there_is_said(data, options, message):
@@ -310,6 +311,7 @@ def test_other_divergences_are_named(data):
         ({"c": 0}, "c must be above 0 and finite; found 0"),
         ({"c": float("nan")}, "c must be above 0 and finite; found nan"),
         ({"curve": "frontier:chi2"}, "ask for the metric mauve:chi2; curves found: prd, frontier_"),
+        ({"curve": "prd"}, "such keys begin with 'frontier' or 'frontier_star'"),
     ],
 )
 def test_frontiers_that_cannot_be_drawn(data, options, message):

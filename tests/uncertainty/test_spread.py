@@ -154,6 +154,19 @@ def test_errors_of_two_scores_go_together_as_their_deviations_do():
     assert correlation(first, first.times(-2.0)) == pytest.approx(-1)
 
 
+def test_of_several_files_errors_go_together_file_by_file():
+    up, across = np.array([1.0, -1.0]), np.array([2.0, -2.0])
+    alike = [of_file([0.0, 0.0], each) for each in (up, -up)]
+    first = mean_spread(alike, [1, 1])
+    assert correlation(first, first) == pytest.approx(1)
+    second = mean_spread([of_file([0.0, 0.0], each) for each in (across, across)], [1, 1])
+    # Halved: covariances 1 and -1 of the two files cancel
+    assert correlation(first, second) == pytest.approx(0)
+    scattered = mean_spread(alike, [1, 9])
+    assert len(scattered.of("generated")) == 1
+    assert correlation(first, scattered) is None
+
+
 def test_correlation_is_unknown_where_nothing_moves_or_replicates_differ():
     moves = Spread((Component("reference", np.array([1.0, -1.0])),))
     still = Spread((Component("reference", np.zeros(2)),))

@@ -28,8 +28,8 @@ Quiet = Annotated[
     typer.Option(
         "--quiet",
         "-q",
-        help="No progress, no warnings and no list of what was written on standard error; the "
-        "table stays.",
+        help="Nothing but errors on standard error: no progress, no warnings, no list of what "
+        "was written.",
         rich_help_panel=OUTPUT,
     ),
 ]

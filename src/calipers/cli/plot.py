@@ -134,7 +134,8 @@ def _save(figure: Figure, path: str, *, quiet: bool) -> None:
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         save_figure(figure, path)
-    if not quiet and any("missing from font" in str(each.message) for each in found):
+    boxes = not path.lower().endswith(".svg")
+    if boxes and not quiet and any("missing from font" in str(each.message) for each in found):
         write_error(
             "warning: the figure's font lacks some signs of a name or word; they show as boxes. "
             "As .svg they stay text, and a browser finds a font for them"

@@ -5,8 +5,9 @@ Nothing in it is ever unpickled. Loading gives the same comparison back without 
 
 from __future__ import annotations
 
-import io
 import json
+import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -18,7 +19,13 @@ from urllib.parse import quote, unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.comparison.archive_views import read_explanations, read_maps, write_views
+from calipers.comparison.archive_checks import check_fits
+from calipers.comparison.archive_views import (
+    read_array,
+    read_explanations,
+    read_maps,
+    write_views,
+)
 from calipers.comparison.explaining import Against
 from calipers.comparison.from_plain import (
     advice_from,
@@ -39,9 +46,13 @@ INDEX = "comparison.json"
 DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
+    struct.error,
+    tokenize.TokenError,
+    ArithmeticError,
     RuntimeError,
     AttributeError,
     LookupError,
+    MemoryError,
     TypeError,
     ValueError,
     EOFError,
@@ -73,13 +84,15 @@ def load(path: Path) -> Comparison:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            return _read(archive)
+            comparison = _read(archive)
+        check_fits(comparison)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
     except DAMAGE as error:
         raise InputError(
             f"{path}: is no comparison saved by calipers, or is damaged: {error}"
         ) from error
+    return comparison
 
 
 def _write(comparison: Comparison, archive: zipfile.ZipFile) -> None:
@@ -206,5 +219,4 @@ def _samples(archive: zipfile.ZipFile, folder: str) -> Samples | None:
 def _arrays(archive: zipfile.ZipFile, folder: str) -> Iterator[tuple[str, NDArray[Any]]]:
     for name in archive.namelist():
         if name.startswith(folder) and name.endswith(".npy"):
-            content = io.BytesIO(archive.read(name))
-            yield name[len(folder) : -4], np.load(content, allow_pickle=False)
+            yield name[len(folder) : -4], read_array(archive, name)

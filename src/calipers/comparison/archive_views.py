@@ -10,10 +10,11 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calipers.comparison.report_data import sample_maps
 from calipers.comparison.samples import Samples
@@ -22,6 +23,7 @@ from calipers.comparison.system import SystemResult
 if TYPE_CHECKING:
     from calipers.comparison.model import Comparison
     from calipers.explain import Explanation, SampleMap
+    from calipers.explain.map import Method
 
 
 def write_views(comparison: Comparison, archive: zipfile.ZipFile) -> None:
@@ -31,13 +33,13 @@ def write_views(comparison: Comparison, archive: zipfile.ZipFile) -> None:
             continue
         for view in system.samples[0].vectors:
             data = system.explain(view).to_dict(texts=False)
-            name = f"systems/{place}/explanations/{quote(view)}.json"
+            name = f"systems/{place}/explanations/{quote(view, '')}.json"
             archive.writestr(name, json.dumps(data, allow_nan=False), zipfile.ZIP_DEFLATED)
     for view, found in sample_maps(comparison).items():
         about = {"method": found.method, "explained": found.explained}
-        archive.writestr(f"map/{quote(view)}.json", json.dumps(about, allow_nan=False))
+        archive.writestr(f"map/{quote(view, '')}.json", json.dumps(about, allow_nan=False))
         for number, points in enumerate(found.coordinates):
-            with archive.open(f"map/{quote(view)}/{number}.npy", "w", force_zip64=True) as file:
+            with archive.open(f"map/{quote(view, '')}/{number}.npy", "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, points, allow_pickle=False)
 
 
@@ -50,11 +52,16 @@ def read_explanations(
     kept = _named(archive, f"{folder}/explanations/", ".json")
     if not kept or system.against is None or not system.samples:
         return {}
-    texts = system.against.samples.listed, system.samples[0].listed
-    return {
-        view: explanation_from(json.loads(archive.read(name))).with_texts(*texts)
-        for view, name in kept.items()
-    }
+    sets = system.against.samples, system.samples[0]
+    found = {}
+    for view, name in kept.items():
+        made = explanation_from(json.loads(archive.read(name)))
+        sizes = [len(each.vectors[view]) for each in sets]
+        if (made.view, made.n, made.m) != (view, *sizes):
+            raise ValueError(f"{name} is not of these samples")
+        made.with_texts(*([""] * size for size in sizes))  # finds rows that are not there
+        found[view] = made.with_texts(*(each.listed for each in sets))
+    return found
 
 
 def read_maps(archive: zipfile.ZipFile, sets: Sequence[Samples | None]) -> dict[str, SampleMap]:
@@ -70,16 +77,42 @@ def read_maps(archive: zipfile.ZipFile, sets: Sequence[Samples | None]) -> dict[
     found = {}
     for view, name in _named(archive, "map/", ".json").items():
         about = json.loads(archive.read(name))
-        count = len(_named(archive, f"map/{quote(view)}/", ".npy"))
-        names = [f"map/{quote(view)}/{number}.npy" for number in range(count)]
-        points = tuple(np.load(io.BytesIO(archive.read(n)), allow_pickle=False) for n in names)
+        count = len(_named(archive, f"map/{quote(view, '')}/", ".npy"))
+        names = [f"map/{quote(view, '')}/{number}.npy" for number in range(count)]
+        points = tuple(read_array(archive, n) for n in names)
         sizes = [len(each.vectors[view]) for each in sets if each is not None]
         if [each.shape for each in points] != [(size, 2) for size in sizes]:
             raise ValueError(f"the map of {view!r} has not a place for each sample")
-        shares = about["explained"]
-        explained = None if shares is None else tuple(map(float, shares))
-        found[view] = SampleMap(about["method"], explained, points)
+        if any(each.dtype.kind != "f" or not np.isfinite(each).all() for each in points):
+            raise ValueError(f"the map of {view!r} holds places that are no finite numbers")
+        found[view] = SampleMap(_method(about["method"]), _shares(about["explained"]), points)
     return found
+
+
+def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    """Read an array that is nothing but numbers.
+
+    Raises
+    ------
+    ValueError
+        If it is something else.
+    """
+    found = np.lib.format.read_array(io.BytesIO(archive.read(name)), allow_pickle=False)
+    return np.asarray(found)
+
+
+def _method(value: Any) -> Method:
+    if value not in ("pca", "umap"):
+        raise ValueError(f"the method of a map is {value!r:.100}")
+    found: Method = value
+    return found
+
+
+def _shares(values: Any) -> tuple[float, ...] | None:
+    shares = None if values is None else tuple(map(float, values))
+    if shares is not None and not (len(shares) == 2 and all(0 <= each < 1.001 for each in shares)):
+        raise ValueError(f"the axes of a map explain {values!r:.100}, not two shares")
+    return shares
 
 
 def _named(archive: zipfile.ZipFile, folder: str, suffix: str) -> Mapping[str, str]:

@@ -89,6 +89,7 @@ def _evidence(system: SystemResult, against: Against, view: str, *, main: bool) 
         cells=int(lie["cell_count"][0]) if "cell_count" in lie else None,
         k=against.k,
         distance=against.distance,
+        rows=None if system.compared is None else system.compared(view),
     )
 
 

@@ -84,7 +84,11 @@ def confounders_from(data: Any) -> Data | None:
 def correlations_from(data: Data | None) -> dict[str, float]:
     """Give the correlations of errors; none where older files have none."""
     found = {} if data is None else data.items()
-    return {name: _number(f"correlation {name}", value, math.nan) for name, value in found}
+    numbers = {name: _number(f"correlation {name}", value, math.nan) for name, value in found}
+    for name, value in numbers.items():
+        if not -1 <= value <= 1:
+            raise ValueError(f"correlation {name} is {value}, not between -1 and 1")
+    return numbers
 
 
 def _floor(data: Data | None) -> NoiseFloor | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,8 @@ from calipers.score import Score
 if TYPE_CHECKING:
     from calipers.comparison.explaining import Against
     from calipers.explain import Explanation
+
+    Rows = tuple[NDArray[Any], NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,9 @@ class SystemResult:
         What it was held against, which explanations need.
     explained
         The explanations that were kept with it, by view.
+    compared
+        Gives, by a view, both sets as they were compared, where that does not follow from the two
+        alone; None where nothing is known of it.
     """
 
     summary: SetSummary
@@ -127,6 +132,7 @@ class SystemResult:
     correlations: Mapping[str, float] = field(default_factory=dict, repr=False)
     against: Against | None = field(default=None, repr=False)
     explained: Mapping[str, Explanation] = field(default_factory=dict, repr=False)
+    compared: Callable[[str], Rows | None] | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:

@@ -37,8 +37,6 @@ class Evidence:
         The cell of every row in the quantisation that scores are read from, whole numbers from 0.
     k
         Neighbours that span a ball.
-    seed
-        Of the run. Nothing in an explanation is drawn at random.
     cells
         How many cells the quantisation has; one more than the largest label by default.
     rows

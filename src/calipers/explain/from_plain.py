@@ -15,6 +15,7 @@ from calipers.explain.parts import Copy, Neighbour, Outlier, Region, Sample
 Data = Mapping[str, Any]
 T = TypeVar("T")
 DIRECTIONS = ("over", "under", "even")
+MOST = 2**53
 
 
 def explanation_from(data: Data) -> Explanation:
@@ -137,6 +138,6 @@ def _measured(data: Data, name: str) -> int | None:
 
 
 def _whole(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < MOST:
         raise TypeError(f"{name} is {value!r:.100}, not a whole number of at least 0")
     return value

@@ -52,7 +52,8 @@ def arrange(
 def packed(lead: Sequence[Column], runs: Sequence[tuple[Column, ...]], *, width: int) -> list[Grid]:
     """Set as many runs of columns beside each other as fit, each grid with the lead columns.
 
-    They stand wider apart where that costs no further grid; a run too wide for a line is broken.
+    They stand wider apart where that costs no further grid; a run too wide for a line is broken,
+    and shares no grid with another.
     """
     tight, wide = (_filled(lead, runs, width, gap) for gap in (1, 2))
     columns, gap = (wide, 2) if len(wide) == len(tight) else (tight, 1)
@@ -63,13 +64,17 @@ def _filled(
     lead: Sequence[Column], runs: Sequence[tuple[Column, ...]], width: int, gap: int
 ) -> list[tuple[Column, ...]]:
     grids: list[tuple[Column, ...]] = []
+    closed = True
     for run in runs:
         whole = total_width((*lead, *run), gap) <= width
+        closed = closed or not whole
         for part in [run] if whole else [(column,) for column in run]:
-            if grids and total_width((*grids[-1], *part), gap) <= width:
+            if not closed and total_width((*grids[-1], *part), gap) <= width:
                 grids[-1] = (*grids[-1], *part)
             else:
                 grids.append((*lead, *part))
+            closed = False
+        closed = not whole
     return grids
 
 

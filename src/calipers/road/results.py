@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -157,6 +158,7 @@ class Job:
             },
             correlations=correlations(scored.spreads),
             against=self.against,
+            compared=partial(self.space.rows, generated=parts[0]),
         )
 
 

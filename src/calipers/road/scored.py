@@ -82,13 +82,7 @@ def average(parts: Sequence[Scored]) -> Scored:
     notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
     moved = _mean_spreads(parts, scores)
     told = {name: of_files([part.tests[name] for part in parts]) for name in parts[0].tests}
-    # Each file adds to the mean what its own samples move, a part of it
-    known = [name for name in curves if all(name in part.curve_variances for part in parts)]
-    shares = np.array([1, 1 / len(parts)])[:, None, None]
-    bands = {
-        name: shares * np.mean([part.curve_variances[name] for part in parts], axis=0)
-        for name in known
-    }
+    bands = _mean_variances(parts, everywhere)
     return Scored(scores, curves, lie, parts[0].k_max, notes, moved, told, bands)
 
 
@@ -118,6 +112,21 @@ def _mean_spreads(parts: Sequence[Scored], scores: Mapping[str, Score]) -> dict[
         name: mean_spread([part.spreads[name] for part in parts], scores[name].seeds)
         for name in everywhere
     }
+
+
+def _mean_variances(parts: Sequence[Scored], names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """How much mean curves move, point by point.
+
+    All files share the reference; each adds a part of what its own samples move. Where files
+    scatter more than that explains, their scatter takes its place, as in the intervals of scores.
+    """
+    found = {}
+    for name in names:
+        if all(name in part.curve_variances for part in parts):
+            reference, own = np.mean([part.curve_variances[name] for part in parts], axis=0)
+            between = np.var([part.curves[name] for part in parts], axis=0, ddof=1)
+            found[name] = np.stack([reference, np.maximum(own, between) / len(parts)])
+    return found
 
 
 def _mean(scores: Sequence[Score]) -> Score:

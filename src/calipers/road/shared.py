@@ -13,6 +13,7 @@ import numpy as np
 
 from calipers.embed import Embeddings
 from calipers.estimate.blocks import DEFAULT_BLOCKS, Blocks
+from calipers.estimate.distances import Points
 from calipers.estimate.quantise import Buckets, Quantisation
 from calipers.metrics.needs import Needs
 from calipers.metrics.pair import Pair, Settings
@@ -49,7 +50,7 @@ class RunSpace:
         return {view: SharedView(self.embedded, view) for view in self.embedded.reference.views}
 
     def pair(self, view: str, generated: Embeddings, settings: Settings, needs: Needs) -> Pair:
-        """Give the rows in the shared projection, counted over the shared cells."""
+        """Give both sets in the shared projection, counted over the shared cells."""
         shared, (system, file) = self.views[view], self._place(generated)
 
         def quantised(buckets: Buckets, restarts: int) -> Quantisation:
@@ -57,9 +58,13 @@ class RunSpace:
                 shared.counted(buckets, restarts, settings)[system], file, shared.spans(system)
             )
 
-        rows = shared.space.systems[system][shared.spans(system)[file]]
         given = self.embedded.reference.views[view], generated.views[view]
-        return Pair(shared.space.reference, rows, settings, needs, quantised, given)
+        return Pair(*self.rows(view, generated), settings, needs, quantised, given)
+
+    def rows(self, view: str, generated: Embeddings) -> tuple[Points, Points]:
+        """Both sets in the shared projection."""
+        shared, (system, file) = self.views[view], self._place(generated)
+        return shared.space.reference, shared.space.systems[system][shared.spans(system)[file]]
 
     def _place(self, generated: Embeddings) -> tuple[int, int]:
         """Which file of which system these are."""

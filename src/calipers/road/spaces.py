@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from calipers.embed import Embeddings
+from calipers.estimate.distances import Points
 from calipers.estimate.preprocess import preprocess
 from calipers.metrics.needs import Needs
 from calipers.metrics.pair import Pair, Settings
@@ -25,6 +26,10 @@ class Space(Protocol):
         """Give the pair of the reference and a generated set, by one view."""
         ...
 
+    def rows(self, view: str, generated: Embeddings) -> tuple[Points, Points] | None:
+        """Give both sets as they are compared; None where that follows from the two alone."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class PairSpace:
@@ -38,3 +43,7 @@ class PairSpace:
         sides = self.reference.views[view], generated.views[view]
         rows = preprocess(*sides, norm="l2", pca=PCA, threads=settings.threads)
         return Pair(rows.reference, rows.generated, settings, needs, given=sides)
+
+    def rows(self, view: str, generated: Embeddings) -> tuple[Points, Points] | None:
+        """Nothing: the pair is projected again where its rows are needed."""
+        return None

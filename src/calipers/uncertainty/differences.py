@@ -20,7 +20,7 @@ import numpy as np
 
 from calipers.uncertainty.intervals import quantile, tails
 from calipers.uncertainty.shuffles import Shuffles
-from calipers.uncertainty.spread import Component, Doubles, Source, Spread, joined
+from calipers.uncertainty.spread import Component, Doubles, Source, Spread, joined, sizes_of
 
 __all__ = ["Difference", "Shuffles", "difference"]
 
@@ -108,7 +108,7 @@ def _split(first: Spread, second: Spread, *, paired: bool) -> tuple[list[Compone
     for source in SOURCES:
         ours, theirs = first.of(source), second.of(source)
         together = source in ("reference", "both") or (paired and source == "generated")
-        if together and _alike(ours, theirs):
+        if together and sizes_of(ours) == sizes_of(theirs):
             gaps = [_less(a, b) for a, b in zip(ours, theirs, strict=True)]
             twice = first.crossed + second.crossed if source == "reference" else 0.0
             shared += _shrunk(gaps, twice)
@@ -163,11 +163,6 @@ def _shrunk(parts: Sequence[Component], twice: float) -> list[Component]:
     whole = sum(part.variance for part in parts)
     factor = np.sqrt(max(KEPT, 1 - twice / whole)) if whole > 0 else 1.0
     return [part.times(float(factor)) for part in parts]
-
-
-def _alike(ours: Sequence[Component], theirs: Sequence[Component]) -> bool:
-    sizes = [[len(part.deviations) for part in side] for side in (ours, theirs)]
-    return sizes[0] == sizes[1]
 
 
 def _less(first: Component, second: Component) -> Component:

@@ -164,15 +164,23 @@ def correlation(first: Spread, second: Spread) -> float | None:
 
     None where one of them does not move, or what moves them was not found on the same replicates.
     """
-    known = {part.source: part.deviations for part in first.components}
-    shared = [part for part in second.components if part.source in known]
-    if any(len(known[part.source]) != len(part.deviations) for part in shared):
+    sources = {part.source for part in first.components}
+    both = [part.source for part in second.components if part.source in sources]
+    shared = [(first.of(source), second.of(source)) for source in dict.fromkeys(both)]
+    if any(sizes_of(ours) != sizes_of(theirs) for ours, theirs in shared):
         return None
     scale = first.standard_error * second.standard_error
     if not shared or not scale > 0 or not np.isfinite(scale):
         return None
-    together = sum(float(known[part.source] @ part.deviations) for part in shared)
+    # Of several files each has a component of its own, which goes with that of the same file
+    pairs = [pair for ours, theirs in shared for pair in zip(ours, theirs, strict=True)]
+    together = sum(float(a.deviations @ b.deviations) for a, b in pairs)
     return float(np.clip(together / scale, -1, 1))
+
+
+def sizes_of(parts: Iterable[Component]) -> list[int]:
+    """How many replicates each of some components has."""
+    return [len(part.deviations) for part in parts]
 
 
 def joined(components: Iterable[Component], source: Source) -> Component:

@@ -9,6 +9,7 @@ from matplotlib.patches import Patch
 from calipers.report.plots.bands import ALPHA, band, draw_bands
 from calipers.report.plots.curves_content import (
     Data,
+    check_family,
     chosen_views,
     deviations,
     drawn_curves,
@@ -153,6 +154,7 @@ def _entries(data: Data, views: list[str], curve: str, bands: bool) -> list[Entr
 
 
 def _views(data: Data, view: str | None, curve: str) -> list[str]:
+    check_family(curve, ("prd",), "precision-recall curve")
     _, colon, options = curve.partition(":")
     ask = f"the metrics prd_f8{colon}{options} and prd_f1_8{colon}{options}"
     missing = no_curve(data, "precision-recall curve", curve, view, ask)

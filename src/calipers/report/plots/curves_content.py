@@ -98,6 +98,13 @@ def chosen_views(
     return list(having) if view is None else [view]
 
 
+def check_family(key: str, families: Sequence[str], kind: str) -> None:
+    """Refuse the key of another kind of curve, whose points have other columns."""
+    if key.partition(":")[0] not in families:
+        known = " or ".join(map(repr, families))
+        raise InputError(f"{key!r} names no {kind}: such keys begin with {known}")
+
+
 def no_curve(data: Data, kind: str, key: str, view: str | None, ask: str) -> InputError:
     """Say that no system has a curve, what brings it, and which there are."""
     where = "" if view is None else f" by {view}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -135,7 +136,9 @@ def legend_beside(axes: Axes, entries: Sequence[Entry], title: str | None = None
 def text_width(text: str, size: float = SMALL) -> float:
     """How wide a drawable text is, in points."""
     font, shown = FontProperties(family=["DejaVu Sans"], size=size), text.replace(r"\$", "$")
-    return float(text_to_path.get_text_width_height_descent(shown, font, ismath=False)[0])
+    with warnings.catch_warnings():  # signs that the font lacks are told of when they are drawn
+        warnings.simplefilter("ignore", UserWarning)
+        return float(text_to_path.get_text_width_height_descent(shown, font, ismath=False)[0])
 
 
 def legend_columns(names: Sequence[str], width: float) -> int:

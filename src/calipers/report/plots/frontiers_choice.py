@@ -7,7 +7,13 @@ from typing import Literal, get_args
 
 from calipers.errors import unknown_name
 from calipers.report.plots.curves import band_entry, missing_from
-from calipers.report.plots.curves_content import Data, chosen_views, no_curve, views_with_curve
+from calipers.report.plots.curves_content import (
+    Data,
+    check_family,
+    chosen_views,
+    no_curve,
+    views_with_curve,
+)
 from calipers.report.plots.curves_panels import Entry, curve_entries, panel_names
 from calipers.report.plots.frontiers_content import (
     area_key,
@@ -45,6 +51,7 @@ def choose(data: Data, curve: str | None, scale: str, c: float | None, bands: bo
 
 def frontier_views(data: Data, view: str | None, curve: str) -> list[str]:
     """Give the views to draw."""
+    check_family(curve, ("frontier", "frontier_star"), "divergence frontier")
     missing = no_curve(data, "divergence frontier", curve, view, f"the metric {area_key(curve)}")
     return chosen_views(data, view, views_with_curve(data, curve), missing)
 
