@@ -76,7 +76,7 @@ def test_one_system_stands_beside_the_floor(make: Make) -> None:
         "reference have 0.950, a difference beyond the noise floor."
     )
     assert said(build(make, {"a": {"mauve_star": near}}))[0].endswith(
-        "0.945 where two halves of the reference have 0.950, as near as this measurement can tell."
+        "0.945 where two halves of the reference have 0.950, as near as this score can tell."
     )
     assert said(build(make, {"a": {"mauve_star": bare}}))[0] == (
         "a scores 0.700±0.020 by MAUVE*; without a noise floor, nothing here tells what equal "

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from calipers.report.grid import Cell, Column, render, total_width
+from calipers.report.layout import packed
 from calipers.report.names import HEADLINE, LABELS, MEANINGS, clean, shorten
 from calipers.report.numbers import best_of, number, score_text, words_text
 
@@ -103,3 +104,14 @@ def test_a_group_spans_its_columns_and_no_more():
         "22     22    22",
     ]
     assert total_width(columns, 1) == len(lines[1])
+
+
+def test_a_broken_group_shares_no_grid_with_another():
+    def run(group: str, count: int) -> tuple[Column, ...]:
+        return tuple(Column("123456", (Cell("1"),), group=group) for _ in range(count))
+
+    lead = (Column("name", (Cell("a"),), right=False),)
+    grids = packed(lead, [run("small", 1), run("wide", 4), run("last", 1)], width=25)
+    groups = [{column.group for column in grid.columns[1:]} for grid in grids]
+    assert groups == [{"small"}, {"wide"}, {"wide"}, {"last"}]
+    assert [len(grid.columns) - 1 for grid in grids] == [1, 2, 2, 1]

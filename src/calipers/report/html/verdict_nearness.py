@@ -70,7 +70,7 @@ def _beside_floor(data: Data, metric: Metric, row: int) -> str:
     write = writer(metric)
     its, halves = (write({**score, "value": floor[key]}) for key in ("beside", "value"))
     sure = (
-        "as near as this measurement can tell"
+        "as near as this score can tell"
         if floor["inside"]
         else "a difference beyond the noise floor"
     )

@@ -50,6 +50,6 @@
   }
 
   function note(topics, data) {
-    return `Topics by their telling words. Filled bars to the right: ${data.systems[topics.system]} has more of the topic than the reference; pale bars to the left: less. Their lengths, regardless of side, add up to the frontier integral.`;
+    return `Topics, by their telling words where the samples are texts. Filled bars to the right: ${data.systems[topics.system]} has more of the topic than the reference; pale bars to the left: less. Their lengths, regardless of side, add up to the frontier integral.`;
   }
 })();
