@@ -71,16 +71,16 @@ def test_a_share_of_normal_errors_lies_in_their_ellipse(scripts):
 
 
 def test_a_row_of_a_curve_by_hand(scripts):
-    """Gaps of 1, 0 and 1 to the mean of 10 beside bands of 0.98, 0 and 1.96 to either side."""
+    """Gaps of 1.5, 0.5 and 0.5 to the fresh mean beside bands of 0.98, 0 and 1.96 each way."""
     full = [
         {"curves": {"frontier": [[v, 7.0]]}, "errors": {"frontier": [[e, 0.0]]}}
         for v, e in [(9.0, 0.5), (10.0, 0.0), (11.0, 1.0)]
     ]
-    fresh = [{"curves": {"frontier": [[v, 7.0]]}} for v in (9.0, 11.0)]
+    fresh = [{"curves": {"frontier": [[v, 7.0]]}} for v in (9.5, 11.5)]
     tables = scripts["tables"]
     row = tables.point(full, fresh, "frontier", 0, (0,)).split(" | ")
-    ratio = np.sqrt(1.25 / 3) / np.std([9, 10, 11, 9, 11], ddof=1)
-    assert row == ["10.0000", f"{ratio:.2f}", "0.33", "0.667 ± 0.187"]
+    ratio = np.sqrt(1.25 / 3) / np.std([9, 10, 11, 9.5, 11.5], ddof=1)
+    assert row == ["10.5000", f"{ratio:.2f}", "0.33", "0.333 ± 0.187"]
     assert tables.point(full, fresh, "frontier", 0, (1,)) == "7.0000 | | | all alike"
 
 
