@@ -75,19 +75,27 @@ def taken(browser: Any, page: Path, shot: Shot) -> bytes:
     )
     tab = context.new_page()
     tab.goto(page.as_uri() + f"#{shot.part}")
-    tab.wait_for_selector("canvas[data-ready='true']", state="attached")
-    if shot.part == "main":
-        tab.evaluate("() => window.scrollTo(0, 0)")
+    tab.wait_for_function("() => document.documentElement.classList.contains('scripted')")
     picture = tab.locator(f"[data-picture={shot.part}]:not([data-picture=map])")
     if picture.count():
         picture.locator(".main-svg").first.wait_for()
     if shot.part == "map":
+        tab.wait_for_selector("canvas[data-ready='true']", state="attached")
         point_at_middle(tab)
-        tab.locator("#map").evaluate("(map) => map.scrollIntoView()")
+    tab.wait_for_timeout(1500)  # the pictures above are drawn as they come near, and move the rest
+    go_to(tab, shot.part)
     tab.wait_for_timeout(300)
     made: bytes = tab.screenshot()
     context.close()
     return made
+
+
+def go_to(tab: Any, part: str) -> None:
+    """Scroll to a part of the page; to its head for the whole."""
+    if part == "main":
+        tab.evaluate("() => window.scrollTo({ top: 0, behavior: 'instant' })")
+    else:
+        tab.locator(f"#{part}").evaluate("(each) => each.scrollIntoView({ behavior: 'instant' })")
 
 
 def point_at_middle(tab: Any) -> None:

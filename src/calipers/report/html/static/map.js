@@ -104,7 +104,7 @@
 
   function legend(state) {
     const entries = state.points.data.sets.map((set, s) => ({
-      key: s, series: set.series, name: set.series === null ? `${set.name} (reference)` : set.name,
+      key: s, series: set.series, name: set.series === null && set.name !== "reference" ? `${set.name} (reference)` : set.name,
     }));
     const made = kit.legend("Sets", entries, state.hidden, false, () => changed(state));
     if (!state.points.data.views.some((view) => view.inside.some((flags) => flags))) return made;
