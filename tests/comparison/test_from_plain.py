@@ -40,7 +40,8 @@ def through_json(data):
 
 def comparison(**more) -> Comparison:
     about = SetSummary("human", "human.jsonl", 1000, 1000, None, "ab" * 32)
-    found = {"lengths": {"ratio": 1.3, "words": [31.0, 24.5]}, "duplicates": None}
+    words = {"reference": 31.0, "generated": 24.5, "distance": 0.2, "chance": 0.1}
+    found = {"lengths": {"words": words, "characters": None}, "duplicates": None}
     system = SystemResult(replace(about, name="a"), {"recall": SURE}, {}, confounders=found)
     return Comparison(about, (system,), {"views": ["meaning"]}, **more)
 

@@ -26,10 +26,10 @@ from calipers.comparison.archive_views import (
     read_maps,
     write_views,
 )
+from calipers.comparison.confounders_plain import confounders_from
 from calipers.comparison.explaining import Against
 from calipers.comparison.from_plain import (
     advice_from,
-    confounders_from,
     correlations_from,
     score_from,
     significance_from,

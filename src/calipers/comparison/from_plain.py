@@ -74,13 +74,6 @@ def advice_from(data: Data) -> Advice:
     )
 
 
-def confounders_from(data: Any) -> Data | None:
-    """Give what was found besides the model; None where nothing was looked at."""
-    if data is not None and not isinstance(data, Mapping):
-        raise TypeError(f"confounders are {data!r}, not an object")
-    return data
-
-
 def correlations_from(data: Data | None) -> dict[str, float]:
     """Give the correlations of errors; none where older files have none."""
     found = {} if data is None else data.items()
