@@ -196,6 +196,23 @@ def test_report_data_is_strict_json_with_a_place_for_every_sample(comparison):
     assert pairs <= set(data["correlations"]["narrow"])
 
 
+@pytest.mark.parametrize("kind", ["plane", "curves", "frontiers"])
+def test_a_plot_gathers_what_it_shows_alone(comparison, kind, monkeypatch):
+    monkeypatch.setattr("calipers.comparison.report_data._explanations", None)
+    monkeypatch.setattr("calipers.comparison.report_data._maps", None)
+    assert comparison.plot(kind).has_data()
+
+
+@pytest.mark.parametrize("kind", ["cells", "map"])
+def test_a_plot_gathers_explanations_and_map_where_it_shows_them(comparison, kind):
+    assert comparison.plot(kind, view="wording").has_data()
+
+
+def test_a_plot_of_no_kind_is_named(comparison):
+    with pytest.raises(InputError, match=r"'plain'.*did you mean 'plane'"):
+        comparison.plot("plain")
+
+
 def test_redacted_data_holds_no_text(comparison):
     text = json.dumps(comparison.report_data(redact=True))
     every = [*comparison.reference_samples.listed, *comparison["narrow"].samples[0].listed]

@@ -6,6 +6,7 @@ those of the first.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,20 +31,30 @@ MOST = 4_000
 """Samples of a set that are shown on the map; of larger sets as many, evenly spread."""
 
 
+PARTS = ("explanations", "map", "excerpts")
+"""What takes time to gather where it was not kept."""
+
+
 def report_data(
-    comparison: Comparison, *, redact: bool = False, method: Method | None = None
+    comparison: Comparison,
+    *,
+    redact: bool = False,
+    method: Method | None = None,
+    parts: Collection[str] = PARTS,
 ) -> Data:
-    """Gather what a report shows; see :meth:`Comparison.report_data`."""
-    settings = comparison.settings
+    """Gather what a report shows, or some of its `parts`; see :meth:`Comparison.report_data`."""
+    gather: dict[str, Callable[[], Any]] = {
+        "explanations": lambda: {each.name: _explanations(each) for each in comparison},
+        "map": lambda: _maps(comparison, method),
+        "excerpts": lambda: [_excerpts(name, samples) for name, samples in _sets(comparison)],
+    }
     data = {
         "comparison": comparison.to_dict(),
-        "command": settings.get("command"),
+        "command": comparison.settings.get("command"),
         "curves": {each.name: _numbers(each.curves) for each in comparison},
         "curve_errors": {each.name: _numbers(each.curve_errors) for each in comparison},
         "correlations": {each.name: dict(each.correlations) for each in comparison},
-        "explanations": {each.name: _explanations(each) for each in comparison},
-        "map": _maps(comparison, method),
-        "excerpts": [_excerpts(name, samples) for name, samples in _sets(comparison)],
+        **{part: gather[part]() for part in PARTS if part in parts},
         "redacted": redact,
     }
     return without_texts(data) if redact else data
