@@ -233,6 +233,26 @@ def test_topics_are_split_by_direction(make: Any) -> None:
     assert [topic.uncovered for topic in view.uncovered] == [4, 1]
 
 
+@pytest.mark.parametrize(
+    ("first", "most", "said"),
+    [
+        (7, 9, "realism 0.80; first inside at k = 7"),
+        (10, 9, "realism 0.80; outside at every k up to 9"),
+        (10, None, "realism 0.80; first inside at k = 10"),
+        (0, 9, "realism 0.80"),
+    ],
+)
+def test_a_sample_that_no_ball_holds_is_not_said_to_lie_in_the_next(
+    make: Any, first: int, most: int | None, said: str
+) -> None:
+    outlier = {"row": 1, "text": "x", "realism": 0.8, "first_k": first, "nearest": []}
+    told = {"view": "meaning", "n": 3, "m": 3, "topics": [], "outside": [outlier]}
+    data = make["comparison"]([make["system"]("a", {})])
+    data = data | {"settings": data["settings"] | {"k_max": most}}
+    explained = {"comparison": data, "explanations": {"a": {"meaning": told}}}
+    assert system_lists(explained, Texts())[0].views[0].worst[0].measured == said
+
+
 def test_shares_are_never_rounded_to_an_end() -> None:
     assert [share(x) for x in (0.0, 1e-4, 0.012, 0.5, 0.9999, 1.0, None)] == [
         *("0 %", "0.01 %", "1.2 %", "50 %", "99.99 %", "100 %", "–"),

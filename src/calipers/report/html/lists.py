@@ -82,16 +82,17 @@ class SystemLists:
 def system_lists(data: Data, texts: Texts) -> list[SystemLists]:
     """Give the lists of every system that was explained."""
     told = data.get("explanations") or {}
+    most = data["comparison"].get("settings", {}).get("k_max")
     made = []
     for system in data["comparison"].get("systems", ()):
         by_view = told.get(system["name"]) or {}
         known = [view for view in views(data["comparison"]) if view in by_view]
-        found = tuple(_lists(by_view[view], texts) for view in known)
+        found = tuple(_lists(by_view[view], texts, most) for view in known)
         made.append(SystemLists(short(system["name"]), found))
     return [each for each in made if each.views]
 
 
-def _lists(told: Data, texts: Texts) -> ViewLists:
+def _lists(told: Data, texts: Texts, most: int | None) -> ViewLists:
     topics = list(told.get("topics") or ())
     largest = max((t["share"] or 0.0 for t in topics), default=0.0)
 
@@ -110,7 +111,7 @@ def _lists(told: Data, texts: Texts) -> ViewLists:
         summary=tuple(_summary(told)),
         missed=chosen(lambda topic: topic["direction"] == "under"),
         invented=chosen(lambda topic: topic["direction"] == "over"),
-        worst=tuple(_outlier(each, texts) for each in told.get("outside") or ()),
+        worst=tuple(_outlier(each, texts, most) for each in told.get("outside") or ()),
         worst_count=count(told.get("outside_count")),
         uncovered=tuple(_topic(topic, texts, largest) for topic in uncovered),
         uncovered_count=count(told.get("uncovered_count")),
@@ -167,12 +168,12 @@ NO_TEXTS: Mapping[str, Any] = {
 }
 
 
-def _outlier(outlier: Data, texts: Texts) -> Failure:
+def _outlier(outlier: Data, texts: Texts, most: int | None) -> Failure:
     realism, k = outlier.get("realism"), outlier.get("first_k")
-    parts = [
-        f"realism {realism:.2f}" if realism is not None else "",
-        f"first inside at k = {k}" if k else "",
-    ]
+    held = f"first inside at k = {k}" if k else ""
+    if k and most is not None and k > most:
+        held = f"outside at every k up to {most}"
+    parts = [f"realism {realism:.2f}" if realism is not None else "", held]
     beside = tuple(_near(each, texts) for each in outlier.get("nearest") or ())
     return Failure(texts.shown(outlier), "; ".join(filter(None, parts)), beside)
 
