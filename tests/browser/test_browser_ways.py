@@ -251,3 +251,28 @@ def test_what_a_screen_reader_needs_is_there(window, light):
         "images": 0,
         "canvas": 0,
     }
+
+
+def test_all_pictures_are_drawn_and_all_systems_named_for_print(window, report):
+    page = window.open(report())
+    page.emulate_media(media="print")
+    page.pdf()  # which says that it is about to print
+    undrawn = page.evaluate(
+        """() => Array.from(document.querySelectorAll("[data-picture]"))
+          .filter((each) => !each.dataset.drawn && !each.querySelector("canvas[data-ready=true]"))
+          .map((each) => each.dataset.picture)"""
+    )
+    assert undrawn == []
+    heads = page.locator(".system > h3").all()
+    assert [head.inner_text() for head in heads] == ["model_a", "model_b", "model_c"]
+    assert all(head.bounding_box()["width"] > 50 for head in heads)
+
+
+def test_a_share_is_never_rounded_to_an_end(window, light):
+    page = window.open(light)
+    shares = [0, 4e-5, 0.0004, 0.05, 0.123, 0.95, 0.999, 0.99999, 1]
+    written = page.evaluate("(shares) => shares.map(calipersPictures.percent)", shares)
+    assert written == [
+        *("0.0 %", "< 0.01 %", "0.04 %", "5.0 %", "12 %", "95 %"),
+        *("99.9 %", "> 99.99 %", "100 %"),
+    ]

@@ -118,6 +118,34 @@ def test_redacting_keeps_names_and_keys(four_sure: Data) -> None:
     assert found["comparison"]["systems"][1]["scores"] == four_sure["systems"][1]["scores"]
 
 
+def test_folders_with_spaces_are_left_out_everywhere(four_sure: Data) -> None:
+    folder = "/home/Jane Doe/models/mine"
+    command = f"calipers compare -r a.jsonl --embedder '{folder}' --cache-dir 'Jane Doe/cache'"
+    four_sure["settings"] |= {"command": command, "embedder": folder}
+    four_sure["systems"][0]["scores"]["precision"]["signature"] = f"metric:x|embedder:{folder}|k:5"
+    four_sure["warnings"] = [f"{folder} reads 128 tokens"]
+    found = without_texts({"comparison": four_sure, "command": command})
+    assert "Jane" not in json.dumps(found)
+    assert "Doe" not in json.dumps(found)
+    score = found["comparison"]["systems"][0]["scores"]["precision"]
+    assert score["signature"] == "metric:x|embedder:mine|k:5"
+    assert found["comparison"]["warnings"] == ["mine reads 128 tokens"]
+
+
+def test_a_setting_that_is_a_bare_slash_takes_nothing_out(four_sure: Data) -> None:
+    four_sure["settings"]["prefix"] = "/"
+    four_sure["warnings"] = ["1/2 of all"]
+    found = without_texts({"comparison": four_sure})
+    assert found["comparison"]["warnings"] == ["1/2 of all"]
+
+
+def test_phrases_of_scripts_without_spaces_are_no_telling_words(four_sure: Data) -> None:
+    words = ["我今天去北京看朋友", "北京", "internationalisation"]
+    told = {"human": {"meaning": {"topics": [{"words": words}]}}}
+    found = without_texts({"comparison": four_sure, "explanations": told})
+    assert found["explanations"]["human"]["meaning"]["topics"] == [{"words": words[1:]}]
+
+
 def test_the_table_marks_and_sorts(two_systems: Data) -> None:
     metrics = shown_metrics(two_systems)
     table = score_table(two_systems, metrics)

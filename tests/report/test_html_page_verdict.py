@@ -258,3 +258,38 @@ def test_who_loses_most_is_left_open_where_a_test_leaves_it(make: Make) -> None:
         "Against the noise floor at 250 samples, a loses most quality (Precision 0.500, floor "
         "0.900; b cannot be told from it; c loses some too);"
     )
+
+
+def test_systems_that_share_the_lowest_score_are_both_named(make: Make) -> None:
+    scores = {n: {"precision": make["score"](v)} for n, v in (("a", 0.5), ("b", 0.5), ("c", 0.7))}
+    assert said(build(make, scores))[1].startswith(
+        "a and b have the lowest Precision (0.500); how much of that is noise"
+    )
+
+
+def test_systems_that_lose_the_same_are_not_told_apart(make: Make) -> None:
+    scores = {
+        name: {"precision": sure(make, 0.5, floor=floor(0.9, 0.5, inside=False))}
+        for name in ("a", "b")
+    }
+    assert said(build(make, scores))[1].startswith(
+        "Against the noise floor at 250 samples, a loses most quality (Precision 0.500, floor "
+        "0.900; b cannot be told from it);"
+    )
+
+
+def test_large_floors_are_written_alike_in_both_sentences(make: Make) -> None:
+    score = sure(make, 0.9, floor=floor(0.95, 0.9, inside=True, size=2500))
+    nearness, balance = said(build(make, {"a": {"mauve_star": score, "precision": score}}))
+    assert "at 2,500 samples it has" in nearness
+    assert "at 2,500 samples" in balance
+
+
+def test_a_system_called_reference_is_not_the_reference(make: Make) -> None:
+    scores = {n: {"mauve_star": sure(make, v)} for n, v in (("a", 0.9), ("reference", 0.7))}
+    test = make["significance"]
+    pairs = [test("a", "reference", "mauve_star", 0.2, 0.001)]
+    alike = [test(n, "reference", "mmd", 0.01, 0.6) | {"interval": None} for n in scores]
+    nearness, balance = said(build(make, scores, [*pairs, *alike]))
+    assert nearness.endswith("reference (0.700±0.020) is further away by more than chance.")
+    assert balance.endswith("a and reference cannot be told from the reference by any test made.")

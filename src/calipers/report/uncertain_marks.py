@@ -10,6 +10,8 @@ from calipers.report.numbers import best_of, leaders_of
 ALIKE = "="
 UNTESTED = "?"
 REFERENCE = "reference"
+AGAINST_REFERENCE = frozenset({"classifier_auc", "mmd"})
+"""Scores by which a system is tested against the reference."""
 USUAL_LEVEL = 0.95
 
 
@@ -38,7 +40,7 @@ def percent(level: float) -> str:
 
 def between_systems(data: Data) -> list[Data]:
     """Give the tests of pairs of systems."""
-    return [test for test in data.get("tests") or () if test["b"] != REFERENCE]
+    return [test for test in data.get("tests") or () if not is_against_reference(data, test)]
 
 
 def is_tested(data: Data) -> bool:
@@ -48,7 +50,17 @@ def is_tested(data: Data) -> bool:
 
 def against_reference(data: Data) -> list[Data]:
     """Give the tests of systems against the reference."""
-    return [test for test in data.get("tests") or () if test["b"] == REFERENCE]
+    return [test for test in data.get("tests") or () if is_against_reference(data, test)]
+
+
+def is_against_reference(data: Data, test: Data) -> bool:
+    """Tell a test against the reference from one against a system that is called so."""
+    if test["b"] != REFERENCE:
+        return False
+    if all(system["name"] != REFERENCE for system in data.get("systems", ())):
+        return True
+    score = test["score"].partition(":")[0].rpartition(".")[2]
+    return score in AGAINST_REFERENCE and test.get("interval") is None
 
 
 def all_marks(data: Data, metrics: Sequence[Metric]) -> list[tuple[str, ...]]:

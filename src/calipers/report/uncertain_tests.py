@@ -8,7 +8,7 @@ from calipers.report.content import Data
 from calipers.report.names import clean
 from calipers.report.numbers import MISSING
 from calipers.report.uncertain_block import metric_of, short, spoken
-from calipers.report.uncertain_marks import REFERENCE
+from calipers.report.uncertain_marks import is_against_reference
 
 
 def holm(tests: Sequence[Data]) -> str:
@@ -24,15 +24,17 @@ def untested(data: Data, tests: Sequence[Data], width: int) -> Iterator[str]:
         if test["p_value"] is None:
             name = spoken(data, metric_of(data, test["score"]))
             reason = clean(test.get("reason") or "no p-value, and no reason was kept")
-            about_reason.setdefault(reason, []).append(f"{_sides(test, width)}, {name}")
+            about_reason.setdefault(reason, []).append(f"{_sides(data, test, width)}, {name}")
     for reason, names in about_reason.items():
         more = f" and {len(names) - 3} more" if names[3:] else ""
         yield f"{MISSING} {'; '.join(names[:3])}{more}: {reason}"
 
 
-def _sides(test: Data, width: int) -> str:
+def _sides(data: Data, test: Data, width: int) -> str:
     pair = (test["a"], test["b"])
-    return short(pair[0], width) if pair[1] == REFERENCE else pair_name(pair, width)
+    if is_against_reference(data, test):
+        return short(pair[0], width)
+    return pair_name(pair, width)
 
 
 def pair_name(pair: tuple[str, str], width: int) -> str:

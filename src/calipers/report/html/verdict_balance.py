@@ -85,11 +85,20 @@ def _lost(data: Data, side: str, worst: Loss, found: list[Loss]) -> str:
 
 
 def _not_told(data: Data, loss: Loss, row: int) -> bool:
-    """Tell whether a test found no difference between two systems in the score of a loss."""
+    """Tell whether two systems are alike in the score of a loss: as shown, or by a test."""
+    if _at_the_floor(data, loss.metric, row) == _at_the_floor(data, loss.metric, loss.row):
+        return True
     pair = {data["systems"][each]["name"] for each in (loss.row, row)}
     found = [t for t in between_systems(data) if {t["a"], t["b"]} == pair]
     p = [t["adjusted_p_value"] for t in found if t["score"] == loss.metric.key]
     return any(each is not None and each >= alpha_of(data) for each in p)
+
+
+def _at_the_floor(data: Data, metric: Metric, row: int) -> str:
+    """Write the score of a system at the size of the floor; nothing where there is none."""
+    score = scores_of(data, metric)[row] or {}
+    beside = (score.get("floor") or {}).get("beside")
+    return writer(metric)({**score, "value": beside}) if beside is not None else ""
 
 
 def _names(data: Data, rows: list[int]) -> str:
@@ -139,7 +148,15 @@ def _lowest(data: Data, metrics: Sequence[Metric]) -> str:
     text = valued(data, metric, row)
     if len(data["systems"]) == 1:
         return f"{by_view(data, metric)} is {text}"
-    return f"{named(data['systems'][row]['name'])} has the lowest {by_view(data, metric)} ({text})"
+    alike = _shown_alike(data, metric, row)
+    has = "have" if alike[1:] else "has"
+    return f"{_names(data, alike)} {has} the lowest {by_view(data, metric)} ({text})"
+
+
+def _shown_alike(data: Data, metric: Metric, row: int) -> list[int]:
+    """Give the systems whose score is written like that of one of them."""
+    texts = [writer(metric)(score) for score in scores_of(data, metric)]
+    return [other for other, text in enumerate(texts) if text == texts[row]]
 
 
 def _of_family(metrics: Sequence[Metric], family: Sequence[str]) -> list[Metric]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from calipers.report.content import Data, Metric, scores_of, views, writer
-from calipers.report.html.wording import listing, named
+from calipers.report.html.wording import count, listing, named
 from calipers.report.names import clean
 from calipers.report.numbers import leaders_of
 from calipers.report.uncertain_marks import ALIKE, UNTESTED, all_marks, is_tested
@@ -75,7 +75,7 @@ def _beside_floor(data: Data, metric: Metric, row: int) -> str:
         else "a difference beyond the noise floor"
     )
     return (
-        f"; at {floor['size']} samples it has {its} where two halves of the reference have "
+        f"; at {count(floor['size'])} samples it has {its} where two halves of the reference have "
         f"{halves}, {sure}"
     )
 

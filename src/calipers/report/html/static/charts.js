@@ -22,7 +22,7 @@
     if (!window.Plotly) return say(host, "This picture cannot be drawn: its script is missing.");
     host.classList.add("picture-chart");
     // The first one reads plotly's megabytes
-    kit.whenNear(host, NEAR, () => whenIdle(() => build(host, chart, mine, data)));
+    kit.whenNear(host, NEAR, (printing) => (printing ? (draw) => draw() : whenIdle)(() => build(host, chart, mine, data)));
     host.style.minHeight = `${Math.min(590, Math.round(200 + host.clientWidth / 2))}px`; // about what it will take
     return undefined;
   }

@@ -34,14 +34,19 @@
     else setTimeout(start, 0);
   };
 
-  // Do something once, when an element comes near the window.
+  // Do something once, when an element comes near the window or the page is about to be printed.
   kit.whenNear = function (host, margin, act) {
-    const seen = new IntersectionObserver((entries) => {
-      if (!entries.some((entry) => entry.isIntersecting)) return;
+    const once = (printing) => {
       seen.disconnect();
-      act();
+      window.removeEventListener("beforeprint", print);
+      act(printing);
+    };
+    const print = () => once(true);
+    const seen = new IntersectionObserver((entries) => {
+      if (entries.some((entry) => entry.isIntersecting)) once(false);
     }, { rootMargin: `${margin}px 0px` });
     seen.observe(host);
+    window.addEventListener("beforeprint", print);
   };
 
   // An element with a class, a text and children; the text is never read as markup.
@@ -59,7 +64,17 @@
 
   const number = (value, digits) => (value === null ? "–" : value.toFixed(digits));
   kit.number = (value, digits = 3) => number(value, digits).replace(/^-/, "−");
-  kit.percent = (value) => (value === null ? "–" : `${kit.number(100 * value, Math.abs(value) < 0.0995 ? 1 : 0)} %`);
+  // A share that is not all or nothing is never written as if it were.
+  kit.percent = function (value) {
+    if (value === null) return "–";
+    const size = Math.abs(value);
+    if (size > 0 && size < 0.0001) return "< 0.01 %";
+    if (size > 0.9999 && size < 1) return "> 99.99 %";
+    const nearEnd = (size > 0 && size < 0.01) || (size > 0.99 && size < 1);
+    const digits = nearEnd ? 2 : size < 0.0995 ? 1 : 0;
+    const text = kit.number(100 * value, digits);
+    return `${nearEnd ? text.replace(/\.?0+$/, "") : text} %`;
+  };
   kit.count = (value) => value.toLocaleString("en");
 
   kit.variable = (name) => `var(--${name}, ${PLAIN[name] || COLOURS[Number(name.slice(7)) % COLOURS.length]})`;

@@ -15,14 +15,14 @@
   kit.ready(function () {
     document.querySelectorAll('[data-picture="map"]').forEach((host, place) => {
       host.style.minHeight = `${Math.min(760, Math.round(320 + host.clientWidth / 2))}px`;
-      kit.whenNear(host, NEAR, () => {
+      kit.whenNear(host, NEAR, (printing) => {
         host.style.minHeight = "";
-        start(host, kit.island("data-map"), `picture-map-${place}`);
+        start(host, kit.island("data-map"), `picture-map-${place}`, printing);
       });
     });
   });
 
-  function start(host, data, id) {
+  function start(host, data, id, printing) {
     if (!data || !data.views.length || !data.sets.length) {
       host.replaceChildren(kit.element("p", "picture-missing", "This run has no map of its samples."));
       return;
@@ -35,6 +35,7 @@
     expose(state);
     tellView(state);
     new ResizeObserver(() => resize(state)).observe(state.frame);
+    if (printing) resize(state); // no frame comes before the print
     document.addEventListener("calipers:theme", () => {
       state.themes += 1;
       state.repaint();
