@@ -19,7 +19,7 @@ def outside(variable, default):
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def data_folder():
     """Real texts that are not part of the project; tests that use them skip without."""
     return outside("CALIPERS_DATA", "data")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -70,13 +68,3 @@ def evidence(world):
         generated_cells=cells.labels[1],
         k=K,
     )
-
-
-@pytest.fixture(scope="session")
-def news_folder():
-    """Real news that are not part of the project; tests that use them skip without."""
-    root = Path(__file__).resolve().parents[2]
-    folder = Path(os.environ.get("CALIPERS_DATA", root.parent / "shared" / "data"))
-    if not (folder / "ag_news").is_dir():
-        pytest.skip("CALIPERS_DATA does not name a folder with ag_news, and the default is absent")
-    return folder

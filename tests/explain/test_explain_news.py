@@ -16,9 +16,9 @@ SIZE = 500
 
 
 @pytest.fixture(scope="module")
-def items(news_folder):
+def items(data_folder):
     found = {topic: [] for topic in (WORLD, SPORTS, BUSINESS, SCIENCE)}
-    with (news_folder / "ag_news" / "test.csv").open(encoding="utf-8", newline="") as file:
+    with (data_folder / "ag_news" / "test.csv").open(encoding="utf-8", newline="") as file:
         for topic, title, description in csv.reader(file):
             found[topic].append(f"{title}. {description}")
     return found

@@ -28,7 +28,7 @@ def read_input(path: str, kind: str) -> Mapping[str, Any]:
         raise InputError(f"{path}: there is no such file")
     if place.is_dir():
         raise InputError(f"{path}: is a folder; the plot {kind!r} takes {_words(kind)}")
-    data = _kept(place) if _is_zip(place) else _json(place, kind)
+    data = _kept(place, kind) if _is_zip(place) else _json(place, kind)
     check_input(kind, data, path)
     found: Mapping[str, Any] = data
     return found
@@ -49,10 +49,11 @@ def blaming(paths: list[str]) -> Iterator[None]:
         ) from error
 
 
-def _kept(path: Path) -> Any:
+def _kept(path: Path, kind: str) -> Any:
     from calipers.comparison import Comparison
+    from calipers.comparison.report_data import picture_data
 
-    return Comparison.load(path).report_data()
+    return picture_data(Comparison.load(path), kind)
 
 
 def _json(path: Path, kind: str) -> Any:

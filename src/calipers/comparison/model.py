@@ -164,12 +164,10 @@ class Comparison:
         InputError
             If there is no such kind or option, or the comparison lacks what it shows.
         """
-        from calipers.comparison.report_data import report_data
-        from calipers.report.plots.kinds import KINDS, draw_axes
+        from calipers.comparison.report_data import picture_data
+        from calipers.report.plots.kinds import draw_axes
 
-        # Explanations and maps take seconds, and most kinds show neither
-        needed = KINDS[kind].needs if kind in KINDS else None
-        return draw_axes(kind, report_data(self, parts=(needed or "",)), axes, **options)
+        return draw_axes(kind, picture_data(self, kind), axes, **options)
 
     def save(self, path: str | Path) -> None:
         """Keep scores, curves, explanations, texts and vectors in one zip of JSON and npy files."""

@@ -60,6 +60,17 @@ def report_data(
     return without_texts(data) if redact else data
 
 
+def picture_data(comparison: Comparison, kind: str) -> Data:
+    """Gather what one kind of plot shows.
+
+    Explanations and maps take seconds where they were not kept, and most kinds show neither.
+    """
+    from calipers.report.plot_kinds import KINDS
+
+    needed = KINDS[kind].needs if kind in KINDS else None
+    return report_data(comparison, parts=(needed,) if needed else ())
+
+
 def sample_maps(comparison: Comparison, method: Method | None = None) -> dict[str, SampleMap]:
     """Lay out all samples by every view: as it was kept, unless another method is asked for."""
     from calipers.explain import sample_map
