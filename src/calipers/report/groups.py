@@ -39,7 +39,7 @@ def group_grids(data: Data, *, width: int) -> Iterator[Grid]:
     sizes = data["reference"].get("groups")
     if not sizes:
         return
-    labels = _shown(data, sizes)
+    labels = shown_groups(data, _labels(data, sizes))
     lead = [
         Column("group", tuple(Cell(_short(name)) for name in labels), right=False),
         Column("n", tuple(Cell(str(sizes.get(name, 0)), "dim") for name in labels)),
@@ -78,16 +78,20 @@ def _labels(data: Data, sizes: Mapping[str, int]) -> list[str]:
     return list(dict.fromkeys([*sizes, *own]))
 
 
-def _shown(data: Data, sizes: Mapping[str, int]) -> list[str]:
-    labels = _labels(data, sizes)
+def shown_groups(data: Data, labels: Sequence[str], *, before: str = "") -> list[str]:
+    """Give the groups to show: all, or of very many the worst by recall.
+
+    `before` stands before the keys of a view's scores; nothing stands before those of the main one.
+    """
     if len(labels) <= MOST:
-        return labels
-    return sorted(labels, key=lambda name: _lowest_recall(data, name))[:WORST]
+        return list(labels)
+    return sorted(labels, key=lambda name: _lowest_recall(data, name, before))[:WORST]
 
 
-def _lowest_recall(data: Data, name: str) -> float:
-    """The lowest recall of a group by the main view, over all systems."""
-    scores = [system.get("scores", {}).get(f"recall:group={name}") for system in data["systems"]]
+def _lowest_recall(data: Data, name: str, before: str) -> float:
+    """The lowest recall of a group by one view, over all systems."""
+    key = f"{before}recall:group={name}"
+    scores = [system.get("scores", {}).get(key) for system in data["systems"]]
     values = [score["value"] for score in scores if score and score.get("value") is not None]
     return min(values, default=1.0)
 

@@ -29,7 +29,7 @@ from calipers.report.plots.group_bars_content import (
     all_groups,
     group_key,
     grouped_metrics,
-    shown_groups,
+    shown_by_view,
 )
 from calipers.report.plots.style import COLOURS, colour, styled
 
@@ -75,7 +75,7 @@ def group_bars_figure(
         If nothing was measured by group, or a name is not known.
     """
     chosen = grouped_metrics(data, view, metrics)
-    names, groups = chosen_systems(data, system), shown_groups(data, view)
+    names, groups = chosen_systems(data, system), shown_by_view(data, view)
     with styled():
         width = PANEL * len(chosen) + NAMES + legend_width([*names, INTERVAL])
         size = (width, _height(len(groups), len(names)))
@@ -108,7 +108,7 @@ def group_bars_axes(
     (metric, *others) = grouped_metrics(data, view, metrics)
     if metrics is not None and others:
         raise InputError(f"one axes shows one metric; found {1 + len(others)}")
-    names, groups = chosen_systems(data, system), shown_groups(data, view)
+    names, groups = chosen_systems(data, system), shown_by_view(data, view)
     with styled():
         width, height = PANEL + NAMES, _height(len(groups), len(names))
         axes = own_axes(width, height, [*names, INTERVAL]) if axes is None else axes

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from calipers.errors import InputError, unknown_name
-from calipers.report.groups import MOST, WORST
+from calipers.report.groups import shown_groups
 from calipers.report.plots.choosing import chosen_view, compared, metric_names, prefix
 
 Data = Mapping[str, Any]
@@ -29,12 +29,10 @@ def grouped_metrics(data: Data, view: str | None, asked: Sequence[str] | str | N
     return known if asked is None else list(dict.fromkeys(metric_names(asked) or ()))
 
 
-def shown_groups(data: Data, view: str | None) -> list[str]:
+def shown_by_view(data: Data, view: str | None) -> list[str]:
     """Give the groups of the reference, those with scores; the worst of very many."""
-    every = all_groups(data)
-    if len(every) <= MOST:
-        return every
-    return sorted(every, key=lambda group: _lowest(data, view, group))[:WORST]
+    before = prefix(data, chosen_view(data, view))
+    return shown_groups(compared(data), all_groups(data), before=before)
 
 
 def all_groups(data: Data) -> list[str]:
@@ -46,13 +44,6 @@ def all_groups(data: Data) -> list[str]:
         if ":group=" in key
     ]
     return list(dict.fromkeys([*(compared(data)["reference"].get("groups") or {}), *parts]))
-
-
-def _lowest(data: Data, view: str | None, group: str) -> float:
-    """Give the lowest recall of a group over all systems."""
-    key = group_key(data, view, "recall", group)
-    scores = [system["scores"].get(key) for system in compared(data)["systems"]]
-    return min((s["value"] for s in scores if s and s["value"] is not None), default=1.0)
 
 
 def group_key(data: Data, view: str | None, metric: str, group: str) -> str:
