@@ -64,6 +64,11 @@ class Radii(NamedTuple):
         The radius where it is at most the median, else -1, shape ``(n,)``.
     labels
         The block of every row, shape ``(n,)``, int64.
+    halves
+        For every row and halving, the radius for the chosen k in the row's own half, shape
+        ``(n, halvings)``; no columns where the set is not halved.
+    codes
+        In which half every row lies, a bit for each halving, shape ``(n,)``, uint64.
     """
 
     squared: Doubles
@@ -72,6 +77,13 @@ class Radii(NamedTuple):
     capped: Doubles
     smaller: Doubles
     labels: NDArray[np.int64]
+    halves: Doubles
+    codes: NDArray[np.uint64]
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """How many k, blocks and halvings there are."""
+        return self.squared.shape[1], self.without.shape[1], self.halves.shape[1]
 
     def rows(self, start: int, stop: int) -> Radii:
         """The radii of some of the rows."""
@@ -82,6 +94,8 @@ class Radii(NamedTuple):
             self.capped[start:stop],
             self.smaller[start:stop],
             self.labels[start:stop],
+            self.halves[start:stop],
+            self.codes[start:stop],
         )
 
 
@@ -118,11 +132,15 @@ def radii_of(
 ) -> tuple[Radii, int]:
     """Read the radii off the nearest neighbours of a set.
 
-    Also returns how many radii without a block are too small, since too few neighbours are known.
+    Also returns how many radii without a block, or within a half, are too small, since too few
+    neighbours are known.
     """
     n = len(nearest.squared)
     without = np.empty((n, blocks.count))
     short = _radii_without(nearest.squared, nearest.index, blocks.labels, k, without)
+    codes = np.zeros(n, np.uint64) if blocks.halves is None else blocks.halves
+    halves = np.empty((n, blocks.halvings))
+    short += _radii_of_halves(nearest.squared, nearest.index, codes, k, halves)
     squared = np.ascontiguousarray(nearest.squared[:, :k_max])
     capped, smaller = np.full((2, n), -1.0)
     if supports.capped is not None:
@@ -133,7 +151,9 @@ def radii_of(
         own = squared[:, supports.smaller - 1]
         smaller = np.where(own <= median_radius(squared, supports.smaller), own, -1.0)
     largest = np.maximum(squared[:, -1], without.max(axis=1, initial=0.0))
-    return Radii(squared, without, largest, capped, smaller, blocks.labels), int(short)
+    largest = np.maximum(largest, halves.max(axis=1, initial=0.0))
+    radii = Radii(squared, without, largest, capped, smaller, blocks.labels, halves, codes)
+    return radii, int(short)
 
 
 def common_radius(nearest: Nearest, supports: Supports, distance: Distance) -> float:
@@ -211,6 +231,26 @@ def _radii_without(squared: Any, index: Any, labels: Any, k: int, without: Any) 
                 if left == 0:
                     break
             short += left > 0 and labels[i] != block
+    return short
+
+
+@kernel
+def _radii_of_halves(squared: Any, index: Any, codes: Any, k: int, halves: Any) -> int:
+    """The k-th nearest row in the row's own half; the last known one where too few are known.
+
+    Returns how many radii are too small for that reason.
+    """
+    short = 0
+    for i in range(squared.shape[0]):
+        for halving in range(halves.shape[1]):
+            left = k
+            for place in range(squared.shape[1]):
+                halves[i, halving] = squared[i, place]
+                apart = codes[i] ^ codes[index[i, place]]
+                left -= ((apart >> np.uint64(halving)) & np.uint64(1)) == 0
+                if left == 0:
+                    break
+            short += left > 0
     return short
 
 

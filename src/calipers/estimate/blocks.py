@@ -1,4 +1,4 @@
-"""Block labels: a fixed random cut of the rows, by which replicates leave rows out."""
+"""Block labels: a fixed random cut of the rows, by which replicates leave rows out or halve a set."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 SideName = Literal["reference", "generated"]
 
 DEFAULT_BLOCKS = 20
+HALVINGS = 31
+"""How often a set is halved: one less than a power of two, at most 63."""
 
 
 @dataclass(frozen=True)
@@ -23,10 +25,26 @@ class Blocks:
         Block of every row, shape ``(n,)``, int64, from 0 to ``count - 1``.
     count
         Number of blocks; 0 where no replicates are wanted.
+    halves
+        In which half every row lies by each of :data:`HALVINGS` halvings, shape ``(n,)``, uint64,
+        a bit for each; see :func:`halving_codes`. None where no halves are wanted.
     """
 
     labels: NDArray[np.int64]
     count: int
+    halves: NDArray[np.uint64] | None = None
+
+    @property
+    def halvings(self) -> int:
+        """How often the set is halved."""
+        return 0 if self.halves is None else HALVINGS
+
+    def half(self, halving: int, which: int) -> NDArray[np.bool_]:
+        """Which rows lie in one of the halves, 0 or 1, of a halving."""
+        if self.halves is None:
+            raise ValueError("the set was not halved")
+        found: NDArray[np.bool_] = (self.halves >> np.uint64(halving)) & np.uint64(1) == which
+        return found
 
     @classmethod
     def none(cls, n: int) -> Blocks:
@@ -41,4 +59,39 @@ class Blocks:
         prompts row by row share their labels.
         """
         labels = np.random.default_rng([seed, n]).permutation(np.arange(n) % count)
-        return cls(labels.astype(np.int64), count)
+        return cls(labels.astype(np.int64), count, halving_codes(n, seed=seed))
+
+
+def halving_codes(n: int, *, seed: int, units: NDArray[np.int64] | None = None) -> NDArray[np.uint64]:
+    """Halve a set in :data:`HALVINGS` balanced ways.
+
+    The rows are dealt to as many cells as a Hadamard matrix has columns, and every other row of that
+    matrix says which cells make up the first half: any two halvings have half of each half in
+    common (balanced half-samples: McCarthy, Rev. Int. Stat. Inst. 1969).
+
+    Parameters
+    ----------
+    n
+        Number of rows.
+    seed
+        Of the deal, which depends on it and on n alone: row i of two sets of one size, which may
+        answer the same prompt, always lies in the same half.
+    units
+        Numbers from 0 of what stays together, shape ``(n,)``: rows of one unit are never parted.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape ``(n,)``, uint64: bit c tells in which half the row lies by halving c.
+    """
+    count = HALVINGS + 1
+    own = np.arange(n) if units is None else units
+    size = int(own.max()) + 1 if n else 0
+    rng = np.random.default_rng([seed, size, count])
+    cells = rng.permutation(count)[rng.permutation(np.arange(size) % count)][own]
+    codes = np.zeros(count, np.uint64)
+    for halving in range(HALVINGS):
+        parity = [(cell & (halving + 1)).bit_count() & 1 for cell in range(count)]
+        codes |= np.array(parity, np.uint64) << np.uint64(halving)
+    found: NDArray[np.uint64] = codes[cells]
+    return found

@@ -31,6 +31,10 @@ class Crossing(NamedTuple):
         Guests held, by the guest's block, shape ``(owners, blocks)``.
     inside_without
         Owners that hold the guest once a block of their set is deleted, ``(guests, blocks)``.
+    held_halves
+        Guests of the same half held by the ball of the owner's half, ``(owners, halvings)``.
+    inside_halves
+        Owners of the same half whose balls within it hold the guest, ``(guests, halvings)``.
     capped
         Owners whose capped ball holds the guest, shape ``(guests,)``.
     bound, which
@@ -49,6 +53,8 @@ class Crossing(NamedTuple):
     held_without: Counts
     held_from: Counts
     inside_without: Counts
+    held_halves: Counts
+    inside_halves: Counts
     capped: Counts
     bound: NDArray[np.float32]
     which: NDArray[np.int64]
@@ -57,7 +63,9 @@ class Crossing(NamedTuple):
     missed: Doubles
 
     @classmethod
-    def empty(cls, owners: int, guests: int, k_max: int, blocks: int) -> Crossing:
+    def empty(
+        cls, owners: int, guests: int, k_max: int, blocks: int, halvings: int
+    ) -> Crossing:
         """No pair seen yet."""
         return cls(
             np.zeros((owners, k_max), np.int32),
@@ -65,6 +73,8 @@ class Crossing(NamedTuple):
             np.zeros((owners, blocks), np.int32),
             np.zeros((owners, blocks), np.int32),
             np.zeros((guests, blocks), np.int32),
+            np.zeros((owners, halvings), np.int32),
+            np.zeros((guests, halvings), np.int32),
             np.zeros(guests, np.int32),
             *Candidates.empty(guests, 1),
             np.zeros(guests),
@@ -79,9 +89,9 @@ class Crossing(NamedTuple):
 
     def add(self, part: Crossing, owners: slice, guests: slice) -> None:
         """Take in what a tile found, in place."""
-        for name in ("held", "held_without", "held_from"):
+        for name in ("held", "held_without", "held_from", "held_halves"):
             getattr(self, name)[owners] += getattr(part, name)
-        for name in ("inside", "inside_without", "capped"):
+        for name in ("inside", "inside_without", "inside_halves", "capped"):
             getattr(self, name)[guests] += getattr(part, name)
         self.candidates.merge((guests.start, guests.stop), part.candidates)
         ratio, deepest = self.ratio[guests], self.deepest[guests]
@@ -104,9 +114,9 @@ def cross_tile(
     A pure function of its rows: `known` only spares it pairs that cannot matter, and what tiles
     find can be taken in in any order. Spans start at a multiple of 48.
     """
-    k_max, blocks = reference.radii.squared.shape[1], reference.radii.without.shape[1]
+    sizes = reference.radii.sizes
     n, m = rows[1] - rows[0], columns[1] - columns[0]
-    found = Crossing.empty(n, m, k_max, blocks), Crossing.empty(m, n, k_max, blocks)
+    found = Crossing.empty(n, m, *sizes), Crossing.empty(m, n, *sizes)
     spread = Spread.of(reference, generated, rows, columns)
     edges = Edges.of(reference, rows), Edges.of(generated, columns)
     gates = (

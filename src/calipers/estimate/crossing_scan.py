@@ -74,7 +74,15 @@ def _open(marks: Any, owner: int, median: float, low: float, high: float) -> boo
 
 @inlined
 def _record(
-    squared: float, owner: int, guest: int, label: int, radii: Any, found: Any, k: int, closed: Any
+    squared: float,
+    owner: int,
+    guest: int,
+    label: int,
+    apart: Any,
+    radii: Any,
+    found: Any,
+    k: int,
+    closed: Any,
 ) -> None:
     """Enter one pair into the counts of the owner's balls."""
     if not holds(radii.largest[owner], squared, closed):
@@ -92,6 +100,11 @@ def _record(
         if block != radii.labels[owner] and holds(radii.without[owner, block], squared, closed):
             found.held_without[owner, block] += 1
             found.inside_without[guest, block] += 1
+    for halving in range(radii.halves.shape[1]):
+        together = ((apart >> np.uint64(halving)) & np.uint64(1)) == 0
+        hit = together & holds(radii.halves[owner, halving], squared, closed)
+        found.held_halves[owner, halving] += hit
+        found.inside_halves[guest, halving] += hit
 
 
 @inlined
@@ -172,8 +185,9 @@ def scan(
                     if settled:
                         squared = squared_distance(left, i, right, j)
                     label, other = owners.radii.labels[r], others.radii.labels[c]
-                    _record(squared, r, c, other, owners.radii, of_rows, k, closed)
-                    _record(squared, c, r, label, others.radii, of_columns, k, closed)
+                    apart = owners.radii.codes[r] ^ others.radii.codes[c]
+                    _record(squared, r, c, other, apart, owners.radii, of_rows, k, closed)
+                    _record(squared, c, r, label, apart, others.radii, of_columns, k, closed)
                 # Candidates for the nearest
                 if bound < of_rows.bound[c, -1]:
                     last = keep(of_rows.bound, of_rows.which, c, bound, i)

@@ -33,11 +33,20 @@ class Replicates:
         Guests in the ball of each owner that belong to block b of theirs, ``(n, blocks)``.
     inside_without
         Owners that hold each guest once block b of the owners is deleted, ``(m, blocks)``.
+    radii_halves
+        Radius of each ball among the owners of its own half, shape ``(n, halvings)``.
+    held_halves
+        Guests of the same half in that ball, shape ``(n, halvings)``.
+    inside_halves
+        Owners of the same half whose such balls hold each guest, shape ``(m, halvings)``.
     """
 
     held_without: Counts
     held_from: Counts
     inside_without: Counts
+    radii_halves: NDArray[np.float64]
+    held_halves: Counts
+    inside_halves: Counts
 
 
 @dataclass(frozen=True)
@@ -156,6 +165,30 @@ class Neighbourhoods:
         )
 
 
+    def half(self, halving: int, which: int, *, k: int) -> Neighbourhoods:
+        """Return the counts of a half of both sets by themselves, read from what was kept.
+
+        Only radii, how many rows each ball holds and in how many balls each row lies are known, for
+        the chosen k (columns of smaller k repeat it).
+
+        Raises
+        ------
+        InputError
+            If no counts of halves were kept.
+        """
+        keep = [
+            blocks.half(halving, which) for blocks in (self.reference_blocks, self.generated_blocks)
+        ]
+        return replace(
+            self,
+            reference=_half(self.reference, *keep, halving, k),
+            generated=_half(self.generated, *keep[::-1], halving, k),
+            k_max=k,
+            reference_blocks=Blocks.none(int(keep[0].sum())),
+            generated_blocks=Blocks.none(int(keep[1].sum())),
+        )
+
+
 def neighbourhoods(
     reference: Points,
     generated: Points,
@@ -244,9 +277,30 @@ def _owners_without(balls: Balls, keep: NDArray[np.bool_], block: int, k: int) -
         capped_own=None,
         realism=None,
         missed=None,
-        replicates=Replicates(
-            known.held_without[keep], known.held_from[keep], known.inside_without
+        replicates=replace(
+            known, held_without=known.held_without[keep], held_from=known.held_from[keep]
         ),
+    )
+
+
+def _half(
+    balls: Balls, owners: NDArray[np.bool_], guests: NDArray[np.bool_], halving: int, k: int
+) -> Balls:
+    """The balls of half of a set, and what they hold of the same half of the other."""
+    known = _replicates(balls)
+    return replace(
+        balls,
+        radii=np.broadcast_to(known.radii_halves[owners, halving, None], (owners.sum(), k)),
+        held=_columns(known.held_halves[owners, halving], k),
+        inside=_columns(known.inside_halves[guests, halving], k),
+        own_nearest=balls.own_nearest[owners],
+        nearest=balls.nearest[guests],
+        distance=balls.distance[guests],
+        capped=None,
+        capped_own=None,
+        realism=None,
+        missed=None,
+        replicates=None,
     )
 
 
@@ -282,7 +336,14 @@ def _balls(work: Work, side: Side, crossed: Crossed) -> Balls:
     asked, euclidean = work.supports, work.distance == "euclidean"
     root = np.sqrt if euclidean else np.positive
     found = crossed.found
-    replicates = Replicates(found.held_without, found.held_from, found.inside_without)
+    replicates = Replicates(
+        found.held_without,
+        found.held_from,
+        found.inside_without,
+        as_distance(side.radii.halves, work.distance),
+        found.held_halves,
+        found.inside_halves,
+    )
     return Balls(
         radii=as_distance(side.radii.squared, work.distance),
         held=np.cumsum(found.held, axis=1, dtype=np.int32),

@@ -23,6 +23,8 @@ from calipers.estimate.validate import check_whole
 SPARE = 8
 # Where labels are so uneven that more would be needed, such a radius is the last known one
 MOST_KEPT = 1024
+HALVED = 12
+"""Neighbours kept beyond what halves need nearly always."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ class Work:
         if blocks.count:  # how many of the k nearest one block may hold, six deviations up
             share = self.k / blocks.count
             spare = max(SPARE, math.ceil(share + 6 * math.sqrt(share)))
+        if blocks.halvings:  # enough that k of them lie in the same half, by every halving
+            spare = max(spare, math.ceil(self.k + 6 * math.sqrt(2 * self.k)) + HALVED)
         while True:
             kept = min(self.k_max + spare, others)
             nearest = nearest_neighbours(points, k=kept, threads=self.threads, block=self.size)
@@ -74,8 +78,8 @@ class Work:
     def cross(self, reference: Side, generated: Side) -> tuple[Crossed, Crossed]:
         """Look at every pair of the two sets once."""
         n, m = len(reference.points.points), len(generated.points.points)
-        blocks = reference.radii.without.shape[1]
-        total = Crossing.empty(n, m, self.k_max, blocks), Crossing.empty(m, n, self.k_max, blocks)
+        sizes = reference.radii.sizes
+        total = Crossing.empty(n, m, *sizes), Crossing.empty(m, n, *sizes)
 
         def look(tile: tuple[Span, Span]) -> tuple[slice, slice, tuple[Crossing, Crossing]]:
             found = cross_tile(reference, generated, *tile, total, closed=self.closed)
@@ -113,6 +117,8 @@ def check_blocks(blocks: tuple[Blocks, Blocks], n: int, m: int) -> None:
             "both sets must have equally many blocks; "
             f"found {blocks[0].count} and {blocks[1].count}"
         )
+    if blocks[0].halvings != blocks[1].halvings:
+        raise InputError("either both sets or none must be halved; found one that is")
     for name, side, rows in (("reference", blocks[0], n), ("generated", blocks[1], m)):
         labels = side.labels
         if labels.shape != (rows,):
