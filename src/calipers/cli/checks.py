@@ -77,6 +77,19 @@ def parse_level(text: str) -> float:
     return level
 
 
+def parse_margin(text: str | None) -> float | None:
+    """Read ``--margin``: a number between 0 and 1, or nothing."""
+    if text is None:
+        return None
+    try:
+        margin = float(text)
+    except ValueError:
+        margin = math.nan
+    if not 0 < margin < 1:
+        raise InputError(f"--margin must lie between 0 and 1, such as 0.05; found {text!r}")
+    return margin
+
+
 def parse_estimator(text: str) -> str:
     """Read ``--estimator``."""
     from calipers.report.names import ESTIMATORS

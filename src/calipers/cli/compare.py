@@ -99,6 +99,7 @@ def compare(
     floor: its.Floor = None,
     advice: its.AdviceFlag = False,
     paired: its.Paired = None,
+    margin: its.Margin = None,
     seed: Seed = "0",
     embedding: Embedding,
     outputs: Outputs,
@@ -123,6 +124,7 @@ def compare(
         rim = checks.one_of("--ties", ties, checks.TIES)
         words = checks.optional_whole("--match-length", match_length, least=1)
         sure = None if no_intervals else checks.parse_level(level)
+        apart = checks.parse_margin(margin)
         measure = checks.one_of("--distance", distance, checks.DISTANCES)
         how = embedding.options()
         checks.check_group(group)
@@ -152,6 +154,7 @@ def compare(
                 floor=floor,
                 advice=advice,
                 paired=paired,
+                margin=apart,
                 match_length=words,
                 progress=outputs.progress(),
                 **how,

@@ -246,6 +246,17 @@ Paired = Annotated[
         show_default=False,
     ),
 ]
+Margin = Annotated[
+    str | None,
+    typer.Option(
+        "--margin",
+        metavar="NUMBER",
+        help="Test also whether systems are equal: whether scores between 0 and 1 are less than "
+        "this far apart, such as 0.05.",
+        rich_help_panel=CERTAINTY,
+        show_default=False,
+    ),
+]
 PerSample = Annotated[
     bool,
     typer.Option(

@@ -55,6 +55,9 @@ def significance_from(data: Data) -> SignificanceTest:
         p_value=_number("p_value", data["p_value"], math.nan),
         adjusted_p_value=_number("adjusted_p_value", data["adjusted_p_value"], math.nan),
         paired=_flag("paired", data["paired"]),
+        standard_error=_number("standard_error", data.get("standard_error"), None),
+        detectable=_number("detectable", data.get("detectable"), None),
+        equivalence=_number("equivalence", data.get("equivalence"), None),
         separating_n=_count("separating_n", data["separating_n"], optional=True),
         reason=_word("reason", data["reason"], optional=True),
     )

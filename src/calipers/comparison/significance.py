@@ -28,9 +28,18 @@ class SignificanceTest:
     p_value
         How often chance alone would show as much.
     adjusted_p_value
-        The same over all tests of this family (Holm).
+        The same over all tests of this family: between systems by step-down max-T, against the
+        reference by Holm.
     paired
         Whether row i of both systems answers the same prompt, and the test made use of that.
+    standard_error
+        Of the difference; None against the reference.
+    detectable
+        The smallest true difference that this test, adjusted over its family, would have found in
+        four of five runs; None against the reference.
+    equivalence
+        p-value of the hypothesis that the scores are at least a margin apart, adjusted by Holm over
+        all pairs and scores; None where no margin was given.
     separating_n
         Samples in every set with which a difference of this size would be found in four of five
         runs; None where there is none, or it is found already.
@@ -46,6 +55,9 @@ class SignificanceTest:
     p_value: float
     adjusted_p_value: float
     paired: bool = False
+    standard_error: float | None = None
+    detectable: float | None = None
+    equivalence: float | None = None
     separating_n: int | None = None
     reason: str | None = None
 

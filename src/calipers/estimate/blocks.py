@@ -1,4 +1,4 @@
-"""Block labels: a fixed random cut of the rows, by which replicates leave rows out or halve a set."""
+"""Block labels: a fixed random cut of the rows, by which replicates leave out or halve them."""
 
 from __future__ import annotations
 
@@ -62,12 +62,14 @@ class Blocks:
         return cls(labels.astype(np.int64), count, halving_codes(n, seed=seed))
 
 
-def halving_codes(n: int, *, seed: int, units: NDArray[np.int64] | None = None) -> NDArray[np.uint64]:
+def halving_codes(
+    n: int, *, seed: int, units: NDArray[np.int64] | None = None
+) -> NDArray[np.uint64]:
     """Halve a set in :data:`HALVINGS` balanced ways.
 
-    The rows are dealt to as many cells as a Hadamard matrix has columns, and every other row of that
-    matrix says which cells make up the first half: any two halvings have half of each half in
-    common (balanced half-samples: McCarthy, Rev. Int. Stat. Inst. 1969).
+    The rows are dealt to as many cells as a Hadamard matrix has columns, and each of its rows but
+    the constant one says which cells make up the first half: any two halvings have half of each
+    half in common (balanced half-samples: McCarthy, Rev. Int. Stat. Inst. 1969).
 
     Parameters
     ----------

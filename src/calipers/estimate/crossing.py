@@ -63,9 +63,7 @@ class Crossing(NamedTuple):
     missed: Doubles
 
     @classmethod
-    def empty(
-        cls, owners: int, guests: int, k_max: int, blocks: int, halvings: int
-    ) -> Crossing:
+    def empty(cls, owners: int, guests: int, k_max: int, blocks: int, halvings: int) -> Crossing:
         """No pair seen yet."""
         return cls(
             np.zeros((owners, k_max), np.int32),

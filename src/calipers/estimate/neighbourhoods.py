@@ -164,7 +164,6 @@ class Neighbourhoods:
             generated_blocks=theirs,
         )
 
-
     def half(self, halving: int, which: int, *, k: int) -> Neighbourhoods:
         """Return the counts of a half of both sets by themselves, read from what was kept.
 
@@ -176,16 +175,15 @@ class Neighbourhoods:
         InputError
             If no counts of halves were kept.
         """
-        keep = [
-            blocks.half(halving, which) for blocks in (self.reference_blocks, self.generated_blocks)
-        ]
+        ours = self.reference_blocks.half(halving, which)
+        theirs = self.generated_blocks.half(halving, which)
         return replace(
             self,
-            reference=_half(self.reference, *keep, halving, k),
-            generated=_half(self.generated, *keep[::-1], halving, k),
+            reference=_half(self.reference, ours, theirs, halving, k),
+            generated=_half(self.generated, theirs, ours, halving, k),
             k_max=k,
-            reference_blocks=Blocks.none(int(keep[0].sum())),
-            generated_blocks=Blocks.none(int(keep[1].sum())),
+            reference_blocks=Blocks.none(int(ours.sum())),
+            generated_blocks=Blocks.none(int(theirs.sum())),
         )
 
 

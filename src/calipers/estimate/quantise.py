@@ -76,6 +76,41 @@ def bucket_count(buckets: Buckets, n: int, m: int) -> int:
     return int(buckets)
 
 
+def joined_cells(centres: NDArray[np.float64], count: int) -> NDArray[np.int32]:
+    """Join each cell with its nearest neighbour that is still alone, until so many are left.
+
+    Cells that lie closest to another go first. None are joined twice, so at least half remain.
+
+    Parameters
+    ----------
+    centres
+        Of the cells, shape ``(cells, d)``.
+    count
+        How many cells are to be left.
+
+    Returns
+    -------
+    numpy.ndarray
+        For every cell the number of the one that it becomes part of, shape ``(cells,)``, int32.
+    """
+    places = centres - centres.mean(axis=0)
+    square = np.einsum("ij,ij->i", places, places)
+    apart = square[:, None] + square - 2 * (places @ places.T)
+    np.fill_diagonal(apart, np.inf)
+    alone, partner = np.ones(len(centres), bool), np.arange(len(centres))
+    surplus = len(centres) - max(count, 1)
+    for cell in np.argsort(apart.min(axis=1, initial=np.inf), kind="stable"):
+        if surplus <= 0 or alone.sum() < 2:
+            break
+        if alone[cell]:
+            alone[cell] = False
+            other = int(np.where(alone, apart[cell], np.inf).argmin())
+            alone[other] = False
+            partner[[cell, other]] = min(cell, other)
+            surplus -= 1
+    return np.unique(partner, return_inverse=True)[1].astype(np.int32)
+
+
 def quantise(
     reference: ArrayLike,
     generated: ArrayLike,

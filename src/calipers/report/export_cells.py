@@ -13,13 +13,13 @@ from calipers.report.content import ARROWS, BEST
 from calipers.report.grid import Cell, Column
 from calipers.report.names import clean
 from calipers.report.numbers import MISSING
-from calipers.report.uncertain_marks import ALIKE, UNTESTED
+from calipers.report.uncertain_marks import ALIKE, EQUAL, OPEN, UNTESTED
 
 LOWEST = "!"
-DAGGERS = {ALIKE: "†", UNTESTED: "‡"}
+DAGGERS = {ALIKE: "†", OPEN: "‡", EQUAL: "§", UNTESTED: "¶"}
 """A mark of the terminal to what a document shows in its place; the best stands in bold."""
 
-_PARTS = re.compile(r"([^±\[~*=?!]*)(±[^~*=?!]*|\[[^\]]*\])?(~)?([*=?!])?")
+_PARTS = re.compile(r"([^±\[~*=?!≡#]*)(±[^~*=?!≡#]*|\[[^\]]*\])?(~)?([*=?!≡#])?")
 
 
 @dataclass(frozen=True)

@@ -33,10 +33,13 @@ from calipers.report.grid import Cell, Column
 from calipers.report.layout import Grid
 from calipers.report.uncertain import BOUNDS, interval_lines
 from calipers.report.uncertain_floor import floor_text
-from calipers.report.uncertain_marks import ALIKE, UNTESTED, all_marks, marks_line
+from calipers.report.uncertain_marks import ALIKE, EQUAL, OPEN, UNTESTED, all_marks, marks_line
 from calipers.report.uncertain_numbers import APPROXIMATE, PLUS_MINUS
 
-SIGNS = (BEST, ALIKE, UNTESTED, PLUS_MINUS, BOUNDS, APPROXIMATE, "↑", "↓", "≈", LOWEST)
+SIGNS = (
+    *(BEST, ALIKE, EQUAL, OPEN, UNTESTED),
+    *(PLUS_MINUS, BOUNDS, APPROXIMATE, "↑", "↓", "≈", LOWEST),
+)
 ENDLESS = 10**9
 """Wider than any table, so that it stays in one piece."""
 

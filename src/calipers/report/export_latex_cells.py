@@ -10,7 +10,7 @@ from calipers.report.export_table import SYSTEM
 from calipers.report.grid import Cell, Column
 from calipers.report.numbers import MISSING
 
-_DAGGERS = {"†": r"\dagger", "‡": r"\ddagger"}
+_DAGGERS = {"†": r"\dagger", "‡": r"\ddagger", "§": r"\mathsection", "¶": r"\mathparagraph"}
 
 
 SMALL, BOLD = 2 / 3, 1.15

@@ -8,8 +8,12 @@ from calipers.report.content import BEST, Data, Metric, scores_of
 from calipers.report.numbers import best_of, leaders_of
 
 ALIKE = "="
-UNTESTED = "?"
+EQUAL = "≡"
+OPEN = "?"
+UNTESTED = "#"
 REFERENCE = "reference"
+Tested = Mapping[frozenset[str], Data]
+"""The tests by one score, by the names of both systems."""
 AGAINST_REFERENCE = frozenset({"classifier_auc", "mmd"})
 """Scores by which a system is tested against the reference."""
 USUAL_LEVEL = 0.95
@@ -64,18 +68,20 @@ def is_against_reference(data: Data, test: Data) -> bool:
 
 
 def all_marks(data: Data, metrics: Sequence[Metric]) -> list[tuple[str, ...]]:
-    """Give for each column a mark for every system: best, not told from the best, untested, none.
+    """Give for each column a mark for every system.
 
-    Without tests only the best is marked, and none where the best are alike as shown. With tests
-    those that are best alike are not told from the best, which is each of them.
+    The best; equal to it within a margin; not distinguishable from it; open, where it differs from
+    the best by itself but not once all tests are allowed for, or the two intervals have no value in
+    common; not tested; and none for what is worse than the best. Without tests only the best is
+    marked, and none where the best are alike as shown. With tests those that are best alike are not
+    distinguishable from the best, which is each of them.
     """
     if not is_tested(data):
         return [_best_only(data, metric) for metric in metrics]
     names, alpha = [system["name"] for system in data["systems"]], alpha_of(data)
-    by_score: dict[str, dict[frozenset[str], float | None]] = {}
+    by_score: dict[str, dict[frozenset[str], Data]] = {}
     for test in between_systems(data):
-        pair = frozenset((test["a"], test["b"]))
-        by_score.setdefault(test["score"], {})[pair] = test["adjusted_p_value"]
+        by_score.setdefault(test["score"], {})[frozenset((test["a"], test["b"]))] = test
     return [_column(data, metric, names, by_score.get(metric.key, {}), alpha) for metric in metrics]
 
 
@@ -83,15 +89,23 @@ def marks_line(data: Data, marks: set[str]) -> Iterator[str]:
     """Explain the marks that a table shows."""
     if BEST in marks:
         yield f"{BEST} best of its column"
+    if EQUAL in marks:
+        margin = data.get("settings", {}).get("margin")
+        yield f"{EQUAL} equal to the best within {margin:g} (at {percent(level_of(data))})"
     if ALIKE in marks:
         yield f"{ALIKE} not distinguishable from the best ({_how(data)})"
+    if OPEN in marks:
+        yield (
+            f"{OPEN} undecided: differs from the best when tested alone, not after the correction "
+            "for all tests"
+        )
     if UNTESTED in marks:
         yield f"{UNTESTED} not tested against the best"
 
 
 def _how(data: Data) -> str:
     tests = [test for test in between_systems(data) if test["p_value"] is not None]
-    family = f", Holm over {len(tests)} tests" if len(tests) > 1 else ""
+    family = f", corrected for {len(tests)} tests" if len(tests) > 1 else ""
     return f"at {percent(level_of(data))}{family}"
 
 
@@ -105,15 +119,16 @@ def _column(
     data: Data,
     metric: Metric,
     names: Sequence[str],
-    tested: Mapping[frozenset[str], float | None],
+    tested: Tested,
     alpha: float,
 ) -> tuple[str, ...]:
     scores = scores_of(data, metric)
     leaders = leaders_of(scores, metric.direction)
     if not leaders:
         return ("",) * len(scores)
+    best = scores[leaders[0]]
     marks = [
-        _mark(score, tested.get(frozenset((names[row], names[leaders[0]]))), alpha)
+        _mark(score, best, tested.get(frozenset((names[row], names[leaders[0]]))), alpha)
         for row, score in enumerate(scores)
     ]
     for row in leaders:
@@ -121,9 +136,22 @@ def _column(
     return tuple(marks)
 
 
-def _mark(score: Data | None, p: float | None, alpha: float) -> str:
+def _mark(score: Data | None, best: Data | None, test: Data | None, alpha: float) -> str:
     if score is None or score.get("value") is None:
         return ""
-    if p is None:
+    if test is None or test["adjusted_p_value"] is None:
         return UNTESTED
-    return ALIKE if p >= alpha else ""
+    if test["adjusted_p_value"] < alpha:
+        return ""
+    near = test.get("equivalence")
+    if near is not None and near < alpha:
+        return EQUAL
+    return OPEN if test["p_value"] < alpha or _are_disjoint(score, best) else ALIKE
+
+
+def _are_disjoint(score: Data, best: Data | None) -> bool:
+    """Whether two scores have intervals without a value in common."""
+    here, there = (each.get("interval") if each else None for each in (score, best))
+    if here is None or there is None or None in (*here, *there):
+        return False
+    return bool(here[1] < there[0] or there[1] < here[0])

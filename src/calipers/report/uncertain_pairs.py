@@ -13,7 +13,7 @@ from calipers.report.numbers import MISSING
 from calipers.report.uncertain_block import Block, short, spoken, value
 from calipers.report.uncertain_marks import alpha_of, between_systems, level_of, percent
 from calipers.report.uncertain_numbers import about, below_value, beside_value, p_text, signed
-from calipers.report.uncertain_tests import holm, pair_name, untested
+from calipers.report.uncertain_tests import family, pair_name, untested
 
 FEW_PAIRS = 1
 """More than these are counted, and shown where details are asked for."""
@@ -34,7 +34,9 @@ def pairs_block(
     shown = [metric for metric in metrics if metric.key in keys]
     closest = list(_separating(data, shown, pairs, width))
     if not shown or (len(pairs) > FEW_PAIRS and not details):
-        return Block(heading, (), [_count(data, tests, len(pairs)), *closest])
+        return Block(
+            heading, (), [_count(data, tests, len(pairs)), *closest, *_missed(data, shown)]
+        )
     labels = tuple(Cell(pair_name(pair, width)) for pair in pairs)
     lead = [Column("first - second", labels, right=False)]
     ways = [
@@ -42,7 +44,7 @@ def pairs_block(
         for inline in (True, False)
     ]
     grids = min(ways, key=lambda found: (_widest(found) > width, len(found)))
-    tells = [*closest, *untested(data, tests, width)]
+    tells = [*closest, *_missed(data, shown), *untested(data, tests, width)]
     return Block(heading, grids, tells, _pairs_caption(data, tests))
 
 
@@ -96,6 +98,27 @@ def _separating(
         )
 
 
+def _missed(data: Data, metrics: Sequence[Metric]) -> Iterator[str]:
+    """Say how large a difference would have been found, where one was not."""
+    alpha, told = alpha_of(data), []
+    for metric in metrics:
+        sizes = [
+            test["detectable"]
+            for test in between_systems(data)
+            if test["score"] == metric.key
+            and test.get("detectable")
+            and test["adjusted_p_value"] is not None
+            and test["adjusted_p_value"] >= alpha
+        ]
+        if sizes:
+            told.append(f"{spoken(data, metric)} {value(data, metric.key, max(sizes))}")
+    if told:
+        yield (
+            "not distinguishable does not mean equal; differences from these on would have been "
+            f"found in four of five runs: {', '.join(told)}"
+        )
+
+
 def _cheapest(data: Data, metrics: Sequence[Metric], pair: Pair) -> tuple[int, Metric] | None:
     """The score that would tell a pair apart with the fewest samples; None where one does so."""
     tests = {t["score"]: t for t in between_systems(data) if (t["a"], t["b"]) == pair}
@@ -112,11 +135,11 @@ def _count(data: Data, tests: Sequence[Data], pairs: int) -> str:
     told = sum(t["adjusted_p_value"] is not None and t["adjusted_p_value"] < alpha for t in tests)
     return (
         f"{pairs} pair{'s' * (pairs > 1)}: {told} of {len(tests)} differences are told from 0 at "
-        f"{percent(level_of(data))}{holm(tests)}; --details shows them"
+        f"{percent(level_of(data))}{family(tests)}; --details shows them"
     )
 
 
 def _pairs_caption(data: Data, tests: Sequence[Data]) -> str:
     paired = sum(bool(test["paired"]) for test in tests)
     how = "" if not paired else "; paired over prompts" if paired == len(tests) else "; some paired"
-    return f"±: {percent(level_of(data))} interval of the difference; p{holm(tests)}{how}"
+    return f"±: {percent(level_of(data))} interval of the difference; p{family(tests)}{how}"

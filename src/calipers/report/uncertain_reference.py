@@ -13,7 +13,7 @@ from calipers.report.numbers import MISSING
 from calipers.report.uncertain_block import Block, metric_of, short, value
 from calipers.report.uncertain_marks import against_reference, alpha_of
 from calipers.report.uncertain_numbers import p_text
-from calipers.report.uncertain_tests import holm, untested
+from calipers.report.uncertain_tests import family, untested
 
 ASKED = "told apart?"
 
@@ -31,7 +31,7 @@ def reference_block(data: Data, width: int) -> Block | None:
         for _, run in groupby(_by_view(metrics), key=lambda metric: metric.view)
     ]
     grids = packed(lead, runs, width=width)
-    caption = f"p: how often chance alone would show as much{holm(tests)}; yes: below "
+    caption = f"p: how often chance alone would show as much{family(tests)}; yes: below "
     return Block(
         "Told from the reference?",
         grids,

@@ -11,10 +11,10 @@ from calipers.report.uncertain_block import metric_of, short, spoken
 from calipers.report.uncertain_marks import is_against_reference
 
 
-def holm(tests: Sequence[Data]) -> str:
+def family(tests: Sequence[Data]) -> str:
     """Say over how many tests p-values are adjusted; nothing for a single one."""
     count = sum(test["p_value"] is not None for test in tests)
-    return f", adjusted by Holm over {count} tests" if count > 1 else ""
+    return f", corrected for {count} tests" if count > 1 else ""
 
 
 def untested(data: Data, tests: Sequence[Data], width: int) -> Iterator[str]:

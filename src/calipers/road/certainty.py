@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import combinations
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from calipers.comparison import Comparison, SystemResult
+from calipers.comparison import Comparison
 from calipers.comparison.significance import REFERENCE, SignificanceTest
 from calipers.errors import InputError
 from calipers.road.confounders_pairing import paired_rows
 from calipers.road.intake import Entry, Intake
 from calipers.score import Score
-from calipers.uncertainty.differences import difference
+from calipers.uncertainty.differences import Difference, differences
 from calipers.uncertainty.holm import holm
 from calipers.uncertainty.intervals import check_level, confidence_interval, is_rough
 from calipers.uncertainty.sample_size import separating_n
-from calipers.uncertainty.shuffles import Shuffles
 from calipers.uncertainty.spread import Spread
 from calipers.uncertainty.two_sample import TwoSample
 
@@ -40,17 +39,17 @@ class Certainty:
     ----------
     level
         Confidence level of the intervals, in (0, 1).
-    shown
-        Names, without views, of the scores that systems are compared by: those of the table.
     paired
         Whether row i of every generated set answers the same prompt; None to find out.
+    margin
+        How far apart scores between 0 and 1 may be to count as equal; None to leave such tests out.
     permutations
         How often labels are permuted in each test against the reference.
     """
 
     level: float = 0.95
-    shown: frozenset[str] = field(default_factory=frozenset)
     paired: bool | None = None
+    margin: float | None = None
     permutations: int = FEWEST_PERMUTATIONS
 
 
@@ -66,14 +65,23 @@ def permutations_for(tests: int, level: float, *, rows: int) -> int:
     return min(max(needed - 1, FEWEST_PERMUTATIONS), MOST_PERMUTATIONS)
 
 
-def check_certainty(level: Any, paired: Any, intake: Intake) -> None:
-    """Refuse a level that is none, and pairs where there cannot be any.
+def check_certainty(level: Any, paired: Any, margin: Any, intake: Intake) -> None:
+    """Refuse a level or a margin that is none, and pairs where there cannot be any.
 
     Raises
     ------
     InputError
-        If the level does not lie in (0, 1), or sets of different size are to be paired.
+        If the level or the margin does not lie in (0, 1), or sets of different size are to be
+        paired.
     """
+    if margin is not None:
+        real = isinstance(margin, Real) and not isinstance(margin, bool)
+        if not (real and 0 < margin < 1):
+            raise InputError(
+                f"margin must lie between 0 and 1, such as 0.05, or be None; found {margin!r}"
+            )
+        if level is None:
+            raise InputError("margin asks for tests of equivalence, which need a level; found None")
     if level is not None:
         check_level(level)
     if paired is not None and not isinstance(paired, bool):
@@ -103,17 +111,37 @@ def with_tests(
     keys: Sequence[str],
     seed: int,
 ) -> Comparison:
-    """Test every pair of systems by every score of the table, and count them all together."""
-    pairs = list(combinations(range(len(comparison.systems)), 2))
-    shuffles = Shuffles(seed)
-    made: list[SignificanceTest] = []
-    for first, second in pairs:
-        entries = intake.systems[first], intake.systems[second]
-        paired = are_paired(*entries) if certainty.paired is None else certainty.paired
-        systems = comparison.systems[first], comparison.systems[second]
-        both = spreads[first], spreads[second]
-        made += _pair_tests(systems, both, keys, certainty.level, shuffles, paired=paired)
-    return replace(comparison, tests=(*adjusted(made), *comparison.tests))
+    """Test every pair of systems by every score of the table, all of them together."""
+    tested = [{key: spread for key, spread in each.items() if key in keys} for each in spreads]
+    ordered = [{key: each[key] for key in keys if key in each} for each in tested]
+    values = [
+        {key: _ranked(system.scores[key]) for key in each}
+        for system, each in zip(comparison.systems, ordered, strict=True)
+    ]
+    found = differences(
+        values,
+        ordered,
+        prompts=prompts_of(intake.systems, certainty.paired),
+        level=certainty.level,
+        seed=seed,
+    )
+    near = _equivalences(comparison, found, certainty.margin)
+    made = tuple(
+        _plain_test(comparison, test, p, certainty.level)
+        for test, p in zip(found, near, strict=True)
+    )
+    return replace(comparison, tests=(*made, *comparison.tests))
+
+
+def prompts_of(systems: Sequence[Entry], paired: bool | None) -> list[int]:
+    """Number the systems so that those which answer the same prompts row by row agree."""
+    if paired is not None:
+        return [0 if paired else place for place in range(len(systems))]
+    numbers: list[int] = []
+    for place, entry in enumerate(systems):
+        alike = (first for first in range(place) if are_paired(systems[first], entry))
+        numbers.append(next((numbers[first] for first in alike), place))
+    return numbers
 
 
 def reference_tests(
@@ -173,38 +201,39 @@ def _ranked(score: Score) -> float:
     return score.value if score.gap is None else score.gap
 
 
-def _pair_tests(
-    systems: tuple[SystemResult, SystemResult],
-    spreads: tuple[Spreads, Spreads],
-    keys: Sequence[str],
-    level: float,
-    shuffles: Shuffles,
-    *,
-    paired: bool,
-) -> Iterator[SignificanceTest]:
-    first, second = systems
-    for key in keys:
-        if key not in spreads[0] or key not in spreads[1]:
-            continue
-        values = _ranked(first.scores[key]), _ranked(second.scores[key])
-        found = difference(
-            spreads[0][key],
-            spreads[1][key],
-            values,
-            paired=paired,
-            level=level,
-            shuffles=shuffles,
-        )
-        size = min(first.summary.n, second.summary.n)
-        yield SignificanceTest(
-            first.name,
-            second.name,
-            key,
-            found.value,
-            found.interval,
-            found.p_value,
-            np.nan,
-            paired=found.paired,
-            separating_n=separating_n(found.value, found.standard_error, size, level=level),
-            reason=None if np.isfinite(found.p_value) else MOVELESS,
-        )
+def _equivalences(
+    comparison: Comparison, found: Sequence[Difference], margin: float | None
+) -> list[float | None]:
+    """Adjusted p-values of being at least a margin apart, for scores between 0 and 1."""
+    bounded = [
+        margin is not None and comparison.systems[test.first].scores[test.score].range == (0.0, 1.0)
+        for test in found
+    ]
+    p_values = [
+        test.equivalence(margin) if tested and margin is not None else np.nan
+        for test, tested in zip(found, bounded, strict=True)
+    ]
+    return [None if np.isnan(p) else float(p) for p in holm(p_values)]
+
+
+def _plain_test(
+    comparison: Comparison, test: Difference, equivalence: float | None, level: float
+) -> SignificanceTest:
+    first, second = (comparison.systems[place] for place in (test.first, test.second))
+    size = min(first.summary.n, second.summary.n)
+    known = np.isfinite(test.p_value)
+    return SignificanceTest(
+        first.name,
+        second.name,
+        test.score,
+        test.value,
+        test.interval,
+        test.p_value,
+        test.adjusted_p_value,
+        paired=test.paired,
+        standard_error=test.standard_error,
+        detectable=test.detectable if np.isfinite(test.detectable) else None,
+        equivalence=equivalence,
+        separating_n=separating_n(test.value, test.standard_error, size, level=level),
+        reason=None if known else MOVELESS,
+    )

@@ -7,10 +7,8 @@ from typing import Any
 
 from calipers.errors import InputError
 from calipers.estimate.validate import check_choice, check_whole, is_positive
-from calipers.metrics.catalogue import Choice, check_estimator, check_keys
-from calipers.metrics.keys import COUNTING
+from calipers.metrics.catalogue import check_estimator, check_keys
 from calipers.metrics.pair import Settings
-from calipers.report.vocabulary import HEADLINE
 from calipers.road.groups import check_group
 
 
@@ -44,16 +42,6 @@ def _check_scaling(c: Any) -> None:
     """Refuse a scaling constant that brings every frontier to one point."""
     if c is not None and not is_positive(c):
         raise InputError(f"c must be a number above 0, or None; found {c!r}")
-
-
-def shown_names(choices: Iterable[Choice], *, estimator: str, asked: bool) -> list[str]:
-    """Names of the scores that the table shows: all that were asked for, else the headline."""
-    names = listed(choice.name for choice in choices)
-    if asked:
-        return names
-    headline = {name.removesuffix("_star") for name in HEADLINE}
-    plain = HEADLINE if estimator == COUNTING else [f"{each}:{estimator}" for each in headline]
-    return [name for name in names if name in HEADLINE or name in plain]
 
 
 def listed(names: Iterable[str]) -> list[str]:

@@ -16,7 +16,7 @@ from calipers.metrics.catalogue import check_extras, choose
 from calipers.metrics.pair import Settings
 from calipers.progress import Progress, Silent
 from calipers.road.certainty import Certainty, check_certainty, permutations_for
-from calipers.road.choices import check_scope, check_settings, listed, shown_names
+from calipers.road.choices import check_scope, check_settings, listed
 from calipers.road.embedder import AnyEmbedder, open_embedder, usual_warnings
 from calipers.road.intake import size_warnings, take_in
 from calipers.road.results import score_systems
@@ -50,6 +50,7 @@ def compare(
     floor: bool | None = None,
     advice: bool = False,
     paired: bool | None = None,
+    margin: float | None = None,
     match_length: int | None = None,
     device: str = "auto",
     dtype: str = "float32",
@@ -127,6 +128,9 @@ def compare(
     paired
         Whether row i of every generated set answers the same prompt, which makes tests between
         systems sharper; None to find out from the prompts.
+    margin
+        Test also whether systems are equal: whether scores between 0 and 1 are less than this far
+        apart; None leaves that out.
     match_length
         Cut the texts of every set to this many words, since length alone moves every score.
     device, dtype, batch_size
@@ -170,7 +174,7 @@ def compare(
         train=train,
         match_length=match_length,
     )
-    check_certainty(level, paired, intake)
+    check_certainty(level, paired, margin, intake)
     check_beside(asked, texts, intake)
     check_sizes(intake, settings)
     model = open_embedder(
@@ -186,13 +190,12 @@ def compare(
     check_extras(choices, equal_sizes=intake.one_size)
     store = Cache(None if cache_dir is None else Path(cache_dir)) if cache else None
     watch = progress or Silent()
-    shown = shown_names(choices, estimator=estimator, asked=metrics is not None)
     sure = None
     if level is not None:
         tests = len(TESTS) * len(model.views) * len(intake.systems)
         rows = len(intake.reference.samples) + max(map(len, intake.sets[1:]))
         count = permutations_for(tests, level, rows=rows)
-        sure = Certainty(level, frozenset(shown), paired, count)
+        sure = Certainty(level, paired, margin, count)
     with limit_threads(threads):
         embedded = embed_sides(intake, model, store, watch)
         comparison, spreads = score_systems(
@@ -230,6 +233,7 @@ def compare(
                 "max_samples": max_samples,
                 "match_length": match_length,
                 "level": level,
+                "margin": margin,
                 "group": group,
                 "embedding": dict(model.signature),
             },

@@ -36,7 +36,7 @@ def with_certainty(
     rest = [choice for choice in wanted if not is_kept(choice)]
     left_out = None if pair.blocks is None else without_each(pair)
     further = _by_group(pair, labels)
-    moved = spreads(pair, kept, further=further, tested=asked.shown, left_out=left_out)
+    moved = spreads(pair, kept, further=further, left_out=left_out)
     curves = {} if left_out is None else curve_variances(left_out)
     more, tests = _side_by_side(
         lambda: spreads(pair, rest), lambda: _tests(pair, asked), threads=pair.settings.threads

@@ -12,13 +12,13 @@ tests move together where no hypothesis is false.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
 from calipers.uncertainty.intervals import quantile, tails
-from calipers.uncertainty.spread import Doubles, Source, Spread
+from calipers.uncertainty.spread import Component, Doubles, Source, Spread
 from calipers.uncertainty.step_down import step_down
 
 DRAWS = 9_999
@@ -43,8 +43,8 @@ class Difference:
         The key of the score.
     value
         The first score less the second.
-    standard_error
-        Of the difference.
+    standard_error, freedom
+        Of the difference, and its degrees of freedom, infinite where nothing moves.
     interval
         Confidence interval of this difference by itself.
     p_value
@@ -65,27 +65,24 @@ class Difference:
     score: str
     value: float
     standard_error: float
+    freedom: float
     interval: tuple[float, float]
     p_value: float
-    adjusted_p_value: float
-    detectable: float
+    adjusted_p_value: float = np.nan
+    detectable: float = np.nan
     paired: bool = False
 
-    def equivalence(self, margin: float, freedom: float = np.inf) -> float:
+    def equivalence(self, margin: float) -> float:
         """Tell how often chance alone would bring scores this close that are a margin apart.
 
         Two one-sided tests (Schuirmann, J. Pharmacokinet. Biopharm. 1987): the larger p-value of
-        both. Below 1 less the level, the true difference is less than the margin.
+        both. Where it is small, the true difference is less than the margin.
         """
         if not self.standard_error > 0:
             return 0.0 if abs(self.value) < margin else 1.0
-        return one_sided(freedom, (margin - abs(self.value)) / self.standard_error)
-
-
-def one_sided(freedom: float, statistic: float) -> float:
-    """How often Student's t lies above a statistic."""
-    half = tails(freedom, statistic) / 2
-    return half if statistic >= 0 else 1 - half
+        statistic = (margin - abs(self.value)) / self.standard_error
+        tail = tails(self.freedom, statistic) / 2
+        return tail if statistic >= 0 else 1 - tail
 
 
 def differences(
@@ -117,120 +114,99 @@ def differences(
         {key: _streams(spread, place) for key, spread in each.items()}
         for each, place in zip(spreads, answered, strict=True)
     ]
-    found = [
-        _alone(first, second, key, values, moved, level)
-        for first, second in combinations(range(len(values)), 2)
-        for key in spreads[first]
-        if key in spreads[second]
-    ]
-    normal = np.array([_normal(each.p_value) for each, _ in found])
-    null = _null([each for each, _ in found], moved, seed=seed, draws=draws)
+    tests: list[Difference] = []
+    summed: list[float] = []
+    for first, second in combinations(range(len(values)), 2):
+        for key in (key for key in spreads[first] if key in spreads[second]):
+            gap = float(values[first][key] - values[second][key])
+            ours, theirs = moved[first][key], moved[second][key]
+            spread = _apart(ours, theirs, spreads[first][key], spreads[second][key])
+            own = [stream for stream in ours if stream[0] == "generated"]
+            paired = bool(own) and all(stream in theirs for stream in own)
+            tests.append(_alone((first, second), key, gap, spread, level=level, paired=paired))
+            summed.append(spread.summed)
+    normal = [_normal(test.p_value) for test in tests]
+    null = _null(tests, moved, np.sqrt(summed), seed=seed, draws=draws)
     adjusted, largest = step_down(normal, null)
-    critical = float(np.quantile(largest, level)) if normal.size else 0.0
+    alpha = tails(np.inf, float(np.quantile(largest, level))) if tests else 1 - level
     return [
-        _settled(each, freedom, float(p), _two_sided(critical))
-        for (each, freedom), p in zip(found, adjusted, strict=True)
+        replace(test, adjusted_p_value=float(p), detectable=_detectable(test, alpha))
+        for test, p in zip(tests, adjusted, strict=True)
     ]
 
 
 def _streams(spread: Spread, place: int) -> dict[Stream, Doubles]:
     """The contributions of a score by what they are made of; what systems share has one name."""
     named: dict[Stream, Doubles] = {}
-    count: dict[Source, int] = {}
     for part in spread.components:
-        which = count.get(part.source, 0)
-        count[part.source] = which + 1
+        which = sum(source == part.source for source, *_ in named)
         whose = 0 if part.source in ("reference", "both") else 1 + place
         named[part.source, whose, which, len(part.deviations)] = part.deviations
     return named
 
 
-def _alone(
-    first: int,
-    second: int,
-    key: str,
-    values: Sequence[Mapping[str, float]],
-    moved: Sequence[Mapping[str, Mapping[Stream, Doubles]]],
-    level: float,
-) -> tuple[Difference, float]:
-    """One test by itself, and its degrees of freedom."""
-    ours, theirs = moved[first][key], moved[second][key]
-    parts = [
-        (ours.get(stream, 0.0) - theirs.get(stream, 0.0), stream[3])
+def _apart(
+    ours: Mapping[Stream, Doubles], theirs: Mapping[Stream, Doubles], first: Spread, second: Spread
+) -> Spread:
+    """How much the difference of two scores moves: what both share is subtracted first."""
+    parts = tuple(
+        Component(stream[0], ours.get(stream, 0.0) - theirs.get(stream, np.zeros(stream[3])))
         for stream in dict.fromkeys((*ours, *theirs))
-    ]
-    variances = [float(gap @ gap) for gap, _ in parts]
-    variance, gap = sum(variances), float(values[first][key] - values[second][key])
-    own = [stream for stream in ours if stream[0] == "generated"]
-    paired = bool(own) and all(stream in theirs for stream in own)
-    error = float(np.sqrt(variance))
+    )
+    if first.halves is None or second.halves is None:
+        return Spread(parts)
+    return Spread(parts, halves=first.halves - second.halves)
+
+
+def _alone(
+    systems: tuple[int, int], key: str, gap: float, spread: Spread, *, level: float, paired: bool
+) -> Difference:
+    """One test by itself."""
+    error, freedom = spread.standard_error, spread.freedom
     if error == 0:
         p = 1.0 if gap == 0 else np.nan
-        same = Difference(first, second, key, gap, 0.0, (gap, gap), p, np.nan, np.nan, paired)
-        return same, np.inf
-    freedom = 1 / sum(
-        (each / variance) ** 2 / (count - 1)
-        for each, (_, count) in zip(variances, parts, strict=True)
-    )
+        return Difference(*systems, key, gap, 0.0, freedom, (gap, gap), p, paired=paired)
     reach = quantile(freedom, level) * error
-    made = Difference(
-        first,
-        second,
-        key,
-        gap,
-        error,
-        (gap - reach, gap + reach),
-        tails(freedom, gap / error),
-        np.nan,
-        np.nan,
-        paired,
-    )
-    return made, freedom
+    ends, p = (gap - reach, gap + reach), tails(freedom, gap / error)
+    return Difference(*systems, key, gap, error, freedom, ends, p, paired=paired)
 
 
 def _null(
     tests: Sequence[Difference],
     moved: Sequence[Mapping[str, Mapping[Stream, Doubles]]],
+    errors: Doubles,
     *,
     seed: int,
     draws: int,
 ) -> Iterator[Doubles]:
     """All statistics under random weights of the blocks, normal and of variance 1 each."""
-    places = {
-        name: place
-        for place, name in enumerate(
-            dict.fromkeys((s, t.score) for t in tests for s in (t.first, t.second))
-        )
-    }
-    streams = list(
-        dict.fromkeys(stream for s, key in places for stream in moved[s][key])
-    )
-    tables = []
-    for stream in streams:
-        table = np.zeros((stream[3], len(places)))
-        for (s, key), place in places.items():
-            table[:, place] = moved[s][key].get(stream, 0.0)
-        tables.append(table)
-    ours = [places[t.first, t.score] for t in tests]
-    theirs = [places[t.second, t.score] for t in tests]
-    errors = np.array([t.standard_error or np.inf for t in tests])
+    scores = dict.fromkeys((s, test.score) for test in tests for s in (test.first, test.second))
+    places = {score: place for place, score in enumerate(scores)}
+    streams = dict.fromkeys(stream for s, key in places for stream in moved[s][key])
+    nothing = {stream: np.zeros(stream[3]) for stream in streams}
+    tables = [
+        np.stack([moved[s][key].get(stream, nothing[stream]) for s, key in places], axis=1)
+        for stream in streams
+    ]
+    ours = [places[test.first, test.score] for test in tests]
+    theirs = [places[test.second, test.score] for test in tests]
+    scale = np.where(errors > 0, errors, np.inf)
     rng = np.random.default_rng(seed)
     step = max(1, CHUNK // max(1, len(tests)))
     for start in range(0, draws, step):
         size = min(step, draws - start)
-        scores = np.zeros((size, len(places)))
+        drawn = np.zeros((size, len(places)))
         for table in tables:
-            scores += rng.standard_normal((size, len(table))) @ table
-        yield (scores[:, ours] - scores[:, theirs]) / errors
+            drawn += rng.standard_normal((size, len(table))) @ table
+        yield (drawn[:, ours] - drawn[:, theirs]) / scale
 
 
-def _settled(test: Difference, freedom: float, adjusted: float, alpha: float) -> Difference:
-    """Put in what only the family tells."""
-    from dataclasses import replace
-
-    reach = quantile(freedom, 1 - alpha) + quantile(freedom, 2 * POWER - 1)
-    detectable = reach * test.standard_error if test.standard_error > 0 else np.nan
-    return replace(test, adjusted_p_value=adjusted, detectable=detectable)
+def _detectable(test: Difference, alpha: float) -> float:
+    """The difference that a test at level `alpha` finds with a chance of :data:`POWER`."""
+    if not test.standard_error > 0:
+        return float("nan")
+    reach = quantile(test.freedom, 1 - alpha) + quantile(test.freedom, 2 * POWER - 1)
+    return reach * test.standard_error
 
 
 def _normal(p: float) -> float:
@@ -238,7 +214,3 @@ def _normal(p: float) -> float:
     from scipy.special import ndtri
 
     return -float(ndtri(p / 2))
-
-
-def _two_sided(size: float) -> float:
-    return tails(np.inf, size)

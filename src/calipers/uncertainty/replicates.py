@@ -9,12 +9,16 @@ Three ways, the first that a metric allows:
   the score itself depends on the size (near copies, transport costs) it is a rough guide, and the
   interval is marked as approximate, and scores for which it is none have no interval.
 
+Of scores that are read from neighbours or from the cells of MAUVE, halves of both sets are looked
+at too (:mod:`calipers.uncertainty.halves`), since leaving blocks out says too much of nearly equal
+sets.
+
 No sample is ever drawn twice: duplicates would collapse the radii of neighbourhoods.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,7 +29,7 @@ from calipers.metrics.catalogue import Choice, needs_of
 from calipers.metrics.keys import COUNTING
 from calipers.metrics.needs import Needs
 from calipers.metrics.pair import Pair
-from calipers.uncertainty.interactions import crossed_variance
+from calipers.uncertainty.halves import half_differences
 from calipers.uncertainty.one_start import OneRun
 from calipers.uncertainty.spread import Component, Doubles, Source, Spread
 from calipers.uncertainty.without import SIDES, Without, labels_of
@@ -54,7 +58,6 @@ def spreads(
     choices: Sequence[Choice],
     *,
     further: Further | None = None,
-    tested: Collection[str] = (),
     left_out: LeftOut | None = None,
 ) -> dict[str, Spread]:
     """Tell how much each score of a pair moves.
@@ -67,8 +70,6 @@ def spreads(
         The metrics that were read from it.
     further
         Reads more scores, by name, off a pair without a block: those of groups.
-    tested
-        Names of the scores that systems will be compared by, of which more must be known.
     left_out
         The pair without each block, where a caller has more to read from it.
 
@@ -87,12 +88,12 @@ def spreads(
     found |= _own(pair, own)
     found |= by_part(pair, rest)
     starts = _starts(pair, kept)
-    crossed = crossed_variance(pair, [choice for choice in kept if choice.name in tested])
+    halves = half_differences(pair, kept)
     joined = {
         name: replace(
             spread,
             components=(*spread.components, *starts.get(name, ())),
-            crossed=crossed.get(name, 0.0),
+            halves=halves.get(name),
         )
         for name, spread in found.items()
     }

@@ -51,9 +51,9 @@ class Without(Pair):
         count = int(np.count_nonzero(labels_of(whole, side).labels != block))
         ours, theirs = whole.reference, whole.generated
         if side == "reference":
-            ours = _counted(ours, count)
+            ours = unread_rows(ours, count)
         else:
-            theirs = _counted(theirs, count)
+            theirs = unread_rows(theirs, count)
         return cls(ours, theirs, whole.settings, whole=whole, side=side, block=block)
 
     @cached_property
@@ -123,7 +123,7 @@ class CountsWithout(Estimates):
         return replace(cells, runs=runs)
 
 
-def _counted(rows: Points, count: int) -> Points:
+def unread_rows(rows: Points, count: int) -> Points:
     """So many rows of NaN, which take no memory: to copy rows takes longer than to count them."""
     unread: Points = np.broadcast_to(np.asarray(np.nan, rows.dtype), (count, rows.shape[1]))
     return unread

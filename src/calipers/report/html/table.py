@@ -11,12 +11,22 @@ from calipers.report.content import BEST, Data, Metric, lead_columns, scores_of,
 from calipers.report.html.grids import floor_row
 from calipers.report.html.wording import short
 from calipers.report.names import VIEWS, clean
-from calipers.report.uncertain_marks import ALIKE, UNTESTED, all_marks, is_tested, marks_line
+from calipers.report.uncertain_marks import (
+    ALIKE,
+    EQUAL,
+    OPEN,
+    UNTESTED,
+    all_marks,
+    is_tested,
+    marks_line,
+)
 from calipers.report.uncertain_numbers import below_value, beside_value
 
 WORDS = {
     BEST: "best of its column",
     ALIKE: "not distinguishable from the best",
+    EQUAL: "equal to the best within the margin",
+    OPEN: "undecided: differs from the best when tested alone",
     UNTESTED: "not tested against the best",
 }
 

@@ -6,7 +6,7 @@ from calipers.report.content import Data, Metric, scores_of, views, writer
 from calipers.report.html.wording import count, listing, named
 from calipers.report.names import clean
 from calipers.report.numbers import leaders_of
-from calipers.report.uncertain_marks import ALIKE, UNTESTED, all_marks, is_tested
+from calipers.report.uncertain_marks import ALIKE, EQUAL, OPEN, UNTESTED, all_marks, is_tested
 from calipers.report.uncertain_numbers import APPROXIMATE, below_value, beside_value
 
 
@@ -88,12 +88,14 @@ def _others(data: Data, metric: Metric, best: int, *, closeness: bool) -> str:
     marks = all_marks(data, [metric])[0]
     rows = {
         mark: [r for r, m in enumerate(marks) if m == mark and _has(scores_of(data, metric)[r])]
-        for mark in ("", ALIKE, UNTESTED)
+        for mark in ("", EQUAL, ALIKE, OPEN, UNTESTED)
     }
     behind = "further away" if closeness else "behind it"
     parts = [
         _said(data, metric, rows[""], f"{{be}} {behind} by more than chance"),
+        _said(data, metric, rows[EQUAL], "{be} equal to it within the margin"),
         _said(data, metric, rows[ALIKE], "cannot be told from it with these samples"),
+        _said(data, metric, rows[OPEN], "{be} undecided: apart when tested alone"),
         _said(data, metric, rows[UNTESTED], "{was} not tested against it"),
     ]
     return "".join(f"; {part}" for part in parts if part)
