@@ -90,6 +90,7 @@ def compare(
     k: its.K = "4",
     ties: its.Ties = "closed",
     distance: its.Distance = "euclidean",
+    projection: its.Projection = "none",
     buckets: its.Buckets = "auto",
     estimator: its.Estimator = "quantisation",
     c: its.Scaling = None,
@@ -124,6 +125,7 @@ def compare(
         words = checks.optional_whole("--match-length", match_length, least=1)
         sure = None if no_intervals else checks.parse_level(level)
         measure = checks.one_of("--distance", distance, checks.DISTANCES)
+        space = checks.one_of("--projection", projection, checks.PROJECTIONS)
         how = embedding.options()
         checks.check_group(group)
         checks.check_specs(reference, generated, train)
@@ -141,6 +143,7 @@ def compare(
                 k=neighbours,
                 ties=rim,
                 distance=measure,
+                projection=space,
                 buckets=cells,
                 estimator=source,
                 c=scaling,
