@@ -50,6 +50,7 @@ def agree(
     k: shared.K = "4",
     ties: shared.Ties = "closed",
     distance: shared.Distance = "euclidean",
+    projection: shared.Projection = "none",
     buckets: shared.Buckets = "auto",
     estimator: shared.Estimator = "quantisation",
     c: shared.Scaling = None,
@@ -74,6 +75,7 @@ def agree(
         most = checks.optional_whole("--max-samples", max_samples, least=2)
         rim = checks.one_of("--ties", ties, checks.TIES)
         measure = checks.one_of("--distance", distance, checks.DISTANCES)
+        space = checks.one_of("--projection", projection, checks.PROJECTIONS)
         where = embedding.where()
         choices = embedding.choices(its.read_embedders(embedders))
         checks.check_specs(reference, generated)
@@ -88,6 +90,7 @@ def agree(
                 k=neighbours,
                 ties=rim,
                 distance=measure,
+                projection=space,
                 buckets=cells,
                 estimator=source,
                 c=scaling,

@@ -14,6 +14,7 @@ from calipers.errors import InputError, unknown_name
 STDIO = "-"
 TIES: Sequence[Literal["closed", "open"]] = ("closed", "open")
 DISTANCES: Sequence[Literal["euclidean", "cosine"]] = ("euclidean", "cosine")
+PROJECTIONS: Sequence[Literal["none", "union"]] = ("none", "union")
 CELLS: Sequence[Literal["auto", "cube-root"]] = ("auto", "cube-root")
 DTYPES: Sequence[Literal["float32", "auto"]] = ("float32", "auto")
 

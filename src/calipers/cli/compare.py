@@ -90,6 +90,7 @@ def compare(
     k: its.K = "4",
     ties: its.Ties = "closed",
     distance: its.Distance = "euclidean",
+    projection: its.Projection = "none",
     buckets: its.Buckets = "auto",
     estimator: its.Estimator = "quantisation",
     c: its.Scaling = None,
@@ -126,6 +127,7 @@ def compare(
         sure = None if no_intervals else checks.parse_level(level)
         apart = checks.parse_margin(margin)
         measure = checks.one_of("--distance", distance, checks.DISTANCES)
+        space = checks.one_of("--projection", projection, checks.PROJECTIONS)
         how = embedding.options()
         checks.check_group(group)
         checks.check_specs(reference, generated, train)
@@ -143,6 +145,7 @@ def compare(
                 k=neighbours,
                 ties=rim,
                 distance=measure,
+                projection=space,
                 buckets=cells,
                 estimator=source,
                 c=scaling,

@@ -185,9 +185,21 @@ Distance = Annotated[
     typer.Option(
         metavar="euclidean|cosine",
         help="Distance between samples, for neighbourhoods and copies. Rows have length one, so "
-        "Euclidean distances order as cosines do; cosine takes angles about the joint mean.",
+        "Euclidean distances order as cosines do, but for --projection union, where cosine takes "
+        "angles about the joint mean.",
         rich_help_panel=MEASUREMENT,
         autocompletion=complete(*checks.DISTANCES),
+    ),
+]
+Projection = Annotated[
+    str,
+    typer.Option(
+        metavar="none|union",
+        help="Where neighbours are looked for: none, among rows of length one as they are; union, "
+        "on the axes that keep 90 % of the variance of both sets, as in Le Bronnec et al. (2024), "
+        "where precision falls when good texts merely repeat.",
+        rich_help_panel=MEASUREMENT,
+        autocompletion=complete(*checks.PROJECTIONS),
     ),
 ]
 Buckets = Annotated[

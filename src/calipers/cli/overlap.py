@@ -50,6 +50,7 @@ def overlap(
     k: its.K = "4",
     ties: shared.Ties = "closed",
     distance: shared.Distance = "euclidean",
+    projection: shared.Projection = "none",
     seed: Seed = "0",
     skip_bad: shared.SkipBad = False,
     embedding: Embedding,
@@ -67,6 +68,7 @@ def overlap(
         most = checks.optional_whole("--max-samples", max_samples, least=2)
         rim = checks.one_of("--ties", ties, checks.TIES)
         measure = checks.one_of("--distance", distance, checks.DISTANCES)
+        space = checks.one_of("--projection", projection, checks.PROJECTIONS)
         how = embedding.options()
         _check_specs(systems)
         outputs.check(systems)
@@ -78,6 +80,7 @@ def overlap(
                 k=neighbours,
                 ties=rim,
                 distance=measure,
+                projection=space,
                 seed=start,
                 max_samples=most,
                 keep_sizes=keep_sizes,

@@ -51,6 +51,7 @@ def sweep(
     k: its.K = None,
     ties: shared.Ties = "closed",
     distance: shared.Distance = "euclidean",
+    projection: shared.Projection = "none",
     seeds: its.Seeds = None,
     seed: Seed = "0",
     field: shared.Field = None,
@@ -74,6 +75,7 @@ def sweep(
         most = checks.optional_whole("--max-samples", max_samples, least=2)
         rim = checks.one_of("--ties", ties, checks.TIES)
         measure = checks.one_of("--distance", distance, checks.DISTANCES)
+        space = checks.one_of("--projection", projection, checks.PROJECTIONS)
         how = embedding.options()
         checks.check_specs(reference, generated)
         outputs.check([reference, *generated])
@@ -88,6 +90,7 @@ def sweep(
                 k=neighbours,
                 ties=rim,
                 distance=measure,
+                projection=space,
                 seeds=orders,
                 seed=start,
                 max_samples=most,

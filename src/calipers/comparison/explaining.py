@@ -15,6 +15,7 @@ from calipers.explain import Evidence, Explanation, explain_pair
 from calipers.explain.evidence import OF_GENERATED, OF_REFERENCE
 
 Distance = Literal["euclidean", "cosine"]
+Projection = Literal["none", "union"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,19 +26,22 @@ class Against:
     ----------
     samples
         The reference.
-    k, distance
-        Neighbours that span a ball, and how they were found.
+    k, distance, projection
+        Neighbours that span a ball, how they were found, and where.
     """
 
     samples: Samples
     k: int
     distance: Distance = "euclidean"
+    projection: Projection = "none"
 
     @classmethod
     def of(cls, samples: Samples, settings: Mapping[str, Any]) -> Against:
         """Take the choices from the settings of a run."""
         distance: Distance = "cosine" if settings.get("distance") == "cosine" else "euclidean"
-        return cls(samples, int(settings["k"]), distance)
+        # Runs that were kept before there was a choice looked for neighbours on the joint axes
+        projection: Projection = "none" if settings.get("projection") == "none" else "union"
+        return cls(samples, int(settings["k"]), distance, projection)
 
 
 def view_of(system: SystemResult, view: str | None) -> str:
@@ -89,6 +93,7 @@ def _evidence(system: SystemResult, against: Against, view: str, *, main: bool) 
         cells=int(lie["cell_count"][0]) if "cell_count" in lie else None,
         k=against.k,
         distance=against.distance,
+        projection=against.projection,
         rows=None if system.compared is None else system.compared(view),
     )
 

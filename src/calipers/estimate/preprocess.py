@@ -19,6 +19,8 @@ from calipers.estimate.tiles import Span, Workers, spans, workers
 from calipers.estimate.validate import check_choice, check_pair
 
 Norm = Literal["l2", "none"]
+Projection = Literal["none", "union"]
+"""Where neighbours are looked for: among rows as they are, or on the main axes of the union."""
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,9 @@ class Evidence:
         Both sets in the space of comparison, where that is not the one of this pair alone.
     distance
         That the neighbours were found by: ``"euclidean"`` or ``"cosine"``.
+    projection
+        Where they were found if `rows` does not say: ``"none"`` for rows of length one as they
+        are, ``"union"`` for their coordinates on joint axes.
     reference_words, generated_words
         The counted words of the texts; counted anew where they are not given.
 
@@ -64,6 +67,7 @@ class Evidence:
     cells: int | None = None
     rows: tuple[NDArray[Any], NDArray[Any]] | None = None
     distance: Literal["euclidean", "cosine"] = "euclidean"
+    projection: Literal["none", "union"] = "none"
     reference_words: Words | None = None
     generated_words: Words | None = None
 
@@ -73,6 +77,8 @@ class Evidence:
             raise InputError(f"an explanation needs samples on both sides; found {n} and {m}")
         if self.distance not in ("euclidean", "cosine"):
             raise InputError(f"distance must be 'euclidean' or 'cosine'; found {self.distance!r}")
+        if self.projection not in ("none", "union"):
+            raise InputError(f"projection must be 'none' or 'union'; found {self.projection!r}")
         sized = {f"{name} of the reference": self.neighbours.get(name) for name in OF_REFERENCE}
         sized |= _named(self, "reference", self.rows and self.rows[0])
         _check_sizes(sized, n, "reference")

@@ -24,12 +24,13 @@ class Space:
 
     @classmethod
     def of(cls, evidence: Evidence) -> Space:
-        """Bring the vectors to where `compare` measured them: length one, then joint axes."""
+        """Bring the vectors to where `compare` looked for neighbours."""
         sets = evidence.rows
         if sets is None:
             from calipers.estimate.preprocess import preprocess
 
-            made = preprocess(evidence.reference_vectors, evidence.generated_vectors)
+            pca = 0.9 if evidence.projection == "union" else None
+            made = preprocess(evidence.reference_vectors, evidence.generated_vectors, pca=pca)
             sets = made.reference, made.generated
         return cls(
             np.asarray(sets[0], np.float64),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calipers.estimate.blocks import DEFAULT_BLOCKS, Blocks
 from calipers.estimate.distances import Points
@@ -19,15 +21,21 @@ from calipers.metrics.topp import TopologicalPrecisionRecall, topological_scores
 
 __all__ = ["Pair", "Settings"]
 
+Rows = NDArray[np.bool_] | NDArray[np.intp]
+Sides = tuple[Points, Points]
+
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """A reference and a generated set in the space of comparison, and the estimates on them.
+    """A reference and a generated set in the spaces of comparison, and the estimates on them.
+
+    Neighbours are looked for among `reference` and `generated`. Whole distributions (cells,
+    likelihood ratios, moments, kernels, transport) are compared on the rows that `project` gives.
 
     Attributes
     ----------
     reference, generated
-        Preprocessed rows, shapes ``(n, q)`` and ``(m, q)``.
+        Rows among which neighbours are looked for, shapes ``(n, q)`` and ``(m, q)``.
     settings
         The choices that all metrics share.
     needs
@@ -36,7 +44,10 @@ class Pair:
     quantised
         Gives the quantisation by a number of cells and of runs, where it is not of this pair alone.
     given
-        Both sets as they were embedded, where the rows were projected.
+        Both sets as they were embedded, where the rows were scaled or projected.
+    project
+        Gives both sets where whole distributions are compared, when that is first asked for; None
+        where it is where neighbours are looked for.
     """
 
     reference: Points
@@ -44,12 +55,32 @@ class Pair:
     settings: Settings
     needs: Needs = EVERYTHING
     quantised: Quantise | None = None
-    given: tuple[Points, Points] | None = None
+    given: Sides | None = None
+    project: Callable[[], Sides] | None = None
 
     @property
-    def embedded(self) -> tuple[Points, Points]:
+    def embedded(self) -> Sides:
         """Both sets before any projection."""
         return self.given or (self.reference, self.generated)
+
+    @cached_property
+    def projected(self) -> Sides:
+        """Both sets where whole distributions are compared."""
+        return (self.reference, self.generated) if self.project is None else self.project()
+
+    def part(self, ours: Rows, theirs: Rows, settings: Settings, needs: Needs) -> Pair:
+        """Some rows of both sets, in the spaces of this pair."""
+
+        def cut(sides: Sides) -> Sides:
+            return sides[0][ours], sides[1][theirs]
+
+        return Pair(
+            *cut((self.reference, self.generated)),
+            settings,
+            needs,
+            given=cut(self.embedded),
+            project=None if self.project is None else lambda: cut(self.projected),
+        )
 
     @cached_property
     def blocks(self) -> tuple[Blocks, Blocks] | None:
@@ -95,7 +126,7 @@ class Pair:
     @cached_property
     def estimates(self) -> Estimates:
         """Histograms and likelihood ratios of the pair."""
-        return Estimates(self.reference, self.generated, self.settings, self.blocks, self.quantised)
+        return Estimates(*self.projected, self.settings, self.blocks, self.quantised)
 
     @cached_property
     def curves(self) -> Curves:
@@ -115,5 +146,5 @@ class Pair:
     @cached_property
     def moments(self) -> tuple[Moments, Moments]:
         """Mean and covariance of both sets."""
-        left, right = self.reference.astype(np.float64), self.generated.astype(np.float64)
+        left, right = (rows.astype(np.float64) for rows in self.projected)
         return Moments.of(left), Moments.of(right)

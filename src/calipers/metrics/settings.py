@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from calipers.estimate.neighbourhoods import Distance, Ties
+from calipers.estimate.preprocess import Projection
 from calipers.estimate.quantise import Buckets
 
 
@@ -18,6 +19,9 @@ class Settings:
         Of the k-NN balls.
     distance
         Of all neighbourhoods: Euclidean or cosine.
+    projection
+        Where neighbours are looked for: ``"none"`` for rows of length one as they are,
+        ``"union"`` for their coordinates on the main axes of the union (paper 000).
     buckets, restarts
         Of the quantisation behind MAUVE and the frontier integral.
     c
@@ -31,6 +35,7 @@ class Settings:
     k: int = 4
     ties: Ties = "closed"
     distance: Distance = "euclidean"
+    projection: Projection = "none"
     buckets: Buckets = "auto"
     restarts: int = 5
     c: float | None = None

@@ -20,7 +20,7 @@ DIRECTIONS = {
     "lower": "↓ lower is better",
     "closest": "≈ closer to the reference's own value is better",
 }
-USUAL = {"k": 4, "ties": "closed", "distance": "euclidean"}
+USUAL = {"k": 4, "ties": "closed", "distance": "euclidean", "projection": "none"}
 """The choices that a title names only where they are others."""
 
 

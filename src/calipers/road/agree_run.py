@@ -12,6 +12,7 @@ from calipers.comparison import Comparison
 from calipers.comparison.agreement import Agreement
 from calipers.errors import InputError
 from calipers.estimate.neighbourhoods import Distance, Ties
+from calipers.estimate.preprocess import Projection
 from calipers.estimate.quantise import Buckets
 from calipers.metrics.catalogue import check_keys, choose, split_key
 from calipers.metrics.keys import COUNTING
@@ -24,7 +25,18 @@ from calipers.road.run import compare
 from calipers.road.text_scores import VIEW as TEXT
 from calipers.samples import SampleSet, System, as_sample_set
 
-PINNED = ("k", "ties", "distance", "buckets", "estimator", "c", "shared", "seed", "sizes")
+PINNED = (
+    "k",
+    "ties",
+    "distance",
+    "projection",
+    "buckets",
+    "estimator",
+    "c",
+    "shared",
+    "seed",
+    "sizes",
+)
 VIEW = "any"
 """Stands for every view while keys are checked."""
 
@@ -39,6 +51,7 @@ def agree(
     k: int = 4,
     ties: Ties = "closed",
     distance: Distance = "euclidean",
+    projection: Projection = "none",
     buckets: Buckets = "auto",
     estimator: str = COUNTING,
     c: float | None = None,
@@ -68,7 +81,9 @@ def agree(
     metrics
         Keys ``metric[:option…]`` without a view, families, or ``all``; None for precision, recall,
         coverage and MAUVE*.
-    field, k, ties, distance, buckets, estimator, c, shared, seed, max_samples, keep_sizes
+    field, k, ties, distance, projection, buckets, estimator, c, shared, seed
+        As for :func:`calipers.compare`.
+    max_samples, keep_sizes
         As for :func:`calipers.compare`.
     cache_dir, cache
         Where embeddings are kept, and whether. If one embedder fails, those that are done are not
@@ -105,6 +120,7 @@ def agree(
             k=k,
             ties=ties,
             distance=distance,
+            projection=projection,
             buckets=buckets,
             estimator=estimator,
             c=c,

@@ -25,6 +25,7 @@ def check_settings(settings: Settings) -> None:
     check_whole("threads", 1 if settings.threads is None else settings.threads, 1)
     check_choice("ties", settings.ties, ("closed", "open"))
     check_choice("distance", settings.distance, ("euclidean", "cosine"))
+    check_choice("projection", settings.projection, ("none", "union"))
     _check_scaling(settings.c)
 
 

@@ -5,8 +5,8 @@ texts, prompts that stand on both sides, texts that the embedder did not read to
 script or language: any of these moves a score without saying anything of the model. They are
 measured here from the texts themselves, and told in words where they are beyond chance and large
 enough to matter; the numbers are kept either way. What cannot be seen in the texts (what a model
-was trained on, how its samples were selected) is not seen here. Images and embeddings have none of
-these numbers.
+was trained on, how its samples were selected) is not seen here. Images have none of these numbers;
+of embeddings that are given, rows that repeat are counted.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from calipers.road.confounders_copies import (
     Duplicates,
     measure_copies,
     measure_duplicates,
+    measure_repeated_rows,
 )
 from calipers.road.confounders_language import Language, measure_language
 from calipers.road.confounders_lengths import Lengths, measure_lengths
@@ -47,7 +48,7 @@ class Confounders:
     truncation
         Shares of texts that the embedder cut; None where embeddings do not tell.
     duplicates, copies
-        Texts that repeat others of their set, and texts that stand in the reference too.
+        Texts or rows that repeat others of their set, and texts that stand in the reference too.
     prompts
         Texts that begin with their own prompt; None where no prompts are known.
     beginnings
@@ -128,9 +129,14 @@ def confounders(
     Returns
     -------
     Confounders
-        Its ``warnings`` are empty for two sets of one kind. For images and embeddings all is.
+        Its ``warnings`` are empty for two sets of one kind. For images all is.
     """
     known = reference if isinstance(reference, ReferenceTexts) else ReferenceTexts.of(reference)
+    same = all(each.content_hash == known.samples.content_hash for each in generated)
+    rows = known.samples.vectors
+    if rows is not None:
+        others = [each.vectors for each in generated if each.vectors is not None]
+        return Confounders(duplicates=measure_repeated_rows(rows, others), same=same)
     if known.facts is None:
         return Confounders()
     ours = [facts for each in generated if (facts := read_facts(each)) is not None]
@@ -143,5 +149,5 @@ def confounders(
         beginnings=measure_beginnings(known.facts, ours),
         scripts=measure_scripts(known.facts, ours),
         language=measure_language(known.facts, ours),
-        same=all(each.content_hash == known.samples.content_hash for each in generated),
+        same=same,
     )

@@ -1,10 +1,12 @@
-"""Texts that are there twice: within a generated set, and on both sides.
+"""Samples that are there twice: within a generated set, and on both sides.
 
 Texts are compared as a whole, letter case and white space aside; a copy with one changed word is
 none (:func:`calipers.text.near_duplicates` finds those). Empty texts are left out: they have a
 note of their own. The share of repeats rises with the number of texts, so the reference's is given
 as it would be in a random part of it of the generated set's size, which needs no drawing: a text
 that stands c times among n is missing in such a part of h with the chance C(n - c, h) / C(n, h).
+
+Rows of embeddings that are given repeat an earlier one where all their numbers do.
 
 A copied text is in the reference as well. People write the same short texts too, so the share is
 held against that of reference texts which stand in the reference a second time.
@@ -18,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.estimate.distances import Points
 from calipers.road.confounders_chance import beyond_chance, percent
 from calipers.road.confounders_texts import TextFacts
 
@@ -30,21 +33,24 @@ MORE_COPIES = 0.01
 
 @dataclass(frozen=True)
 class Duplicates:
-    """The share of texts that repeat an earlier one of their set, 0 to 1.
+    """The share of samples that repeat an earlier one of their set, 0 to 1.
 
     Attributes
     ----------
     generated
         In the generated set, over its files where there are several.
     reference
-        In a part of the reference of `size` texts.
+        In a part of the reference of `size` samples.
     size
-        The texts of a generated file, or of the reference where it has fewer.
+        The samples of a generated file, or of the reference where it has fewer.
+    unit
+        What they are: ``"texts"`` or ``"rows"``.
     """
 
     generated: float
     reference: float
     size: int
+    unit: str = "texts"
 
     def warning(self) -> str | None:
         """Say how many there are beyond the reference's, and what to do."""
@@ -52,10 +58,11 @@ class Duplicates:
         if not more or not beyond_chance(self.generated, self.reference, self.size, self.size):
             return None
         return (
-            f"{percent(self.generated)} of its texts repeat an earlier one of the set, "
-            f"{percent(self.reference)} of as many reference texts do; repeats lower recall and "
-            "every measure of variety: where they come from sampling the same prompt, keep one of "
-            "each"
+            f"{percent(self.generated)} of its {self.unit} repeat an earlier one of the set, "
+            f"{percent(self.reference)} of as many reference {self.unit} do; repeats lower "
+            "coverage, recall, MAUVE and every measure of variety, and with --projection union "
+            "precision and density too: where they come from sampling the same prompt, keep one "
+            "of each"
         )
 
 
@@ -94,11 +101,29 @@ def measure_duplicates(reference: TextFacts, generated: Sequence[TextFacts]) -> 
     """Hold the repeats within each file against the reference's at the same size."""
     counts = [np.unique(each.keys[each.told], return_counts=True)[1] for each in generated]
     known = np.unique(reference.keys[reference.told], return_counts=True)[1]
+    return _beside(known, counts, "texts")
+
+
+def measure_repeated_rows(reference: Points, generated: Sequence[Points]) -> Duplicates | None:
+    """The same for embeddings: rows that equal an earlier one in every number."""
+    return _beside(_row_counts(reference), [_row_counts(each) for each in generated], "rows")
+
+
+def _row_counts(rows: Points) -> NDArray[np.intp]:
+    """How often each different row stands in a set."""
+    same = np.ascontiguousarray(rows + 0.0)  # so that no zero has a sign
+    each = same.view(np.dtype((np.void, same.dtype.itemsize * same.shape[1]))).ravel()
+    return np.unique(each, return_counts=True)[1]
+
+
+def _beside(
+    known: NDArray[np.intp], counts: Sequence[NDArray[np.intp]], unit: str
+) -> Duplicates | None:
     size = min(int(known.sum()), *(int(each.sum()) for each in counts))
     if size < 2:
         return None
     shares = [repeats(each, size) for each in counts]
-    return Duplicates(float(np.mean(shares)), repeats(known, size), size)
+    return Duplicates(float(np.mean(shares)), repeats(known, size), size, unit)
 
 
 def repeats(counts: NDArray[np.intp], size: int) -> float:

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.embed import Embeddings
-from calipers.estimate.preprocess import preprocess
 from calipers.metrics.catalogue import Choice, key, needs_of
 from calipers.metrics.pair import Pair, Settings
 from calipers.road.scoring import by_name
-from calipers.road.spaces import PCA
+from calipers.road.spaces import pair_of
 from calipers.score import Score
 
 Rows = NDArray[np.intp]
@@ -59,9 +58,8 @@ def score_parts(
         if not wanted:
             continue
         given = left.views[view][rows], right.views[view][others]
-        sides = preprocess(*given, norm="l2", pca=PCA, threads=settings.threads)
         needs = needs_of(choice.metric for choice in wanted)
-        pair = WithoutBlocks(sides.reference, sides.generated, settings, needs, given=given)
+        pair = pair_of(*given, settings, needs, WithoutBlocks)
         scores = {key(view, choice.name, views): choice.score(pair) for choice in wanted}
         found |= {name: replace(score, per_sample=None) for name, score in scores.items()}
     return found

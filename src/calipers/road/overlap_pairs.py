@@ -14,12 +14,11 @@ from calipers.comparison.overlap_model import OverlapView
 from calipers.embed import Embeddings
 from calipers.errors import InputError
 from calipers.estimate.neighbourhoods import neighbourhoods
-from calipers.estimate.preprocess import preprocess
 from calipers.metrics.pair import Settings
 from calipers.metrics.support import precision_score, recall_score
 from calipers.progress import Advance
-from calipers.road.scoring import pins_of
-from calipers.road.spaces import PCA
+from calipers.road.scoring import neighbour_pins, pins_of
+from calipers.road.spaces import neighbour_rows
 from calipers.samples import SampleSet
 from calipers.score import signature
 
@@ -103,10 +102,9 @@ def _shares(left: File, right: File, view: str, settings: Settings) -> tuple[flo
     if right.samples.content_hash < left.samples.content_hash:
         return _shares(right, left, view, settings)[::-1]
     try:
-        rows = preprocess(left.embeddings.views[view], right.embeddings.views[view], pca=PCA)
+        sides = left.embeddings.views[view], right.embeddings.views[view]
         near = neighbourhoods(
-            rows.reference,
-            rows.generated,
+            *neighbour_rows(*sides, settings.projection, settings.threads),
             k=settings.k,
             ties=settings.ties,
             distance=settings.distance,
@@ -136,7 +134,8 @@ def _signature(left: Member, right: Member, view: str, settings: Settings, pairs
         "m": _sizes(right),
     }
     hashes = {"reference": _hashes(left), "generated": _hashes(right)}
-    shared = pins_of(left.files[0].embeddings, view, settings, **hashes)
+    own = left.files[0].embeddings
+    shared = neighbour_pins(pins_of(own, view, settings, **hashes), settings)
     return signature({**pins, **shared, "file_pairs": pairs})
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from calipers.comparison.overlap_model import Overlap
 from calipers.embed import Cache
 from calipers.estimate.neighbourhoods import Distance, Ties
+from calipers.estimate.preprocess import Projection
 from calipers.estimate.tiles import limit_threads
 from calipers.estimate.validate import check_choice, check_whole
 from calipers.metrics.pair import Settings
@@ -27,6 +28,7 @@ def overlap(
     k: int = 4,
     ties: Ties = "closed",
     distance: Distance = "euclidean",
+    projection: Projection = "none",
     seed: int = 0,
     max_samples: int | None = None,
     keep_sizes: bool = False,
@@ -61,7 +63,9 @@ def overlap(
     k, ties
         Neighbours that span a ball, and whether its rim belongs to it.
     distance
-        ``"euclidean"``, or ``"cosine"`` for angles about the joint mean.
+        ``"euclidean"`` or ``"cosine"``.
+    projection
+        Where neighbours are looked for, as for :func:`calipers.compare`.
     seed
         Of cutting.
     max_samples
@@ -93,7 +97,7 @@ def overlap(
         If there are fewer than two systems, samples cannot be read or do not fit together, or an
         option is out of its range.
     """
-    _check_options(k, ties, distance, seed, max_samples, threads)
+    _check_options(k, ties, distance, projection, seed, max_samples, threads)
     entries = intake.take_in_systems(
         systems, field=field, max_samples=max_samples, keep_sizes=keep_sizes, seed=seed
     )
@@ -110,7 +114,9 @@ def overlap(
     )
     store = Cache(None if cache_dir is None else Path(cache_dir)) if cache else None
     watch = progress or Silent()
-    choices = Settings(k=k, ties=ties, distance=distance, seed=seed, threads=threads)
+    choices = Settings(
+        k=k, ties=ties, distance=distance, projection=projection, seed=seed, threads=threads
+    )
     with limit_threads(threads):
         members = stages.embed_systems(entries, model, store, watch)
         views = stages.measure(members, model.views, choices, watch)
@@ -125,6 +131,7 @@ def overlap(
             "k": k,
             "ties": ties,
             "distance": distance,
+            "projection": projection,
             "seed": seed,
             "sizes": "kept" if keep_sizes else "equal",
             "max_samples": max_samples,
@@ -142,7 +149,13 @@ def overlap(
 
 
 def _check_options(
-    k: int, ties: str, distance: str, seed: int, max_samples: int | None, threads: int | None
+    k: int,
+    ties: str,
+    distance: str,
+    projection: str,
+    seed: int,
+    max_samples: int | None,
+    threads: int | None,
 ) -> None:
     check_whole("k", k, 1)
     check_whole("seed", seed, 0)
@@ -150,3 +163,4 @@ def _check_options(
     check_whole("threads", 1 if threads is None else threads, 1)
     check_choice("ties", ties, ("closed", "open"))
     check_choice("distance", distance, ("euclidean", "cosine"))
+    check_choice("projection", projection, ("none", "union"))

@@ -47,10 +47,10 @@ def score_systems(
     space: Space = PairSpace(embedded.reference)
     if shared:
         hashes = ["+".join(c.samples.content_hash for c in entry.cuts) for entry in intake.systems]
-        space = RunSpace.of(embedded, hashes)
+        space = RunSpace.of(embedded, hashes, settings.projection)
     known = ReferenceTexts.of(intake.reference.samples)
     samples = _samples(intake.reference, embedded.reference)
-    against = Against(samples, settings.k, settings.distance)
+    against = Against(samples, settings.k, settings.distance, settings.projection)
     job = Job(embedded, choices, settings, about, train, space, known, against, certainty)
     systems, every, k_max = [], [], 0
     steps = sum(len(entry.cuts) for entry in intake.systems) + (train is not None)

@@ -10,6 +10,7 @@ from typing import Any
 from calipers.comparison import Comparison
 from calipers.embed import Cache
 from calipers.estimate.neighbourhoods import Distance, Ties
+from calipers.estimate.preprocess import Projection
 from calipers.estimate.quantise import Buckets
 from calipers.estimate.tiles import limit_threads
 from calipers.metrics.catalogue import check_extras, choose
@@ -39,6 +40,7 @@ def compare(
     k: int = 4,
     ties: Ties = "closed",
     distance: Distance = "euclidean",
+    projection: Projection = "none",
     buckets: Buckets = "auto",
     estimator: str = "quantisation",
     c: float | None = None,
@@ -98,6 +100,11 @@ def compare(
         Neighbours that span a ball, and whether its rim belongs to it.
     distance
         ``"euclidean"`` or ``"cosine"``: of the balls and of nearest neighbours.
+    projection
+        Where neighbours are looked for: ``"none"`` among rows of length one as they are,
+        ``"union"`` on the principal axes that keep 90 % of the variance of both sets together, as
+        in Le Bronnec et al. (ACL 2024). With the latter precision falls where texts merely repeat.
+        Whole distributions (MAUVE, PRD, Fréchet, kernels) are compared on those axes either way.
     buckets
         Cells of the quantisation behind MAUVE; ``"auto"`` for a tenth of the smaller set,
         ``"cube-root"`` for the cube root of its size.
@@ -156,7 +163,14 @@ def compare(
         If samples cannot be read or do not fit together, or an option is out of its range.
     """
     settings = Settings(
-        k=k, ties=ties, distance=distance, buckets=buckets, c=c, seed=seed, threads=threads
+        k=k,
+        ties=ties,
+        distance=distance,
+        projection=projection,
+        buckets=buckets,
+        c=c,
+        seed=seed,
+        threads=threads,
     )
     check_settings(settings)
     check_scope(
@@ -224,6 +238,7 @@ def compare(
                 **comparison.settings,
                 "ties": ties,
                 "distance": distance,
+                "projection": projection,
                 "buckets": buckets,
                 "estimator": estimator,
                 "c": c,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from calipers import __version__
 from calipers.embed import Embeddings
-from calipers.metrics.catalogue import Choice, needs_of
+from calipers.metrics.catalogue import METRICS, Choice, needs_of
 from calipers.metrics.groups import group_scores
 from calipers.metrics.pair import Pair, Settings
 from calipers.road.certainty import Certainty
@@ -53,16 +53,28 @@ def score_pair(
         if certainty is not None:
             part = with_certainty(part, pair, wanted, labels, certainty)
         signed = {
-            name: score.signed(**pins_for(score, pins)) for name, score in part.scores.items()
+            name: score.signed(**pins_for(name, score, pins, settings))
+            for name, score in part.scores.items()
         }
         found = found.merged(keyed(replace(part, scores=signed), view, views))
     return found
 
 
-def pins_for(score: Score, pins: Mapping[str, object]) -> dict[str, object]:
+def pins_for(
+    name: str, score: Score, pins: Mapping[str, object], settings: Settings
+) -> dict[str, object]:
     """The pins that hold for a score: a statistic of one set is read from the rows as embedded."""
+    if METRICS[name.partition(":")[0]].family in ("support", "copying"):
+        return neighbour_pins(pins, settings)
     left_out = ("norm", "pca", "scope") if score.better == "closest" else ()
     return {key: value for key, value in pins.items() if key not in left_out}
+
+
+def neighbour_pins(pins: Mapping[str, object], settings: Settings) -> dict[str, object]:
+    """The pins of what is read from neighbours: rows that are not projected are nobody's scope."""
+    if settings.projection == "union":
+        return dict(pins)
+    return {k: "none" if k == "pca" else pin for k, pin in pins.items() if k != "scope"}
 
 
 def by_name(choices: Iterable[Choice]) -> list[Choice]:

@@ -48,8 +48,7 @@ def _tests(pair: Pair, asked: Certainty) -> dict[str, TwoSample]:
     """Whether both sets can be told apart at all."""
     return {
         name: test(
-            pair.reference,
-            pair.generated,
+            *pair.projected,
             permutations=asked.permutations,
             seed=pair.settings.seed,
             level=asked.level,

@@ -13,11 +13,11 @@ import numpy as np
 
 from calipers.embed import Embeddings
 from calipers.estimate.blocks import DEFAULT_BLOCKS, Blocks
-from calipers.estimate.distances import Points
+from calipers.estimate.preprocess import Projection
 from calipers.estimate.quantise import Buckets, Quantisation
 from calipers.metrics.needs import Needs
-from calipers.metrics.pair import Pair, Settings
-from calipers.road.spaces import PCA
+from calipers.metrics.pair import Pair, Settings, Sides
+from calipers.road.spaces import PCA, neighbour_rows
 from calipers.road.stages import Embedded
 
 if TYPE_CHECKING:
@@ -35,14 +35,17 @@ class RunSpace:
 
     embedded: Embedded
     scope: str
+    projection: Projection = "none"
 
     @classmethod
-    def of(cls, embedded: Embedded, hashes: Sequence[str]) -> RunSpace:
+    def of(
+        cls, embedded: Embedded, hashes: Sequence[str], projection: Projection = "none"
+    ) -> RunSpace:
         """Bring the systems in the order of the hashes of their samples."""
         order = sorted(range(len(hashes)), key=hashes.__getitem__)
         systems = tuple(embedded.systems[place] for place in order)
         every = sha256("|".join(hashes[place] for place in order).encode()).hexdigest()
-        return cls(replace(embedded, systems=systems), f"run({every[:16]})")
+        return cls(replace(embedded, systems=systems), f"run({every[:16]})", projection)
 
     @cached_property
     def views(self) -> dict[str, SharedView]:
@@ -58,10 +61,20 @@ class RunSpace:
                 shared.counted(buckets, restarts, settings)[system], file, shared.spans(system)
             )
 
-        given = self.embedded.reference.views[view], generated.views[view]
-        return Pair(*self.rows(view, generated), settings, needs, quantised, given)
+        def project() -> Sides:
+            return self._projected(view, generated)
 
-    def rows(self, view: str, generated: Embeddings) -> tuple[Points, Points]:
+        given = self.embedded.reference.views[view], generated.views[view]
+        if self.projection == "union":
+            return Pair(*project(), settings, needs, quantised, given)
+        rows = neighbour_rows(*given, self.projection, settings.threads)
+        return Pair(*rows, settings, needs, quantised, given, project)
+
+    def rows(self, view: str, generated: Embeddings) -> Sides | None:
+        """Both sets in the shared projection, where neighbours are looked for there."""
+        return self._projected(view, generated) if self.projection == "union" else None
+
+    def _projected(self, view: str, generated: Embeddings) -> Sides:
         """Both sets in the shared projection."""
         shared, (system, file) = self.views[view], self._place(generated)
         return shared.space.reference, shared.space.systems[system][shared.spans(system)[file]]

@@ -1,17 +1,25 @@
-"""Where rows are compared: in the space of each pair by itself, or in one for a whole run."""
+"""Where two sets are compared: among rows as they are, in a space of the pair, or of a whole run.
+
+Neighbours are looked for among rows of length one, as they are. Whole distributions are compared
+on the principal axes of the union that keep 90 % of its variance. With ``projection="union"``
+neighbours are looked for there too, as in paper 000; where texts repeat, the axes then follow the
+repeats, and precision falls although every text is as good as before (docs/experiments.md).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from calipers.embed import Embeddings
 from calipers.estimate.distances import Points
-from calipers.estimate.preprocess import preprocess
+from calipers.estimate.preprocess import Projection, preprocess
 from calipers.metrics.needs import Needs
-from calipers.metrics.pair import Pair, Settings
+from calipers.metrics.pair import Pair, Settings, Sides
 
 PCA = 0.9
+
+SomePair = TypeVar("SomePair", bound=Pair)
 
 
 class Space(Protocol):
@@ -26,8 +34,8 @@ class Space(Protocol):
         """Give the pair of the reference and a generated set, by one view."""
         ...
 
-    def rows(self, view: str, generated: Embeddings) -> tuple[Points, Points] | None:
-        """Give both sets as they are compared; None where that follows from the two alone."""
+    def rows(self, view: str, generated: Embeddings) -> Sides | None:
+        """Give both sets as neighbours are looked for; None where that follows from the two."""
         ...
 
 
@@ -39,11 +47,43 @@ class PairSpace:
     scope: str = "pair"
 
     def pair(self, view: str, generated: Embeddings, settings: Settings, needs: Needs) -> Pair:
-        """Project the union of the two sets on its leading axes."""
-        sides = self.reference.views[view], generated.views[view]
-        rows = preprocess(*sides, norm="l2", pca=PCA, threads=settings.threads)
-        return Pair(rows.reference, rows.generated, settings, needs, given=sides)
+        """Compare the two sets by themselves."""
+        return pair_of(self.reference.views[view], generated.views[view], settings, needs)
 
-    def rows(self, view: str, generated: Embeddings) -> tuple[Points, Points] | None:
-        """Nothing: the pair is projected again where its rows are needed."""
+    def rows(self, view: str, generated: Embeddings) -> Sides | None:
+        """Nothing: the rows are made again where they are needed."""
         return None
+
+
+def pair_of(
+    reference: Points,
+    generated: Points,
+    settings: Settings,
+    needs: Needs,
+    kind: type[SomePair] = Pair,  # type: ignore[assignment]
+) -> SomePair:
+    """Bring two sets of embeddings to where their neighbours and their distributions are compared.
+
+    The projection is made when a metric first needs it.
+    """
+    given = reference, generated
+
+    def project() -> Sides:
+        return _prepared(given, PCA, settings.threads)
+
+    if settings.projection == "union":
+        return kind(*project(), settings, needs, given=given)
+    rows = _prepared(given, None, settings.threads)
+    return kind(*rows, settings, needs, given=given, project=project)
+
+
+def neighbour_rows(
+    reference: Points, generated: Points, projection: Projection, threads: int | None = None
+) -> Sides:
+    """Bring two sets of embeddings to where neighbours are looked for, and only there."""
+    return _prepared((reference, generated), PCA if projection == "union" else None, threads)
+
+
+def _prepared(given: Sides, pca: float | None, threads: int | None) -> Sides:
+    rows = preprocess(*given, norm="l2", pca=pca, threads=threads)
+    return rows.reference, rows.generated

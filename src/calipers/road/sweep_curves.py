@@ -8,7 +8,6 @@ import numpy as np
 
 from calipers.comparison.sweep_curve import Curve
 from calipers.embed import Embeddings
-from calipers.metrics.pair import Settings
 from calipers.road.scoring import pins_for, pins_of
 from calipers.road.sweep_passes import Plan, Rows
 from calipers.road.sweep_signature import merge_signatures
@@ -16,6 +15,7 @@ from calipers.score import join_signature, signature
 
 
 def make_curve(
+    metric: str,
     rows: Rows,
     view: str,
     plan: Plan,
@@ -26,7 +26,7 @@ def make_curve(
 ) -> Curve:
     """Bring the scores of one metric of a system together."""
     scores = [score for row in rows for score in row]
-    shared = pins_of(reference, view, Settings(seed=plan.seed), reference=reference_hash[:16])
+    shared = pins_of(reference, view, plan.settings, reference=reference_hash[:16])
     shared |= {} if plan.over == "k" else {"scope": "subsample"}
     return Curve(
         values=np.array(plan.values, np.int64),
@@ -34,7 +34,7 @@ def make_curve(
         signature=join_signature(
             merge_signatures(score.signature for score in scores),
             signature(_own_pins(plan, len(files), len(rows))),
-            signature(pins_for(scores[0], shared)),
+            signature(pins_for(metric, scores[0], shared, plan.settings)),
         ),
         range=scores[0].range,
         better=scores[0].better,

@@ -18,11 +18,11 @@ from calipers.comparison.sweep import Over
 from calipers.embed import Embeddings
 from calipers.estimate.distances import Points
 from calipers.estimate.neighbourhoods import Distance, Ties, neighbourhoods
-from calipers.estimate.preprocess import preprocess
+from calipers.estimate.preprocess import Projection
 from calipers.metrics.catalogue import Choice, needs_of
 from calipers.metrics.pair import Pair, Settings
 from calipers.progress import Advance
-from calipers.road.spaces import PCA
+from calipers.road.spaces import neighbour_rows, pair_of
 from calipers.road.sweep_metrics import BY_K
 from calipers.score import Score
 
@@ -37,8 +37,8 @@ class Plan:
         What is swept, and its values, ascending.
     k
         Neighbours that span a ball, where the number of samples is swept.
-    ties, distance
-        Of the balls.
+    ties, distance, projection
+        Of the balls, and where they are.
     seed, seeds
         Of the random orders of samples, and how many there are at least.
     tolerance
@@ -52,6 +52,7 @@ class Plan:
     k: int
     ties: Ties
     distance: Distance
+    projection: Projection
     seed: int
     seeds: int
     tolerance: float
@@ -64,6 +65,7 @@ class Plan:
             k=self.k,
             ties=self.ties,
             distance=self.distance,
+            projection=self.projection,
             seed=self.seed,
             threads=self.threads,
         )
@@ -106,10 +108,8 @@ def _over_k(
     names = [metric.name for metric in metrics]
     found: dict[str, Rows] = {name: [] for name in names}
     for file in files:
-        rows = preprocess(reference, file, norm="l2", pca=PCA)
         near = neighbourhoods(
-            rows.reference,
-            rows.generated,
+            *neighbour_rows(reference, file, plan.projection, plan.threads),
             k=plan.values[-1],
             ties=plan.ties,
             distance=plan.distance,
@@ -160,10 +160,8 @@ def _score(
     reference: Points, generated: Points, metrics: Sequence[Choice], plan: Plan
 ) -> dict[str, Score]:
     """Score one subsample as a comparison of just these samples would."""
-    rows = preprocess(reference, generated, norm="l2", pca=PCA)
     needs = needs_of(choice.metric for choice in metrics)
-    given = reference, generated
-    pair = _Unblocked(rows.reference, rows.generated, plan.settings, needs, given=given)
+    pair = pair_of(reference, generated, plan.settings, needs, _Unblocked)
     return {metric.name: _without_rows(metric.score(pair)) for metric in metrics}
 
 

@@ -13,6 +13,7 @@ from calipers.comparison.sweep_plateau import TOLERANCE
 from calipers.embed import Cache, Embedder
 from calipers.errors import InputError
 from calipers.estimate.neighbourhoods import Distance, Ties
+from calipers.estimate.preprocess import Projection
 from calipers.estimate.tiles import limit_threads
 from calipers.estimate.validate import check_choice, check_whole
 from calipers.metrics.catalogue import check_extras
@@ -36,6 +37,7 @@ def sweep(
     k: int = 4,
     ties: Ties = "closed",
     distance: Distance = "euclidean",
+    projection: Projection = "none",
     seeds: int = 5,
     seed: int = 0,
     tolerance: float = TOLERANCE,
@@ -74,7 +76,7 @@ def sweep(
         means every view.
     k
         Neighbours that span a ball; where k is swept it has no effect.
-    ties, distance
+    ties, distance, projection
         Whether the rim of a ball belongs to it; ``"euclidean"`` or ``"cosine"``.
     seeds
         Random orders of the samples, for a sweep over n. A system of several files takes them in
@@ -105,6 +107,7 @@ def sweep(
     check_choice("over", over, ("k", "n"))
     check_choice("ties", ties, ("closed", "open"))
     check_choice("distance", distance, ("euclidean", "cosine"))
+    check_choice("projection", projection, ("none", "union"))
     for parameter, number, least in (("k", k, 1), ("seeds", seeds, 1), ("seed", seed, 0)):
         check_whole(parameter, number, least)
     check_whole("max_samples", 2 if max_samples is None else max_samples, 2)
@@ -131,7 +134,7 @@ def sweep(
     wanted = choose_metrics(metrics, model.views, over)
     # A sweep cuts both sides to one size
     check_extras((choice for each in wanted.values() for choice in each), equal_sizes=True)
-    plan = Plan(over, chosen, k, ties, distance, seed, seeds, tolerance, threads)
+    plan = Plan(over, chosen, k, ties, distance, projection, seed, seeds, tolerance, threads)
     store = Cache(None if cache_dir is None else Path(cache_dir)) if cache else None
     watch = progress or Silent()
     with limit_threads(threads):
@@ -172,6 +175,7 @@ def _settings(
         "metrics": metrics,
         "ties": plan.ties,
         "distance": plan.distance,
+        "projection": plan.projection,
         "seed": plan.seed,
         "tolerance": plan.tolerance,
         "max_samples": max_samples,

@@ -54,6 +54,7 @@ def _curves(
         found = score_replicates(reference, files, view, metrics, plan, advance)
         for metric, rows in found.items():
             curves[key(view, metric, views)] = make_curve(
+                metric,
                 rows,
                 view,
                 plan,

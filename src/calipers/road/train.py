@@ -11,7 +11,6 @@ from calipers.embed import Embeddings
 from calipers.errors import InputError
 from calipers.estimate.blocks import DEFAULT_BLOCKS, Blocks
 from calipers.estimate.neighbourhoods import Neighbourhoods, neighbourhoods
-from calipers.estimate.preprocess import preprocess
 from calipers.metrics.catalogue import Choice
 from calipers.metrics.copying import (
     are_authentic,
@@ -23,8 +22,8 @@ from calipers.metrics.pair import Settings
 from calipers.road.intake import Cut
 from calipers.road.neighbours import train_neighbours
 from calipers.road.scored import Scored, keyed
-from calipers.road.scoring import pins_of
-from calipers.road.spaces import PCA
+from calipers.road.scoring import neighbour_pins, pins_of
+from calipers.road.spaces import neighbour_rows
 from calipers.uncertainty.spread import Component, Spread
 
 SMALLEST = 5
@@ -53,16 +52,14 @@ def score_copies(
     for view in views:
         if not any(choice.view in (None, view) for choice in choices):
             continue
-        rows = preprocess(train.views[view], other.views[view], norm="l2", pca=PCA)
         near = neighbourhoods(
-            rows.reference,
-            rows.generated,
+            *neighbour_rows(train.views[view], other.views[view], settings.projection),
             k=1,
             ties=settings.ties,
             distance=settings.distance,
             threads=settings.threads,
         )
-        pins = pins_of(train, view, settings, train=train_hash[:16])
+        pins = neighbour_pins(pins_of(train, view, settings, train=train_hash[:16]), settings)
         scores = {
             "near_copies:train": near_copies_score(near, of="train").signed(**pins),
             "authenticity:train": authenticity_score(near, of="train").signed(**pins),

@@ -197,7 +197,7 @@ def _collect(rows: Sequence[Values]) -> dict[str, Doubles]:
 
 
 def _parts(pair: Pair, parts: int, needs: Needs) -> Iterable[Pair]:
-    """Part i of the one set with part i of the other, in the space of the full pair.
+    """Part i of the one set with part i of the other, in the spaces of the full pair.
 
     Each is small enough for one thread; several are measured at once.
     """
@@ -206,13 +206,5 @@ def _parts(pair: Pair, parts: int, needs: Needs) -> Iterable[Pair]:
         Blocks.balanced(len(rows), seed=settings.seed, count=parts).labels
         for rows in (pair.reference, pair.generated)
     )
-    given = pair.given or (pair.reference, pair.generated)
     for part in range(parts):
-        ours, theirs = left == part, right == part
-        yield Pair(
-            pair.reference[ours],
-            pair.generated[theirs],
-            settings,
-            needs,
-            given=(given[0][ours], given[1][theirs]),
-        )
+        yield pair.part(left == part, right == part, settings, needs)

@@ -92,8 +92,8 @@ class Without(Pair):
         """Mean and covariance of both sets, one of them without the block."""
         left, right = self.whole.moments
         if self.side == "reference":
-            return left.without(self._block(self.whole.reference)), right
-        return left, right.without(self._block(self.whole.generated))
+            return left.without(self._block(self.whole.projected[0])), right
+        return left, right.without(self._block(self.whole.projected[1]))
 
     def _block(self, rows: Points) -> Moments:
         own = labels_of(self.whole, self.side).labels == self.block

@@ -15,26 +15,26 @@ def _mmd(pair: Pair, _: Options) -> Score:
     from calipers.metrics.mmd import mmd
 
     settings = pair.settings
-    return mmd(pair.reference, pair.generated, seed=settings.seed, threads=settings.threads)
+    return mmd(*pair.projected, seed=settings.seed, threads=settings.threads)
 
 
 def _kid(pair: Pair, _: Options) -> Score:
     from calipers.metrics.mmd import kid
 
-    return kid(pair.reference, pair.generated, threads=pair.settings.threads)
+    return kid(*pair.projected, threads=pair.settings.threads)
 
 
 def _energy(pair: Pair, _: Options) -> Score:
     from calipers.metrics.energy import energy_distance
 
-    return energy_distance(pair.reference, pair.generated, threads=pair.settings.threads)
+    return energy_distance(*pair.projected, threads=pair.settings.threads)
 
 
 def _mmd_without(pair: Pair) -> tuple[Doubles, Doubles]:
     from calipers.metrics.pair_replicates import mmd_replicates
 
     settings = pair.settings
-    rows = pair.reference, pair.generated
+    rows = pair.projected
     found = mmd_replicates(*rows, pair.labels, seed=settings.seed, threads=settings.threads)
     return found.without_reference, found.without_generated
 
@@ -42,7 +42,7 @@ def _mmd_without(pair: Pair) -> tuple[Doubles, Doubles]:
 def _kid_without(pair: Pair) -> tuple[Doubles, Doubles]:
     from calipers.metrics.pair_replicates import kid_replicates
 
-    rows = pair.reference, pair.generated
+    rows = pair.projected
     found = kid_replicates(*rows, pair.labels, threads=pair.settings.threads)
     return found.without_reference, found.without_generated
 
@@ -50,7 +50,7 @@ def _kid_without(pair: Pair) -> tuple[Doubles, Doubles]:
 def _energy_without(pair: Pair) -> tuple[Doubles, Doubles]:
     from calipers.metrics.pair_replicates import energy_replicates
 
-    rows = pair.reference, pair.generated
+    rows = pair.projected
     found = energy_replicates(*rows, pair.labels, threads=pair.settings.threads)
     return found.without_reference, found.without_generated
 

@@ -19,13 +19,13 @@ SIDES = f"{CELLS}; whether quality or variety is lacking"
 def _plug_in(pair: Pair, _: Options) -> Score:
     from calipers.metrics.transport import optimal_transport
 
-    return optimal_transport(pair.reference, pair.generated, threads=pair.settings.threads)
+    return optimal_transport(*pair.projected, threads=pair.settings.threads)
 
 
 def _quantised(pair: Pair, _: Options) -> Score:
     from calipers.metrics.transport_cells import quantised_transport_score as score
 
-    return score(pair.reference, pair.generated, pair.estimates.cells, pins=pair.estimates.seed_pin)
+    return score(*pair.projected, pair.estimates.cells, pins=pair.estimates.seed_pin)
 
 
 def _linear(pair: Pair, _: Options) -> Score:
@@ -40,8 +40,7 @@ def _mauve_ot(pair: Pair, interpolation: str) -> Score:
     from calipers.metrics.mauve_ot import mauve_ot_score
 
     return mauve_ot_score(
-        pair.reference,
-        pair.generated,
+        *pair.projected,
         pair.estimates.cells,
         interpolation=interpolation,  # type: ignore[arg-type]
         c=pair.curves.scaling("quantisation"),
@@ -53,13 +52,11 @@ def _sliced(pair: Pair, _: Options) -> Score:
     from calipers.metrics.transport_sliced import sliced_wasserstein
 
     settings = pair.settings
-    return sliced_wasserstein(
-        pair.reference, pair.generated, seed=settings.seed, threads=settings.threads
-    )
+    return sliced_wasserstein(*pair.projected, seed=settings.seed, threads=settings.threads)
 
 
 def _frechet_without(pair: Pair) -> tuple[Doubles, Doubles]:
-    sets = zip((pair.reference, pair.generated), pair.labels, strict=True)
+    sets = zip(pair.projected, pair.labels, strict=True)
     with limit_threads(1):
         left, right = (Moments.by_block(rows.astype(float), labels) for rows, labels in sets)
     return frechet_without(*pair.moments, left, right)

@@ -1,6 +1,8 @@
 """The middle of a verdict: is it quality that is lost, or variety, and beyond noise?
 
-Where there is a noise floor, a system is held against two halves of the reference at the same size.
+Diversity is read from coverage wherever it was measured: recall rises when the samples of a worse
+model are mixed in, whose wide balls hold more of the reference, and hardly falls for a topic that is
+missing (docs/experiments.md). Where there is a noise floor, a system is held against two halves of the reference at the same size.
 Without one there are only the scores themselves, and the sentence says what that leaves open.
 """
 
@@ -23,19 +25,19 @@ QUALITY = (
     "max_precision",
     "prd_f1_8",
 )
-VARIETY = (
-    "recall",
+"""Shares between 0 and 1, higher better, so that losses can be held against each other."""
+
+DIVERSITY = (
     "coverage",
     "clipped_coverage",
     "cover_recall",
-    "topr",
-    "probabilistic_recall",
-    "max_recall",
     "prd_f8",
+    "recall",
+    "topr",
+    "max_recall",
+    "probabilistic_recall",
 )
-"""Shares between 0 and 1, higher better, so that losses can be held against each other."""
-
-SIDES = {"quality": QUALITY, "diversity": VARIETY}
+"""Such shares, the one to speak of first: those behind it speak only where it was not measured."""
 
 
 class Loss(NamedTuple):
@@ -48,8 +50,10 @@ class Loss(NamedTuple):
 
 def balance(data: Data, metrics: Sequence[Metric]) -> str:
     """Say which systems lose quality or diversity most, and whether that is beyond noise."""
-    sides = {side: _of_family(metrics, family) for side, family in SIDES.items()}
-    measured = {side: found for side, found in sides.items() if found}
+    spoken = next((name for name in DIVERSITY if _of_family(metrics, (name,))), "")
+    sides = {"quality": QUALITY, "diversity": (spoken,)}
+    found_by = {side: _of_family(metrics, family) for side, family in sides.items()}
+    measured = {side: found for side, found in found_by.items() if found}
     if not measured:
         return "quality and diversity were not measured apart"
     floored = {side: found for side, found in measured.items() if _has_floor(data, found)}
