@@ -14,6 +14,9 @@ class Kind:
 
     draw: Systems
     paired: bool = False
+    two_views: bool = False
+    groups: tuple[int, ...] = ()
+    """Systems of one number have equal scores; all of them, where nothing stands here."""
 
 
 SPREAD: dict[str, Draw] = {
@@ -29,11 +32,20 @@ SPREAD: dict[str, Draw] = {
     "ten rows of one prompt, shift 1, d = 8": worlds.repeated(8, 1.0, 0.5, 10),
     "equal, d = 8": worlds.gaussian(8),
     "equal, d = 32": worlds.gaussian(32),
+    "shift 1, d = 8, m = n/2": worlds.unequal(worlds.gaussian(8, shift=1.0), 0.5),
+    "shift 1, d = 8, m = 2n": worlds.unequal(worlds.gaussian(8, shift=1.0), 2.0),
+    "equal, d = 8, m = n/4": worlds.unequal(worlds.gaussian(8), 0.25),
+    "AG News held out, meaning": worlds.news("meaning"),
+    "AG News held out, form": worlds.news("form"),
+    "AG News, 30 % foreign, meaning": worlds.news("meaning", foreign=0.3),
 }
 """Pairs for intervals."""
 
-APART = ("equal", "ten rows")
-"""How cases begin that intervals are not made for: equal sets, rows that are not independent."""
+APART = ("ten rows",)
+"""How cases begin that intervals are not made for: rows that are not independent."""
+
+NEWS = "AG News"
+"""How cases begin that need the texts."""
 
 EQUAL: dict[str, Kind] = {
     "one distribution, shift 1, d = 8": Kind(worlds.alike(worlds.gaussian(8, shift=1.0))),
@@ -53,3 +65,20 @@ UNLIKE: dict[str, Kind] = {
     "shift 1 and 1.3, d = 8": Kind(worlds.two_shifts(8, 1.0, 0.3)),
 }
 """Two systems, the second farther from the reference."""
+
+_ALIKE = worlds.gaussian(8, shift=1.0)
+MANY: dict[str, Kind] = {
+    "6 systems, equal": Kind(worlds.alike(_ALIKE, 6), two_views=True),
+    "10 systems, equal": Kind(worlds.alike(_ALIKE, 10), two_views=True),
+    "6 systems, 3 equal, 3 worse": Kind(
+        worlds.several(8, (1.0, 1.0, 1.0, 1.4, 1.8, 2.2)),
+        two_views=True,
+        groups=(0, 0, 0, 1, 2, 3),
+    ),
+    "10 systems, 4 equal, 6 worse": Kind(
+        worlds.several(8, (1.0, 1.0, 1.0, 1.0, 1.4, 1.4, 1.8, 1.8, 2.2, 2.2)),
+        two_views=True,
+        groups=(0, 0, 0, 0, 1, 1, 2, 2, 3, 3),
+    ),
+}
+"""Many systems by two views: are equal ones called different, and is what differs found?"""

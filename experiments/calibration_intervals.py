@@ -8,10 +8,11 @@ from functools import partial
 
 import numpy as np
 
-from calibration_cases import SPREAD
+from calibration_cases import NEWS, SPREAD
 from calibration_store import Record, Store, Task, record_of, seed_of
 from calipers.metrics.catalogue import choose, find, needs_of
 from calipers.metrics.pair import Pair, Settings
+from calipers.road.spaces import pair_of
 from calipers.uncertainty.intervals import confidence_interval
 from calipers.uncertainty.replicates import spreads
 from calipers.uncertainty.spread import Component, Spread
@@ -42,7 +43,9 @@ def one_world(task: Task, *, metrics: Sequence[str]) -> Record:
     choices = choose(metrics, ("rows",))
     reference, generated = SPREAD[case](np.random.default_rng(seed_of(task)), n)
     settings = Settings(threads=1, seed=world)
-    pair = Pair(reference, generated, settings, needs_of(choice.metric for choice in choices))
+    needs = needs_of(choice.metric for choice in choices)
+    make = pair_of if case.startswith(NEWS) else Pair
+    pair = make(reference, generated, settings, needs)
     values = {choice.name: float(choice.score(pair).value) for choice in choices}
     if world >= FRESH:
         return record_of(task, values=values)

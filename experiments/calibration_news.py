@@ -16,12 +16,12 @@ import numpy as np
 from ag_news import SCIENCE
 from calibration_intervals import NORMAL, doubt
 from calibration_store import Record, Store, Task, record_of, seed_of
-from calibration_tests import ALPHA, SHOWN, compared, measured
-from calipers.estimate.preprocess import preprocess
+from calibration_tests import ALPHA, SHOWN, compared, findings, measured_of
 from calipers.estimate.tiles import limit_threads
+from calipers.metrics.catalogue import choose, needs_of
 from calipers.metrics.pair import Settings
+from calipers.road.spaces import pair_of
 from calipers.uncertainty.classifier_test import classifier_test
-from calipers.uncertainty.holm import holm
 from calipers.uncertainty.mmd_test import mmd_test
 from calipers.uncertainty.sample_size import separating_n
 from estimators_news import embedded
@@ -64,12 +64,12 @@ def one_world(task: Task, *, folder: Path) -> Record:
 def found(reference: Rows, systems: Mapping[str, Rows], *, seed: int) -> Record:
     """Against the clean system by every score; against the reference; and against its halves."""
     settings = Settings(threads=1, seed=seed)
+    choices = choose(SHOWN, ("rows",))
+    needs = needs_of(choice.metric for choice in choices)
     pairs = {
-        name: preprocess(reference, generated, threads=1) for name, generated in systems.items()
+        name: pair_of(reference, generated, settings, needs) for name, generated in systems.items()
     }
-    scored = {
-        name: measured(sets.reference, sets.generated, settings) for name, sets in pairs.items()
-    }
+    scored = {name: measured_of(pair, choices) for name, pair in pairs.items()}
     apart = {
         name: compared([scored[CLEAN], scored[name]], paired=False)
         for name in systems
@@ -77,12 +77,10 @@ def found(reference: Rows, systems: Mapping[str, Rows], *, seed: int) -> Record:
     }
     tests = {
         name: [
-            test(
-                sets.reference, sets.generated, permutations=PERMUTATIONS, seed=seed, threads=1
-            ).p_value
+            test(*pair.projected, permutations=PERMUTATIONS, seed=seed, threads=1).p_value
             for test in (mmd_test, classifier_test)
         ]
-        for name, sets in pairs.items()
+        for name, pair in pairs.items()
     }
     run = Run.of(reference, systems, seed, SHOWN)
     floors = replace(run, settings=settings).floors.of
@@ -120,8 +118,7 @@ def table(store: Store) -> list[str]:
 
 
 def _apart(record: Record, name: str) -> list[bool]:
-    p_values = [record["apart"][name]["p"][score][0] for score in SHOWN]
-    return list(holm(p_values) <= ALPHA)
+    return [bool(each) for each in findings(record["apart"][name])[0][:, 0]]
 
 
 def _outside(record: Record, name: str) -> list[bool]:

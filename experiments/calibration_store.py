@@ -58,13 +58,6 @@ class Store:
         took = time.monotonic() - begun
         print(f"{part}, {case}, n = {size:,}: {len(missing):,} in {took:.0f} s", file=sys.stderr)
 
-    def renew(self, part: str, work: Callable[[Record], Record]) -> None:
-        """Work out anew what was kept of a part; the file stays as it is."""
-        own = [record for task, record in self.found.items() if task[0] == part]
-        with ProcessPoolExecutor(max(1, self.processes)) as pool:
-            for record in pool.map(work, own, chunksize=16):
-                self.found[task_of(record)] = record
-
     def close(self) -> None:
         """Let the processes end."""
         if self._pool is not None:

@@ -2,90 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
 
-from calibration_cases import EQUAL, UNLIKE
+from calibration_cases import EQUAL, MANY, UNLIKE
 from calibration_intervals import NORMAL, doubt
 from calibration_store import Record, Store, Task, record_of, seed_of
-from calipers.metrics.catalogue import choose, needs_of
+from calibration_worlds import second_view
+from calipers.metrics.catalogue import Choice, choose, needs_of
 from calipers.metrics.pair import Pair, Settings
-from calipers.uncertainty.differences import Shuffles, difference
+from calipers.uncertainty.differences import differences
 from calipers.uncertainty.holm import holm
+from calipers.uncertainty.intervals import confidence_interval
 from calipers.uncertainty.replicates import spreads
-from calipers.uncertainty.spread import Component, Spread
+from calipers.uncertainty.spread import Spread
 
 SHOWN = ("precision", "recall", "coverage", "mauve_star")
 ALPHA = 0.05
-SHUFFLES = Shuffles(0)
+SECOND = "second."
 Measured = tuple[dict[str, float], dict[str, Spread]]
 
 
 def one_world(task: Task) -> Record:
     """p-values of all pairs of systems by every score, and which intervals leave out 0."""
     _, case, n, world = task
-    kind = (EQUAL | UNLIKE)[case]
-    reference, systems = kind.draw(np.random.default_rng(seed_of(task)), n)
+    kind = (EQUAL | UNLIKE | MANY)[case]
+    rng = np.random.default_rng(seed_of(task))
+    reference, systems = kind.draw(rng, n)
     settings = Settings(threads=1, seed=world)
     found = [measured(reference, each, settings) for each in systems]
-    kept = [{name: plain(spread) for name, spread in spreads.items()} for _, spreads in found]
-    return record_of(task, **compared(found, kind.paired), kept=kept)
+    if kind.two_views:
+        reference, *systems = (second_view(rng, each) for each in (reference, *systems))
+        more = [measured(reference, each, settings) for each in systems]
+        found = [
+            (ours[0] | prefixed(theirs[0]), ours[1] | prefixed(theirs[1]))
+            for ours, theirs in zip(found, more, strict=True)
+        ]
+    return record_of(task, **compared(found, paired=kind.paired))
 
 
-def again(record: Record) -> Record:
-    """The same with the tests as they are now, from what was kept of the replicates."""
-    values = [
-        dict(zip(SHOWN, each, strict=True)) for each in zip(*record["values"].values(), strict=True)
-    ]
-    spreads = [{name: spread_of(kept[name]) for name in SHOWN} for kept in record["kept"]]
-    found = list(zip(values, spreads, strict=True))
-    return {**record, **compared(found, (EQUAL | UNLIKE)[record["case"]].paired)}
-
-
-def plain(spread: Spread) -> Record:
-    """A spread as lists, of six digits."""
-    parts = [
-        (part.source, [float(f"{each:.6g}") for each in part.deviations])
-        for part in spread.components
-    ]
-    return {"parts": parts, "crossed": float(f"{spread.crossed:.6g}")}
-
-
-def spread_of(kept: Record) -> Spread:
-    parts = tuple(Component(source, np.array(each)) for source, each in kept["parts"])
-    return Spread(parts, crossed=kept["crossed"])
+def prefixed(scores: Mapping[str, object]) -> dict:
+    """Scores by the second view."""
+    return {SECOND + name: each for name, each in scores.items()}
 
 
 def measured(reference: np.ndarray, generated: np.ndarray, settings: Settings) -> Measured:
     """The displayed scores of one system, and how much each moves."""
     choices = choose(SHOWN, ("rows",))
     pair = Pair(reference, generated, settings, needs_of(choice.metric for choice in choices))
+    return measured_of(pair, choices)
+
+
+def measured_of(pair: Pair, choices: Sequence[Choice]) -> Measured:
+    """The scores of a pair, and how much each moves."""
     values = {choice.name: float(choice.score(pair).value) for choice in choices}
-    return values, spreads(pair, choices, tested=SHOWN)
+    return values, spreads(pair, choices)
 
 
-def compared(found: Sequence[Measured], paired: bool) -> Record:
-    """Every pair of systems by every score that both have."""
-    p_values: dict[str, list[float]] = {name: [] for name in SHOWN}
-    outside: dict[str, list[bool]] = {name: [] for name in SHOWN}
-    errors: dict[str, list[float]] = {name: [] for name in SHOWN}
-    for (ours, our_spreads), (theirs, their_spreads) in combinations(found, 2):
-        for name in SHOWN:
-            apart = difference(
-                our_spreads[name],
-                their_spreads[name],
-                (ours[name], theirs[name]),
-                paired=paired,
-                level=1 - ALPHA,
-                shuffles=SHUFFLES,
-            )
-            p_values[name].append(apart.p_value)
-            errors[name].append(apart.standard_error)
-            outside[name].append(not apart.interval[0] <= 0 <= apart.interval[1])
-    values = {name: [values[name] for values, _ in found] for name in SHOWN}
-    return {"values": values, "p": p_values, "outside": outside, "errors": errors}
+def compared(found: Sequence[Measured], *, paired: bool) -> Record:
+    """Every pair of systems by every score that both have, all of them tested together."""
+    values, moved = zip(*found, strict=True)
+    prompts = [0] * len(found) if paired else None
+    tests = differences(values, moved, prompts=prompts, level=1 - ALPHA)
+    record: Record = {name: {key: [] for key in values[0]} for name in COLUMNS}
+    for test in tests:
+        ends = [
+            confidence_interval(values[system][test.score], moved[system][test.score])
+            for system in (test.first, test.second)
+        ]
+        low, high = np.maximum(*ends), np.minimum(*ends)
+        for name, value in {
+            "p": test.p_value,
+            "adjusted": test.adjusted_p_value,
+            "errors": test.standard_error,
+            "outside": not test.interval[0] <= 0 <= test.interval[1],
+            "disjoint": bool(low[0] > high[1]),
+        }.items():
+            record[name][test.score].append(value)
+    return {**record, "values": {key: [each[key] for each in values] for key in values[0]}}
+
+
+COLUMNS = ("p", "adjusted", "errors", "outside", "disjoint")
 
 
 def measure(store: Store, part: str, cases: Sequence[str], n: int, worlds: int) -> None:
@@ -94,34 +93,91 @@ def measure(store: Store, part: str, cases: Sequence[str], n: int, worlds: int) 
         store.measure([(part, case, n, number) for number in range(worlds)], one_world)
 
 
-def false_findings(record: Record) -> np.ndarray:
-    """Which tests of a world hold after Holm, shape ``(scores, pairs)``."""
-    p_values = np.array([record["p"][name] for name in SHOWN])
-    return (holm(p_values.ravel()) <= ALPHA).reshape(p_values.shape)
+def findings(record: Record) -> tuple[np.ndarray, np.ndarray]:
+    """Which tests of a world hold over the family, ``(scores, pairs)``; and by Holm instead."""
+    adjusted = np.array(list(record["adjusted"].values()))
+    p_values = np.array(list(record["p"].values()))
+    return adjusted <= ALPHA, holm(p_values.ravel()).reshape(p_values.shape) <= ALPHA
 
 
 def level_table(store: Store, part: str = "level") -> list[str]:
     """Share of worlds with any false finding, and of single tests and intervals."""
     heads = " | ".join(f"{name}, p ≤ {ALPHA:g}" for name in SHOWN)
-    lines = ["", f"| equal scores | n | worlds | any after Holm | {heads} | intervals without 0 |"]
-    lines += ["| --- |" + " ---: |" * (len(SHOWN) + 4)]
+    lines = ["", f"| equal scores | n | worlds | any, max-T | any, Holm | {heads} |"]
+    lines[0:2] = ["", lines[1] + " intervals without 0 |"]
+    lines += ["| --- |" + " ---: |" * (len(SHOWN) + 5)]
     for case, n in sorted(store.cases(part), key=lambda each: list(EQUAL).index(each[0])):
         records = store.of(part, case, n)
-        any_of = float(np.mean([false_findings(record).any() for record in records]))
+        any_of = np.mean([[each.any() for each in findings(record)] for record in records], axis=0)
         single = [np.mean([np.less_equal(r["p"][name], ALPHA) for r in records]) for name in SHOWN]
         outside = np.mean([r["outside"][name] for r in records for name in SHOWN])
         cells = " | ".join(f"{share:.3f}" for share in single)
         lines.append(
-            f"| {case} | {n:,} | {len(records):,} | {any_of:.3f} ± "
-            f"{doubt(any_of, len(records)):.3f} | {cells} | {outside:.3f} |"
+            f"| {case} | {n:,} | {len(records):,} | {any_of[0]:.3f} ± "
+            f"{doubt(any_of[0], len(records)):.3f} | {any_of[1]:.3f} | {cells} | {outside:.3f} |"
         )
     return lines
+
+
+def many_table(store: Store, part: str = "many") -> list[str]:
+    """Many systems by two views: any false finding, what is found, and what contradicts itself.
+
+    An oracle knows the standard deviation of every difference and makes a single test; one for the
+    family knows which tests there are and corrects for them by Bonferroni.
+    """
+    lines = ["", "| systems | n | worlds | tests | any false, max-T | any false, Holm |"]
+    lines[-1] += " disjoint intervals, undecided |"
+    lines += ["| --- |" + " ---: |" * 6]
+    power = ["", "| systems | n | score | found by max-T | Holm | oracle | oracle, Bonferroni |"]
+    power += ["| --- | ---: | --- |" + " ---: |" * 4]
+    for case, n in store.cases(part):
+        records, kind = store.of(part, case, n), MANY[case]
+        pairs = list(combinations(range(len(next(iter(records[0]["values"].values())))), 2))
+        groups = kind.groups or (0,) * (pairs[-1][1] + 1)
+        equal = np.array([groups[a] == groups[b] for a, b in pairs])
+        found = np.array([findings(record) for record in records])  # world, way, score, pair
+        false = found[..., equal].any(axis=(2, 3)).mean(axis=0)
+        apart = np.array([list(record["disjoint"].values()) for record in records])
+        undecided = float((apart & ~found[:, 0]).mean())
+        keys = list(records[0]["p"])
+        tests = len(keys) * len(pairs)
+        lines.append(
+            f"| {case} | {n:,} | {len(records):,} | {tests} | {false[0]:.3f} ± "
+            f"{doubt(false[0], len(records)):.3f} | {false[1]:.3f} | {undecided:.4f} |"
+        )
+        if not equal.all():
+            power += _found(records, keys, pairs, ~equal, found, case, n, tests)
+    return [*lines, *(power if len(power) > 3 else [])]
+
+
+def _found(
+    records: Sequence[Record],
+    keys: Sequence[str],
+    pairs: Sequence[tuple[int, int]],
+    unlike: np.ndarray,
+    found: np.ndarray,
+    case: str,
+    n: int,
+    tests: int,
+) -> Iterable[str]:
+    from scipy.special import ndtri
+
+    far = -float(ndtri(ALPHA / 2 / tests))
+    for place, key in enumerate(keys):
+        values = np.array([record["values"][key] for record in records])
+        gaps = np.array([values[:, a] - values[:, b] for a, b in pairs])[unlike]
+        z = np.abs(gaps) / gaps.std(axis=1, ddof=1)[:, None]
+        ours, theirs = found[:, :, place][:, :, unlike].mean(axis=(0, 2))
+        yield (
+            f"| {case} | {n:,} | {key} | {ours:.2f} | {theirs:.2f} | {np.mean(z > NORMAL):.2f} | "
+            f"{np.mean(z > far):.2f} |"
+        )
 
 
 def power_table(store: Store, part: str = "power") -> list[str]:
     """How often a difference is found, against a test that knows the standard deviation."""
     lines = ["", "| two systems | score | n | worlds | difference | sd | SE / sd |"]
-    lines[-1] += " found | after Holm | oracle |"
+    lines[-1] += " found | corrected | oracle |"
     lines += ["| --- | --- |" + " ---: |" * 8]
     cases = store.cases(part)
     for case in UNLIKE:
@@ -136,7 +192,7 @@ def _power(records: Sequence[Record], case: str, n: int, name: str, place: int) 
     sd = gaps.std(ddof=1)
     ratio = np.sqrt(np.mean([record["errors"][name][0] ** 2 for record in records])) / sd
     found = float(np.mean([record["p"][name][0] <= ALPHA for record in records]))
-    adjusted = float(np.mean([false_findings(record)[place, 0] for record in records]))
+    adjusted = float(np.mean([findings(record)[0][place, 0] for record in records]))
     oracle = float(np.mean(np.abs(gaps) > NORMAL * sd))
     return (
         f"| {case} | {name} | {n:,} | {len(records):,} | {gaps.mean():+.4f} | {sd:.4f} | "

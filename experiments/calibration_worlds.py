@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 
+DATA = Path(os.environ.get("CALIPERS_DATA", Path(__file__).parents[2] / "shared" / "data"))
 Rows = np.ndarray
 Draw = Callable[[np.random.Generator, int], tuple[Rows, Rows]]
 Systems = Callable[[np.random.Generator, int], tuple[Rows, list[Rows]]]
@@ -96,6 +100,40 @@ def answers(rng: np.random.Generator, n: int, d: int, share: float, count: int) 
     return [prompt + np.sqrt(1 - share) * rng.standard_normal((n, d)) for _ in range(count)]
 
 
+def unequal(draw: Draw, share: float) -> Draw:
+    """A generated set of another size: so many times the reference's."""
+
+    def smaller(rng: np.random.Generator, n: int) -> tuple[Rows, Rows]:
+        x, y = draw(rng, max(n, round(share * n)))
+        return x[:n], y[: round(share * n)]
+
+    return smaller
+
+
+def news(view: str, *, foreign: float = 0.0) -> Draw:
+    """Items of AG News held out against others, a share of them from another topic.
+
+    Worlds draw from the same 7,600 items, so that far apart sizes share some of them.
+    """
+
+    def draw(rng: np.random.Generator, n: int) -> tuple[Rows, Rows]:
+        rows, labels = _news(view)
+        own = rng.permutation(np.flatnonzero(labels != 4) if foreign else len(rows))
+        other = rng.permutation(np.flatnonzero(labels == 4))
+        count = round(foreign * n)
+        return rows[own[:n]], rows[np.r_[own[n : 2 * n - count], other[:count]]]
+
+    return draw
+
+
+@cache
+def _news(view: str) -> tuple[Rows, Rows]:
+    from estimators_news import embedded
+
+    views, labels = embedded(DATA)
+    return views[view], labels
+
+
 def alike(draw: Draw, count: int = 4) -> Systems:
     """So many systems of one distribution."""
 
@@ -141,6 +179,24 @@ def to_prompts(d: int, shift: float, share: float, *, reference: bool = False) -
         return single(own), [single(rows) for rows in sets]
 
     return draw
+
+
+def several(d: int, shifts: Iterable[float]) -> Systems:
+    """Systems moved by so much each along the first axis."""
+    moved = list(shifts)
+
+    def draw(rng: np.random.Generator, n: int) -> tuple[Rows, list[Rows]]:
+        rows = rng.standard_normal((len(moved) + 1, n, d))
+        for place, shift in enumerate(moved):
+            rows[place + 1][:, 0] += shift
+        return single(rows[0]), [single(each) for each in rows[1:]]
+
+    return draw
+
+
+def second_view(rng: np.random.Generator, rows: Rows) -> Rows:
+    """Another view of the same samples: half of its variance is that of the first."""
+    return single(np.sqrt(0.5) * rows + np.sqrt(0.5) * rng.standard_normal(rows.shape))
 
 
 def two_shifts(d: int, shift: float, further: float) -> Systems:
