@@ -121,6 +121,11 @@ def with_tests(
     found = differences(
         values,
         ordered,
+        better={
+            key: "lower" if score.gap is not None else score.better
+            for system in comparison.systems
+            for key, score in system.scores.items()
+        },
         prompts=prompts_of(intake.systems, certainty.paired),
         level=certainty.level,
         seed=seed,
