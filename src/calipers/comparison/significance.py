@@ -42,7 +42,7 @@ class SignificanceTest:
         all pairs and scores; None where no margin was given.
     separating_n
         Samples in every set with which a difference of this size would be found in four of five
-        runs; None where there is none, or it is found already.
+        runs, all tests allowed for; None where there is none, or it is found already.
     reason
         Why there is no p-value; None otherwise.
     """

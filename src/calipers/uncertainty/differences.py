@@ -68,6 +68,8 @@ class Difference:
     detectable
         The smallest true difference that this test would have found in four of five runs, adjusted
         as it is over the family; NaN where nothing moves.
+    single_level
+        Level of a single test that keeps the level of the family.
     paired
         Whether prompts that both systems answer were made use of.
     """
@@ -82,6 +84,7 @@ class Difference:
     p_value: float
     adjusted_p_value: float = np.nan
     detectable: float = np.nan
+    single_level: float = np.nan
     paired: bool = False
 
     def equivalence(self, margin: float) -> float:
@@ -151,7 +154,12 @@ def differences(
         adjusted[list(marked)] = step_down(normal[list(marked)], null, list(marked.values()))
     alpha = tails(np.inf, critical_value(null, level))
     return [
-        replace(test, adjusted_p_value=float(p), detectable=_detectable(test, alpha))
+        replace(
+            test,
+            adjusted_p_value=float(p),
+            detectable=_detectable(test, alpha),
+            single_level=1 - alpha,
+        )
         for test, p in zip(tests, adjusted, strict=True)
     ]
 
