@@ -5,11 +5,11 @@
 
 Judgements are drawn from Davidson's model (1970) and from that of Rao and Kupper (1967), with 0 to
 50 % ties among 3 to 8 systems whose true scores stand evenly from 120 to -120. Each drawing is
-fitted by both models, by half a win for each tie, and without ties. The first table holds the slope
-of the fitted scores over the true ones (1 is no bias), what becomes of the score -120, and how often
-the 95 % intervals of the scores hold the truth.
+fitted by both models, by half a win for each tie, and without ties. The first table holds the
+slope of the fitted scores over the true ones (1 is no bias), what becomes of the score -120, and
+how often the 95 % intervals of the scores hold the truth.
 
-The scores of the two models are on different scales. Where Davidson's differ by d, the odds of being
+The two models have different scales. Where Davidson's scores differ by d, the odds of being
 preferred, among the judgements that prefer one, are exp(d); where those of Rao and Kupper do, these
 odds are larger. So the second table compares what needs no model: the slope of the fitted log odds
 of a preference over the true ones, over all pairs.

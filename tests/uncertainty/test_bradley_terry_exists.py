@@ -124,7 +124,8 @@ def rises_for_ever(wins, ties):
 
     Unknown are moves u of the scores and s/2 of the log of the tie parameter, within [-1, 1].
     A win of i over j grows no less likely where u_i - u_j >= max(s, 0), a tie where
-    |u_i - u_j| <= s; moves of all scores alike are no line, so the largest difference, or s, is asked for.
+    |u_i - u_j| <= s. Moves of all scores alike are no line, so the largest difference, or s,
+    is asked for.
     """
     n = len(wins)
     rows = []

@@ -56,7 +56,7 @@ def climb(wins: Matrix, ties: Matrix) -> Summit:
     """
     n, tied = len(wins), float(ties.sum() / 2)
     free = n + 1 if tied else n  # without ties, δ stays at −∞
-    point = np.append(np.zeros(n), math.log(2 * tied / wins.sum()) if tied else -math.inf)
+    point: Matrix = np.append(np.zeros(n), math.log(2 * tied / wins.sum()) if tied else -math.inf)
     for step in range(1, MOST_STEPS + 1):
         gradient, information = _derivatives(wins, ties, point)
         # Adding 1/n to each entry lifts the one direction, all scores alike, that is flat
@@ -68,9 +68,11 @@ def climb(wins: Matrix, ties: Matrix) -> Summit:
         if np.abs(move).max() < CLOSE:
             _, information = _derivatives(wins, ties, point)
             information[:n, :n] += 1 / n
-            covariance = np.linalg.inv(information[:free, :free])[:n, :n] - 1 / n
+            inverse = np.linalg.inv(information[:free, :free])
+            covariance = np.asarray(inverse[:n, :n] - 1 / n, dtype=np.float64)
             likelihood = _likelihood(wins, ties, point)
-            return Summit(point[:n], float(point[n]), covariance, likelihood, step)
+            theta: Matrix = point[:n]
+            return Summit(theta, float(point[n]), covariance, likelihood, step)
     raise InputError(
         f"the scores did not settle in {MOST_STEPS} steps: some wins are too lopsided to be fitted"
     )
