@@ -248,6 +248,25 @@ def table(rows: list[Row], cell: Callable[[Row], str]) -> str:
     return "\n".join(lines)
 
 
+def summary(rows: list[Row]) -> str:
+    """Average the cases of each model and share of ties; coverage also of the worst system."""
+    lines = [
+        "| drawn from | ties | fitted | slope | -120 becomes | odds | coverage | least covered |",
+        "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    cases: dict[tuple[str, float, str], list[Row]] = {}
+    for row in rows:
+        cases.setdefault((row.drawn_from, row.ties, row.fitted), []).append(row)
+    for (model, share, fitted), group in cases.items():
+        means = np.mean([(r.slope, r.lowest, r.odds_slope, r.coverage) for r in group], axis=0)
+        least = min(row.least_covered for row in group)
+        lines.append(
+            f"| {model} | {share:.0%} | {fitted} | {means[0]:.2f} | {means[1]:.0f} | "
+            f"{means[2]:.2f} | {means[3]:.1%} | {least:.1%} |"
+        )
+    return "\n".join(lines)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Draw, fit, print the table, keep the numbers."""
     parser = argparse.ArgumentParser(
@@ -267,7 +286,9 @@ def main(arguments: list[str] | None = None) -> None:
         for design in ("balanced", "uneven")
         for row in one_case(model, share, n, design, worlds=given.worlds, seed=given.seed)
     ]
-    print(f"Slope over the true scores, what becomes of -120, coverage; {given.worlds:,} worlds\n")
+    print(f"Averages over the cases below; {given.worlds:,} worlds of each\n")
+    print(summary(rows))
+    print(f"\nSlope over the true scores, what becomes of -120, coverage\n")
     print(table(rows, lambda r: f"{r.slope:.2f}, {r.lowest:.0f}, {r.coverage:.1%}"))
     print("\nSlope of the fitted over the true log odds of a preference\n")
     print(table(rows, lambda r: f"{r.odds_slope:.2f}"))

@@ -103,7 +103,7 @@ def test_options_reach_the_library(calipers):
     [
         (["--level", "1"], "--level must lie between 0 and 1, such as 0.95; found '1'"),
         (["--level", "nan"], "--level must lie between 0 and 1, such as 0.95; found 'nan'"),
-        (["--ties", "keep"], "--ties must be half or random or drop; found 'keep'"),
+        (["--ties", "keep"], "--ties must be davidson or half or random or drop; found 'keep'"),
         (["--kind", "kendall"], "--kind must be spearman or pearson; found 'kendall'"),
         (
             ["--truth", "truth.csv", "--judgements", "pairs.csv"],
