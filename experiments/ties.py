@@ -5,14 +5,15 @@
 
 Judgements are drawn from Davidson's model (1970) and from that of Rao and Kupper (1967), with 0 to
 50 % ties among 3 to 8 systems whose true scores stand evenly from 120 to -120. Each drawing is
-fitted by both models, by half a win for each tie, and without ties. The first table holds the
-slope of the fitted scores over the true ones (1 is no bias), what becomes of the score -120, and
-how often the 95 % intervals of the scores hold the truth.
+fitted by both models, by half a win for each tie, and without ties. The tables hold the slope of
+the fitted scores over the true ones (1 is no bias), what becomes of the score -120, and how often
+the 95 % intervals of the scores hold the truth, on average and of the system covered least; the
+first table averages over numbers of systems and designs.
 
 The two models have different scales. Where Davidson's scores differ by d, the odds of being
 preferred, among the judgements that prefer one, are exp(d); where those of Rao and Kupper do, these
-odds are larger. So the second table compares what needs no model: the slope of the fitted log odds
-of a preference over the true ones, over all pairs.
+odds are larger. So what needs no model is compared too: the slope of the fitted log odds of a
+preference over the true ones, over all pairs ("odds").
 """
 
 from __future__ import annotations
@@ -288,7 +289,7 @@ def main(arguments: list[str] | None = None) -> None:
     ]
     print(f"Averages over the cases below; {given.worlds:,} worlds of each\n")
     print(summary(rows))
-    print(f"\nSlope over the true scores, what becomes of -120, coverage\n")
+    print("\nSlope over the true scores, what becomes of -120, coverage\n")
     print(table(rows, lambda r: f"{r.slope:.2f}, {r.lowest:.0f}, {r.coverage:.1%}"))
     print("\nSlope of the fitted over the true log odds of a preference\n")
     print(table(rows, lambda r: f"{r.odds_slope:.2f}"))
