@@ -46,6 +46,8 @@ def test_ranks_of_rows_are_those_of_scipy(rows):
     values = np.array(rows) / 7
     assert mid_ranks(values) == pytest.approx(stats.rankdata(values, axis=1))
     assert mid_ranks(values[0]) == pytest.approx(stats.rankdata(values[0]))
+    assert mid_ranks(values[0, :1]).tolist() == [1.0]
+    assert mid_ranks(values[0, :0]).tolist() == []
 
 
 def test_errors_have_the_covariance_asked_for(rng):

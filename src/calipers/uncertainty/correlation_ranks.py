@@ -41,7 +41,7 @@ def mid_ranks(values: Column) -> Column:
     order = np.argsort(values, axis=-1, kind="stable")
     rising = np.take_along_axis(values, order, axis=-1)
     apart = _apart(rising, np.abs(rising))
-    ends = np.ones_like(apart[..., :1])
+    ends = np.ones((*values.shape[:-1], 1), dtype=np.bool_)
     places = np.arange(values.shape[-1])
     first = np.where(np.concatenate([ends, apart], axis=-1), places, 0)
     last = np.where(np.concatenate([apart, ends], axis=-1), places, len(places) - 1)
