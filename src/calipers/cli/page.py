@@ -28,7 +28,7 @@ Give it a reference set (texts that people wrote) and one or more generated sets
   how close?    MAUVE*, from 0 to 1, where 1 is no gap
 
 Each question is asked of two views of the same texts: their meaning (topics,
-content) and their form (style, fluency, word order)."""
+content) and their form (style, fluency, word order; topics too)."""
 
 EXAMPLES = (
     ("See a result first; nothing to prepare:", "calipers demo"),

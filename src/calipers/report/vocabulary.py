@@ -161,7 +161,7 @@ MEANINGS = {
 
 VIEWS = {
     "meaning": "topics and content",
-    "form": "style, fluency, word order",
+    "form": "style, fluency, word order; topics too",
     "wording": "the words that occur, whatever their order",
     "image": "what a picture shows, as the model sees it",
     "pixels": "brightness and colour, place by place",
