@@ -11,7 +11,10 @@ from calipers.metrics.support import coverage_score, density_score, precision_sc
 
 KYNKAANNIEMI = "Kynkäänniemi et al., NeurIPS 2019"
 NAEEM = "Naeem et al., ICML 2020"
-MASS = "how the mass is spread inside the support; one outlier with a wide ball can hide a gap"
+MASS = (
+    "how the mass is spread inside the support; one outlier with a wide ball can hide a gap; small "
+    "sets have wide balls, which can flatter"
+)
 
 ENTRIES = (
     Metric(
@@ -51,7 +54,8 @@ ENTRIES = (
         tells="share of reference samples with a generated one nearby: diversity",
         read=lambda pair, _: coverage_score(pair.neighbourhoods, pair.settings.k),
         source=f"{NAEEM}, equation 4",
-        blind="how many generated samples lie near; falls with their number alone",
+        blind="how many generated samples lie near; falls where the generated set alone shrinks, "
+        "and can rise where both do",
         equal=1.0,
     ),
     Metric(

@@ -19,7 +19,8 @@ ENTRIES = (
         read=lambda held, options: text.distinct(
             held.texts, order=options["n"], per=options["per"]
         ),
-        source="Li et al., NAACL 2016; both forms in Gu et al. (DialogWAE), ICLR 2019",
+        source="Li et al., NAACL 2016; both forms in Gu et al. (DialogWAE), ICLR 2019; n=4: Pillutla "
+        "et al., JMLR 2023, section 6.3",
         blind=f"{SENSE}; falls with length and with the number of texts alone",
         takes=(
             order(1),
@@ -76,7 +77,8 @@ ENTRIES = (
             seed=held.seed,
             threads=held.threads,
         ),
-        source="Zhu et al. (Texygen), SIGIR 2018",
+        source="Zhu et al. (Texygen), SIGIR 2018; sample=1000:others=4999: Holtzman et al., ICLR 2020, "
+        "and Pillutla et al., JMLR 2023, section 6.3",
         blind="sense and paraphrase; rises with the number of texts alone",
         takes=(
             order(4),
