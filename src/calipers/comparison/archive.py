@@ -38,6 +38,7 @@ from calipers.comparison.model import Comparison
 from calipers.comparison.samples import Samples
 from calipers.comparison.system import SetSummary, SystemResult
 from calipers.errors import CalipersError, InputError
+from calipers.files import check_plain
 from calipers.report.whole_files import replacing
 from calipers.score import Score
 
@@ -82,6 +83,7 @@ def load(path: Path) -> Comparison:
     InputError
         If the file is missing, is no such zip, or part of it is damaged.
     """
+    check_plain(path)
     try:
         with zipfile.ZipFile(path) as archive:
             comparison = _read(archive)
