@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from calipers.errors import InputError
 
@@ -58,6 +60,26 @@ def special_kind(path: str | os.PathLike[str]) -> str | None:
     except (OSError, ValueError):  # nothing is there, or no path can be like that
         return None
     return next((kind for is_kind, kind in _SPECIAL if is_kind(mode)), None)
+
+
+@contextmanager
+def fitting_in_memory(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Say of a file that is being read that it does not fit in memory.
+
+    Raises
+    ------
+    InputError
+        If there is not enough memory; names the file, its size and what could not be had.
+    """
+    try:
+        yield
+    except MemoryError as error:
+        told = next(iter(str(error).strip().splitlines()), "")
+        size = f" of {os.path.getsize(path):,} bytes" if os.path.isfile(path) else ""
+        raise InputError(
+            f"{_shown(path)}: the file{size} does not fit in the memory that is free"
+            f"{f': {told}' if told else ''}"
+        ) from error
 
 
 def _shown(path: str | os.PathLike[str]) -> str:

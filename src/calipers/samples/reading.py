@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
-from calipers.files import check_there
+from calipers.files import check_there, fitting_in_memory
 from calipers.progress import Progress
 from calipers.samples.arrays import read_numpy
 from calipers.samples.csv_files import read_csv, read_tsv
@@ -107,7 +107,8 @@ def read_samples(
     )
     _check_there(path, source)
     read = _read_folder if path.is_dir() else _read_file
-    return _with_groups(read(path, source), source)
+    with fitting_in_memory(path):
+        return _with_groups(read(path, source), source)
 
 
 def as_sample_set(

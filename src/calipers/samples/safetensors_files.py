@@ -135,17 +135,10 @@ def read_entry(entry: Any) -> Entry:
     """
     if not isinstance(entry, dict):
         raise ValueError(f"it must be an object, but it is {describe(entry)}")
-    dtype, shape, offsets = (entry.get(key) for key in ("dtype", "shape", "data_offsets"))
+    dtype = entry.get("dtype")
     if not isinstance(dtype, str):
         raise ValueError(f"'dtype' must be a string, but it is {describe(dtype)}")
-    for key, value in (("shape", shape), ("data_offsets", offsets)):
-        if not isinstance(value, list):
-            raise ValueError(f"{key!r} must be a list, but it is {describe(value)}")
-        for each in value:
-            if type(each) is not int or not 0 <= each < MOST:
-                raise ValueError(
-                    f"{key!r} must hold whole numbers from 0 to below 2**63; found {describe(each)}"
-                )
+    shape, offsets = _whole_numbers("shape", entry), _whole_numbers("data_offsets", entry)
     if len(shape) > AXES:
         raise ValueError(f"'shape' must have at most {AXES} axes; found {len(shape)}")
     if len(offsets) != 2:
@@ -153,6 +146,18 @@ def read_entry(entry: Any) -> Entry:
             f"'data_offsets' must be where the bytes begin and end; found {describe(offsets)}"
         )
     return Entry(dtype, tuple(shape), offsets[0], offsets[1])
+
+
+def _whole_numbers(key: str, entry: dict[str, Any]) -> list[int]:
+    found = entry.get(key)
+    if not isinstance(found, list):
+        raise ValueError(f"{key!r} must be a list, but it is {describe(found)}")
+    for each in found:
+        if type(each) is not int or not 0 <= each < MOST:
+            raise ValueError(
+                f"{key!r} must hold whole numbers from 0 to below 2**63; found {describe(each)}"
+            )
+    return found
 
 
 def _header(stream: BinaryIO, source: Source) -> tuple[dict[str, Any], int]:
