@@ -38,6 +38,7 @@ from calipers.comparison.model import Comparison
 from calipers.comparison.samples import Samples
 from calipers.comparison.system import SetSummary, SystemResult
 from calipers.errors import CalipersError, InputError
+from calipers.files import check_plain, fitting_in_memory
 from calipers.report.whole_files import replacing
 from calipers.score import Score
 
@@ -52,7 +53,6 @@ DAMAGE = (
     RuntimeError,
     AttributeError,
     LookupError,
-    MemoryError,
     TypeError,
     ValueError,
     EOFError,
@@ -82,16 +82,18 @@ def load(path: Path) -> Comparison:
     InputError
         If the file is missing, is no such zip, or part of it is damaged.
     """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            comparison = _read(archive)
-        check_fits(comparison)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except DAMAGE as error:
-        raise InputError(
-            f"{path}: is no comparison saved by calipers, or is damaged: {error}"
-        ) from error
+    check_plain(path)
+    with fitting_in_memory(path):
+        try:
+            with zipfile.ZipFile(path) as archive:
+                comparison = _read(archive)
+            check_fits(comparison)
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+        except DAMAGE as error:
+            raise InputError(
+                f"{path}: is no comparison saved by calipers, or is damaged: {error}"
+            ) from error
     return comparison
 
 

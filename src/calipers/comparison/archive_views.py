@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from calipers.comparison.report_data import sample_maps
 from calipers.comparison.samples import Samples
 from calipers.comparison.system import SystemResult
+from calipers.samples.arrays import check_header
 
 if TYPE_CHECKING:
     from calipers.comparison.model import Comparison
@@ -97,8 +98,12 @@ def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     ValueError
         If it is something else.
     """
-    found = np.lib.format.read_array(io.BytesIO(archive.read(name)), allow_pickle=False)
-    return np.asarray(found)
+    content = io.BytesIO(archive.read(name))
+    try:
+        check_header(content, content.getbuffer().nbytes)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
+    return np.asarray(np.lib.format.read_array(content, allow_pickle=False))
 
 
 def _method(value: Any) -> Method:

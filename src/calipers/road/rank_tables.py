@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from calipers.errors import InputError
+from calipers.files import check_there, fitting_in_memory
 from calipers.samples.csv_files import csv_rows
 from calipers.samples.json_files import json_rows, json_value
 from calipers.samples.lines import decoded
@@ -100,8 +101,7 @@ def read_file(path: Path) -> tuple[Any, Source]:
     source = Source(str(path), path.stem)
     if str(path) == STDIO:
         raise InputError("standard input (-) cannot be read as a table; give a file")
-    if not path.exists():
-        raise InputError(f"{path}: there is no such file")
+    check_there(path)
     if path.is_dir():
         raise source.error("is a folder; give a file")
     if suffix not in SUFFIXES:
@@ -111,7 +111,8 @@ def read_file(path: Path) -> tuple[Any, Source]:
         source = source.counting("line", "the first row must name the columns")
     if suffix in (".json", ".parquet"):
         source = source.counting("row")
-    return _READ[suffix](path, source), source
+    with fitting_in_memory(path):
+        return _READ[suffix](path, source), source
 
 
 def table_of(rows: Any, source: Source) -> Table:

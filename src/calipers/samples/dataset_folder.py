@@ -10,10 +10,11 @@ from typing import Any
 import pyarrow as pa
 
 from calipers.errors import InputError
+from calipers.files import check_plain
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source
 from calipers.samples.tables import first_line, read_table
-from calipers.samples.wording import names
+from calipers.samples.wording import describe, names, shortened
 
 
 def is_dataset(folder: Path) -> bool:
@@ -38,10 +39,14 @@ def read_dataset(folder: Path, source: Source) -> SampleSet:
 def _data_files(folder: Path, source: Source) -> list[str]:
     splits = folder / "dataset_dict.json"
     if splits.is_file():
-        held = _read_json(splits).get("splits", [])
+        held = _read_json(splits).get("splits")
+        if not isinstance(held, list) or not all(isinstance(name, str) for name in held):
+            raise InputError(
+                f"{splits}: must list names of folders under 'splits'; found {describe(held)}"
+            )
         raise source.error(
             f"holds a dataset with the splits {names(held)}; give the folder of one of them, "
-            f"such as {folder / str(next(iter(held), 'train'))}"
+            f"such as {folder / shortened(next(iter(held), 'train'))}"
         )
     state = folder / "state.json"
     if not state.is_file():
@@ -51,20 +56,30 @@ def _data_files(folder: Path, source: Source) -> list[str]:
             f"NAME='{folder}/*.jsonl'"
         )
     files = _read_json(state).get("_data_files")
-    if not isinstance(files, list) or not all(isinstance(file, dict) for file in files):
-        raise InputError(f"{state}: must list the data files under '_data_files'")
-    return [Path(str(file.get("filename"))).name for file in files]
+    if not isinstance(files, list) or not all(map(_names_file, files)):
+        raise InputError(
+            f"{state}: must list the data files under '_data_files', each with its 'filename'; "
+            f"found {describe(files)}"
+        )
+    return [Path(file["filename"]).name for file in files]
+
+
+def _names_file(entry: Any) -> bool:
+    return isinstance(entry, dict) and isinstance(entry.get("filename"), str)
 
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
         value = json.loads(path.read_bytes())
+    except RecursionError as error:
+        raise InputError(f"{path}: cannot be read: JSON is nested too deeply") from error
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read: {first_line(error)}") from error
     return value if isinstance(value, dict) else {}
 
 
 def _open_arrow(file: Path, source: Source) -> Any:
+    check_plain(file)
     try:
         return pa.ipc.open_stream(pa.memory_map(str(file)))
     except (pa.ArrowException, OSError) as error:

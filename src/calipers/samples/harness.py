@@ -69,9 +69,11 @@ class _Seen:
 
 
 def _responses(number: int, row: Any, source: Source) -> list[list[str]]:
+    found = names(row) if isinstance(row, dict) else describe(row)
     if not isinstance(row, dict) or not isinstance(row.get("resps"), list):
-        found = names(row) if isinstance(row, dict) else describe(row)
         raise source.row_error(number, f"has no list 'resps', as the rows before it; found {found}")
+    if "doc_id" not in row:
+        raise source.row_error(number, f"has no 'doc_id', as the rows before it; found {found}")
     responses = [[each] if isinstance(each, str) else each for each in row["resps"]]
     if any(isinstance(repeats, list) and _scored(repeats) for repeats in responses):
         raise _no_texts(number, source)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
-from calipers.errors import InputError
+from calipers.files import check_there, fitting_in_memory
 from calipers.progress import Progress
 from calipers.samples.arrays import read_numpy
 from calipers.samples.csv_files import read_csv, read_tsv
@@ -22,7 +22,6 @@ from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source
 from calipers.samples.standard_input import read_standard_input
 from calipers.samples.tables import read_parquet
-from calipers.samples.wording import shortened
 
 STANDARD_INPUT = "-"
 
@@ -108,7 +107,8 @@ def read_samples(
     )
     _check_there(path, source)
     read = _read_folder if path.is_dir() else _read_file
-    return _with_groups(read(path, source), source)
+    with fitting_in_memory(path):
+        return _with_groups(read(path, source), source)
 
 
 def as_sample_set(
@@ -173,8 +173,7 @@ def _with_groups(samples: SampleSet, source: Source) -> SampleSet:
 
 
 def _check_there(path: Path, source: Source) -> None:
-    if not os.path.exists(path):
-        raise InputError(f"{shortened(str(path), 200)}: there is no such file")
+    check_there(path)
     if path.is_file() and path.stat().st_size == 0:
         raise source.error("is empty")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from calipers.errors import InputError
+from calipers.files import check_plain
 from calipers.metrics.bert_score import Floats
 
 SHUFFLED = "shuffled"
@@ -89,6 +90,7 @@ def _is_layer(found: str | None, layer: int) -> bool:
 
 
 def _table(path: Path) -> list[dict[str, str]]:
+    check_plain(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

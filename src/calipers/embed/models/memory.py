@@ -14,8 +14,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from calipers.embed.models.safetensors_header import Stored, read_header
+from calipers.embed.models.safetensors_header import read_header
 from calipers.errors import InputError
+from calipers.samples.safetensors_files import Entry
 
 _WIDTH = 4
 """Bytes that a number takes in float32."""
@@ -71,8 +72,9 @@ def loaded_size(path: Path, dtype: str) -> int:
     return sum(_in_memory(each, dtype) for each in read_header(path).values())
 
 
-def _in_memory(tensor: Stored, dtype: str) -> int:
-    kept = not tensor.floats or (tensor.dtype == "BF16" and dtype == "bfloat16")
+def _in_memory(tensor: Entry, dtype: str) -> int:
+    floats = tensor.dtype.startswith(("F", "BF"))  # their precision may be chosen
+    kept = not floats or (tensor.dtype == "BF16" and dtype == "bfloat16")
     return tensor.size if kept else tensor.numbers * _WIDTH
 
 

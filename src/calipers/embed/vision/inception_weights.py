@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import pickle
 from pathlib import Path
 from typing import Any
 
+from calipers.embed.models.tensor_files import pickled_tensors
 from calipers.errors import InputError
 
 VARIABLE = "CALIPERS_INCEPTION"
@@ -69,14 +69,9 @@ def read_weights(path: Path, torch: Any) -> tuple[io.BytesIO, str]:
     """
     try:
         content = path.read_bytes()
-        tensors = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError as error:
-        raise InputError(
-            f"{path}: holds something else than tensors, which is not read since it could run code"
-        ) from error
-    except (OSError, RuntimeError, EOFError, ValueError) as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise InputError(f"{path}: cannot be read as a file of torch: {reason}") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+    tensors = pickled_tensors(path, content)
     clean = io.BytesIO()
     torch.save(tensors, clean)
     clean.seek(0)

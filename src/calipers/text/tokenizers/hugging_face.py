@@ -15,6 +15,7 @@ from typing import Any
 
 from calipers.embed.weights import find_model, read_verified
 from calipers.errors import InputError, require
+from calipers.files import check_plain
 from calipers.text.tokenizers.vocabulary import Numbering, Numbers, Vocabulary, blocks
 
 PREFIX = "hf:"
@@ -98,6 +99,7 @@ def load_minilm() -> HuggingFaceTokenizer:
 
 def load_path(path: Path) -> HuggingFaceTokenizer:
     """Load a tokenizer from its folder, or from its ``tokenizer.json``."""
+    check_plain(path)
     name = f"{PREFIX}{path.resolve().name if path.is_dir() else path.resolve().parent.name}"
     file = path / FILE if path.is_dir() else path
     if not file.is_file():
