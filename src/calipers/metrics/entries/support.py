@@ -31,7 +31,7 @@ ENTRIES = (
         tells="share of reference samples inside the generated support: diversity",
         read=lambda pair, _: recall_score(pair.neighbourhoods, pair.settings.k),
         source=f"{KYNKAANNIEMI}, equation 2",
-        blind=MASS,
+        blind=f"{MASS}; a worse model whose samples are spread out may raise it",
         equal=1.0,
     ),
     Metric(
@@ -51,7 +51,8 @@ ENTRIES = (
         tells="share of reference samples with a generated one nearby: diversity",
         read=lambda pair, _: coverage_score(pair.neighbourhoods, pair.settings.k),
         source=f"{NAEEM}, equation 4",
-        blind="how many generated samples lie near; falls with their number alone",
+        blind="how many generated samples lie near; falls with their number alone, and with the "
+        "share that lies elsewhere",
         equal=1.0,
     ),
     Metric(
