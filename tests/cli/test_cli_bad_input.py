@@ -25,6 +25,7 @@ JOB = ("compare", "--reference", "human.jsonl", "a.jsonl")
         (["--ties", "ajar"], "--ties must be closed or open; found 'ajar'"),
         (["--dtype", "int8"], "--dtype must be float32 or auto; found 'int8'"),
         (["--distance", "l1"], "--distance must be euclidean or cosine; found 'l1'"),
+        (["--projection", "pca"], "--projection must be none or union; found 'pca'"),
         (["--group", " "], "--group must name a field; found ' '"),
         (["--train", "-", "-"], "standard input (-) can be read once only"),
         (["--train", "t.jsonl", "--json", "./t.jsonl"], "--json would overwrite an input"),

@@ -58,6 +58,7 @@ def test_defaults_reach_compare(calipers, calls):
         (["--k", "1"], "k", 1),
         (["--ties", "open"], "ties", "open"),
         (["--distance", "cosine"], "distance", "cosine"),
+        (["--projection", "union"], "projection", "union"),
         (["--group", "meta.topic"], "group", "meta.topic"),
         (["--train", "train.jsonl"], "train", "train.jsonl"),
         (["--buckets", "50"], "buckets", 50),

@@ -34,7 +34,7 @@ ENTRIES = (
         tells="share of reference samples inside the generated support: diversity",
         read=lambda pair, _: recall_score(pair.neighbourhoods, pair.settings.k),
         source=f"{KYNKAANNIEMI}, equation 2",
-        blind=MASS,
+        blind=f"{MASS}; a worse model whose samples are spread out may raise it",
         equal=1.0,
     ),
     Metric(
@@ -55,7 +55,7 @@ ENTRIES = (
         read=lambda pair, _: coverage_score(pair.neighbourhoods, pair.settings.k),
         source=f"{NAEEM}, equation 4",
         blind="how many generated samples lie near; falls where the generated set alone shrinks, "
-        "and can rise where both do",
+        "can rise where both do, and falls with the share that lies elsewhere",
         equal=1.0,
     ),
     Metric(
