@@ -52,9 +52,7 @@ def assert_halves(near, sets, blocks, k, ties="closed", distance="euclidean"):
         sets = [rows / np.sqrt((rows**2).sum(axis=1))[:, None] for rows in sets]
     for halving in range(HALVINGS):
         for which in (0, 1):
-            rows = [
-                side[own.half(halving, which)] for side, own in zip(sets, blocks, strict=True)
-            ]
+            rows = [side[own.half(halving, which)] for side, own in zip(sets, blocks, strict=True)]
             if min(map(len, rows)) <= k:
                 continue
             found = near.half(halving, which, k=k)

@@ -165,11 +165,6 @@ def test_halves_bound_the_variance_by_hand():
     assert (still.share, still.variance) == (1.0, 0.0)
 
 
-def test_what_is_allowed_for_scores_that_few_rows_decide():
-    # By experiment, and said in the docs: less misses precision where outliers decide it
-    assert ALLOWANCE == 1.5
-
-
 @given(values=NUMBERS, halves=NUMBERS, factor=st.floats(-50, 50))
 @settings(max_examples=60, deadline=None)
 def test_halves_never_lengthen_and_scale_as_the_score_does(values, halves, factor):
