@@ -1,4 +1,4 @@
-"""Whole families of tests, simulated: false findings, power, and what sizes of difference are found.
+"""Whole families of tests, simulated: false findings, power, and what differences are found.
 
 Scores are means over Gaussian blocks, of a reference that all systems share and of samples of each.
 Fixed seeds, so that every count is the same in every run; each bound would be broken by a procedure
