@@ -11,8 +11,8 @@ folds (Platt, 1999). Without it many dimensions make a classifier too sure of it
 Gaussians in 100 dimensions and 1,000 samples a side KL comes out at 0.18 without and at 0.001 with
 it, for a true KL of 0.5 at 1.00 and 0.40; in 5 dimensions it changes nothing.
 
-:func:`discriminate` is the discriminator of section 6.3, for its accuracy alone: one part of four is
-the test set, and cross-validation on the rest chooses the penalty.
+:func:`discriminate` is the discriminator of section 6.3, for its accuracy alone: one part of four
+is the test set, and cross-validation on the rest chooses the penalty.
 
 What it does not detect: whatever the classifier cannot express, such as equal means with different
 spread for the logistic one. It then errs towards no difference. Where it separates both sets it

@@ -6,9 +6,9 @@ gives a divergence frontier, and the frontier is summed up: its area (MAUVE), it
 and 4; Le Bronnec et al., ACL 2024, figure A.4). Nothing here asks which estimator it was.
 ``mauve`` and ``frontier_integral`` take raw counts, as mauve-text does, and equal its values on the
 same counts but for two equal histograms, where MAUVE is 1 and mauve-text gives 0.75 or 1; the forms
-with a star add ½ to every count (Krichevsky–Trofimov), the default of the paper. With a tenth as many cells as
-samples, two equal distributions score about 0.97 by MAUVE*, not 1; and one number cannot tell
-missing quality from missing diversity.
+with a star add ½ to every count (Krichevsky–Trofimov), the default of the paper. With a tenth as
+many cells as samples, two equal distributions score about 0.97 by MAUVE*, not 1; and one number
+cannot tell missing quality from missing diversity.
 """
 
 from __future__ import annotations
