@@ -10,6 +10,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from calipers.errors import InputError
 
@@ -22,6 +23,21 @@ _SPECIAL = (
     (stat.S_ISCHR, "a device"),
     (stat.S_ISBLK, "a device"),
 )
+
+
+def at_home(path: str | os.PathLike[str]) -> Path:
+    """Put the home folder in the place of a ``~`` that a path begins with.
+
+    Raises
+    ------
+    InputError
+        If there is no such home folder.
+    """
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        user = _shown(path).partition("/")[0]
+        raise InputError(f"{_shown(path)}: there is no home folder for {user!r}") from None
 
 
 def check_there(path: str | os.PathLike[str]) -> None:

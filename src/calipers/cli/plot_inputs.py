@@ -13,7 +13,7 @@ from calipers.files import check_there
 from calipers.report.plot_kinds import INPUTS, check_input, kind_of
 
 # What data of another version, or made by hand, may raise while they are drawn
-DAMAGE = (AttributeError, LookupError, TypeError, ValueError)
+DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 def read_input(path: str, kind: str) -> Mapping[str, Any]:

@@ -40,9 +40,12 @@ from calipers.comparison.system import SetSummary, SystemResult
 from calipers.errors import CalipersError, InputError
 from calipers.files import check_plain, fitting_in_memory
 from calipers.report.whole_files import replacing
+from calipers.samples.wording import shortened
 from calipers.score import Score
 
 INDEX = "comparison.json"
+REASON = 300
+"""Most characters of what is wrong that a message shows: a zip may hold texts of any length."""
 # What the parts of a damaged or foreign zip may raise while they are read
 DAMAGE = (
     zipfile.BadZipFile,
@@ -92,7 +95,8 @@ def load(path: Path) -> Comparison:
             raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
         except DAMAGE as error:
             raise InputError(
-                f"{path}: is no comparison saved by calipers, or is damaged: {error}"
+                f"{path}: is no comparison saved by calipers, or is damaged: "
+                f"{shortened(str(error), REASON)}"
             ) from error
     return comparison
 

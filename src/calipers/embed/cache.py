@@ -31,7 +31,7 @@ def default_directory() -> Path:
     """
     chosen = os.environ.get("CALIPERS_CACHE")
     try:
-        return Path(chosen).expanduser() if chosen else _user_caches() / "calipers"
+        return at_home(chosen) if chosen else _user_caches() / "calipers"
     except RuntimeError as error:
         raise InputError(
             "there is no home folder to keep embeddings in; name a folder in the environment "

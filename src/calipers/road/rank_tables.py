@@ -187,7 +187,7 @@ def _parquet(path: Path, source: Source) -> list[Any]:
     with open_seekable(path) as stream:
         try:
             return list(_batches(pq.ParquetFile(stream)))
-        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        except (pa.ArrowException, OSError, OverflowError, ValueError) as error:
             problem = str(error).partition("\n")[0]
             raise source.error(f"is no readable parquet file: {problem}") from error
 

@@ -126,7 +126,13 @@ def _from_archive(arrays: Any, source: Source) -> tuple[NDArray[Any], NDArray[An
     )
     if group is None or group not in arrays.files:
         return vectors, None
-    return vectors, _member(arrays, group, source)
+    groups = _member(arrays, group, source)
+    if groups.ndim != 1:
+        raise source.error(
+            f"the array {group!r} of groups must have one axis, a label for each sample; found "
+            f"the shape {groups.shape}"
+        )
+    return vectors, groups
 
 
 def _member(arrays: Any, name: str, source: Source) -> NDArray[Any]:

@@ -30,10 +30,19 @@ def read_dataset(folder: Path, source: Source) -> SampleSet:
 
     def batches(columns: Sequence[str] | None) -> Iterator[Any]:
         for file in files:
-            for batch in _open_arrow(file, source):
-                yield batch if columns is None else batch.select(columns)
+            reader = _open_arrow(file, source)
+            if reader.schema != schema:
+                raise source.error(
+                    f"its files must have the same columns; {files[0].name} has "
+                    f"{names(schema.names)}, and {file.name} has others, or of other types"
+                )
+            for batch in reader:
+                chosen = batch if columns is None else batch.select(columns)
+                _check_whole(chosen, file, source)
+                yield chosen
 
-    return read_table(_open_arrow(files[0], source).schema, batches, source)
+    schema = _open_arrow(files[0], source).schema
+    return read_table(schema, batches, source)
 
 
 def _data_files(folder: Path, source: Source) -> list[str]:
@@ -81,6 +90,26 @@ def _read_json(path: Path) -> dict[str, Any]:
 def _open_arrow(file: Path, source: Source) -> Any:
     check_plain(file)
     try:
-        return pa.ipc.open_stream(pa.memory_map(str(file)))
-    except (pa.ArrowException, OSError) as error:
-        raise source.error(f"cannot read its file {file.name}: {first_line(error)}") from error
+        reader = pa.ipc.open_stream(pa.memory_map(str(file)))
+        # Names are decoded when they are first asked for.
+        _ = reader.schema.names
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise source.error(
+            f"cannot read its file {shortened(file.name)}: {first_line(error)}"
+        ) from error
+    return reader
+
+
+def _check_whole(batch: Any, file: Path, source: Source) -> None:
+    """Refuse columns whose parts lie outside of the file: Arrow would follow them there."""
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid as error:
+            plain = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+            if plain and "UTF8" in str(error):  # found again later, with the number of its row
+                continue
+            raise source.error(
+                f"cannot read its file {shortened(file.name)}: the column {name!r} is damaged: "
+                f"{first_line(error)}"
+            ) from error

@@ -141,12 +141,15 @@ def _as_python(batch: Any, first: int, source: Source) -> list[dict[str, Any]]:
     except UnicodeDecodeError as error:
         row = next(i for i in range(len(batch)) if not _decodes(batch.slice(i, 1)))
         raise source.row_error(first + row, "holds text that is not valid UTF-8") from error
+    except (OverflowError, ValueError) as error:  # as of a time that lies too far away
+        row = next(i for i in range(len(batch)) if not _decodes(batch.slice(i, 1)))
+        raise source.row_error(first + row, f"cannot be read: {first_line(error)}") from error
 
 
 def _decodes(batch: Any) -> bool:
     try:
         batch.to_pylist()
-    except UnicodeDecodeError:
+    except (OverflowError, ValueError):
         return False
     return True
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from calipers.errors import InputError
-from calipers.files import check_plain
+from calipers.files import at_home, check_plain
 from calipers.metrics.bert_score import Floats
 
 SHUFFLED = "shuffled"
@@ -59,7 +59,7 @@ def given_baseline(baseline: Baseline, layer: int) -> Floats | None:
     if baseline is None or is_shuffled(baseline):
         return None
     if isinstance(baseline, str | Path):
-        return _checked(_row(Path(baseline).expanduser(), layer), f"{baseline}, layer {layer}")
+        return _checked(_row(at_home(baseline), layer), f"{baseline}, layer {layer}")
     return _checked(baseline, "baseline")
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from calipers.embed.models.tensor_files import pickled_tensors
 from calipers.errors import InputError
+from calipers.files import at_home
 
 VARIABLE = "CALIPERS_INCEPTION"
 
@@ -38,7 +39,7 @@ def find_weights(address: str, torch: Any, *, offline: bool) -> Path:
     """
     named = os.environ.get(VARIABLE)
     if named:
-        path = Path(named).expanduser()
+        path = at_home(named)
         if not path.is_file():
             raise InputError(f"{path}: no such file; {VARIABLE} must name the weights of Inception")
         return path

@@ -15,7 +15,7 @@ from typing import Any
 
 from calipers.embed.weights import find_model, read_verified
 from calipers.errors import InputError, require
-from calipers.files import check_plain
+from calipers.files import at_home, check_plain
 from calipers.text.tokenizers.vocabulary import Numbering, Numbers, Vocabulary, blocks
 
 PREFIX = "hf:"
@@ -124,7 +124,7 @@ def load_named(name: str) -> HuggingFaceTokenizer:
             return folder
     fetch = f"; fetch it first with: hf download {name} {FILE}" if HUB_NAME.fullmatch(name) else ""
     raise InputError(
-        f"no tokenizer {name!r}: there is no file or folder {Path(name).expanduser().absolute()}, "
+        f"no tokenizer {name!r}: there is no file or folder {at_home(name).absolute()}, "
         f"and it is not in the Hugging Face cache {hub.constants.HF_HUB_CACHE}; Calipers downloads "
         f"nothing{fetch}"
     )
