@@ -1,6 +1,7 @@
 """Missing topics against invented topics, on AG News: the topic experiment of paper 000.
 
     python experiments/ag_news.py
+    python experiments/ag_news.py --projection union   # as in the paper
 
 The reference is half of the World and Sports items. Q1 has only World, Q2 the other half of both,
 Q3 all four topics alike. Q1 lacks half of the reference's topics and Q3 invents as many, which
@@ -61,6 +62,7 @@ def systems(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=5, help="random splits to average over")
+    parser.add_argument("--projection", choices=("none", "union"), default="none")
     options = parser.parse_args()
     if not (DATA / "ag_news" / "test.csv").is_file():
         sys.exit(f"there is no ag_news/test.csv in {DATA}; set CALIPERS_DATA to its folder")
@@ -68,7 +70,15 @@ def main() -> None:
     found: dict[tuple[str, str, str], list[float]] = {}
     for seed in range(options.seeds):
         reference, generated = systems(topics, np.random.default_rng(seed))
-        comparison = calipers.compare(reference, generated, metrics=SHOWN, seed=seed)
+        comparison = calipers.compare(
+            reference,
+            generated,
+            metrics=SHOWN,
+            projection=options.projection,
+            level=None,
+            floor=False,
+            seed=seed,
+        )
         for system in comparison:
             for view in ("meaning", "form"):
                 for metric in SHOWN:
