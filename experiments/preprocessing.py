@@ -46,7 +46,7 @@ from preprocessing_texts import News, news_by_view, stories_by_view
 Rows = np.ndarray
 Values = dict[str, float]
 PCA = 0.9
-SHARES = (0.0, 0.2, 0.5)
+SHARES = (0.0, 0.2)
 """Of worse texts, where tests are tried."""
 QUALITY = ("precision", "density", "clipped_density", "cover_precision")
 DIVERSITY = ("recall", "coverage", "clipped_coverage", "cover_recall", "probabilistic_recall")

@@ -31,6 +31,7 @@ def test_defaults_reach_compare(calipers, calls):
         "k": 4,
         "ties": "closed",
         "distance": "euclidean",
+        "projection": "none",
         "buckets": "auto",
         "estimator": "quantisation",
         "c": None,

@@ -69,6 +69,8 @@ def test_images_have_none_of_it_and_embeddings_their_repeats(samples):
     found = confounders(samples, [samples])
     repeats = None if samples.vectors is None else Duplicates(0.0, 0.0, 4, "rows")
     assert found == Confounders(duplicates=repeats, same=samples.vectors is not None)
+    assert found.warnings == ()
+    assert set(found.to_dict()) == KEYS
 
 
 def test_rows_that_repeat_are_told_beside_those_of_the_reference(rng):
@@ -85,8 +87,6 @@ def test_rows_that_repeat_are_told_beside_those_of_the_reference(rng):
     assert "precision" in warning
     assert confounders(sets[1], sets[1:]).warnings == ()
     assert confounders(sets[1], [SampleSet.from_vectors(generated + 1, name="y")]).warnings == ()
-    assert found.warnings == ()
-    assert set(found.to_dict()) == KEYS
 
 
 @pytest.mark.parametrize(
