@@ -32,7 +32,7 @@ def read_dataset(folder: Path, source: Source) -> SampleSet:
             for batch in _open_arrow(file, source):
                 yield batch if columns is None else batch.select(columns)
 
-    return read_table(_open_arrow(files[0], source).schema, batches, source)
+    return read_table(_open_arrow(files[0], source).schema, batches, source, mapped=True)
 
 
 def _data_files(folder: Path, source: Source) -> list[str]:

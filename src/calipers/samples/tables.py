@@ -8,6 +8,7 @@ from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 
+from calipers.memory import ROW, budget
 from calipers.samples import opening
 from calipers.samples.columns import RowError, is_string, string_array, utf8_array
 from calipers.samples.fields import find_field
@@ -38,20 +39,28 @@ def read_parquet(stream: BinaryIO, source: Source) -> SampleSet:
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise source.error(f"is no readable parquet file: {first_line(error)}") from error
 
+    rows = file.metadata.num_rows
+    budget().check_claim(f"claims to hold {rows:,} rows", (ROW + 8) * rows, source.error)
+
     def batches(columns: Sequence[str] | None) -> Iterator[Any]:
         # Few bytes on disk may be many in memory here too.
         size = 0
         for batch in file.iter_batches(batch_size=ROWS, columns=columns):
             size += batch.nbytes
-            if size > opening.MAX_DECOMPRESSED:
-                raise opening.too_large(source.path)
+            opening.check_decompressed(source.path, size)
             yield batch
 
     return read_table(schema, batches, source)
 
 
-def read_table(schema: pa.Schema, batches: Batches, source: Source) -> SampleSet:
-    """Read a sample, or several, from each row of a table that comes in record batches."""
+def read_table(
+    schema: pa.Schema, batches: Batches, source: Source, *, mapped: bool = False
+) -> SampleSet:
+    """Read a sample, or several, from each row of a table that comes in record batches.
+
+    `mapped` says whether the batches lie on disk, memory-mapped, so that their texts take no
+    memory.
+    """
     source = source.counting("row")
     twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
     if twice:
@@ -65,7 +74,7 @@ def read_table(schema: pa.Schema, batches: Batches, source: Source) -> SampleSet
     prompt = "prompt" if "prompt" in textual else None
     try:
         if field is not None and field in textual and source.group is None:
-            return _read_texts(field, prompt, batches, source)
+            return _read_texts(field, prompt, batches, source, mapped=mapped)
         if field is not None and field in listed and source.group is None:
             return _read_tokens(field, prompt, batches, source)
         source = _with_group_there(schema, source)
@@ -75,9 +84,20 @@ def read_table(schema: pa.Schema, batches: Batches, source: Source) -> SampleSet
         raise source.error(f"cannot be read: {first_line(error)}") from error
 
 
-def _read_texts(field: str, prompt: str | None, batches: Batches, source: Source) -> SampleSet:
+def _read_texts(
+    field: str, prompt: str | None, batches: Batches, source: Source, *, mapped: bool
+) -> SampleSet:
     """Take the texts as they are in Arrow memory, without making Python strings."""
-    texts, prompts, notes = _read_column(field, prompt, batches, source, string_array)
+    current = budget()
+
+    def checked(array: Any, first: int, row_error: RowError) -> Any:
+        texts = string_array(array, first, row_error)
+        on_disk = mapped and not pa.types.is_dictionary(array.type)
+        size = 8 * len(texts) if on_disk else texts.nbytes
+        current.take(size + ROW * len(texts), source.error)
+        return texts
+
+    texts, prompts, notes = _read_column(field, prompt, batches, source, checked)
     return SampleSet.from_texts(
         pa.chunked_array(texts, type=pa.large_string()),
         name=source.name,
@@ -89,7 +109,14 @@ def _read_texts(field: str, prompt: str | None, batches: Batches, source: Source
 
 def _read_tokens(field: str, prompt: str | None, batches: Batches, source: Source) -> SampleSet:
     """Take the token ids out of Arrow memory, without making Python numbers."""
-    parts, prompts, notes = _read_column(field, prompt, batches, source, token_array)
+    current = budget()
+
+    def checked(array: Any, first: int, row_error: RowError) -> tuple[Any, Any]:
+        ids, counts = token_array(array, first, row_error)
+        current.take(ids.nbytes + (ROW + 8) * len(counts), source.error)
+        return ids, counts
+
+    parts, prompts, notes = _read_column(field, prompt, batches, source, checked)
     return SampleSet.from_tokens(
         joined_tokens(parts),
         name=source.name,
