@@ -7,6 +7,7 @@ is one for all files that are read within :func:`memory_limit`.
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -186,8 +187,6 @@ def budget() -> Budget:
 
 def read_whole(stream: BinaryIO, refusal: Refusal) -> bytes:
     """Read a stream to its end, and count what it holds while it is read."""
-    import io
-
     current, content = budget(), io.BytesIO()
     while part := stream.read(_PART):
         current.borrow(len(part), refusal)
