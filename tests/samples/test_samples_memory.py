@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable
@@ -255,6 +256,37 @@ def test_a_long_value_of_a_dictionary_is_not_unpacked(
     before = pa.default_memory_pool().max_memory()
     assert "takes more than 20.0 MB" in refused(path, "20MB")
     assert pa.default_memory_pool().max_memory() < max(before, 100e6)
+
+
+@pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_BYTE_ARRAY"])
+def test_a_long_value_that_stands_in_every_row_is_unpacked_a_few_at_a_time(
+    tmp_path: Path, encoding: str
+) -> None:
+    words: list[str] | pa.Array = ["x" * 100_000] * 3000
+    options = {"use_dictionary": False, "column_encoding": {"text": encoding}}
+    if encoding == "PLAIN":  # of the dictionary; the texts are to be plain strings
+        words = pa.DictionaryArray.from_arrays(pa.array(np.zeros(3000, np.int32)), ["x" * 100_000])
+        options = {"store_schema": False}
+    pq.write_table(pa.table({"text": words}), tmp_path / "a.parquet", **options)
+    del words
+    assert (tmp_path / "a.parquet").stat().st_size < 100_000
+    code = (
+        "import sys, pyarrow, calipers\n"
+        "try:\n"
+        "    with calipers.memory_limit('20MB'):\n"
+        "        calipers.read_samples(sys.argv[1])\n"
+        "except calipers.InputError as error:\n"
+        "    print(pyarrow.default_memory_pool().max_memory(), error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "a.parquet")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    peak, message = done.stdout.split(" ", 1)
+    assert "takes more than 20.0 MB" in message
+    assert int(peak) < 100_000_000
 
 
 def test_parquet_texts_and_tokens_are_counted_as_they_come(

@@ -45,12 +45,47 @@ def read_parquet(stream: BinaryIO, source: Source) -> SampleSet:
     def batches(columns: Sequence[str] | None) -> Iterator[Any]:
         # Few bytes on disk may be many in memory here too.
         size = 0
-        for batch in file.iter_batches(batch_size=ROWS, columns=columns):
+        at_once = _rows_at_once(file.metadata, stream, columns)
+        for batch in file.iter_batches(batch_size=at_once, columns=columns):
             size += batch.nbytes
             opening.check_decompressed(source.path, size)
             yield batch
 
     return read_table(schema, batches, source)
+
+
+def _rows_at_once(metadata: Any, stream: BinaryIO, columns: Sequence[str] | None) -> int:
+    """Choose how many rows of a parquet file are unpacked at a time.
+
+    One long value, kept once, may stand in every row; so many rows fit into half of the
+    memory that may be taken.
+    """
+    longest = 1
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for place in range(metadata.num_columns):
+            named = metadata.schema.column(place).path.split(".")[0]
+            if columns is None or named in columns:
+                longest = max(longest, _longest_value(group.column(place), stream))
+    return min(ROWS, max(1, budget().left // 2 // longest))
+
+
+def _longest_value(chunk: Any, stream: BinaryIO) -> int:
+    """Give a bound on the longest value of a column that takes fewer bytes than it has."""
+    if chunk.physical_type != "BYTE_ARRAY":
+        return 0
+    if "DELTA_BYTE_ARRAY" in chunk.encodings:
+        return int(chunk.total_uncompressed_size)
+    stream.seek(min(chunk.dictionary_page_offset or chunk.data_page_offset, chunk.data_page_offset))
+    # A page begins with its kind (2 for a dictionary) and its size, in Thrift's compact protocol
+    header = stream.read(12)
+    if header[:3] != b"\x15\x04\x15":
+        return 0
+    size = 0
+    for place, byte in enumerate(header[3:]):
+        size |= (byte & 0x7F) << 7 * place
+        if byte < 0x80:
+            break
+    return size // 2
 
 
 def read_table(
