@@ -307,6 +307,16 @@ def test_texts_that_stay_on_disk_are_not_counted(tmp_path: Path) -> None:
         assert len(read_samples(tmp_path)) == 1000
 
 
+def test_a_dictionary_on_disk_is_not_unpacked_for_its_long_values(tmp_path: Path) -> None:
+    (tmp_path / "state.json").write_text(json.dumps({"_data_files": [{"filename": "a.arrow"}]}))
+    words = pa.DictionaryArray.from_arrays(pa.array(np.zeros(4000, np.int32)), ["x" * 100_000])
+    table = pa.table({"text": words, "label": ["a"] * 4000})
+    with pa.ipc.new_stream(tmp_path / "a.arrow", table.schema) as writer:
+        writer.write_table(table)
+    for options in ({}, {"group": "label"}):
+        assert "takes more than 20.0 MB" in refused(tmp_path, "20MB", **options)
+
+
 def test_token_ids_are_counted(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text((json.dumps(list(range(50))) + "\n") * 2000)
     assert "takes more than 300.0 kB" in refused(tmp_path / "a.jsonl", "300kB")

@@ -189,14 +189,17 @@ def _parquet(path: Path, source: Source) -> list[Any]:
 
     with open_seekable(path) as stream:
         try:
-            return list(_counted(_batches(pq.ParquetFile(stream)), source))
+            file = pq.ParquetFile(stream)
+            rows = file.metadata.num_rows
+            budget().check_claim(f"claims to hold {rows:,} rows", ROW_SIZE * rows, source.error)
+            return list(_counted(_batches(file), source))
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             problem = str(error).partition("\n")[0]
             raise source.error(f"is no readable parquet file: {problem}") from error
 
 
 def _batches(file: Any) -> Iterator[Any]:
-    for batch in file.iter_batches():
+    for batch in file.iter_batches(batch_size=1024):
         yield from batch.to_pylist()
 
 

@@ -85,10 +85,7 @@ def string_array(array: pa.Array, first: int, row_error: RowError) -> pa.Array:
 def utf8_array(array: pa.Array, first: int, row_error: RowError) -> pa.Array:
     """Check that an Arrow array of strings is UTF-8, and return it as large_string."""
     if pa.types.is_dictionary(array.type):
-        # One long value may stand in every row, which few bytes on disk say
-        lengths = pc.binary_length(array.dictionary).take(array.indices)
-        with budget().borrowing() as current:
-            current.borrow(pc.sum(lengths).as_py() or 0, partial(row_error, first))
+        check_unpacked(array, partial(row_error, first))
         array = array.dictionary_decode()
     try:
         array.validate(full=True)
@@ -97,6 +94,17 @@ def utf8_array(array: pa.Array, first: int, row_error: RowError) -> pa.Array:
         problem = "the column is damaged" if row is None else "the text is not valid UTF-8"
         raise row_error(first + (row or 0), problem) from error
     return array.cast(pa.large_string())
+
+
+def check_unpacked(array: pa.Array, refusal: Callable[[str], InputError]) -> None:
+    """Refuse an array of a dictionary of strings that will not fit in memory once it is unpacked.
+
+    One long value may stand in every row, which takes few bytes on disk.
+    """
+    if pa.types.is_dictionary(array.type) and is_string(array.type):
+        lengths = pc.binary_length(array.dictionary).take(array.indices)
+        with budget().borrowing() as current:
+            current.borrow(pc.sum(lengths).as_py() or 0, refusal)
 
 
 def is_string(kind: pa.DataType) -> bool:

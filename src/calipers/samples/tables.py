@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from calipers.memory import ROW, budget
 from calipers.samples import opening
-from calipers.samples.columns import RowError, is_string, string_array, utf8_array
+from calipers.samples.columns import RowError, check_unpacked, is_string, string_array, utf8_array
 from calipers.samples.fields import find_field
 from calipers.samples.paths import root
 from calipers.samples.rows import read_rows, without_prompts
@@ -198,6 +198,8 @@ def _plain_rows(batches: Iterator[Any], source: Source) -> Iterator[tuple[int, A
 
 
 def _as_python(batch: Any, first: int, source: Source) -> list[dict[str, Any]]:
+    for column in batch.columns:
+        check_unpacked(column, source.error)
     try:
         return cast(list[dict[str, Any]], batch.to_pylist())
     except UnicodeDecodeError as error:
