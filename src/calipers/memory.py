@@ -206,7 +206,7 @@ def json_size(content: bytes | str) -> int:
     Examples
     --------
     >>> json_size(b'["a"]'), json_size(b"[[],[],[]]")
-    (74, 340)
+    (74, 404)
     """
     if isinstance(content, bytes):
         items, objects = content.count(b",") + content.count(b"["), content.count(b"{")

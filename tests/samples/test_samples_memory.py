@@ -128,6 +128,23 @@ def test_lines_are_refused_before_any_is_kept(tmp_path: Path) -> None:
         assert len(read_samples(path)) == 200_000
 
 
+def test_many_short_rows_are_refused_before_any_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"text": "a"}\n' * 200_000))
+    assert "which take at least 11.2 MB of memory" in refused(path, "10MB")
+    path.write_bytes(gzip.compress(b'{"text": ["a"]}\n' * 200_000))
+    assert "what has been read" in refused(path, "10MB", field="text[*]")
+    blank = tmp_path / "b.jsonl.gz"
+    blank.write_bytes(gzip.compress(b'"a"\n' + b"\n" * 2_000_000))
+    with memory_limit("1MB"):
+        assert len(read_samples(blank)) == 1
+    rows = '{"custom_id": "a", "response": null, "error": "late"}\n' * 50_000
+    body = '{"custom_id": "b", "response": {"body": {"choices": [{"text": "c"}]}}}\n'
+    (tmp_path / "c.jsonl").write_text(rows + body)
+    with memory_limit("1MB"):
+        assert len(read_samples(tmp_path / "c.jsonl")) == 1
+
+
 def test_empty_lines_count_too(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"a\n" + b"\n" * 100_000)
     assert "which take at least" in refused(tmp_path / "a.txt", "4MB")
@@ -135,7 +152,7 @@ def test_empty_lines_count_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.json", "a.jsonl.gz", "a.json.gz"])
 def test_rows_are_counted_as_they_come(name: str, tmp_path: Path) -> None:
-    rows = [{"text": f"text {i}" * 20} for i in range(40_000)]
+    rows = [{"text": f"text {i}" * 200} for i in range(4000)]
     if ".json" in name and "l" not in name:
         content = json.dumps(rows)
     elif "jsonl" in name:

@@ -20,8 +20,10 @@ from calipers.samples.lines import read_lines
 from calipers.samples.opening import (
     check_lines_fit,
     is_gzipped,
+    lines_size,
     open_seekable,
     open_stream,
+    rows_size,
     split_suffix,
 )
 from calipers.samples.safetensors_files import read_safetensors
@@ -213,6 +215,8 @@ def _read_file(path: Path, source: Source) -> SampleSet:
             "each also with .gz; images are read from a folder"
         )
     if suffix == ".txt":
-        check_lines_fit(path)
+        check_lines_fit(path, lines_size)
+    if suffix == ".jsonl" and "*" not in (source.field or ""):
+        check_lines_fit(path, rows_size)
     with open_stream(path) as stream:
         return _STREAMED[suffix](stream, source)
