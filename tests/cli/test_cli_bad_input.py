@@ -22,6 +22,8 @@ JOB = ("compare", "--reference", "human.jsonl", "a.jsonl")
         (["--max-samples", "1"], "--max-samples must be a whole number of at least 2; found '1'"),
         (["--batch-size", "0"], "--batch-size must be a whole number of at least 1; found '0'"),
         (["--threads", "0"], "--threads must be a whole number of at least 1; found '0'"),
+        (["--max-memory", "0"], "--max-memory must be a size above 0, such as 8GB"),
+        (["--max-memory", "much"], "8,000,000,000 bytes), 500MB or 8GiB"),
         (["--ties", "ajar"], "--ties must be closed or open; found 'ajar'"),
         (["--dtype", "int8"], "--dtype must be float32 or auto; found 'int8'"),
         (["--distance", "l1"], "--distance must be euclidean or cosine; found 'l1'"),
@@ -105,3 +107,33 @@ def test_a_pipe_may_take_the_json(calipers, calls):
     assert calipers(*JOB, "--json", "pipe").exit_code == 0
     assert os.read(reading, 10**6).startswith(b'{\n  "calipers"')
     os.close(reading)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("compare", "-r", "a.txt", "b.txt"),
+        ("sweep", "-r", "a.txt", "--over", "k", "b.txt"),
+        ("overlap", "a.txt", "b.txt"),
+        ("agree", "-r", "a.txt", "--embedders", "tfidf,pixels", "b.txt"),
+        ("probe", "a.txt"),
+        ("text", "a.txt"),
+        ("embed", "a.txt", "-o", "a.npy"),
+        ("rank", "a.csv", "--truth", "b.csv"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_every_command_that_reads_samples_keeps_to_the_limit(calipers, command):
+    for name in ("a.txt", "b.txt"):
+        Path(name).write_text("a line of text\n" * 500)
+    for name in ("a.csv", "b.csv"):
+        Path(name).write_text("system,metric,mean\n" + "a,b,0.5\n" * 500)
+    result = calipers(*command, "--max-memory", "10kB")
+    assert result.exit_code == 2
+    assert "10.0 kB" in result.stderr
+    assert "as --max-memory says" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["show", "report", "plot"])
+def test_every_command_that_reads_a_zip_has_the_limit(calipers, command):
+    assert "--max-memory SIZE" in calipers(command, "--help").stdout

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.memory import budget
 from calipers.samples import opening
 from calipers.samples.fields import NAME_IT
 from calipers.samples.sample_set import SampleSet
@@ -137,8 +138,9 @@ def _from_archive(arrays: Any, source: Source) -> tuple[NDArray[Any], NDArray[An
 
 def _member(arrays: Any, name: str, source: Source) -> NDArray[Any]:
     member = next(i for i in arrays.zip.infolist() if i.filename in (name, f"{name}.npy"))
-    if member.file_size > opening.MAX_DECOMPRESSED:
-        raise opening.too_large(source.path)
+    opening.check_decompressed(source.path, member.file_size)
+    budget().check_claim(f"claims to hold numbers in {name!r}", member.file_size, source.error)
+    budget().take(member.file_size, source.error)
     with arrays.zip.open(member) as stream:
         if stream.read(len(_NPY)) == _NPY:
             check_header(stream, member.file_size)

@@ -42,7 +42,7 @@ def read_dataset(folder: Path, source: Source) -> SampleSet:
                 yield chosen
 
     schema = _open_arrow(files[0], source).schema
-    return read_table(schema, batches, source)
+    return read_table(schema, batches, source, mapped=True)
 
 
 def _data_files(folder: Path, source: Source) -> list[str]:

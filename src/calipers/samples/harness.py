@@ -13,8 +13,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from calipers.errors import InputError
+from calipers.memory import budget
 from calipers.samples.source import Source
 from calipers.samples.wording import counted, describe, names, numbered
+
+SEEN = 256
+"""Bytes that it takes to remember a row."""
 
 
 def is_harness(row: dict[str, Any]) -> bool:
@@ -29,7 +33,9 @@ def harness_items(
     seen = _Seen()
     copies = 0
     none: list[int] = []
+    current = budget()
     for number, row in rows:
+        current.borrow(SEEN, source.error)
         responses = _responses(number, row, source)
         if seen.before(row):
             copies += 1

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from calipers.files import check_there, fitting_in_memory
+from calipers.memory import reading
 from calipers.progress import Progress
 from calipers.samples.arrays import read_numpy
 from calipers.samples.csv_files import read_csv, read_tsv
@@ -16,7 +17,15 @@ from calipers.samples.holding import hold
 from calipers.samples.image_folder import is_image_name, one_image, read_image_folder
 from calipers.samples.json_files import read_json, read_jsonl
 from calipers.samples.lines import read_lines
-from calipers.samples.opening import is_gzipped, open_seekable, open_stream, split_suffix
+from calipers.samples.opening import (
+    check_lines_fit,
+    is_gzipped,
+    lines_size,
+    open_seekable,
+    open_stream,
+    rows_size,
+    split_suffix,
+)
 from calipers.samples.safetensors_files import read_safetensors
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source
@@ -63,6 +72,8 @@ def read_samples(
     behind its name.
     Sample logs of lm-evaluation-harness and output files of OpenAI's batch interface are
     recognised by their rows; every repeat and every choice is a sample.
+    No more is read than fits into half of the free memory, or into what
+    :func:`calipers.memory_limit` allows.
 
     Parameters
     ----------
@@ -90,11 +101,13 @@ def read_samples(
     Raises
     ------
     InputError
-        If the file is missing, empty, damaged or of an unknown kind, or a row holds no text.
+        If the file is missing, empty, damaged, of an unknown kind or too large for the memory
+        that may be taken, or a row holds no text.
     """
     if str(path) == STANDARD_INPUT:
         source = Source("standard input", name or "stdin", field, group, group_needed)
-        return _with_groups(read_standard_input(source), source)
+        with reading():
+            return _with_groups(read_standard_input(source), source)
     path = Path(path)
     source = Source(
         str(path),
@@ -107,7 +120,7 @@ def read_samples(
     )
     _check_there(path, source)
     read = _read_folder if path.is_dir() else _read_file
-    with fitting_in_memory(path):
+    with reading(), fitting_in_memory(path):
         return _with_groups(read(path, source), source)
 
 
@@ -199,5 +212,9 @@ def _read_file(path: Path, source: Source) -> SampleSet:
             f"a file with {found}{gzipped} cannot be read; known are {', '.join(SUFFIXES)}, "
             "each also with .gz; images are read from a folder"
         )
+    if suffix == ".txt":
+        check_lines_fit(path, lines_size)
+    if suffix == ".jsonl" and "*" not in (source.field or ""):
+        check_lines_fit(path, rows_size)
     with open_stream(path) as stream:
         return _STREAMED[suffix](stream, source)

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.memory import budget
 from calipers.samples import opening
 from calipers.samples.arrays import from_array, pick
 from calipers.samples.sample_set import SampleSet
@@ -71,6 +72,7 @@ def read_safetensors(path: Path, source: Source) -> SampleSet:
             raise source.error(f"the tensor {name!r} of shape {tensor.shape} holds no values")
         array = _array(path, stream, dtype, start + tensor.first, tensor.shape)
     if tensor.dtype == "BF16":
+        budget().take(4 * array.size, source.error)
         array = _from_bfloat16(array)
     return from_array(array, source.name, source.path)
 
