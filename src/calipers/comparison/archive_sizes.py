@@ -12,7 +12,7 @@ import json
 import math
 import zipfile
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
