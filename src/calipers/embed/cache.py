@@ -17,6 +17,7 @@ from pathlib import Path
 from calipers.embed.chunk_file import DamagedChunkError, read_chunk, write_chunk
 from calipers.embed.protocol import EncodedBatch
 from calipers.errors import InputError
+from calipers.files import at_home
 
 __all__ = ["Cache", "DamagedChunkError", "default_directory"]
 
