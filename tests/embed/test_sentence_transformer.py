@@ -394,7 +394,7 @@ def test_pickled_files_that_hold_anything_else_are_told(content, message, base, 
         (
             "tokenizer_config.json",
             {"model_max_length": float("nan")},
-            "finite number; found the fl",
+            "finite number; found the f",
         ),
         ("sentence_bert_config.json", {"modality_config": {"text": {"method": 3}}}, "cannot "),
     ],

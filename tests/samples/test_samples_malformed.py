@@ -124,9 +124,8 @@ def dataset(folder: Path, *tables: pa.Table) -> None:
     """Write a dataset with a file for each table."""
     names = [f"{number}.arrow" for number in range(len(tables))]
     for name, table in zip(names, tables, strict=True):
-        with pa.OSFile(str(folder / name), "wb") as file:
-            with pa.ipc.new_stream(file, table.schema) as writer:
-                writer.write_table(table)
+        with pa.ipc.new_stream(str(folder / name), table.schema) as writer:
+            writer.write_table(table)
     state = {"_data_files": [{"filename": name} for name in names]}
     (folder / "state.json").write_text(json.dumps(state))
 
