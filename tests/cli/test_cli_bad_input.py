@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -137,3 +139,60 @@ def test_every_command_that_reads_samples_keeps_to_the_limit(calipers, command):
 @pytest.mark.parametrize("command", ["show", "report", "plot"])
 def test_every_command_that_reads_a_zip_has_the_limit(calipers, command):
     assert "--max-memory SIZE" in calipers(command, "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (MemoryError("Unable to allocate 7.00 GiB for an array"), "Unable to allocate 7.00 GiB"),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes"), "9 bytes"),
+        (MemoryError(), "there is not enough memory in the task 'Scoring'; give fewer samples"),
+    ],
+)
+@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
+def test_too_little_memory_names_the_task_and_the_size(calipers, calls, error, told, quiet):
+    def run_out():
+        with calls.compare[0]["progress"].task("Scoring", 3):
+            raise error
+
+    calls.act = run_out
+    result = calipers(*JOB, *quiet)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("calipers: there is not enough memory in the task 'Scoring'")
+    assert told in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_other_errors_keep_their_traceback(calipers, calls):
+    def fail():
+        raise RuntimeError("a fault")
+
+    calls.act = fail
+    assert isinstance(calipers(*JOB).exception, RuntimeError)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("compare", "--reference", "a.pipe", "b.jsonl"),
+        ("rank", "a.pipe", "--truth", "b.csv"),
+        ("show", "a.pipe"),
+        ("report", "a.pipe"),
+        ("plot", "plane", "a.pipe", "--output", "o.png"),
+        ("text", "a.pipe"),
+        ("probe", "a.pipe"),
+    ],
+    ids=" ".join,
+)
+def test_a_pipe_in_the_place_of_a_file_ends_the_command(arguments, tmp_path):
+    os.mkfifo(tmp_path / "a.pipe")
+    result = subprocess.run(
+        [sys.executable, "-m", "calipers", *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert result.returncode == 2
+    assert result.stderr.startswith("calipers: a.pipe: must be a regular file or a folder, but it")

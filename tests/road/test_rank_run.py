@@ -524,3 +524,50 @@ def test_a_dict_is_one_truth():
     truth = {"a": 10.0, "b": 30.0, "c": 20.0}
     found = calipers.rank(rows, truth=truth)
     assert found["truth"]["m"].spearman == 1.0
+
+
+def compared(**changes: object) -> dict:
+    """A comparison of two systems as JSON holds it, with a score that was changed."""
+    score = {"value": 0.5, "better": "higher", **changes}
+    systems = [{"name": name, "scores": {"mauve": dict(score)}} for name in "ab"]
+    return {"reference": {"name": "human"}, "settings": {"views": ["meaning"]}, "systems": systems}
+
+
+FINITE = "the score 'mauve' of 'a': {} must be a finite number or null; found {}"
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        (compared(value=[1]), FINITE.format("value", "a list of 1 item")),
+        (compared(value="0.5"), FINITE.format("value", "the string '0.5'")),
+        (compared(value=True), FINITE.format("value", "the bool True")),
+        (compared(value=float("inf")), FINITE.format("value", "the float inf")),
+        (compared(reference="x"), FINITE.format("reference", "the string 'x'")),
+        (compared(standard_error={}), FINITE.format("standard_error", "an object")),
+        (compared(standard_error=-1), "standard_error must not be below 0; found -1"),
+        (compared(seeds=3), "seeds must be a list of numbers; found the int 3"),
+        (compared(seeds=[1, "x"]), FINITE.format("a seed's value", "the string 'x'")),
+        (compared(better=3), "better must be higher, lower or closest; found the int 3"),
+        ({**compared(), "settings": None}, "settings must be an object; found null"),
+        ({**compared(), "settings": {"views": 3}}, "views of its settings must be a list of names"),
+        (
+            {**compared(), "settings": {"metrics_shown": [None]}},
+            "metrics_shown of its settings must be a list of names; found a list of 1 item",
+        ),
+        ({**compared(), "settings": {"estimator": []}}, "estimator of its settings must be a name"),
+        (
+            {"systems": [{"name": "a", "scores": {"mauve": None}}]},
+            "the score 'mauve' of 'a' must be an object with a value",
+        ),
+        ({"systems": [{"name": "a", "scores": None}]}, "found 'a' with scores null"),
+        ({"systems": [None]}, "found null"),
+    ],
+)
+def test_scores_that_cannot_be_are_named(scores, message, tmp_path):
+    path = tmp_path / "scores.json"
+    path.write_text(json.dumps(scores))
+    with pytest.raises(InputError) as caught:
+        calipers.rank(path, truth=[{"system": "a", "truth": 1}, {"system": "b", "truth": 2}])
+    assert str(caught.value).startswith(f"{path}: ")
+    assert message in str(caught.value)

@@ -95,7 +95,7 @@ def _open_arrow(file: Path, source: Source) -> Any:
         _ = reader.schema.names
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise source.error(
-            f"cannot read its file {shortened(file.name)}: {first_line(error)}"
+            f"cannot read its file {shortened(file.name)}: {shortened(first_line(error), 200)}"
         ) from error
     return reader
 

@@ -106,6 +106,11 @@ class Entry:
         """How many bytes it takes in the file."""
         return self.last - self.first
 
+    @property
+    def floats(self) -> bool:
+        """Whether it holds floating-point numbers, whose precision may be chosen when loading."""
+        return self.dtype.startswith(("F", "BF"))
+
 
 def read_entries(content: bytes) -> dict[str, Any]:
     """Read the header's entries by the names of their tensors; each still has to be looked at.

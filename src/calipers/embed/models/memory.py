@@ -70,8 +70,7 @@ def loaded_size(path: Path, dtype: str) -> int:
 
 
 def _in_memory(tensor: Entry, dtype: str) -> int:
-    floats = tensor.dtype.startswith(("F", "BF"))  # their precision may be chosen
-    kept = not floats or (tensor.dtype == "BF16" and dtype == "bfloat16")
+    kept = not tensor.floats or (tensor.dtype == "BF16" and dtype == "bfloat16")
     return tensor.size if kept else tensor.numbers * _WIDTH
 
 
