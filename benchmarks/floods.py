@@ -15,6 +15,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 import zipfile
 from pathlib import Path
@@ -66,7 +67,8 @@ def told(name: str, path: Path, command: list[str], options: list[str]) -> None:
     peak, _, said = ran.stdout.partition("\n")
     size = path.stat().st_size / 1e6
     print(f"{name} ({size:,.0f} MB on disk): {seconds:.1f} s, peak {int(peak) / 1e6:,.0f} MB")
-    print(f"  {said.strip().replace(str(path), path.name)}")
+    words = said.strip().replace(str(path), path.name)
+    print(textwrap.indent(textwrap.fill(words, 98, break_on_hyphens=False), "  "))
 
 
 def main() -> None:
