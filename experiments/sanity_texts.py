@@ -21,6 +21,8 @@ from sanity_metrics import COPYING, DIVERSITY, FIDELITY, NOVELTY
 from sanity_rules import falls, follows, near, never_rises, stays
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+FEW = 0.1
+"""How far a share may move that rests on 20 texts: its standard deviation is 0.06 for one draw."""
 
 
 @dataclass(frozen=True)
@@ -65,15 +67,15 @@ def text_checks(texts: Texts) -> tuple[Check, ...]:
             texts.case("repeats"),
             views,
             ("1,000", "300", "100", "50", "20"),
-            each((f"{good}, if they repeat", stays()), (less, falls(0.2))),
+            each((f"{good}, if they repeat", stays(FEW)), (less, falls(0.2))),
         ),
         Check(
             "near-repeat",
             f"1,000 held-out news items, a share of them near copies of {SOURCES} others",
             texts.case("near repeats"),
-            views,
+            views[:1],  # words that are doubled or swapped cost form
             percent,
-            each((f"{good}, if they nearly repeat", stays()), (less, falls(0.2))),
+            each((f"{good}, if they nearly repeat", stays(FEW)), (less, falls(0.2))),
         ),
         Check(
             "near-copy",
