@@ -43,6 +43,7 @@ def test_defaults_reach_compare(calipers, calls):
         "floor": None,
         "advice": False,
         "paired": None,
+        "margin": None,
         "match_length": None,
         "cache_dir": None,
         "cache": True,

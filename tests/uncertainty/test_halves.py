@@ -58,7 +58,11 @@ def test_differences_of_supports_by_measuring_every_half(pair):
         assert np.ptp(found[choice.name]) > 0
 
 
-@pytest.mark.parametrize(("buckets", "left"), [("auto", 6), ("cube-root", 4), (9, 9)])
+# Of 60 cells some hold no row of a half; half of the rows are fewer than 125 cells, of which two
+# at most are joined
+@pytest.mark.parametrize(
+    ("buckets", "left"), [("auto", 6), ("cube-root", 4), (9, 9), (60, 60), (125, 63)]
+)
 def test_differences_over_joined_cells_recounted(buckets, left):
     pair = made(buckets=buckets, restarts=2)
     found = half_differences(pair, CELLS)
@@ -66,7 +70,7 @@ def test_differences_over_joined_cells_recounted(buckets, left):
     groups = joined_cells(whole.centres, left)
     assert groups.max() + 1 == left
     reference, generated = (groups[labels] for labels in whole.labels)
-    values = {name: np.empty((COUNT, 2)) for name in ("mauve", "mauve_star")}
+    values, empty = {name: np.empty((COUNT, 2)) for name in ("mauve", "mauve_star")}, 0
     for halving in range(COUNT):
         for which in (0, 1):
             counts = [
@@ -74,10 +78,12 @@ def test_differences_over_joined_cells_recounted(buckets, left):
                 for labels, blocks in zip((reference, generated), pair.blocks, strict=True)
             ]
             held = sum(counts) > 0
+            empty += (~held).sum()
             run = Histograms(counts[0][held], counts[1][held])
             scores = mauve_scores(replace(whole, runs=(run,), inertias=(0.0,)), pins={})
             values["mauve"][halving, which] = scores.mauve.value
             values["mauve_star"][halving, which] = scores.mauve_star.value
+    assert (empty > 0) == (left >= 60)
     for name, table in values.items():
         wanted = (table[:, 0] - table[:, 1]) / 2 / np.sqrt(COUNT)
         np.testing.assert_allclose(found[name], wanted, rtol=1e-9, atol=1e-12)
