@@ -12,10 +12,11 @@ from calipers.errors import InputError
 from calipers.samples import opening
 from calipers.samples.fields import NAME_IT
 from calipers.samples.sample_set import SampleSet
-from calipers.samples.source import Source
+from calipers.samples.source import LabelKind, Source
 from calipers.samples.wording import names
 
 _NPY, _NPZ = b"\x93NUMPY", b"PK"
+Labels = dict[LabelKind, NDArray[Any]]
 
 
 def read_numpy(path: Path, source: Source) -> SampleSet:
@@ -24,7 +25,7 @@ def read_numpy(path: Path, source: Source) -> SampleSet:
     One with two axes holds embeddings, one with three or four images.
     """
     try:
-        array, groups = _load(path, source)
+        array, labels = _load(path, source)
     except InputError:
         raise
     except Exception as error:
@@ -33,7 +34,11 @@ def read_numpy(path: Path, source: Source) -> SampleSet:
             raise _pickled(source) from error
         raise source.error(f"is no readable NumPy file: {error}") from error
     samples = from_array(array, source.name, source.path)
-    return samples if groups is None else samples.with_groups(groups.tolist())
+    if "group" in labels:
+        samples = samples.with_groups(labels["group"].tolist())
+    if "cluster" in labels:
+        samples = samples.with_clusters(labels["cluster"].tolist())
+    return samples
 
 
 def from_array(array: Any, name: str, source: str) -> SampleSet:
@@ -56,8 +61,8 @@ def pick(found: list[str], source: Source) -> str:
     return source.field
 
 
-def _load(path: Path, source: Source) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """Read the embeddings, and their groups where there are any."""
+def _load(path: Path, source: Source) -> tuple[NDArray[Any], Labels]:
+    """Read the embeddings, and their labels where there are any."""
     with opening.open_seekable(path) as stream:
         start = stream.read(len(_NPY))
         stream.seek(0)
@@ -67,22 +72,23 @@ def _load(path: Path, source: Source) -> tuple[NDArray[Any], NDArray[Any] | None
         if start != _NPY:
             raise source.error("is no NumPy file of plain numbers (pickled data are refused)")
         if opening.is_gzipped(path):
-            return _array(np.load(stream, allow_pickle=False)), None
-    return _array(np.load(path, mmap_mode="r", allow_pickle=False)), None
+            return _array(np.load(stream, allow_pickle=False)), {}
+    return _array(np.load(path, mmap_mode="r", allow_pickle=False)), {}
 
 
-def _from_archive(arrays: Any, source: Source) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    group = source.group
-    if group is not None and source.group_needed and group not in arrays.files:
-        raise source.error(
-            f"holds no array {group!r} of groups; the arrays are {names(arrays.files)}"
-        )
+def _from_archive(arrays: Any, source: Source) -> tuple[NDArray[Any], Labels]:
+    for wanted in source.labels:
+        if wanted.needed and wanted.path not in arrays.files:
+            raise source.error(
+                f"holds no array {wanted.path!r} of {wanted.kind}s; "
+                f"the arrays are {names(arrays.files)}"
+            )
+    asked = {wanted.path for wanted in source.labels}
     vectors = _member(
-        arrays, pick([name for name in arrays.files if name != group], source), source
+        arrays, pick([name for name in arrays.files if name not in asked], source), source
     )
-    if group is None or group not in arrays.files:
-        return vectors, None
-    return vectors, _member(arrays, group, source)
+    there = [wanted for wanted in source.labels if wanted.path in arrays.files]
+    return vectors, {wanted.kind: _member(arrays, wanted.path, source) for wanted in there}
 
 
 def _member(arrays: Any, name: str, source: Source) -> NDArray[Any]:
