@@ -219,6 +219,13 @@ def test_prompts_that_repeat_are_told_where_no_cluster_was_given(rng):
     assert not repeats(compare(many, {"a": many}, metrics="precision", level=None))
 
 
+def test_an_empty_prompt_is_none(rng):
+    bare, known = prompted(rng, 120, [""] * 120), prompted(rng, 120, list("abc") * 40)
+    found = compare(known, {"a": bare}, metrics="precision", cluster="prompt")
+    assert any(each.startswith("no field 'prompt' in a:") for each in found.warnings)
+    assert not repeats(compare(bare, {"a": bare}, metrics="precision"))
+
+
 @pytest.mark.parametrize("of", [lambda row: "one for all", str, lambda row: str(max(row, 4))])
 def test_other_prompts_are_not(rng, of):
     samples = prompted(rng, 120, [of(row) for row in range(120)])

@@ -104,15 +104,24 @@ def test_all_rows_have_the_same_chance():
     assert counts.max() < 140
 
 
-def outside(score, *, n, m, one_set=False, worlds=400, shift=0.0):
-    """Share of worlds in which a system of the reference's law (but for a shift) is outside."""
+def outside(score, *, n, m, one_set=False, worlds=400, shift=0.0, each=1, known=True):
+    """Share of worlds in which a system of the reference's law (but for a shift) is outside.
+
+    So many rows in turn are the same; whether that is `known` as their cluster.
+    """
     rng, found = np.random.default_rng(7), 0
-    size = floor_size(n, m)
+    names = [np.arange(rows) // each + start for rows, start in ((n, 0), (m, n))]
+    clusters = in_clusters(*names) if each > 1 and known else None
+    size = floor_size(n, m, clusters and clusters[0])
     for world in range(worlds):
-        left, right = rng.standard_normal((n, 2)), rng.standard_normal((m, 2)) + shift
+        left, right = (
+            np.repeat(rng.standard_normal((-(-rows // each), 2)), each, axis=0)[:rows]
+            for rows in (n, m)
+        )
+        right = right + shift
         halves, beside = [], []
         for split in range(10):
-            rows = split_rows(n, m, size=size, seed=world, split=split)
+            rows = split_rows(n, m, size=size, seed=world, split=split, clusters=clusters)
             halves.append(score(left[rows.first], left[rows.second]))
             beside.append(score(left[rows.first], right[rows.generated]))
         scores = np.array(halves), np.array(beside)
@@ -128,6 +137,12 @@ def linear(reference, generated):
 @pytest.mark.parametrize(("n", "m"), [(60, 60), (60, 30), (60, 45), (90, 30), (60, 200)])
 def test_an_equal_system_is_outside_in_one_run_of_twenty(n, m):
     assert 0 < outside(linear, n=n, m=m) < 0.08
+
+
+@pytest.mark.parametrize("m", [300, 200])
+def test_so_is_one_of_clusters_that_are_known(m):
+    assert 0 < outside(linear, n=300, m=m, each=5) < 0.08
+    assert outside(linear, n=300, m=m, each=5, known=False) > 0.2
 
 
 @pytest.mark.parametrize("m", [60, 30])

@@ -54,7 +54,7 @@ EXAMPLES = examples(
             "calipers compare -r human.jsonl model.jsonl --group topic",
         ),
         (
-            "Several continuations of one prompt, which are not as many independent samples:",
+            "Several continuations of one prompt, which are not independent samples:",
             "calipers compare -r human.jsonl model.jsonl --cluster prompt",
         ),
         (

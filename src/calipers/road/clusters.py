@@ -22,6 +22,8 @@ from calipers.estimate.blocks import (
 from calipers.samples import SampleSet
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from calipers.road.intake import Intake
 
 Both = tuple[Clusters, Clusters]
@@ -69,7 +71,7 @@ def clusters_of(sets: Sequence[SampleSet], cluster: str | None) -> tuple[Cluster
         )
     return cluster_sets(
         [
-            len(samples) if column is None else column
+            len(samples) if column is None else column.to_pylist()
             for samples, column in zip(sets, columns, strict=True)
         ]
     )
@@ -122,9 +124,9 @@ def _not_given(intake: Intake) -> Iterator[str]:
     found = []
     for name, samples in _sets(intake):
         labels = _labels(samples, PROMPT)
-        several = set() if labels is None else set(labels)
-        if labels is not None and 1 < len(several) < (1 - REPEATED) * len(labels):
-            found.append(f"{len(labels):,} samples of {len(several):,} in {name}")
+        several = 0 if labels is None else len(labels.unique())
+        if 1 < several < (1 - REPEATED) * len(samples):
+            found.append(f"{len(samples):,} samples of {several:,} in {name}")
     if found:
         yield (
             f"several samples answer one prompt ({_listed(found)}) and are not independent: "
@@ -133,12 +135,12 @@ def _not_given(intake: Intake) -> Iterator[str]:
         )
 
 
-def _labels(samples: SampleSet, cluster: str) -> list[str] | None:
-    """The cluster of every sample; prompts are known by themselves."""
-    column = samples.clusters
-    if column is None and cluster == PROMPT:
-        column = samples.prompts
-    return None if column is None else column.to_pylist()
+def _labels(samples: SampleSet, cluster: str) -> pa.ChunkedArray | None:
+    """The cluster of every sample; prompts are known by themselves, and an empty one is none."""
+    if samples.clusters is not None or cluster != PROMPT or samples.prompts is None:
+        return samples.clusters
+    blank = any(not prompt.strip() for prompt in samples.prompts.unique().to_pylist())
+    return None if blank else samples.prompts
 
 
 def _known(intake: Intake) -> Iterable[tuple[str, SampleSet, Clusters]]:
