@@ -50,7 +50,7 @@ def sides():
     return drawn(0, name="human"), {"a": drawn(1, shift=0.3, name="a"), "b": drawn(2, name="b")}
 
 
-def test_intervals_grow_and_scores_stay(sides):
+def test_intervals_grow_and_scores_stay(sides, tmp_path):
     by_row, by_cluster = compare(*sides), compare(*sides, cluster="prompt")
     assert values(by_row) == values(by_cluster)
     for system in by_cluster:
@@ -62,12 +62,18 @@ def test_intervals_grow_and_scores_stay(sides):
     assert [s[key].signature for s in by_row for key in s.scores] == [
         s[key].signature for s in by_cluster for key in s.scores
     ]
-    assert any(
-        note.startswith(
-            "samples of one 'prompt' count as drawn together: 50 of 300 samples in the "
-        )
-        for note in by_cluster.warnings
+    assert [each.summary.clusters for each in by_cluster] == [50, 50]
+    assert by_cluster.reference.clusters == 50
+    assert by_row.reference.clusters is None
+    by_cluster.save(tmp_path / "run.zip")
+    kept = calipers.Comparison.load(tmp_path / "run.zip")
+    assert kept.reference.clusters == 50
+    told = (
+        "clusters by 'prompt' (--cluster), which count as drawn together: 50 of 300 samples in the "
+        "reference, 50 of 300 samples in a, 50 of 300 samples in b; tests against the reference"
     )
+    assert told in " ".join(str(kept).split())
+    assert "(--cluster)" not in str(by_row)
 
 
 def test_sets_without_the_field_have_a_cluster_for_each_row(sides):
@@ -215,7 +221,7 @@ def test_prompts_that_repeat_are_told_where_no_cluster_was_given(rng):
     assert '--cluster prompt (cluster="prompt")' in told
     taken = compare(many, {"a": many}, metrics="precision", cluster="prompt")
     assert not repeats(taken)
-    assert any("30 of 120 samples in the reference" in each for each in taken.warnings)
+    assert taken.reference.clusters == 30
     assert not repeats(compare(many, {"a": many}, metrics="precision", level=None))
 
 

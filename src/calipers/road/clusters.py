@@ -83,14 +83,6 @@ def cluster_warnings(intake: Intake) -> Iterator[str]:
         yield from _not_given(intake)
         return
     known = list(_known(intake))
-    counts = [
-        f"{len(clusters.sizes):,} of {len(clusters):,} samples in {name}"
-        for name, _, clusters in known
-    ]
-    yield (
-        f"samples of one {intake.cluster!r} count as drawn together: {_listed(counts)} clusters; "
-        "tests against the reference take one sample of each"
-    )
     lacking = [name for name, samples, _ in known if _labels(samples, intake.cluster) is None]
     if lacking:
         yield (

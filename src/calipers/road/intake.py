@@ -180,6 +180,7 @@ def summarise(cuts: Sequence[Cut], *, name: str, notes: tuple[str, ...] = ()) ->
         content_hash=hashes[0] if len(hashes) == 1 else "+".join(h[:16] for h in hashes),
         warnings=tuple(note for samples in sets for note in samples.notes) + notes,
         groups=group_sizes(sets),
+        clusters=None if cuts[0].clusters is None else len(cuts[0].clusters.sizes),
     )
 
 
