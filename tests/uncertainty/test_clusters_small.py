@@ -10,7 +10,7 @@ from calipers.estimate.blocks import cluster_sets
 from calipers.metrics.catalogue import choose, find, needs_of
 from calipers.metrics.pair import Pair, Settings
 from calipers.uncertainty.intervals import confidence_interval
-from calipers.uncertainty.replicates import spreads
+from calipers.uncertainty.replicates import by_part, spreads
 
 SCORES = ("precision", "mauve_star", "frechet_distance")
 N, D, EACH, SHARE, WORLDS, FRESH, ENOUGH = 400, 8, 10, 0.5, 60, 80, 0.88
@@ -76,3 +76,20 @@ def test_of_frechet_they_miss_it_in_one_world_of_four(by_rows, expected):
 
 def test_scores_do_not_change(by_rows, by_clusters):
     assert [values for values, _ in by_rows] == [values for values, _ in by_clusters]
+
+
+def test_smaller_sets_hold_whole_clusters(monkeypatch):
+    pair, parts, part = Pair(*drawn(0), Settings(threads=1), clusters=CLUSTERS), [], Pair.part
+
+    def seen(self, *masks_and_more):
+        parts.append(masks_and_more[:2])
+        return part(self, *masks_and_more)
+
+    monkeypatch.setattr(Pair, "part", seen)
+    assert by_part(pair, choose(["realism"], ("rows",)))
+    assert len(parts) == 5
+    for masks in parts:
+        for mask in masks:
+            held = mask.reshape(-1, EACH).sum(axis=1)
+            assert set(held.tolist()) == {0, EACH}
+            assert np.count_nonzero(held) == N // EACH // 5
