@@ -22,6 +22,7 @@ from calipers.uncertainty.spread import Spread
 SHOWN = ("precision", "recall", "coverage", "mauve_star")
 ALPHA = 0.05
 SECOND = "second."
+DRAWS = 1_999
 Measured = tuple[dict[str, float], dict[str, Spread]]
 
 
@@ -65,7 +66,7 @@ def compared(found: Sequence[Measured], *, paired: bool) -> Record:
     """Every pair of systems by every score that both have, all of them tested together."""
     values, moved = zip(*found, strict=True)
     prompts = [0] * len(found) if paired else None
-    tests = differences(values, moved, prompts=prompts, level=1 - ALPHA)
+    tests = differences(values, moved, prompts=prompts, level=1 - ALPHA, draws=DRAWS)
     record: Record = {name: {key: [] for key in values[0]} for name in COLUMNS}
     for test in tests:
         ends = [

@@ -46,6 +46,8 @@ from preprocessing_texts import News, news_by_view, stories_by_view
 Rows = np.ndarray
 Values = dict[str, float]
 PCA = 0.9
+SHARES = (0.0, 0.2)
+"""Of worse texts, where tests are tried."""
 QUALITY = ("precision", "density", "clipped_density", "cover_precision")
 DIVERSITY = ("recall", "coverage", "clipped_coverage", "cover_recall", "probabilistic_recall")
 DIVERSITY += ("sphere_recall",)
@@ -136,13 +138,15 @@ def run_case(case: Case, ways: Sequence[str], seeds: int) -> dict[str, dict[str,
     return found
 
 
-def case_table(case: Case, found: dict[str, dict[str, Rows]]) -> list[str]:
+def case_table(
+    case: Case, found: dict[str, dict[str, Rows]], shown: Sequence[str] | None = None
+) -> list[str]:
     """Means over the draws, and the largest standard deviation over them, for every way."""
     lines = [f"### {case.name}", "", f"{case.tells}:", ""]
     lines += ["| score | projection | " + " | ".join(case.points) + " | sd |"]
     lines += ["| --- | --- |" + " ---: |" * (len(case.points) + 1)]
     names = dict.fromkeys(name for scores in found.values() for name in scores)
-    for name in names:
+    for name in names if shown is None else [each for each in names if each in shown]:
         for way, scores in found.items():
             values = scores[name]
             form = "{:.0f}" if name == "axes" else "{:.3f}"
@@ -195,7 +199,7 @@ def intervals(news: News, ways: Sequence[str], seeds: int) -> dict[str, dict[str
 def rejections(news: News, ways: Sequence[str], worlds: int) -> dict[str, list[str]]:
     """Share of worlds in which two systems are called different at the level 0.05.
 
-    The systems are held-out items, as good as each other, or a fifth of the second from the chain.
+    The systems are held-out items, as good as each other, or a share of the second from the chain.
     """
     hits: dict[tuple[str, float, str], list[bool]] = {}
     n = PAIR_N
@@ -205,7 +209,9 @@ def rejections(news: News, ways: Sequence[str], worlds: int) -> dict[str, list[s
         order, chain = rng.permutation(news.system), rng.permutation(news.chain)
         reference = news.items[rng.permutation(news.reference)[:n]]
         systems = {0.0: news.items[order[n : 2 * n]]}
-        systems[0.2] = np.concatenate([chain[: n // 5], systems[0.0][n // 5 :]])
+        for share in SHARES[1:]:
+            count = round(share * n)
+            systems[share] = np.concatenate([chain[:count], systems[0.0][count:]])
         for way in ways:
             scorer, found = Scorer(way, TESTED), {}
             for share, rows in {None: news.items[order[:n]], **systems}.items():
@@ -226,7 +232,7 @@ def rejections(news: News, ways: Sequence[str], worlds: int) -> dict[str, list[s
     return {
         f"{WORDS[way]} | {share:.0%}": [f"{np.mean(hits[way, share, name]):.2f}" for name in TESTED]
         for way in ways
-        for share in (0.0, 0.2)
+        for share in SHARES
     }
 
 
@@ -268,21 +274,20 @@ def correlations(found: dict[str, dict[str, Rows]]) -> list[str]:
     return [*lines, ""]
 
 
-def verdicts(
-    all_found: Iterable[tuple[str, Case, dict[str, dict[str, Rows]]]], way: str
+def diversity_table(
+    every: Iterable[tuple[str, Case, dict[str, dict[str, Rows]]]], way: str
 ) -> list[str]:
-    """What each score of diversity does in every case, from the first point to the last."""
+    """Every score of diversity along every case: means, and the largest standard deviation."""
     rows: dict[str, list[str]] = {}
     heads = []
-    for view, case, found in all_found:
-        heads.append(f"{case.name}, {view}")
+    for view, case, found in every:
+        heads.append(f"{view}, {case.name}: {', '.join(case.points)}")
         for name in (*DIVERSITY, *CAPPED):
-            mean, sd = found[way][name].mean(axis=0), found[way][name].std(axis=0).max()
-            rise = max(float(np.max(mean - np.minimum.accumulate(mean))), 0.0)
+            means = " ".join(f"{mean:.3f}" for mean in found[way][name].mean(axis=0))
             rows.setdefault(name, []).append(
-                f"{mean[-1] - mean[0]:+.2f}" + (f" (rises {rise:.2f})" if rise > 2 * sd else "")
+                f"{means} (± {found[way][name].std(axis=0).max():.3f})"
             )
-    lines = [f"| {WORDS[way]} | " + " | ".join(heads) + " |", "| --- |" + " ---: |" * len(heads)]
+    lines = [f"| {WORDS[way]} | " + " | ".join(heads) + " |", "| --- |" + " --- |" * len(heads)]
     return [
         *lines,
         *(f"| {name} | " + " | ".join(cells) + " |" for name, cells in rows.items()),
@@ -319,7 +324,7 @@ def main() -> None:
                     found = run_case(case, ways, options.seeds)
                     kept.append((view, case, found))
                     plain[f"{view}, {case.name}"] = as_plain(found)
-                    say("\n".join(case_table(case, found)))
+                    say("\n".join(case_table(case, found, options.score)))
                 if case.name == "drop topics" and "missing" in options.section:
                     part = missing_topic(news[view], case, ways, options.seeds)
                     plain[f"{view}, missing topic"] = part
@@ -335,7 +340,8 @@ def main() -> None:
             if "paper" in options.section:
                 found = run_case(paper(news[view]), ways, options.seeds)
                 plain[f"{view}, paper"] = as_plain(found)
-                say("\n".join(case_table(paper(news[view]), found) + correlations(found)))
+                table = case_table(paper(news[view]), found, options.score)
+                say("\n".join(table + correlations(found)))
             if "tests" in options.section:
                 rates = rejections(news[view], ways, options.worlds)
                 plain[f"{view}, tests"] = rates
@@ -361,7 +367,7 @@ def main() -> None:
                     say(f"| {WORDS[way]} | {cells} |")
                 say("")
         for way in ways if kept else ():
-            say("\n".join(verdicts(kept, way)))
+            say("\n".join(diversity_table(kept, way)))
     if options.json:
         print(json.dumps(plain, indent=1))
 
@@ -377,6 +383,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--section", action="append", help=told)
     parser.add_argument("--view", action="append", choices=("meaning", "form"))
     parser.add_argument("--way", action="append", choices=tuple(WORDS), help="of projecting")
+    parser.add_argument("--score", action="append", help="show this one in the tables of cases")
     parser.add_argument("--seeds", type=int, default=5, help="draws of every case (default 5)")
     parser.add_argument("--worlds", type=int, default=100, help="of the tests (default 100)")
     parser.add_argument("--threads", type=int, default=2, help="threads (default 2)")

@@ -2,10 +2,14 @@
 
     python experiments/sanity.py
     python experiments/sanity.py --only drop --only invent --verbose
+    python experiments/sanity.py --texts --seeds 3
 
 The sanity checks of "All current generative fidelity and diversity metrics are flawed" (Räisä et
 al., ICML 2025, arXiv 2505.22450), as far as they can be made on synthetic data, for every support
 metric of the library with its own defaults. Seeds are fixed, verdicts are on means over the draws.
+
+With ``--texts`` on real embeddings instead: AG News and WritingPrompts, in the folder that the
+environment variable CALIPERS_DATA names, by default ``../shared/data`` beside the checkout.
 """
 
 from __future__ import annotations
@@ -20,10 +24,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ag_news import DATA
 from sanity_checks import CHECKS
 from sanity_demands import Check
 from sanity_metrics import DIVERSITY, FIDELITY, KINDS, all_scores
 from sanity_rules import Curves
+from sanity_texts import Texts, text_checks
 
 TABLES = {
     "Fidelity: do generated samples lie in the reference's support?": (FIDELITY,),
@@ -55,15 +61,18 @@ class Result:
         return ("pass" if holds else "FAIL") + ("" if firm else "?")
 
 
-def run(check: Check, *, n: int, seeds: Sequence[int], threads: int | None) -> Result:
+def run(
+    check: Check, *, n: int, seeds: Sequence[int], threads: int | None, number: int | None = None
+) -> Result:
     """Draw all pairs of a check, once for each seed, and score them."""
+    number = CHECKS.index(check) if number is None else number
     shape = len(seeds), len(check.settings), len(check.points)
     values = {metric: np.zeros(shape) for metric in KINDS}
     for place in np.ndindex(shape):
         seed, setting, point = (
             of[i] for of, i in zip((seeds, check.settings, check.points), place, strict=True)
         )
-        rng = np.random.default_rng([seed, CHECKS.index(check)])
+        rng = np.random.default_rng([seed, number])
         found = all_scores(*check.draw(setting, point, rng, n), threads=threads)
         for metric, value in found.items():
             values[metric][place] = value
@@ -145,16 +154,24 @@ def main() -> None:
     seeds = range(options.seed, options.seed + options.seeds)
     start = time.perf_counter()
     results = []
-    for check in CHECKS:
+    if options.texts and not (DATA / "ag_news" / "test.csv").is_file():
+        sys.exit(f"there is no ag_news/test.csv in {DATA}; set CALIPERS_DATA to its folder")
+    checks = text_checks(Texts.read(DATA, options.projection)) if options.texts else CHECKS
+    for number, check in enumerate(checks):
         if options.only is None or check.name in options.only:
             print(f"{time.perf_counter() - start:6.1f} s  {check.name}", file=sys.stderr)
-            results.append(run(check, n=options.n, seeds=seeds, threads=options.threads))
+            chosen = {"n": options.n, "seeds": seeds, "threads": options.threads}
+            results.append(run(check, **chosen, number=number))
     if options.json:
         print(json.dumps(as_json(results), indent=1))
         return
     if options.verbose:
         print("\n".join(line for result in results for line in details(result)))
-    print(f"n = m = {options.n:,} unless the check says otherwise; means over {len(seeds)} draws;")
+    if options.texts:
+        print(f"real texts, projection {options.projection}; means over {len(seeds)} draws;")
+    else:
+        print(f"n = m = {options.n:,} unless the check says otherwise;", end=" ")
+        print(f"means over {len(seeds)} draws;")
     print("a verdict with ? changes when one of the draws is left out\n")
     for title, kinds in TABLES.items():
         chosen = [metric for metric, kind in KINDS.items() if kind in kinds]
@@ -163,9 +180,13 @@ def main() -> None:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    names = [check.name for check in CHECKS]
+    names = list(dict.fromkeys(check.name for check in (*CHECKS, *text_checks(Texts()))))
     only = "run this check alone, may be repeated: " + ", ".join(names)
     parser.add_argument("--only", action="append", choices=names, metavar="CHECK", help=only)
+    parser.add_argument("--texts", action="store_true", help="check real embeddings instead")
+    parser.add_argument(
+        "--projection", choices=("none", "union"), default="none", help="with --texts"
+    )
     parser.add_argument("--json", action="store_true", help="print values and verdicts as JSON")
     parser.add_argument("--verbose", action="store_true", help="print what the verdicts rest on")
     parser.add_argument(

@@ -58,6 +58,14 @@ def falls(by: float = 0.2, *, half: float | None = None, noise: float = NEAR) ->
     return Rule(f"falls by at least {by:g}{already}, no step up above {noise:g}", holds)
 
 
+def never_rises(most: float = 0.02) -> Rule:
+    """The curve may fall or stay, and nowhere lies above its start."""
+    return Rule(
+        f"never more than {most:g} above its start",
+        lambda each: bool((each <= each[:, :1] + most).all()),
+    )
+
+
 def holds_up() -> Rule:
     """The curve may rise to 1, but neither fall nor pass it."""
     return Rule(

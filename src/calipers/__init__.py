@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from calipers.estimate import LikelihoodRatios as LikelihoodRatios
     from calipers.estimate import Neighbourhoods as Neighbourhoods
     from calipers.estimate import neighbourhoods as neighbourhoods
+    from calipers.memory import memory_limit as memory_limit
     from calipers.road import compare as compare
     from calipers.road import sweep as sweep
     from calipers.road.agree_run import agree as agree
@@ -82,6 +83,7 @@ _HOMES = {
     "f_divergence": "calipers.curves",
     "load_embedder": "calipers.embed",
     "measure_texts": "calipers.road.text_run",
+    "memory_limit": "calipers.memory",
     "neighbourhoods": "calipers.estimate",
     "overlap": "calipers.road.overlap_run",
     "precision_recall_curve": "calipers.curves",

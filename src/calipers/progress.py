@@ -23,4 +23,15 @@ class Silent:
     @contextmanager
     def task(self, description: str, total: int | None) -> Iterator[Advance]:
         """Open a task that nobody sees."""
-        yield lambda steps: None
+        with noted(description):
+            yield lambda steps: None
+
+
+@contextmanager
+def noted(description: str) -> Iterator[None]:
+    """Have an error for want of memory say during which task it came; the innermost comes first."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:  # packages such as torch raise the latter
+        error.add_note(description)
+        raise

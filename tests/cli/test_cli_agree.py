@@ -70,12 +70,26 @@ def test_json_to_a_file_and_alone_on_standard_output(calipers, files):
 
 
 def test_options_reach_the_library(calipers, files):
-    options = ("--k", "2", "--ties", "open", "--distance", "cosine", "--seed", "3", "--c", "2")
+    options = (
+        "--k",
+        "2",
+        "--ties",
+        "open",
+        "--distance",
+        "cosine",
+        "--seed",
+        "3",
+        "--projection",
+        "union",
+        "--c",
+        "2",
+    )
     more = ("--buckets", "7", "--max-samples", "40", "--metrics", "recall,mauve:chi2", "--shared")
     result = calipers(*files, *options, *more, "--max-length", "9", "--json", "-")
     assert result.exit_code == 0, result.output
     data = json.loads(result.stdout)
     expected = {"k": 2, "ties": "open", "distance": "cosine", "seed": 3, "max_samples": 40}
+    expected["projection"] = "union"
     assert expected.items() <= data["settings"].items()
     assert {"c": 2.0, "buckets": 7, "shared": True}.items() <= data["settings"].items()
     assert list(data["metrics"]) == ["recall", "mauve:chi2"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,9 +24,12 @@ JOB = ("compare", "--reference", "human.jsonl", "a.jsonl")
         (["--max-samples", "1"], "--max-samples must be a whole number of at least 2; found '1'"),
         (["--batch-size", "0"], "--batch-size must be a whole number of at least 1; found '0'"),
         (["--threads", "0"], "--threads must be a whole number of at least 1; found '0'"),
+        (["--max-memory", "0"], "--max-memory must be a size above 0, such as 8GB"),
+        (["--max-memory", "much"], "8,000,000,000 bytes), 500MB or 8GiB"),
         (["--ties", "ajar"], "--ties must be closed or open; found 'ajar'"),
         (["--dtype", "int8"], "--dtype must be float32 or auto; found 'int8'"),
         (["--distance", "l1"], "--distance must be euclidean or cosine; found 'l1'"),
+        (["--projection", "pca"], "--projection must be none or union; found 'pca'"),
         (["--group", " "], "--group must name a field; found ' '"),
         (["--cluster", " "], "--cluster must name a field; found ' '"),
         (["--train", "-", "-"], "standard input (-) can be read once only"),
@@ -105,3 +110,90 @@ def test_a_pipe_may_take_the_json(calipers, calls):
     assert calipers(*JOB, "--json", "pipe").exit_code == 0
     assert os.read(reading, 10**6).startswith(b'{\n  "calipers"')
     os.close(reading)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("compare", "-r", "a.txt", "b.txt"),
+        ("sweep", "-r", "a.txt", "--over", "k", "b.txt"),
+        ("overlap", "a.txt", "b.txt"),
+        ("agree", "-r", "a.txt", "--embedders", "tfidf,pixels", "b.txt"),
+        ("probe", "a.txt"),
+        ("text", "a.txt"),
+        ("embed", "a.txt", "-o", "a.npy"),
+        ("rank", "a.csv", "--truth", "b.csv"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_every_command_that_reads_samples_keeps_to_the_limit(calipers, command):
+    for name in ("a.txt", "b.txt"):
+        Path(name).write_text("a line of text\n" * 500)
+    for name in ("a.csv", "b.csv"):
+        Path(name).write_text("system,metric,mean\n" + "a,b,0.5\n" * 500)
+    result = calipers(*command, "--max-memory", "10kB")
+    assert result.exit_code == 2
+    assert "10.0 kB" in result.stderr
+    assert "as --max-memory says" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["show", "report", "plot"])
+def test_every_command_that_reads_a_zip_has_the_limit(calipers, command):
+    assert "--max-memory SIZE" in calipers(command, "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (MemoryError("Unable to allocate 7.00 GiB for an array"), "Unable to allocate 7.00 GiB"),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes"), "9 bytes"),
+        (MemoryError(), "there is not enough memory in the task 'Scoring'; give fewer samples"),
+    ],
+)
+@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
+def test_too_little_memory_names_the_task_and_the_size(calipers, calls, error, told, quiet):
+    def run_out():
+        with calls.compare[0]["progress"].task("Scoring", 3):
+            raise error
+
+    calls.act = run_out
+    result = calipers(*JOB, *quiet)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("calipers: there is not enough memory in the task 'Scoring'")
+    assert told in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_other_errors_keep_their_traceback(calipers, calls):
+    def fail():
+        raise RuntimeError("a fault")
+
+    calls.act = fail
+    assert isinstance(calipers(*JOB).exception, RuntimeError)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("compare", "--reference", "a.pipe", "b.jsonl"),
+        ("rank", "a.pipe", "--truth", "b.csv"),
+        ("show", "a.pipe"),
+        ("report", "a.pipe"),
+        ("plot", "plane", "a.pipe", "--output", "o.png"),
+        ("text", "a.pipe"),
+        ("probe", "a.pipe"),
+    ],
+    ids=" ".join,
+)
+def test_a_pipe_in_the_place_of_a_file_ends_the_command(arguments, tmp_path):
+    os.mkfifo(tmp_path / "a.pipe")
+    result = subprocess.run(
+        [sys.executable, "-m", "calipers", *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert result.returncode == 2
+    assert result.stderr.startswith("calipers: a.pipe: must be a regular file or a folder, but it")

@@ -26,6 +26,9 @@ JOB = ("compare", "--reference", "human.jsonl", "a.jsonl")
         ([], "paired", None),
         (["--paired"], "paired", True),
         (["--no-paired"], "paired", False),
+        ([], "margin", None),
+        (["--margin", "0.05"], "margin", 0.05),
+        (["--margin", "5e-2"], "margin", 0.05),
         ([], "match_length", None),
         (["--match-length", "50"], "match_length", 50),
     ],
@@ -46,6 +49,16 @@ def test_refuses_what_is_no_level(calipers, calls, level):
     assert calls.read == []
 
 
+@pytest.mark.parametrize("margin", ["0", "1", "5", "-0.1", "5%", "nan", "inf", "", "0,05"])
+def test_refuses_what_is_no_margin(calipers, calls, margin):
+    result = calipers(*JOB, "--margin", margin)
+    assert result.exit_code == 2
+    wanted = f"--margin must lie between 0 and 1, such as 0.05; found {margin!r}"
+    assert wanted in " ".join(result.stderr.split())
+    assert calls.compare == []
+    assert calls.read == []
+
+
 @pytest.mark.parametrize("words", ["0", "-3", "ten", "2.5"])
 def test_refuses_what_is_no_number_of_words(calipers, calls, words):
     result = calipers(*JOB, "--match-length", words)
@@ -57,6 +70,7 @@ def test_refuses_what_is_no_number_of_words(calipers, calls, words):
 def test_help_names_every_option(calipers):
     shown = calipers("compare", "--help").stdout
     options = ("--level", "--no-intervals", "--no-floor", "--advice", "--paired", "--match-length")
+    options += ("--margin",)
     for option in options:
         assert option in shown
 
@@ -82,6 +96,20 @@ def test_a_run_from_files(calipers, vectors, tmp_path):
     assert recall["interval"][0] <= recall["value"] <= recall["interval"][1]
     between = [test for test in found["tests"] if test["b"] == "b"]
     assert [test["score"] for test in between] == ["recall", "density"]
+
+
+def test_a_run_with_a_margin(calipers, vectors, tmp_path):
+    found = written(calipers, tmp_path, *vectors, "--margin", "0.9", "--metrics", "recall density")
+    assert found["settings"]["margin"] == 0.9
+    near = {test["score"]: test["equivalence"] for test in found["tests"] if test["b"] == "b"}
+    assert near["recall"] < 0.05
+    assert near["density"] is None
+
+
+def test_a_margin_without_intervals_is_refused(calipers, vectors):
+    result = calipers(*vectors, "--no-intervals", "--margin", "0.1")
+    assert result.exit_code == 2
+    assert "margin" in result.stderr
 
 
 def test_a_run_without_intervals(calipers, vectors, tmp_path):

@@ -42,10 +42,22 @@ def test_json_to_a_file_and_alone_on_standard_output(calipers, files):
 
 
 def test_options_reach_the_library(calipers, files):
-    options = ("--k", "2", "--ties", "open", "--distance", "cosine", "--seed", "3")
+    options = (
+        "--k",
+        "2",
+        "--ties",
+        "open",
+        "--distance",
+        "cosine",
+        "--seed",
+        "3",
+        "--projection",
+        "union",
+    )
     result = calipers(*files, *options, "--max-samples", "40", "--json", "-")
     chosen = json.loads(result.stdout)["settings"]
     expected = {"k": 2, "ties": "open", "distance": "cosine", "seed": 3, "max_samples": 40}
+    expected["projection"] = "union"
     assert expected.items() <= chosen.items()
     kept = json.loads(calipers(*files, "--keep-sizes", "--json", "-").stdout)
     assert kept["settings"]["sizes"] == "kept"

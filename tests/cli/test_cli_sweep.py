@@ -67,6 +67,8 @@ def test_the_options_reach_the_scores(sets):
         return json.loads(text)["systems"][0]["curves"]["density"]
 
     assert curve()["values"] == [1, 2, 3, 7]
+    assert "|pca:none|" in curve()["signature"]
+    assert "|pca:0.9|scope:pair|" in curve("--projection", "union")["signature"]
     assert (
         "|ties:open|distance:cosine|n:50|m:50|"
         in (curve("--ties", "open", "--distance", "cosine", "--max-samples", "50")["signature"])

@@ -103,7 +103,7 @@ def test_options_reach_the_library(calipers):
     [
         (["--level", "1"], "--level must lie between 0 and 1, such as 0.95; found '1'"),
         (["--level", "nan"], "--level must lie between 0 and 1, such as 0.95; found 'nan'"),
-        (["--ties", "keep"], "--ties must be half or random or drop; found 'keep'"),
+        (["--ties", "keep"], "--ties must be davidson or half or random or drop; found 'keep'"),
         (["--kind", "kendall"], "--kind must be spearman or pearson; found 'kendall'"),
         (
             ["--truth", "truth.csv", "--judgements", "pairs.csv"],
@@ -179,3 +179,36 @@ def test_the_commands_of_the_docs_print_what_the_page_says(calipers, monkeypatch
     for command, expected in shown:
         result = calipers(*shlex.split(command)[1:])
         assert result.stdout.rstrip() == expected, result.stderr
+
+
+def test_ties_in_halves_give_the_scores_of_the_plain_model(calipers):
+    # Sixteen comparisons of the page's example, one of them a tie, as the plain model has them
+    pairs, scores = re.findall(r"```csv\n(.*?)```", PAGE, re.DOTALL)
+    Path("pairs.csv").write_text(pairs)
+    Path("scores.csv").write_text(scores)
+    base = (
+        "rank",
+        "scores.csv",
+        "--judgements",
+        "pairs.csv",
+        "--reference",
+        "human",
+        "--json",
+        "-",
+    )
+    found = {}
+    for ties in ("davidson", "half"):
+        fit = json.loads(calipers(*base, "--ties", ties).stdout)["truths"]["judgements"]["fit"]
+        assert fit["ties"] == ties
+        assert fit["tie_share"] == 1 / 16
+        found[ties] = {each["name"]: round(each["score"], 1) for each in fit["players"]}
+    assert found["half"] == {
+        "xl": 80.7,
+        "human": 50.2,
+        "large": 41.7,
+        "medium": -31.9,
+        "small": -140.7,
+    }
+    default = json.loads(calipers(*base).stdout)["truths"]["judgements"]["fit"]["players"]
+    assert {each["name"]: round(each["score"], 1) for each in default} == found["davidson"]
+    assert found["davidson"]["xl"] - found["davidson"]["small"] > 80.7 + 140.7

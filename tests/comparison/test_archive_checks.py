@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import pickle
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -206,3 +207,73 @@ def test_names_of_members_lead_nowhere(load, tmp_path):
     odd = {"../../evil.npy": npy(np.ones(3)), "/evil.json": b"{}", "map/../x.json": b"{}"}
     assert load(odd)["a"].explain()
     assert set(tmp_path.rglob("*")) - before == {tmp_path / "bad.zip"}
+
+
+# ---------------------------------------------------------------- sizes
+
+
+def test_parts_that_claim_too_much_are_not_unpacked(tmp_path, members):
+    path = tmp_path / "large.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content if name != TEXTS else bytes(10_000_000))
+    assert path.stat().st_size < 2_000_000
+    tracemalloc.start()
+    with calipers.memory_limit("5MB"), pytest.raises(InputError) as caught:
+        Comparison.load(path)
+    assert tracemalloc.get_traced_memory()[1] < 2_000_000
+    tracemalloc.stop()
+    assert str(caught.value).startswith(f"{path}: claims to hold {len(members)} parts (")
+    assert "as packed), which take at least 10." in str(caught.value)
+    assert "5.0 MB may be taken as --max-memory says" in str(caught.value)
+
+
+def test_more_rows_than_there_are_samples_are_not_unpacked(load):
+    many = np.zeros((20_000, 2), np.float32)
+    with pytest.raises(
+        InputError, match=r"nearest_reference\.npy claims 20,000 rows \(160\.1 kB\)"
+    ):
+        load({NEAREST: npy(many)})
+    odd = header("{'descr': '<f8', 'fortran_order': False, 'shape': (100, 100), }")
+    with pytest.raises(InputError, match=r"takes 80,128 bytes, but its part of the zip claims 144"):
+        load({NEAREST: odd + bytes(16)})
+
+
+def test_a_part_gives_no_more_than_it_claims(tmp_path, members):
+    path = tmp_path / "lies.zip"
+    size = 30_000_000
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content if name != INDEX else bytes(size))
+    data = path.read_bytes()
+    assert data.count(size.to_bytes(4, "little")) == 2
+    path.write_bytes(data.replace(size.to_bytes(4, "little"), (900).to_bytes(4, "little")))
+    tracemalloc.start()
+    with pytest.raises(InputError, match=r"lies\.zip: is no comparison"):
+        Comparison.load(path)
+    assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    tracemalloc.stop()
+
+
+def test_json_and_texts_count_as_they_are_parsed(tmp_path, members):
+    path = tmp_path / "deep.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content if name != INDEX else b"[" + b"[]," * 300_000 + b"[]]")
+    with calipers.memory_limit("9MB"), pytest.raises(InputError, match=r"takes more than 9\.0 MB"):
+        Comparison.load(path)
+    long = json.dumps("x" * 100_000).encode() + b"\n"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content if name != TEXTS else long * N)
+    with calipers.memory_limit("14MB"), pytest.raises(InputError, match=r"line 1 of .* is longer"):
+        Comparison.load(path)
+
+
+def test_parts_packed_in_another_way_are_refused(tmp_path, members):
+    path = tmp_path / "packed.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_BZIP2) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(InputError, match=r"packed\.zip: .*packed in a way that is not read"):
+        Comparison.load(path)

@@ -10,6 +10,7 @@ import pytest
 
 import calipers
 from calipers.comparison import Comparison
+from calipers.comparison.explaining import Against
 from calipers.comparison.report_data import EXCERPT, _thinned
 from calipers.embed.protocol import EncodedBatch
 from calipers.errors import InputError
@@ -44,6 +45,14 @@ def comparison():
     return calipers.compare(
         written(rng, ["sea", "law", "food"], 150), systems, embedder="tfidf", floor=False
     )
+
+
+def test_runs_from_before_there_was_a_choice_looked_for_neighbours_on_joint_axes(comparison):
+    samples, settings = comparison.reference_samples, dict(comparison.settings)
+    assert settings["projection"] == "none"
+    assert Against.of(samples, settings).projection == "none"
+    del settings["projection"]
+    assert Against.of(samples, settings).projection == "union"
 
 
 def test_the_topic_that_a_system_lacks_is_named_first(comparison):

@@ -30,7 +30,12 @@ SURE = Score(
     floor=FLOOR,
     seeds=(0.2, 0.4),
 )
-TEST = SignificanceTest("a", "b", "recall", 0.1, (-0.1, 1 / 3), 0.04, 0.32, True, 12_345)
+TEST = SignificanceTest(
+    *("a", "b", "recall", 0.1, (-0.1, 1 / 3), 0.04, 0.32, True, 12_345),
+    standard_error=1 / 7,
+    detectable=0.4,
+    equivalence=1 / 30,
+)
 FIELDS = ("standard_error", "sources", "approximate", "floor")
 
 
@@ -89,6 +94,16 @@ def test_open_bounds_come_back_open_and_other_missing_numbers_as_nan():
 def test_a_significance_test_comes_back_to_the_digit(difference, interval, size):
     test = replace(TEST, difference=difference, interval=interval, separating_n=size)
     assert significance_from(through_json(test.to_dict())) == test
+
+
+def test_a_test_of_before_has_neither_error_nor_equivalence():
+    data = through_json(TEST.to_dict())
+    for name in ("standard_error", "detectable", "equivalence"):
+        del data[name]
+    assert significance_from(data) == replace(
+        TEST, standard_error=None, detectable=None, equivalence=None
+    )
+    assert TEST.separating_n == 12_345  # the first fields keep their places
 
 
 def test_a_test_without_p_keeps_its_reason():

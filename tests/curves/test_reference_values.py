@@ -29,6 +29,20 @@ def test_mauve_and_frontier_integral(case, suffix, smoothing):
     assert frontier.integral() == pytest.approx(case[f"frontier_integral{suffix}"], abs=1e-6)
 
 
+@pytest.mark.parametrize("case", FIGURES["equal"], ids=lambda case: str(case["counts"][:5]))
+@pytest.mark.parametrize("smoothing", ["none", "krichevsky-trofimov"])
+def test_equal_histograms_score_one_where_mauve_text_gives_less(case, smoothing):
+    both = {"reference_counts": case["counts"], "generated_counts": case["counts"]}
+    frontier = divergence_frontier(histograms(both, smoothing))
+    assert frontier.area(5) == 1.0
+    # All points are (1, 1). Sorted along x with the end (1, 0) first, as mauve-text has them, the
+    # trapezoid runs from (0, 1) straight to (1, 0)
+    x, y = frontier.points(5).T
+    along_x, along_y = np.argsort(x, kind="stable"), np.argsort(y, kind="stable")
+    areas = [np.trapezoid(y[along_x], x[along_x]), np.trapezoid(x[along_y], y[along_y])]
+    assert np.mean(areas) == pytest.approx(case["mauve_text"], abs=1e-9)
+
+
 @CASES
 def test_divergence_curve(case):
     points = divergence_frontier(histograms(case)).points(5)

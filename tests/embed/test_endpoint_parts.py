@@ -1,5 +1,7 @@
 """Addresses, keys, waits and batches of an embeddings endpoint, without any request."""
 
+import base64
+import json
 import pickle
 import random
 from threading import Lock
@@ -12,7 +14,7 @@ from calipers.embed.service.address import Address, read_address, read_name
 from calipers.embed.service.key import Key, find_key, variables
 from calipers.embed.service.requests import plan
 from calipers.embed.service.retry import PassingError, Patience, retry_after
-from calipers.embed.service.words import one_line
+from calipers.embed.service.words import one_line, status_line
 from calipers.errors import InputError
 
 SECRET = "sk-proj-0123456789-abcdefghijklm"
@@ -164,6 +166,75 @@ def test_a_key_is_never_shown_nor_written():
     assert len(key.scrub("x" * 200_000)) == 200_000
 
 
+CODES = SECRET.encode()
+SPELLINGS = {
+    "as it is": SECRET,
+    "upper case": SECRET.upper(),
+    "wide letters": "".join(chr(ord(sign) + 0xFEE0) for sign in SECRET),
+    "spaces": " ".join(SECRET),
+    "dashes": "-".join(SECRET),
+    "lines": "\n".join(SECRET),
+    "zero width": "\u200b".join(SECRET),
+    "tags": "".join(f"<b>{sign}</b>" for sign in SECRET),
+    "backwards": SECRET[::-1],
+    "a part": SECRET[9:17],
+    "its end": SECRET[-8:],
+    "JSON lines": json.dumps("\n".join(SECRET)),
+    "JSON list": json.dumps(list(SECRET)),
+    "JSON escapes": "".join(f"\\u{code:04x}" for code in CODES),
+    "JSON escapes twice": json.dumps("".join(f"\\u{code:04x}" for code in CODES)),
+    "HTML": "".join(f"&#{code};" for code in CODES),
+    "address": "".join(f"%{code:02X}" for code in CODES),
+    "address twice": "".join(f"%25{code:02X}" for code in CODES),
+    "base64": base64.b64encode(CODES).decode(),
+    "base64 one on": base64.b64encode(b"x" + CODES).decode(),
+    "base64 two on": base64.urlsafe_b64encode(b"xy" + CODES).decode(),
+    "base64 upper case": base64.b64encode(SECRET.upper().encode()).decode(),
+    "base64 in lines": "\n".join(base64.encodebytes(CODES).decode()),
+    "base64 of a part": base64.b64encode(CODES[6:18]).decode(),
+    "base64 twice": base64.b64encode(base64.b64encode(CODES)).decode(),
+    "base32": base64.b32encode(CODES).decode(),
+    "hex": CODES.hex(),
+    "hex of a part": CODES[9:19].hex(),
+    "hex with colons": CODES.hex(":").upper(),
+    "hex escapes": "".join(f"\\x{code:02x}" for code in CODES),
+    "hex numbers": ", ".join(map(hex, CODES)),
+    "numbers": str(list(CODES)),
+    "base64 of hex": base64.b64encode(CODES.hex().encode()).decode(),
+}
+
+
+@pytest.mark.parametrize("around", ["{}", "Bad key: {} is wrong.", 'ab{}", "x": 1}}'])
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_body_that_shows_the_key_in_any_spelling_is_withheld(spelling, around):
+    body = around.replace("{}", SPELLINGS[spelling]).encode()
+    line = status_line(401, body, Key(SECRET, "X"))
+    assert line == (
+        "answered 401 (Unauthorized); what it said is withheld, since it resembles the key"
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "no such model",
+        "Incorrect API key provided: sk-p****. Find yours at https://platform.example/keys.",
+        '{"error": {"message": "The model `m` does not exist", "code": "model_not_found"}}',
+        "request req_4d3a91b2f8e04d3a91b2f8e04d3a91b2, try again in 20 s",
+        base64.b64encode(random.Random(0).randbytes(40_000)).decode(),
+    ],
+)
+def test_other_bodies_are_shown(body):
+    assert "withheld" not in status_line(400, body.encode(), Key(SECRET, "X"))
+
+
+def test_short_keys_are_withheld_as_a_whole():
+    assert Key("EMPTY", "X").resembles("the input is empty")
+    assert not Key("EMPTY", "X").resembles("the input is empt")
+    assert Key("!!!", "X").resembles("oh!!!")
+    assert not Key("!!!", "X").resembles("oh!")
+
+
 def test_waits_double_with_a_spread_and_have_a_longest():
     patience = Patience.of(8, seed=0)
     for attempt, longest in enumerate((1, 2, 4, 8, 16, 32, 60, 60), start=1):
@@ -184,6 +255,10 @@ def test_patience_lasts_as_long_as_it_is_likely_to_help():
 
     assert lasts(broken, True) == lasts(busy, True) == lasts(busy, False) == lasts(lost, True) == 8
     assert lasts(broken, False) == lasts(lost, False) == 3
+    assert lasts(PassingError("x", broken_off=True), True) == 3
+    assert patience.lasts(1, lost, answered=True, seconds=600.0)
+    assert not patience.lasts(1, lost, answered=True, seconds=600.1)
+    assert patience.lasts(1, PassingError("x", after=5.0), answered=True, seconds=700.0)
     assert lasts(PassingError("x", after=601.0, status=429), True) == 0
     assert lasts(PassingError("x", after=600.0, status=429), True) == 8
 

@@ -1,17 +1,21 @@
 """An embeddings service that plays every failure, on this machine, and what comes of it."""
 
 import base64
+import gzip
 import hashlib
 import json
 import logging
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 import traceback
+import tracemalloc
 from collections import Counter
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
@@ -19,10 +23,12 @@ import pytest
 
 from calipers.embed import Cache, embed_samples, load_embedder
 from calipers.embed.service import requests as endpoint_requests
+from calipers.embed.service import transport
 from calipers.embed.service.address import read_address
-from calipers.embed.service.answer import Answer
+from calipers.embed.service.answer import Answer, AnswerError, read_answer
 from calipers.embed.service.endpoint import Endpoint
 from calipers.embed.service.key import Key
+from calipers.embed.service.paid_texts import FILE
 from calipers.embed.service.requests import Requests
 from calipers.errors import CalipersError, InputError
 from calipers.samples import SampleSet
@@ -332,6 +338,20 @@ def test_a_lost_connection_is_asked_again(make, service, waits):
     assert len(waits) == 2
 
 
+def test_answers_that_keep_breaking_off_end_the_run_soon(make, service, waits):
+    service.acts = [well]
+    service.usual = hang_up
+    with pytest.raises(CalipersError) as caught:
+        make(batch_size=2).embed(TEXTS)
+    assert len(service.requests) == 1 + 4
+    assert sum(waits) < 7
+    assert "asked 4 times, at last the connection failed: peer closed" in str(caught.value)
+    assert "given up after 0 seconds: such a request is made again 3 times at most, and not" in (
+        str(caught.value)
+    )
+    assert "2 of 10 vectors so far are kept" in str(caught.value)
+
+
 def test_silence_is_a_passing_trouble(make, service):
     def silent(handler, request):
         time.sleep(0.4)
@@ -389,6 +409,7 @@ def test_a_store_that_refuses_is_said_with_the_failure(make, service, tmp_path):
         (405, b"", ("answered 405 (Method Not Allowed); check the address",)),
         (501, b"<html><title>Gone fishing</title>", ('501 (Not Implemented): "Gone fishing"',)),
         (418, b"x" * 5000, ("x" * 200 + "x" * 39 + "…",)),
+        (418, b"x" * 500_000, ("x" * 200 + "x" * 39 + "…",)),
         (400, b"\x1b[31mred\nline", ('"[31mred line"',)),
         (400, [1, 2], ('"[1, 2]"',)),
     ],
@@ -542,6 +563,104 @@ def test_an_endless_answer_is_cut_off(make, service, monkeypatch):
         make().embed(["a"])
 
 
+def test_an_answer_is_bounded_by_the_texts_that_were_sent(make, service):
+    vector = "[" + "0.5," * 900_000 + "0.5]"  # 3.6 MB
+    service.usual = says(200, f'{{"data": [{{"embedding": {vector}}}]}}'.encode())
+    with pytest.raises(
+        CalipersError, match=r"answered with more than 393,216 bytes .* to 1 text, w"
+    ):
+        make().embed(["a"])
+    service.acts = [well, says(200, b'{"data": [' + b" " * 100_000)]
+    with pytest.raises(
+        CalipersError, match=r"more than 22,400 bytes .* to 5 texts"
+    ):  # of 6 numbers
+        make(batch_size=5).embed(TEXTS)
+    assert len(service.requests) == 3
+
+
+def test_an_answer_that_says_to_be_too_long_is_not_read(make, service):
+    def boast(handler, request):
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(10**10))
+        handler.end_headers()
+        time.sleep(5)
+
+    service.usual = boast
+    with pytest.raises(CalipersError, match=r"393,216 bytes \(10,000,000,000 as it says\) to 1 t"):
+        make(silence=2.0).embed(["a"])
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        (b"{},", "4,000,001 objects for 9 texts, far more than they can have"),
+        (b"[],", "4,000,001 lists for 9 texts, far more than they can have"),
+        (b'{"embedding":[]},', "4,000,001 objects for 9 texts"),
+    ],
+)
+def test_many_small_vectors_are_refused_before_they_are_parsed(part, message):
+    body = b'{"data": [' + (part * 4_000_000)[:-1] + b"]}"
+    tracemalloc.start()
+    with pytest.raises(AnswerError, match=message):
+        read_answer(body, 9)
+    assert tracemalloc.get_traced_memory()[1] < 100_000
+    tracemalloc.stop()
+
+
+def packed(times, encoding, size=None):
+    def act(handler, request):
+        body = json.dumps(answer(request)).encode() if size is None else bytes(size)
+        for _ in range(times):
+            body = gzip.compress(body)
+        handler.reply(200, body, Content_Encoding=encoding)
+
+    return act
+
+
+def test_gzip_is_unpacked_once(make, service):
+    service.usual = packed(1, "gzip")
+    np.testing.assert_array_equal(rows(make(batch_size=3).embed(TEXTS)), expected(TEXTS))
+    for times, encoding in ((2, "gzip, gzip"), (1, "br"), (1, "deflate")):
+        service.usual = packed(times, encoding)
+        with pytest.raises(CalipersError, match=f"a body packed as '{encoding}'; gzip, once"):
+            make(folder=None).embed(["new"])
+    service.usual = packed(2, "gzip")  # says once, but is twice
+    with pytest.raises(CalipersError, match="malformed JSON"):
+        make(folder=None).embed(["new"])
+    service.usual = says(400, gzip.compress(gzip.compress(b"oops")), Content_Encoding="gzip, gzip")
+    with pytest.raises(CalipersError, match=r"answered 400 \(Bad Request\); check"):
+        make(folder=None).embed(["new"])
+
+
+def test_what_gzip_unpacks_is_counted_as_it_comes(make, service):
+    make().embed(["warm"])
+    service.usual = packed(1, "gzip", size=200_000_000)
+    embedder = make()
+    tracemalloc.start()
+    with pytest.raises(CalipersError, match="more than 393,216 bytes"):
+        embedder.embed(["a"])
+    # The service of this test holds its packed body, and no more by now
+    assert tracemalloc.get_traced_memory()[0] < 20e6
+    tracemalloc.stop()
+    found = list(transport._gunzipped([gzip.compress(bytes(10_000_000))]))
+    assert max(map(len, found)) <= 1 << 16
+    assert sum(map(len, found)) == 10_000_000
+
+
+@pytest.mark.parametrize("end", [10, -1])
+def test_gzip_that_ends_too_soon_is_asked_for_again(make, service, end):
+    service.acts = [
+        lambda handler, request: handler.reply(
+            200,
+            gzip.compress(json.dumps(answer(request)).encode())[:end],
+            Content_Encoding="gzip",
+        ),
+        says(200, b"\x1f\x8bno gzip", Content_Encoding="gzip"),
+    ]
+    np.testing.assert_array_equal(rows(make().embed(TEXTS)), expected(TEXTS))
+    assert len(service.requests) == 3
+
+
 def test_vectors_must_be_as_long_as_those_before(make, service):
     embedder = make(batch_size=5)
     service.acts = [well, lambda handler, request: handler.reply(200, answer(request, width=4))]
@@ -605,6 +724,55 @@ def test_a_failure_half_way_costs_nothing_that_was_answered(make, service, conne
     found = make(batch_size=2, connections=connections).embed(texts)
     np.testing.assert_array_equal(rows(found), expected(texts))
     assert service.answered == Counter(texts)
+
+
+def test_every_answer_is_on_disk_before_the_next_is_asked_for(make, service, tmp_path):
+    kept = []
+
+    def act(handler, request):
+        with sqlite3.connect(f"file:{tmp_path / FILE}?mode=ro", uri=True) as connection:
+            kept.append(connection.execute("SELECT count(*) FROM vectors").fetchone()[0])
+        well(handler, request)
+
+    service.acts = [well]
+    service.usual = act
+    make(batch_size=2).embed(TEXTS)
+    assert kept == [2, 4, 6, 8]
+
+
+def test_a_run_that_is_killed_loses_only_what_is_under_way(service, tmp_path):
+    release, reached = threading.Event(), threading.Event()
+
+    def act(handler, request):
+        if sum(service.answered.values()) >= 30:
+            reached.set()
+            release.wait(20)
+        else:
+            well(handler, request)
+
+    service.usual = act
+    (tmp_path / "a.txt").write_text("".join(f"text {number}\n" for number in range(200)))
+    job = [sys.executable, "-m", "calipers", "embed", str(tmp_path / "a.txt"), "-o"]
+    job += [str(tmp_path / "a.npy"), "--cache-dir", str(tmp_path), "--batch-size", "2"]
+    with subprocess.Popen([*job, "--embedder", f"{service.url}#m"], env=os.environ) as process:
+        assert reached.wait(60)
+        deadline = time.monotonic() + 20
+        while stored(tmp_path) < sum(service.answered.values()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.kill()
+    answered = set(service.answered)
+    assert stored(tmp_path) == len(answered) >= 30
+    release.set()
+    service.usual = well
+    service.requests.clear()
+    assert subprocess.run([*job, "--embedder", f"{service.url}#m"], env=os.environ).returncode == 0
+    assert len(service.texts) == 200 - len(answered)
+    assert not answered & set(service.texts)
+
+
+def stored(folder):
+    with closing(sqlite3.connect(folder / FILE)) as connection:
+        return connection.execute("SELECT count(*) FROM vectors").fetchone()[0]
 
 
 def test_ctrl_c_keeps_what_was_answered_and_what_is_under_way(make, service, tmp_path):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
+from calipers import memory as machine
 from calipers.embed.models import memory
 from calipers.errors import InputError
 
@@ -76,8 +77,8 @@ def test_a_graphics_card_tells_itself():
 
 
 def test_the_machine_is_asked(tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "_GROUPS", tmp_path / "none")
-    monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(machine, "_GROUPS", tmp_path / "none")
+    monkeypatch.setattr(machine, "_MEMINFO", tmp_path / "meminfo")
     (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemFree: 1 kB\nMemAvailable:     7 kB\n")
     assert memory.free_memory("cpu", None) == 7 * 1024
     (tmp_path / "meminfo").unlink()
@@ -93,8 +94,8 @@ def test_the_machine_is_asked(tmp_path, monkeypatch):
     ],
 )
 def test_a_container_has_less_than_its_machine(limit, used, tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "_GROUPS", tmp_path)
-    monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(machine, "_GROUPS", tmp_path)
+    monkeypatch.setattr(machine, "_MEMINFO", tmp_path / "meminfo")
     (tmp_path / "meminfo").write_text("MemAvailable: 700 kB\n")
     (tmp_path / "memory").mkdir()
     (tmp_path / limit).write_text("5000\n")

@@ -1,6 +1,8 @@
 """Sentence-transformers models: the vectors of the library, from the engine or the library."""
 
+import io
 import json
+import pickle
 import socket
 
 import numpy as np
@@ -343,6 +345,77 @@ def test_pickled_dense_weights_are_refused_unless_asked_for(base, tmp_path):
     with pytest.raises(InputError, match=r"2_Dense: the weights are pickled .*--allow-pickle"):
         load_embedder(str(tmp_path / "m"), device="cpu")
     agree(tmp_path / "m", expected, allow_pickle=True)
+
+
+def pickled(value):
+    """What torch pickles of a value."""
+    content = io.BytesIO()
+    torch.save(value, content)
+    return content.getvalue()
+
+
+class Harmful:
+    """Unpickled, it would say so."""
+
+    def __reduce__(self):
+        return (print, ("code ran",))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "cannot be read as a file of torch|is damaged"),
+        (b"\x80\x02" + b"(" * 100_000, "cannot be read as a file of torch|is damaged"),
+        (b"PK\x03\x04" + bytes(200), "cannot be read as a file of torch"),
+        (pickle.dumps(Harmful()), "holds something else than tensors"),
+        (pickled({"linear.weight": Harmful()}), "holds something else than tensors"),
+        (pickled([1, 2]), "must hold tensors by their names; found a list of 2 items"),
+        (pickled({"linear.weight": 3}), "found the string 'linear.weight' with the int 3"),
+        (pickled({1: torch.zeros(2)}), "found the int 1 with a value of type Tensor"),
+        (pickled({"a": torch.eye(2).to_sparse()}), "'a' is one of the layout torch.sparse_coo"),
+        (pickled({"a": torch.empty(2, device="meta")}), "'a' is one without numbers"),
+    ],
+)
+def test_pickled_files_that_hold_anything_else_are_told(content, message, base, tmp_path, capfd):
+    saved(tmp_path / "m", transformer(base), pooling(), parts.Dense(32, 16))
+    own = tmp_path / "m" / "2_Dense"
+    (own / "model.safetensors").unlink()
+    (own / "pytorch_model.bin").write_bytes(content)
+    with pytest.raises(InputError, match=rf"2_Dense/pytorch_model\.bin: .*({message})"):
+        load_embedder(str(tmp_path / "m"), device="cpu", allow_pickle=True)
+    assert "code ran" not in "".join(capfd.readouterr())
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("modules.json", "[" * 100_000, "cannot be read as JSON: it is nested too deeply"),
+        ("tokenizer_config.json", {"model_max_length": {"a": 1}}, "must be a finite number; found"),
+        (
+            "tokenizer_config.json",
+            {"model_max_length": float("nan")},
+            "finite number; found the f",
+        ),
+        ("sentence_bert_config.json", {"modality_config": {"text": {"method": 3}}}, "cannot "),
+    ],
+)
+def test_settings_of_a_wrong_type_are_told(file, content, message, base, tmp_path):
+    saved(tmp_path / "m", transformer(base), pooling())
+    path = tmp_path / "m" / file
+    if isinstance(content, str):
+        path.write_text(content)
+    else:
+        edit(path, **content)
+    with pytest.raises(InputError, match=rf"m[^ ]*: .*{message}"):
+        load_embedder(str(tmp_path / "m"), device="cpu").embed(["a"])
+
+
+def test_odd_names_of_prompts_and_ends_of_texts_are_no_hindrance(base, tmp_path):
+    saved(tmp_path / "m", transformer(base), pooling())
+    edit(tmp_path / "m" / "config_sentence_transformers.json", default_prompt_name=["q"])
+    edit(tmp_path / "m" / "config.json", eos_token_id=[1, 2])  # as Llama 3 has it
+    assert plan(tmp_path / "m").prefix == ""
+    load_embedder(str(tmp_path / "m"), device="cpu").embed(["a bird"])
 
 
 def test_the_packaged_minilm_by_its_folder_is_minilm(tmp_path):

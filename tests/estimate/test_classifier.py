@@ -8,7 +8,7 @@ import pytest
 from calipers.curves import f_divergence
 from calipers.errors import InputError
 from calipers.estimate.calibrate import platt
-from calipers.estimate.classifier import classify
+from calipers.estimate.classifier import PENALTIES, classify, discriminate
 from calipers.estimate.folds import assign_folds
 
 _spec = importlib.util.spec_from_file_location(
@@ -256,3 +256,66 @@ def test_pins_say_how_it_was_made(rng):
 def test_options_out_of_range_are_refused(options, words):
     with pytest.raises(InputError, match=words):
         classify(np.eye(6, 3), np.eye(4, 3), **{"folds": 2} | options)
+
+
+def test_the_discriminator_by_hand(rng):
+    # Two of eight rows a side are tested, and a plane through 0 puts all on their side
+    found = discriminate(np.arange(8.0)[:, None] + 10, -np.arange(8.0)[:, None] - 10, folds=2)
+    assert (found.accuracy, found.tested) == (1.0, (2, 2))
+    assert found.penalty == PENALTIES[0] == pytest.approx(1e4)  # of equals the largest
+    # A row and its copy are tested together: whatever the plane, one of the two is right
+    rows = rng.standard_normal((40, 3))
+    found = discriminate(rows, rows[::-1])
+    assert (found.accuracy, found.tested) == (0.5, (10, 10))
+
+
+def test_the_discriminator_is_that_of_a_grid_search(rng):
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import balanced_accuracy_score
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    spread = np.geomspace(1, 1e-2, 12)
+    reference = rng.standard_normal((80, 12)) * spread
+    generated = rng.standard_normal((80, 12)) * spread + 0.01
+    rows, labels = np.concatenate([reference, generated]), np.arange(160) < 80
+    parts = assign_folds(reference, generated, folds=4, seed=7)
+    tested = np.concatenate(parts) == 0
+    trained = [side[part > 0] for side, part in zip((reference, generated), parts, strict=True)]
+    fold = np.concatenate(assign_folds(*trained, folds=5, seed=7))
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), LogisticRegression(tol=1e-8, max_iter=2000)),
+        {"logisticregression__C": np.logspace(-4, 4, 10)},
+        scoring="balanced_accuracy",
+        cv=[(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(5)],
+    ).fit(rows[~tested], labels[~tested])
+    found = discriminate(reference, generated, seed=7)
+    assert tested.sum() == 40
+    assert found.tested == (20, 20)
+    assert 1 / found.penalty == pytest.approx(search.best_params_["logisticregression__C"])
+    predicted = search.predict(rows[tested])
+    assert found.accuracy == pytest.approx(balanced_accuracy_score(labels[tested], predicted))
+    assert 0.5 < found.accuracy < 1
+
+
+def test_the_discriminator_is_not_fooled_by_sizes(rng):
+    # Nine of ten rows are of one set: a classifier that says so always is right half of the time
+    reference, generated = rng.standard_normal((360, 2)), rng.standard_normal((40, 2))
+    assert abs(discriminate(reference, generated).accuracy - 0.5) < 0.2
+    assert discriminate(reference, generated + 9).accuracy == 1.0
+
+
+@pytest.mark.parametrize(
+    ("sizes", "options", "message"),
+    [
+        ((3, 50), {}, "4 samples in each set, and 5 to train on; the reference set has 3"),
+        ((50, 6), {}, "and 5 to train on; the generated set has 6"),
+        ((50, 50), {"parts": 1}, "parts must be a whole number of at least 2; found 1"),
+        ((50, 50), {"folds": 1}, "folds must be a whole number of at least 2; found 1"),
+        ((50, 50), {"seed": -1}, "seed must be a whole number of at least 0; found -1"),
+    ],
+)
+def test_bad_input_of_the_discriminator(rng, sizes, options, message):
+    with pytest.raises(InputError, match=message):
+        discriminate(*(rng.standard_normal((size, 2)) for size in sizes), **options)

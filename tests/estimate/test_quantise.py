@@ -2,11 +2,13 @@ import importlib
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from calipers.errors import InputError
 from calipers.estimate import Histograms, Quantisation, quantise
 from calipers.estimate.blocks import Blocks
-from calipers.estimate.quantise import bucket_count
+from calipers.estimate.quantise import bucket_count, joined_cells
 
 
 @pytest.fixture
@@ -158,3 +160,61 @@ def test_runs_side_by_side_and_one_by_one_are_the_same(rng, monkeypatch, threads
     assert small.inertias == large.inertias
     for one, two in zip(small.runs, large.runs, strict=True):
         np.testing.assert_array_equal(one.generated, two.generated)
+
+
+def groups_of(centres, count):
+    """The cells that were joined, as sets of their numbers."""
+    joined = joined_cells(np.asarray(centres, float), count)
+    assert joined.dtype == np.int32
+    return {frozenset(np.flatnonzero(joined == group)) for group in np.unique(joined)}
+
+
+def alone(*cells):
+    return {frozenset([cell]) for cell in cells}
+
+
+def test_cells_are_joined_by_hand():
+    line = [[0.0], [1.0], [2.5], [6.0], [10.0]]
+    assert groups_of(line, 5) == alone(0, 1, 2, 3, 4)
+    # 0 and 1 lie closest; 2 lies closest to 1, which is not alone, so it joins 3
+    assert groups_of(line, 4) == {frozenset([0, 1])} | alone(2, 3, 4)
+    assert groups_of(line, 3) == {frozenset([0, 1]), frozenset([2, 3])} | alone(4)
+    # None is joined twice: of five cells three are left at least
+    assert groups_of(line, 1) == groups_of(line, 3)
+    # Only the first of equally close ones is joined; numbers follow the first of each group
+    square = [[0.0, 0.0], [9.0, 9.0], [0.0, 1.0], [9.0, 8.0]]
+    assert joined_cells(np.array(square), 3).tolist() == [0, 1, 0, 2]
+    assert joined_cells(np.array(square), 2).tolist() == [0, 1, 0, 1]
+
+
+def test_there_may_be_nothing_to_join():
+    assert joined_cells(np.zeros((1, 3)), 1).tolist() == [0]
+    assert joined_cells(np.zeros((2, 3)), 0).tolist() == [0, 0]
+    assert joined_cells(np.zeros((3, 3)), 9).tolist() == [0, 1, 2]
+    assert joined_cells(np.zeros((4, 3)), 2).tolist() == [0, 0, 1, 1]
+
+
+@given(st.integers(1, 40), st.integers(0, 45), st.integers(0, 10**6), st.booleans())
+@settings(max_examples=80, deadline=None)
+def test_so_many_cells_are_left_and_none_is_joined_twice(cells, count, seed, on_grid):
+    rng = np.random.default_rng(seed)
+    centres = rng.integers(0, 3, (cells, 2)) * 1.0 if on_grid else rng.standard_normal((cells, 3))
+    joined = joined_cells(centres, count)
+    sizes = np.bincount(joined)
+    assert sizes.min() >= 1
+    assert sizes.max() <= 2
+    assert len(sizes) == min(cells, max(count, -(-cells // 2), 1))
+    _, first = np.unique(joined, return_index=True)
+    assert (np.diff(first) > 0).all()
+    if not on_grid:  # where distances are equal, rounding may choose among them
+        moved = joined_cells(2 * centres @ np.linalg.qr(rng.standard_normal((3, 3)))[0] + 7, count)
+        np.testing.assert_array_equal(moved, joined)
+
+
+@given(st.integers(2, 30), st.integers(0, 10**6))
+@settings(max_examples=40, deadline=None)
+def test_the_closest_two_are_joined_first(cells, seed):
+    centres = np.random.default_rng(seed).standard_normal((cells, 2))
+    (pair,) = (group for group in groups_of(centres, cells - 1) if len(group) == 2)
+    apart = np.linalg.norm(centres[:, None] - centres, axis=2) + np.diag([np.inf] * cells)
+    assert pair == frozenset(np.unravel_index(apart.argmin(), apart.shape))

@@ -136,26 +136,41 @@ def test_worlds_depend_on_their_number_alone(scripts):
     assert one["spreads"]["recall"] == other["spreads"]["recall"]
 
 
-def test_tests_come_out_alike_from_what_was_kept(scripts):
+def test_many_systems_are_tested_by_both_views_at_once(scripts):
     tests = scripts["tests"]
-    for case in ("2 own of 8 modes lost, d = 16", "paired, shift 1, d = 8"):
-        record = tests.one_world(("level", case, 120, 0))
-        renewed = tests.again(json.loads(json.dumps(record)))
-        for name in tests.SHOWN:
-            assert len(record["p"][name]) == 6
-            assert renewed["p"][name] == pytest.approx(record["p"][name], abs=0.003)
-            assert renewed["errors"][name] == pytest.approx(record["errors"][name], rel=1e-4)
+    record = json.loads(json.dumps(tests.one_world(("many", "6 systems, equal", 120, 0))))
+    keys = [*tests.SHOWN, *(tests.SECOND + name for name in tests.SHOWN)]
+    for name in tests.COLUMNS:
+        assert list(record[name]) == keys
+        assert all(len(each) == 15 for each in record[name].values())
+    assert len(record["values"]["recall"]) == 6
+    single = np.array(list(record["p"].values()))
+    assert (np.array(list(record["adjusted"].values())) >= single - 0.01).all()
 
 
-def test_false_findings_are_those_after_holm(scripts):
+def test_findings_are_those_of_the_family_and_of_holm(scripts):
     tests = scripts["tests"]
     p_values = {name: [1.0] * 6 for name in tests.SHOWN}
-    assert not tests.false_findings({"p": p_values}).any()
-    p_values["coverage"] = [0.04, *[1.0] * 5]
-    assert not tests.false_findings({"p": p_values}).any()
-    p_values["coverage"] = [0.002, *[1.0] * 5]
-    found = tests.false_findings({"p": p_values})
-    assert np.argwhere(found).tolist() == [[tests.SHOWN.index("coverage"), 0]]
+    adjusted = {name: [1.0] * 6 for name in tests.SHOWN}
+    p_values["coverage"] = [0.004, *[1.0] * 5]  # times 24
+    adjusted["recall"] = [1.0, 0.05, *[1.0] * 4]
+    ours, by_holm = tests.findings({"p": p_values, "adjusted": adjusted})
+    assert np.argwhere(ours).tolist() == [[tests.SHOWN.index("recall"), 1]]
+    assert not by_holm.any()
+    p_values["coverage"][0] = 0.002
+    _, by_holm = tests.findings({"p": p_values, "adjusted": adjusted})
+    assert np.argwhere(by_holm).tolist() == [[tests.SHOWN.index("coverage"), 0]]
+
+
+def test_sets_of_unequal_size_have_the_share_they_say(scripts):
+    cases, rng = scripts["cases"].SPREAD, np.random.default_rng(0)
+    for name, sizes in {
+        "shift 1, d = 8, m = n/2": (400, 200),
+        "shift 1, d = 8, m = 2n": (400, 800),
+        "equal, d = 8, m = n/4": (400, 100),
+    }.items():
+        x, y = cases[name](rng, 400)
+        assert (len(x), len(y)) == sizes
 
 
 def test_news_systems_hold_the_share_they_say_and_no_row_twice(scripts):

@@ -17,8 +17,14 @@ def sanity():
         import sanity
         import sanity_draws
         import sanity_rules
+        import sanity_texts
 
-        yield {"main": sanity, "draws": sanity_draws, "rules": sanity_rules}
+        yield {
+            "main": sanity,
+            "draws": sanity_draws,
+            "rules": sanity_rules,
+            "texts": sanity_texts,
+        }
     finally:
         sys.path.remove(str(EXPERIMENTS))
 
@@ -143,3 +149,33 @@ def test_the_page_says_what_every_check_demands(sanity):
         assert f"**{check.name}**: {check.tells}." in page
         for demand in check.demands.values():
             assert f"{demand.sentence}; {demand.rule.words}." in page
+
+
+def test_a_curve_that_never_rises_may_fall(sanity):
+    rule = sanity["rules"].never_rises()
+    assert rule.holds(np.array([[0.9, 0.5, 0.91]]))
+    assert not rule.holds(np.array([[0.9, 0.5, 0.91], [0.9, 0.95, 0.5]]))
+    assert not rule.holds(np.array([[0.9, np.nan]]))
+
+
+def test_every_check_on_texts_draws_rows_of_length_one_for_each_of_its_points(sanity):
+    rng = np.random.default_rng(0)
+    made = {name: rng.standard_normal((1000, 4)) for name in ("chain", "half", "quarter", "copies")}
+    news = sanity["texts"].News(
+        items=rng.standard_normal((7600, 4)),
+        labels=np.tile([1, 2, 3, 4], 1900),
+        reference=np.arange(2500),
+        system=np.arange(2500, 5000),
+        repeats=made["chain"],
+        **made,
+    )
+    stories = {name: rng.standard_normal((500, 4)) for name in ("human", "gpt2-xl", "gpt-neox")}
+    texts = sanity["texts"].Texts({"meaning": news}, {"meaning": stories})
+    for check in sanity["texts"].text_checks(texts):
+        for point in check.points:
+            reference, generated = check.draw("meaning", point, np.random.default_rng(1), 0)
+            assert len(reference) == len(generated) >= 250, check.name
+            for rows in (reference, generated):
+                np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-6)
+    repeated = sanity["texts"].text_checks(texts)[0].draw("meaning", "20", rng, 0)[1]
+    assert len(np.unique(repeated, axis=0)) == 20

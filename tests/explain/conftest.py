@@ -39,7 +39,7 @@ def world():
         generated_texts=generated[2],
         reference_places=reference[0],
         generated_places=generated[0],
-        space=preprocess(reference[1], generated[1], threads=1),
+        space=preprocess(reference[1], generated[1], pca=None, threads=1),
     )
 
 

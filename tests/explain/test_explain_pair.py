@@ -7,7 +7,7 @@ import pytest
 
 from calipers.curves import divergence_frontier
 from calipers.errors import InputError
-from calipers.estimate import Histograms
+from calipers.estimate import Histograms, preprocess
 from calipers.explain import Evidence, Words, explain_pair
 from calipers.explain import words as words_module
 
@@ -125,6 +125,18 @@ def test_cosine_distances_are_told_as_such(evidence, world):
         assert each.distance == pytest.approx(1 - cosine[each.row])
 
 
+def test_distances_on_joint_axes_are_told_as_such(evidence, world):
+    made = explain_pair(replace(evidence, projection="union"), view="meaning", limit=1)
+    axes = preprocess(world.reference, world.generated, threads=1)
+    far = np.linalg.norm(axes.reference - axes.generated[made.outside[0].row], axis=1)
+    plain = np.linalg.norm(
+        world.space.reference - world.space.generated[made.outside[0].row], axis=1
+    )
+    for each in made.outside[0].nearest[1:]:
+        assert each.distance == pytest.approx(far[each.row], rel=1e-4)
+        assert each.distance < plain[each.row]
+
+
 def test_identical_sets_have_no_gap(world):
     cells = np.arange(160) % 5
     same = Evidence(world.reference, world.reference, reference_cells=cells, generated_cells=cells)
@@ -204,6 +216,7 @@ def test_rows_may_come_ready(evidence, world):
             {"neighbours": {"nearest_reference": np.full(120, 160)}},
             r"nearest_reference must be at least 0 and below 160; found 160 to 160",
         ),
+        ({"projection": "pca"}, r"projection must be 'none' or 'union'; found 'pca'"),
         ({"distance": "manhattan"}, r"distance must be 'euclidean' or 'cosine'; found 'manh"),
         ({"reference_vectors": np.zeros((0, 2))}, r"samples on both sides; found 0 and 120"),
     ],

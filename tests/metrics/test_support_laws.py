@@ -14,6 +14,7 @@ from calipers.metrics.probabilistic import probabilistic_precision_score, probab
 from calipers.metrics.reading import measure
 from calipers.metrics.realism import realism_score
 from calipers.metrics.spheres import sphere_precision_score, sphere_recall_score
+from calipers.metrics.support import coverage_score, precision_score, recall_score
 
 SUPPORTS = Supports(capped=2, smaller=2, spread=(4, 1.2))
 
@@ -126,3 +127,23 @@ def test_closed_balls_hold_at_least_as_much_as_open_ones(sets):
     closed, opened = scores(*sets), scores(*sets, ties="open")
     for name in ("clipped_coverage", "cover_precision", "cover_recall"):
         assert closed[name].value >= opened[name].value
+
+
+def test_coverage_falls_where_the_generated_set_alone_shrinks_and_small_sets_flatter():
+    # What calipers metrics and the warning on small sets say, where the sets differ: the same
+    # two distributions score higher from fewer samples on both sides, the wider balls are why
+    n, few = 1600, 160
+    rng = np.random.default_rng(0)
+    reference, generated = rng.standard_normal((n, 32)), rng.standard_normal((n, 32)) + 0.5
+
+    def measured(left, right):
+        near = measure(left, right, k=4, threads=1)
+        return [read(near, 4).value for read in (precision_score, recall_score, coverage_score)]
+
+    whole = measured(reference, generated)
+    blocks = [slice(start, start + few) for start in range(0, n, few)]
+    both = np.mean([measured(reference[block], generated[block]) for block in blocks], axis=0)
+    alone = np.mean([measured(reference, generated[block]) for block in blocks], axis=0)
+    assert (both > np.add(whole, 0.03)).all()
+    assert alone[2] < 0.5 * whole[2]
+    assert abs(alone[0] - whole[0]) < 0.03  # by the reference's balls, which stay

@@ -107,7 +107,7 @@ def test_the_words_below():
     assert "note: 3 systems can stand in 6 orders: unrelated columns agree in full 1 time in 6" in (
         text.replace("\n      ", " ")
     )
-    assert "form     scores by style, fluency, word order" in text
+    assert "form     scores by style, fluency, word order; topics too" in text
     assert "scores within 0.022 of each other" in text
 
 

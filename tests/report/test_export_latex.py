@@ -58,7 +58,9 @@ def test_every_number_is_that_of_the_data(four_sure):
 def test_best_alike_and_approximate_are_marked(four_sure):
     first, second, third, _, floor = tabulars(latex_table(four_sure))[0]
     assert first[1] == r"\textbf{0.985}$_{[0.955, 0.995]}$"
-    assert second[2] == r"0.800$^{\dagger}{}_{\pm 0.013}$"
+    assert second[2] == r"0.800$^{\ddagger}{}_{\pm 0.013}$"
+    (_, alike, *_) = tabulars(latex_table(four_sure))[1]
+    assert alike[2] == r"0.800$^{\dagger}{}_{\pm 0.026}$"
     assert third[3] == r"0.700$_{\pm 0.015\sim}$"
     assert floor[:2] == [r"noise floor 2$\times$950", r"0.951$_{\pm 0.004}$"]
 
@@ -68,7 +70,11 @@ def test_caption_explains_the_marks(four_sure):
     assert caption.startswith("Reference: human, n = 500; embedder minilm; seed 7; ")
     assert r"$\uparrow$: higher is better." in caption
     assert r"\textbf{Bold}: best of its column." in caption
-    assert r"$\dagger$: not distinguishable from the best (at 95 \%, Holm over 48 tests)" in caption
+    assert (
+        r"$\dagger$: not distinguishable from the best (at 95 \%, corrected for 48 tests)"
+        in caption
+    )
+    assert r"$\ddagger$: undecided: differs from the best when tested alone" in caption
     assert r"$\pm$: 95 \% interval" in caption
     assert r"$\sim$: approximate" in caption
 

@@ -232,7 +232,7 @@ def test_the_table_says_what_the_terminal_says(full: Data, light: None) -> None:
     page = Reader(html_page(full)).text
     for words in ("noise floor", "2x950", "* best of its column", "not distinguishable"):
         assert words in page
-    assert "adjusted by Holm over" in page
+    assert "corrected for" in page
 
 
 def test_explanations_show_texts_beside_each_other(full: Data, light: None) -> None:

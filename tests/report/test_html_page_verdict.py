@@ -133,10 +133,32 @@ def test_losses_beyond_the_floor_are_named_by_the_largest(make: Make) -> None:
         },
     }
     assert said(build(make, lost))[1] == (
-        "Against the noise floor at 250 samples, a loses most diversity (Coverage 0.400, floor "
-        "0.900; b loses some too), and no system loses quality beyond noise; whether a system can "
-        "be told from the reference was not tested."
+        "Against the noise floor at 250 samples, a loses diversity (Coverage 0.400, floor 0.900), "
+        "and no system loses quality beyond noise; whether a system can be told from the reference "
+        "was not tested."
     )
+
+
+def test_diversity_is_read_from_coverage_and_not_from_a_recall_that_rises(make: Make) -> None:
+    spread = {
+        "recall": sure(make, 0.97, floor=floor(0.9, 0.97, inside=False)),
+        "coverage": sure(make, 0.6, floor=floor(0.9, 0.6, inside=False)),
+    }
+    narrow = {
+        "recall": sure(make, 0.4, floor=floor(0.9, 0.4, inside=False)),
+        "coverage": sure(make, 0.7, floor=floor(0.9, 0.7, inside=False)),
+    }
+    assert (
+        "spread loses most diversity (Coverage 0.600, floor 0.900; narrow loses some too)"
+        in (said(build(make, {"spread": spread, "narrow": narrow}))[1])
+    )
+    bare = {
+        name: {k: make["score"](s["value"]) for k, s in scores.items()}
+        for name, scores in (("spread", spread), ("narrow", narrow))
+    }
+    assert "spread has the lowest Coverage (0.600)" in said(build(make, bare))[1]
+    alone = {"spread": {"recall": spread["recall"]}, "narrow": {"recall": narrow["recall"]}}
+    assert "narrow loses diversity (Recall 0.400" in said(build(make, alone))[1]
 
 
 def test_nothing_lost_is_said_as_such(make: Make) -> None:

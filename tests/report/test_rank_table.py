@@ -21,7 +21,8 @@ def beside(worst: float | None, **more: Any) -> dict[str, Any]:
     interval = None if worst is None else [worst - 0.5, min(1.0, worst + 0.3)]
     plain = {"n": 5, "spearman": worst, "spearman_interval": interval, "worst": worst}
     rest = {"exact": True, "bound": worst, "pearson": worst, "pearson_interval": interval}
-    return {**plain, **rest, "reason": None, **more}
+    fixed = {"spearman_fixed": None, "pearson_fixed": None}
+    return {**plain, **rest, **fixed, "reason": None, **more}
 
 
 def player(name: str, score: float) -> dict[str, Any]:
@@ -31,7 +32,8 @@ def player(name: str, score: float) -> dict[str, Any]:
 
 def truth(cells: dict[str, Any], best: str | None = None, fit: Any = None) -> dict[str, Any]:
     made_of = "scores" if fit is None else "judgements"
-    return {"source": "t.csv", "made_of": made_of, "fit": fit, "metrics": cells, "best": best}
+    source = {"source": "t.csv", "made_of": made_of, "deviations": {}}
+    return {**source, "fit": fit, "metrics": cells, "best": best}
 
 
 def ranking(truths: dict[str, Any], metrics: dict[str, str], **more: Any) -> dict[str, Any]:
@@ -42,7 +44,7 @@ def ranking(truths: dict[str, Any], metrics: dict[str, str], **more: Any) -> dic
     return {
         "settings": {"reference": "human", "kind": "spearman", "level": 0.95, "matrix": False},
         "systems": list(NAMES),
-        "metrics": {key: {"better": better} for key, better in metrics.items()},
+        "metrics": {key: {"better": better, "deviations": {}} for key, better in metrics.items()},
         "truths": truths,
         "matrix": {
             "kind": "spearman",
@@ -69,7 +71,8 @@ def two_truths() -> dict[str, Any]:
 @pytest.fixture
 def judged() -> dict[str, Any]:
     players = [player("human", 40.0), player("a", 10.0), player("x", -50.0)]
-    fit = {"ties": "half", "scale": 100.0, "level": 0.95, "players": players}
+    ties = {"ties": "half", "tie_share": 0.25, "tie_parameter": None}
+    fit = {**ties, "scale": 100.0, "level": 0.95, "players": players}
     return ranking({"judgements": truth({"m": beside(0.5)}, None, fit)}, {"m": "higher"})
 
 
@@ -134,6 +137,57 @@ def test_fitted_scores_say_who_is_who(judged):
     ]
     assert "judged alike: half a win to each side" in text
     assert "1/(1 + exp(-difference/100))" in text
+
+
+def test_ties_are_told_with_what_became_of_them(judged):
+    told = "note: judgements: 25 % of the judgements are ties: half a win to each side, which draws"
+    assert told in " ".join(ranking_text(judged).split())
+    fit = judged["truths"]["judgements"]["fit"]
+    fit |= {"ties": "davidson", "tie_parameter": 2.0}
+    text = " ".join(ranking_text(judged).split())
+    assert "are ties: an outcome of its own, by Davidson's model (1970), in which two equal" in text
+    assert "two equal systems tie with probability 0.50" in text  # 2/(2 + 2)
+    fit |= {"ties": "drop"}
+    assert "25 % of the judgements are ties: left out note:" in " ".join(
+        ranking_text(judged).split()
+    )
+    fit["tie_share"] = 0.0
+    assert "of the judgements are ties" not in ranking_text(judged)
+
+
+def test_intervals_say_which_errors_they_include(judged, two_truths):
+    def told(data):
+        text = " ".join(ranking_text(data).split())
+        return text.split("note: the intervals ")[1].split(" note: ")[0]
+
+    assert told(judged) == "include the errors of the fitted scores, and take the metrics for exact"
+    judged["metrics"]["m"]["deviations"] = {"a": 0.1}
+    assert told(judged).endswith("errors of the fitted scores and the deviations of the metrics")
+    assert told(two_truths).startswith("take the scores and the truth for exact: no deviations")
+    two_truths["metrics"]["ppl"]["deviations"] = {"a": 0.0, "b": 0.1}
+    assert told(two_truths) == "include the deviations of the metrics, and take the truth for exact"
+    two_truths["truths"]["liked"]["deviations"] = {"a": 1.0}
+    assert told(two_truths).startswith("include the errors of the truth and the deviations")
+
+
+def test_an_interval_with_the_systems_fixed_stands_beside_the_other(judged):
+    cells = judged["truths"]["judgements"]["metrics"]
+    assert "systems fixed" not in ranking_text(judged)
+    cells["m"] |= {"spearman_fixed": [0.25, 0.75], "spearman_interval": None}
+    text = ranking_text(judged)
+    rows = block(text, "Beside judgements")
+    assert rows[0][1:4] == ["Spearman", "systems", "fixed"]
+    assert rows[1][1:4] == ["0.500", "[0.25,", "0.75]"]
+    assert "for these very systems, from the errors of truth and metric alone" in " ".join(
+        text.split()
+    )
+
+
+def test_at_the_end_of_the_scale_the_verdict_has_the_interval_of_these_systems(two_truths):
+    best = two_truths["truths"]["liked"]["metrics"]["mauve"]
+    best |= {"spearman": 1.0, "spearman_interval": None, "spearman_fixed": [0.5, 1.0]}
+    text = " ".join(ranking_text(two_truths).split())
+    assert "Spearman 1.000, with the systems fixed 0.50 to 1.00" in text
 
 
 def test_a_worst_case_that_was_searched_for_shows_its_bound(two_truths):

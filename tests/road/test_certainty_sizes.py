@@ -9,7 +9,7 @@ import calipers
 from calipers.embed import Embeddings
 from calipers.metrics.needs import NOTHING
 from calipers.metrics.pair import Settings
-from calipers.road.certainty import are_paired
+from calipers.road.certainty import are_paired, prompts_of
 from calipers.road.intake import Cut, Entry
 from calipers.road.shared import RunSpace
 from calipers.road.stages import Embedded
@@ -209,6 +209,16 @@ def test_pairs_are_found_file_by_file():
     assert not are_paired(answers("a", one, two), answers("b", two, one))
     assert not are_paired(answers("a", one, two), answers("b", one))
     assert not are_paired(answers("a", one), answers("b", one[:2]))
+
+
+def test_systems_that_answer_the_same_prompts_have_one_number():
+    one, two = ["where", "when", "why"], ["who", "what", "how"]
+    systems = [answers("a", one), answers("b", two), answers("c", one), answers("d", two)]
+    assert prompts_of(systems, None) == [0, 1, 0, 1]
+    assert prompts_of(systems, True) == [0, 0, 0, 0]
+    assert prompts_of(systems, False) == [0, 1, 2, 3]
+    assert prompts_of([*systems, answers("e", one, two)], None)[4] == 4
+    assert prompts_of([], None) == []
 
 
 def test_the_number_that_would_separate_counts_the_smaller_set():

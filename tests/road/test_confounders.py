@@ -9,6 +9,7 @@ import pytest
 
 from calipers.demo.systems import systems
 from calipers.road.confounders import Confounders, ReferenceTexts, confounders
+from calipers.road.confounders_copies import Duplicates
 from calipers.samples import SampleSet
 
 KEYS = {
@@ -64,11 +65,28 @@ def test_a_reference_read_once_gives_the_same():
         SampleSet.from_images(np.zeros((3, 4, 4), np.uint8), name="x"),
     ],
 )
-def test_images_and_embeddings_have_none_of_it(samples):
+def test_images_have_none_of_it_and_embeddings_their_repeats(samples):
     found = confounders(samples, [samples])
-    assert found == Confounders()
+    repeats = None if samples.vectors is None else Duplicates(0.0, 0.0, 4, "rows")
+    assert found == Confounders(duplicates=repeats, same=samples.vectors is not None)
     assert found.warnings == ()
     assert set(found.to_dict()) == KEYS
+
+
+def test_rows_that_repeat_are_told_beside_those_of_the_reference(rng):
+    reference, generated = rng.standard_normal((2, 300, 5)).round(1) + 0.0
+    generated[:, 0] += np.arange(300)
+    generated[150:] = generated[:150]
+    generated[0, 1], generated[150, 1] = 0.0, -0.0
+    sets = [SampleSet.from_vectors(rows, name="x") for rows in (reference, generated)]
+    found = confounders(sets[0], sets[1:])
+    assert (found.duplicates.generated, found.duplicates.reference) == (0.5, 0.0)
+    (warning,) = found.warnings
+    assert warning.startswith("50 % of its rows repeat an earlier one of the set, 0 % of as many")
+    assert "coverage, recall, MAUVE" in warning
+    assert "precision" in warning
+    assert confounders(sets[1], sets[1:]).warnings == ()
+    assert confounders(sets[1], [SampleSet.from_vectors(generated + 1, name="y")]).warnings == ()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 import calipers
 from calipers import metrics
 from calipers.errors import InputError, MissingExtraError
-from calipers.estimate.classifier import classify
+from calipers.estimate.classifier import classify, discriminate
 from calipers.estimate.estimators import estimate_ratios
 from calipers.estimate.quantise import quantise
 
@@ -131,6 +131,15 @@ def test_the_classifier_is_fitted_once_and_its_scores_are_its_own(sets, monkeypa
     own = classify(rows.reference, rows.generated, seed=0)
     assert found["classifier_accuracy"].value == own.accuracy
     assert found["classifier_auc"].value == own.auc
+
+
+def test_the_discriminator_tests_a_quarter_of_the_rows_that_are_compared(sets):
+    found = compare(sets, metrics="discriminator_accuracy")["far"]["discriminator_accuracy"]
+    rows = rows_of(sets, "far")
+    own = discriminate(rows.reference, rows.generated, seed=0)
+    assert found.value == own.accuracy
+    assert own.tested == (38, 38)  # a quarter of 150, rounded up
+    assert {"test:1/4", "penalty:cv5"} <= set(found.signature.split("|"))
 
 
 @pytest.mark.filterwarnings("error")

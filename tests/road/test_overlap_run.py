@@ -44,7 +44,7 @@ def arcs(rng):
 
 
 def one_way(reference, generated, k=4, ties="closed"):
-    rows = preprocess(reference, generated, norm="l2", pca=0.9)
+    rows = preprocess(reference, generated, norm="l2", pca=None)
     scores = precision_recall(rows.reference, rows.generated, k=k, ties=ties)
     return scores.precision.value, scores.recall.value
 

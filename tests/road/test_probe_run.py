@@ -17,6 +17,7 @@ from calipers.errors import InputError
 from calipers.estimate.preprocess import preprocess
 from calipers.metrics import precision_recall
 from calipers.road.probe_changes import CHANGES
+from calipers.road.probe_choices import METRICS
 from calipers.road.probe_vectors import Halves
 
 QUIET = {"cache": False, "threads": 1}
@@ -79,7 +80,7 @@ def test_a_bag_of_words_is_exactly_blind_to_their_order(texts):
     for change in ("word_shuffle", "word_swaps", "sentence_shuffle"):
         each = found[change]
         assert each.moved == 0.0
-        assert [move.gap for move in each.moves] == [0.0] * 3
+        assert [move.gap for move in each.moves] == [0.0] * len(METRICS)
         assert all(move.values == move.ceiling for move in each.moves)
         assert each.verdict == "blind"
     assert found["word_shuffle"].altered == 1.0
@@ -90,6 +91,36 @@ def test_counts_of_pairs_see_the_order(texts):
     assert each.verdict == "sees"
     assert each.moved == 1.0
     assert each["mauve_star"].gap < -0.2
+
+
+class Faint:
+    """An embedder that sees the order of sentences along one direction of forty, and faintly."""
+
+    views = ("seen",)
+    signature = {"embedder": "faint"}  # noqa: RUF012
+    name = identity = "faint"
+
+    def embed(self, texts):
+        rows = np.empty((len(texts), 40), np.float32)
+        for row, text in enumerate(texts):
+            own = "".join(sorted(text)).encode()  # the same in every order
+            seed = int.from_bytes(hashlib.sha256(own).digest()[:8], "little")
+            rows[row] = np.random.default_rng(seed).standard_normal(40)
+            rows[row, 0] += 0.9 * text.startswith("so ")
+        return EncodedBatch({"seen": rows}, np.zeros(len(texts), bool))
+
+
+def test_what_only_a_classifier_finds_is_seen_all_the_same(rng):
+    # By neighbours and cells alone the view was called blind, or hardly to see it
+    texts = [f"so {' '.join(rng.choice(WORDS, 12))}. in the end." for _ in range(400)]
+    wanted = {"changes": "sentence_shuffle"}
+    by_all = probe(texts, Faint(), **wanted)["seen"]["sentence_shuffle"]
+    by_scores = probe(texts, Faint(), metrics="mauve_star,precision,recall", **wanted)
+    assert by_scores["seen"]["sentence_shuffle"].verdict in ("blind", "hardly")
+    assert by_all.verdict == "sees"
+    # Two normal laws 0.9 apart along one direction have the area Φ(0.9 / √2) = 0.74
+    assert 0.6 < by_all["classifier_auc"].value < 0.74
+    assert by_all["classifier_auc"].unchanged == pytest.approx(0.5, abs=0.1)
 
 
 def test_case_and_length_are_seen_by_those_who_look(texts):
@@ -111,7 +142,7 @@ def test_scores_are_those_of_the_halves(texts):
     for halving in range(2):
         halves = Halves.draw(len(texts), seed=5, halving=halving)
         for rows, scores in ((vectors, "ceiling"), (changed, "values")):
-            pair = preprocess(vectors[halves.reference], rows[halves.judged], norm="l2", pca=0.9)
+            pair = preprocess(vectors[halves.reference], rows[halves.judged], norm="l2", pca=None)
             expected = precision_recall(pair.reference, pair.generated, k=4)
             assert getattr(found["precision"], scores)[halving] == expected.precision.value
             assert getattr(found["recall"], scores)[halving] == expected.recall.value

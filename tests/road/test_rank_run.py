@@ -148,6 +148,121 @@ def test_ties_are_split_as_asked():
     assert len({round(score) for score in random}) > 1
 
 
+def judgements(**counts):
+    """Rows of a, b and winner: ab=3 is three wins of a over b, a_b=2 two ties."""
+    found = []
+    for pair, count in counts.items():
+        one, other = pair[0], pair[-1]
+        winner = "tie" if "_" in pair else one
+        found += [{"a": one, "b": other, "winner": winner}] * count
+    return found
+
+
+def test_ties_are_modelled_unless_asked_otherwise():
+    # 4 wins, 1 loss and 4 ties fit Davidson's model exactly: odds of 4, two equal systems tie half
+    # the time; half a win for a tie makes odds of 2
+    table = judgements(ab=4, ba=1, a_b=4)
+    found = calipers.rank(UP, judgements=table)
+    fit = found["judgements"].fit
+    assert found.settings["ties"] == fit.ties == "davidson"
+    assert fit["a"].score - fit["b"].score == pytest.approx(100 * math.log(4))
+    assert fit.tie_parameter == pytest.approx(2)
+    data = found.to_dict()["truths"]["judgements"]["fit"]
+    assert data["tie_share"] == pytest.approx(4 / 9)
+    assert data["tie_parameter"] == pytest.approx(2)
+    # log odds of 4 to 1: 1/4 + 1/1, a quarter of it for either score
+    variance = 100**2 * 1.25 / 4
+    np.testing.assert_allclose(data["covariance"], [[variance, -variance], [-variance, variance]])
+    assert "44.4 % of the judgements are ties: an outcome of its own" in str(found)
+    half = calipers.rank(UP, judgements=table, ties="half")
+    fit = half["judgements"].fit
+    assert fit["a"].score - fit["b"].score == pytest.approx(100 * math.log(2))
+    assert half.to_dict()["truths"]["judgements"]["fit"]["tie_parameter"] is None
+    assert "half a win to each side, which draws the scores together" in " ".join(str(half).split())
+    with pytest.raises(InputError, match=r"column 'winner': all 3 judgements are ties.*'half'"):
+        calipers.rank(UP, judgements=judgements(a_b=3))
+
+
+def around(often):
+    """Judgements of four systems in a row: neighbours 3 to 1, the others 5 to 1, a tie of each."""
+    wins = {f"{y}{x}": (3 if ord(y) - ord(x) == 1 else 5) for x in "abc" for y in "bcd" if x < y}
+    lost = {pair[::-1]: 1 for pair in wins}
+    tied = {f"{pair[0]}_{pair[1]}": 1 for pair in wins}
+    return judgements(**wins, **lost, **tied) * often
+
+
+def length(interval):
+    return interval[1] - interval[0]
+
+
+def test_correlations_carry_how_sure_the_fit_is():
+    scores = [*rows({"a": 1.0, "b": 2.0, "c": 2.5, "d": 2.0}), *rows(dict.fromkeys("abcd", 0), "k")]
+    few, many = (
+        calipers.rank(scores, judgements=around(often))["judgements"]["m"] for often in (1, 400)
+    )
+    assert few.spearman == many.spearman
+    low, high = few.spearman_fixed
+    assert low < few.spearman < high <= 1
+    assert length(few.pearson_fixed) > 4 * length(many.pearson_fixed)
+    assert length(few.spearman_fixed) > length(many.spearman_fixed)
+    # Both intervals lie within the one that also takes the systems for a draw from many
+    for each in (few, many):
+        assert each.spearman_interval[0] < each.spearman_fixed[0] or each.spearman_fixed[0] == -1
+        assert length(each.pearson_interval) >= length(each.pearson_fixed)
+    from calipers.uncertainty.correlation import pearson
+
+    assert length(few.pearson_interval) > length(many.pearson_interval)
+    values = [1.0, 2.0, 2.5, 2.0]
+    fit = calipers.rank(scores, judgements=around(400))["judgements"].fit
+    systems = pearson(values, [fit[name].score for name in "abcd"]).interval
+    assert many.pearson_interval == pytest.approx(systems, abs=0.01)
+    assert length(many.pearson_interval) > length(systems)
+    none = calipers.rank(scores, judgements=around(1))["judgements"]["k"]
+    assert (none.spearman_fixed, none.spearman_interval) == (None, None)
+
+
+def test_the_errors_of_a_fit_count_whole_even_where_orders_agree():
+    # 1.0 has no interval of Fisher's; with the systems fixed it has one
+    found = calipers.rank(UP, judgements=around(1))["judgements"]["m"]
+    assert (found.spearman, found.spearman_interval) == (1.0, None)
+    assert found.spearman_fixed[0] < 0.9
+    assert found.spearman_fixed[1] == 1.0
+
+
+def test_intervals_depend_on_the_seed_and_not_on_rows_or_other_metrics():
+    scores = [*rows({"a": 2.0, "b": 1.0, "c": 3.0, "d": 4.0}, sd=0.5)]
+    more = [*rows({"a": 1.0, "b": 2.0, "c": 9.0, "d": 4.0}, "other", sd=0.1), *scores[::-1]]
+    table = around(2)
+    base = calipers.rank(scores, judgements=table)["judgements"]["m"]
+    again = calipers.rank(more, judgements=table[::-1])["judgements"]["m"]
+    for name in ("spearman_fixed", "pearson_fixed", "spearman_interval", "pearson_interval"):
+        assert getattr(again, name) == pytest.approx(getattr(base, name), abs=1e-6)
+    seeded = calipers.rank(scores, judgements=table, seed=5)["judgements"]["m"]
+    assert seeded.pearson_fixed != base.pearson_fixed
+    assert seeded.pearson_fixed == pytest.approx(base.pearson_fixed, abs=0.1)
+
+
+def test_a_column_of_standard_errors_is_no_truth_of_its_own():
+    truth = [{**row, "liked_sd": 0.1 * place} for place, row in enumerate(TRUTH)]
+    scores = rows({"a": 1.0, "b": 2.0, "c": 2.5, "d": 2.1})
+    exact = calipers.rank(scores, truth=TRUTH)["liked"]["m"]
+    found = calipers.rank(scores, truth=truth)
+    assert list(found.truths) == ["liked"]
+    assert found["liked"].deviations == pytest.approx({"a": 0.0, "b": 0.1, "c": 0.2, "d": 0.3})
+    beside = found["liked"]["m"]
+    assert exact.pearson_fixed is None
+    assert beside.pearson_fixed[0] < exact.pearson < beside.pearson_fixed[1]
+    assert length(beside.pearson_interval) > length(exact.pearson_interval)
+    assert "the intervals include the errors of the truth" in " ".join(str(found).split())
+    named = calipers.rank(scores, truth=truth, truth_columns=["liked"])
+    assert named["liked"]["m"].pearson_fixed == beside.pearson_fixed
+    blank = [{**row, "liked_sd": None} for row in TRUTH]
+    assert calipers.rank(scores, truth=blank)["liked"]["m"].pearson_fixed is None
+    below = [*truth[:3], {**truth[3], "liked_sd": -1}]
+    with pytest.raises(InputError, match="row 4: liked_sd must not be below 0; found -1"):
+        calipers.rank(scores, truth=below)
+
+
 def test_several_columns_of_answers():
     table = [
         {"a": "a", "b": "b", "fun": 1, "sense": 5, "who": "x"},
@@ -409,3 +524,50 @@ def test_a_dict_is_one_truth():
     truth = {"a": 10.0, "b": 30.0, "c": 20.0}
     found = calipers.rank(rows, truth=truth)
     assert found["truth"]["m"].spearman == 1.0
+
+
+def compared(**changes: object) -> dict:
+    """A comparison of two systems as JSON holds it, with a score that was changed."""
+    score = {"value": 0.5, "better": "higher", **changes}
+    systems = [{"name": name, "scores": {"mauve": dict(score)}} for name in "ab"]
+    return {"reference": {"name": "human"}, "settings": {"views": ["meaning"]}, "systems": systems}
+
+
+FINITE = "the score 'mauve' of 'a': {} must be a finite number or null; found {}"
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        (compared(value=[1]), FINITE.format("value", "a list of 1 item")),
+        (compared(value="0.5"), FINITE.format("value", "the string '0.5'")),
+        (compared(value=True), FINITE.format("value", "the bool True")),
+        (compared(value=float("inf")), FINITE.format("value", "the float inf")),
+        (compared(reference="x"), FINITE.format("reference", "the string 'x'")),
+        (compared(standard_error={}), FINITE.format("standard_error", "an object")),
+        (compared(standard_error=-1), "standard_error must not be below 0; found -1"),
+        (compared(seeds=3), "seeds must be a list of numbers; found the int 3"),
+        (compared(seeds=[1, "x"]), FINITE.format("a seed's value", "the string 'x'")),
+        (compared(better=3), "better must be higher, lower or closest; found the int 3"),
+        ({**compared(), "settings": None}, "settings must be an object; found null"),
+        ({**compared(), "settings": {"views": 3}}, "views of its settings must be a list of names"),
+        (
+            {**compared(), "settings": {"metrics_shown": [None]}},
+            "metrics_shown of its settings must be a list of names; found a list of 1 item",
+        ),
+        ({**compared(), "settings": {"estimator": []}}, "estimator of its settings must be a name"),
+        (
+            {"systems": [{"name": "a", "scores": {"mauve": None}}]},
+            "the score 'mauve' of 'a' must be an object with a value",
+        ),
+        ({"systems": [{"name": "a", "scores": None}]}, "found 'a' with scores null"),
+        ({"systems": [None]}, "found null"),
+    ],
+)
+def test_scores_that_cannot_be_are_named(scores, message, tmp_path):
+    path = tmp_path / "scores.json"
+    path.write_text(json.dumps(scores))
+    with pytest.raises(InputError) as caught:
+        calipers.rank(path, truth=[{"system": "a", "truth": 1}, {"system": "b", "truth": 2}])
+    assert str(caught.value).startswith(f"{path}: ")
+    assert message in str(caught.value)

@@ -44,24 +44,38 @@ def test_scores_rest_on_the_shared_rows_and_cells(reference, systems):
         frontier = calipers.divergence_frontier(cells[place].best)
         assert found[name]["mauve"].value == frontier.area(5.0)
         support = calipers.metrics.precision_recall(space.reference, space.systems[place])
-        assert found[name]["recall"].value == support.recall.value
-    every = [score.signature.split("|") for score in found["far"].scores.values()]
+        union = compare(reference, systems, shared=True, seed=3, projection="union")
+        assert union[name]["recall"].value == support.recall.value
+    every = [score.signature.split("|") for score in union["far"].scores.values()]
     assert len({pin for line in every for pin in line if pin.startswith("scope:run(")}) == 1
+
+
+def test_neighbours_share_nothing_with_other_systems_unless_they_are_projected(reference, systems):
+    names = ("precision", "coverage", "density", "near_copies")
+    alone, shared = (
+        compare(reference, systems, shared=each, metrics=names)["far"] for each in (False, True)
+    )
+    for name in names:
+        assert shared[name].value == alone[name].value
+        assert shared[name].signature == alone[name].signature
 
 
 def test_another_system_changes_the_scores_only_where_they_are_shared(reference, systems, rng):
     third = systems | {"third": rng.standard_normal((120, 6)) * 3}
     alone, more = (compare(reference, each) for each in (systems, third))
     assert values(alone, "far") == values(more, "far")
-    assert all("scope:pair" in score.signature for score in alone["far"].scores.values())
+    frontiers = (alone["far"][name] for name in ("mauve", "mauve_star", "prd_f8"))
+    assert all("scope:pair" in score.signature for score in frontiers)
     alone, more = (compare(reference, each, shared=True) for each in (systems, third))
     assert values(alone, "far")["mauve"] != values(more, "far")["mauve"]
 
 
 def test_order_of_the_systems_changes_nothing_and_their_set_is_signed(reference, systems):
     swapped = dict(reversed(systems.items()))
-    one, two = (compare(reference, each, shared=True) for each in (systems, swapped))
-    alone = compare(reference, {"far": systems["far"]}, shared=True)
+    one, two = (
+        compare(reference, each, shared=True, projection="union") for each in (systems, swapped)
+    )
+    alone = compare(reference, {"far": systems["far"]}, shared=True, projection="union")
     for key, score in one["far"].scores.items():
         assert score.value == two["far"][key].value
         assert score.signature == two["far"][key].signature
@@ -105,4 +119,4 @@ def test_a_training_set_is_still_held_against_each_set_by_itself(reference, syst
     plain = compare(reference, systems, train=reference[:60])
     for name in systems:
         assert found[name]["near_copies:train"].value == plain[name]["near_copies:train"].value
-        assert "scope:pair" in found[name]["near_copies:train"].signature
+        assert "|pca:none|" in found[name]["near_copies:train"].signature

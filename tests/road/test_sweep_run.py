@@ -51,7 +51,7 @@ def test_eight_and_four_points_on_a_circle_by_hand():
 def test_every_k_equals_the_metrics_at_that_k(reference, generated, ties):
     wanted = [*ALL, "clipped_coverage"]
     found = calipers.sweep(reference, generated, over="k", metrics=wanted, ties=ties)
-    rows = preprocess(reference, generated)
+    rows = preprocess(reference, generated, pca=None)
     curves = found["generated"].curves
     for k in range(1, 31):
         support = metrics.precision_recall(rows.reference, rows.generated, k=k, ties=ties)
@@ -153,11 +153,15 @@ def test_signatures_pin_all_but_the_swept_value(reference, generated):
     by_k = calipers.sweep(reference, generated, over="k", metrics="precision")
     line = by_k["generated"]["precision"].signature
     assert line.startswith("metric:precision|k:1..30|ties:closed|distance:euclidean|n:130|m:130|")
-    assert "|over:k|files:1|norm:l2|pca:0.9|scope:pair|" in line
+    assert "|over:k|files:1|norm:l2|pca:none|" in line
     by_n = calipers.sweep(reference, generated, over="n", metrics="precision", values=[50, 130])
     line = by_n["generated"]["precision"].signature
     assert line.startswith("metric:precision|k:4|ties:closed|distance:euclidean|n:50,130|m:50,130|")
-    assert "|over:n|files:1|orders:5|norm:l2|pca:0.9|scope:subsample|" in line
+    assert "|over:n|files:1|orders:5|norm:l2|pca:none|" in line
+    union = calipers.sweep(
+        reference, generated, over="n", metrics="precision", values=[50, 130], projection="union"
+    )["generated"]["precision"]
+    assert "|over:n|files:1|orders:5|norm:l2|pca:0.9|scope:subsample|" in union.signature
 
 
 def test_merged_signatures_list_what_varies():

@@ -19,7 +19,7 @@ from calipers.road.intake import summarise, take_in
 from calipers.road.text_scores import with_text_scores
 from calipers.samples import SampleSet
 from calipers.text.catalogue import choose_text
-from calipers.uncertainty.differences import Shuffles, difference
+from calipers.uncertainty.differences import differences
 from calipers.uncertainty.intervals import confidence_interval
 
 WORDS = [f"w{rank}" for rank in range(60)]
@@ -83,16 +83,16 @@ def test_the_gaps_of_two_systems_can_be_tested(found):
     """What the reference does to both gaps cancels, since both lie on one side of it."""
     good, narrow = found["good"], found["narrow"]
     key = "distinct:n=2"
-    told = difference(
-        good.gap_spreads[key],
-        narrow.gap_spreads[key],
-        (good[key].gap, narrow[key].gap),
-        paired=False,
-        level=0.95,
-        shuffles=Shuffles(draws=999),
+    both = good, narrow
+    (told,) = differences(
+        [{key: system[key].gap} for system in both],
+        [{key: system.gap_spreads[key]} for system in both],
+        draws=999,
     )
     assert told.p_value < 0.01
     assert told.value < 0
+    apart = sum(system.gap_spreads[key].variance for system in both)
+    assert told.standard_error < 0.9 * np.sqrt(apart)
 
 
 def test_a_wider_level_makes_longer_intervals(found):

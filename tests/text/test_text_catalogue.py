@@ -22,6 +22,7 @@ from calipers.text.catalogue import (
 from calipers.text.described import describe_text, is_text_name
 from calipers.text.keys import split_text_key
 from calipers.text.nearby import ALIASES, NUMBERED, check_known
+from calipers.text.tokens import tokenise
 
 
 @pytest.mark.parametrize(
@@ -293,3 +294,16 @@ def test_the_aliases_lead_somewhere():
         for key in keys
     )
     assert {*NUMBERED.values()} <= {*TEXT_METRICS}
+
+
+def test_the_baselines_of_the_mauve_paper_by_their_keys():
+    # Pillutla et al., JMLR 2023, section 6.3, by hand: the 4-grams are abcd, bcde, bcde and fgfg;
+    # two of four texts hold a token twice, but only one ends in a phrase said twice
+    (texts,) = tokenise(["a b c d e", "b c d e", "a b a", "f g f g"], tokenizer="whitespace")
+    assert find_text("distinct:n=4").score(texts).value == 3 / 4
+    assert find_text("repetition_frequency").score(texts).value == 1 / 4
+    assert "top:5000" in find_text("zipf_coefficient").score(texts).signature
+    sampled = find_text("self_bleu:sample=1000:others=4999").score(texts)
+    assert sampled.reason
+    for key in ("distinct:n=4", "self_bleu", "repetition_frequency", "zipf_coefficient"):
+        assert "section 6.3" in describe_text([key])[0]["source"]

@@ -43,9 +43,105 @@ def test_two_systems_by_hand():
     assert found.intervals == pytest.approx(np.array([[s - own, s + own] for s in found.scores]))
 
 
+def davidson_counts(truth, tie_parameter, games):
+    """Wins and ties as Davidson's model expects them, of log odds."""
+    half = np.subtract.outer(truth, truth) / 2
+    total = np.exp(half) + np.exp(-half) + tie_parameter
+    off = 1 - np.eye(len(truth))
+    return games * off * np.exp(half) / total, games * off * tie_parameter / total
+
+
+def test_two_systems_that_tie_by_hand():
+    # 4 wins, 1 loss, 4 ties: three outcomes of two systems fit exactly. d = log(4/1), so that the
+    # ratio is 2 : ν : 1/2 with ν = 4/√(4·1) = 2, and the chances are 4/9, 4/9 and 1/9. The variance
+    # of a log ratio of two multinomial counts is 1/4 + 1/1.
+    found = fit_bradley_terry(preferences([[0, 4], [1, 0]], [[0, 4], [4, 0]]))
+    assert found.scores == pytest.approx([50 * np.log(4), -50 * np.log(4)])
+    assert found.tie_parameter == pytest.approx(2)
+    assert found.difference(0, 1).standard_error == pytest.approx(100 * np.sqrt(1.25))
+    assert found.log_likelihood == pytest.approx(8 * np.log(4 / 9) + np.log(1 / 9))
+    assert (found.comparisons, found.tie_share, found.ties) == (9, pytest.approx(4 / 9), "davidson")
+
+
+def test_ties_do_not_draw_the_scores_together():
+    # Counts as expected where 30 % tie: the model behind them gives the scores back
+    truth = np.array([1.2, 0.4, -0.4, -1.2])
+    wins, ties = davidson_counts(truth, 1.0, 100)
+    given = preferences(wins, ties)
+    found = fit_bradley_terry(given)
+    assert 0.28 < found.tie_share < 0.32
+    assert found.scores == pytest.approx(100 * truth, abs=1e-6)
+    assert found.tie_parameter == pytest.approx(1.0)
+    assert fit_bradley_terry(given, ties="half").scores[-1] == pytest.approx(-78, abs=3)
+    assert fit_bradley_terry(given, ties="drop").scores == pytest.approx(100 * truth, abs=1e-6)
+    dropped = fit_bradley_terry(given, ties="drop")
+    assert dropped.tie_share == found.tie_share
+    assert np.isnan(dropped.tie_parameter)
+
+
+def test_without_ties_it_is_the_plain_model(rng):
+    wins, _ = drawn(rng, 5, 12)
+    found, plain = (fit_bradley_terry(preferences(wins), ties=how) for how in ("davidson", "half"))
+    assert (found.scores == plain.scores).all()
+    assert (found.covariance == plain.covariance).all()
+    assert found.log_likelihood == plain.log_likelihood
+    assert (found.tie_parameter, found.tie_share) == (0, 0)
+    few = (1 - np.eye(5)) * 1e-7  # and nearly so with next to none
+    near = fit_bradley_terry(preferences(wins, few))
+    assert near.scores == pytest.approx(plain.scores, abs=1e-4)
+    assert near.standard_errors == pytest.approx(plain.standard_errors, rel=1e-5)
+
+
+def test_ties_equal_a_general_optimiser(rng):
+    upper = np.triu(rng.integers(1, 9, (6, 6)), 1)
+    ties = (upper + upper.T).astype(float)
+    wins = np.where(np.eye(6), 0, rng.integers(0, 12, (6, 6))).astype(float)
+
+    def loss(point):
+        half = np.subtract.outer(point[:6], point[:6]) / 2
+        total = np.log(np.exp(half) + np.exp(-half) + np.exp(point[6]))
+        likelihood = (wins * (half - total)).sum() + (ties * (point[6] - total)).sum() / 2
+        return -likelihood + point[:6].mean() ** 2
+
+    best = minimize(loss, np.zeros(7), method="BFGS", options={"gtol": 1e-6})
+    found = fit_bradley_terry(preferences(wins, ties), scale=1)
+    assert found.scores == pytest.approx(best.x[:6] - best.x[:6].mean(), abs=1e-5)
+    assert found.tie_parameter == pytest.approx(np.exp(best.x[6]), rel=1e-5)
+    assert found.log_likelihood == pytest.approx(-best.fun, abs=1e-8)
+    # The information is minus the second derivative, here by differences
+    step, corner = 1e-3, np.eye(7) * 1e-3
+    second = [
+        [
+            (loss(best.x + p + q) - loss(best.x + p - q) - loss(best.x - p + q))
+            + loss(best.x - p - q)
+            for q in corner
+        ]
+        for p in corner
+    ]
+    covariance = np.linalg.inv(np.array(second) / (4 * step**2))[:6, :6]
+    centred = np.eye(6) - 1 / 6
+    assert found.covariance == pytest.approx(centred @ covariance @ centred, abs=1e-4)
+
+
+def test_intervals_cover_where_judgements_tie(rng):
+    truth = np.array([1.2, 0.5, 0.0, -0.5, -1.2])
+    wins, ties = davidson_counts(truth, 1.0, 1)
+    hits = []
+    for _ in range(300):
+        won, tied = np.zeros((5, 5)), np.zeros((5, 5))
+        for i, j in zip(*np.triu_indices(5, 1), strict=True):
+            chances = [wins[i, j], ties[i, j], wins[j, i]]
+            won[i, j], tied[i, j], won[j, i] = rng.multinomial(40, chances)
+        found = fit_bradley_terry(preferences(won, tied + tied.T), scale=1)
+        hits.append((found.intervals[:, 0] <= truth) & (truth <= found.intervals[:, 1]))
+    assert 0.93 <= np.mean(hits) <= 0.975
+
+
 def test_ties_count_half_a_win_or_nothing():
     tied = preferences([[0, 2], [0, 0]], [[0, 2], [2, 0]])
-    assert fit_bradley_terry(tied).scores == pytest.approx([50 * np.log(3), -50 * np.log(3)])
+    assert fit_bradley_terry(tied, ties="half").scores == pytest.approx(
+        [50 * np.log(3), -50 * np.log(3)]
+    )
     with pytest.raises(InputError, match="ties were dropped, and keeping them may connect"):
         fit_bradley_terry(tied, ties="drop")
 
@@ -63,6 +159,7 @@ def test_equals_a_general_optimiser(rng):
         return (wins * np.logaddexp(0, -np.subtract.outer(w, w) / 100)).sum() + w.mean() ** 2
 
     best = minimize(loss, np.zeros(7), method="BFGS", options={"gtol": 1e-7})
+    best = minimize(loss, best.x, method="Powell", options={"xtol": 1e-10, "ftol": 1e-15})
     found = fit_bradley_terry(preferences(wins))
     assert found.scores == pytest.approx(best.x - best.x.mean(), abs=1e-3)
     assert found.log_likelihood == pytest.approx(-best.fun, abs=1e-9)
@@ -138,6 +235,30 @@ def test_laws(seed, n, scale):
     again = fit_bradley_terry(preferences(wins * 4), scale=2 * scale)  # more of the same
     assert again.scores == pytest.approx(2 * found.scores, abs=1e-7 * scale)
     assert again.standard_errors == pytest.approx(found.standard_errors)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6))
+def test_laws_where_judgements_tie(seed, n):
+    rng = np.random.default_rng(seed)
+    wins = np.where(np.eye(n), 0, rng.integers(1, 9, (n, n))).astype(float)
+    upper = np.triu(rng.integers(0, 9, (n, n)), 1)
+    ties = (upper + upper.T).astype(float)
+    found, order = fit_bradley_terry(preferences(wins, ties)), rng.permutation(n)
+    both = np.ix_(order, order)
+    moved = fit_bradley_terry(preferences(wins[both], ties[both]))
+    assert moved.scores == pytest.approx(found.scores[order], abs=1e-5)
+    assert moved.covariance == pytest.approx(found.covariance[both], rel=1e-6, abs=1e-5)
+    turned = fit_bradley_terry(preferences(wins.T, ties))  # losers become winners
+    assert turned.scores == pytest.approx(-found.scores, abs=1e-5)
+    assert turned.tie_parameter == pytest.approx(found.tie_parameter)
+    twice = fit_bradley_terry(preferences(2 * wins, 2 * ties))  # more of the same
+    assert twice.scores == pytest.approx(found.scores, abs=1e-5)
+    assert twice.standard_errors == pytest.approx(found.standard_errors / np.sqrt(2))
+    # At the top, systems win and tie as often as their chances say
+    won, tied = davidson_counts(found.scores / 100, found.tie_parameter, wins + wins.T + ties)
+    assert (won + tied / 2).sum(1) == pytest.approx((wins + ties / 2).sum(1), abs=1e-7)
+    assert tied.sum() == pytest.approx(ties.sum(), abs=1e-7)
 
 
 def test_bad_options():

@@ -4,16 +4,12 @@ Fixed seeds, so the counts are the same in every run; what would be seen if stan
 half as large is checked, too.
 """
 
-from dataclasses import replace
-from itertools import combinations
-
 import numpy as np
 import pytest
 
 from calipers.metrics.catalogue import choose, find, needs_of
 from calipers.metrics.pair import Pair, Settings
-from calipers.uncertainty.differences import Shuffles, difference
-from calipers.uncertainty.holm import holm
+from calipers.uncertainty.differences import differences
 from calipers.uncertainty.intervals import confidence_interval
 from calipers.uncertainty.replicates import spreads
 
@@ -21,15 +17,17 @@ SCORES = ("precision", "recall", "coverage", "mauve_star", "prd_f8", "frechet_di
 N, D, WORLDS, FRESH, ENOUGH = 300, 8, 60, 80, 0.88
 TESTED = ("precision", "recall", "coverage")
 SYSTEMS, FAMILIES, MOST_FALSE = 4, 30, 4
-SHUFFLES = Shuffles(0, 1_999)
+NEAR = ("precision", "recall", "coverage", "mauve_star")
+EQUAL_WORLDS, MORE = 40, 160
+LONGEST, SHORTEST = 1.45, 0.95
 
 
-def read(reference, generated, names, seed, *, moved, tested=()):
+def read(reference, generated, names, seed, *, moved):
     choices = choose(names, ("rows",))
     needs = needs_of(choice.metric for choice in choices)
     pair = Pair(reference, generated, Settings(threads=1, seed=seed), needs)
     values = {choice.name: choice.score(pair).value for choice in choices}
-    return values, spreads(pair, choices, tested=tested) if moved else {}
+    return values, spreads(pair, choices) if moved else {}
 
 
 def shifted(seed):
@@ -61,7 +59,7 @@ def worlds():
 
 
 def halved(spread):
-    return replace(spread, components=tuple(part.times(0.5) for part in spread.components))
+    return spread.times(0.5)
 
 
 def covers(worlds, name, change=lambda spread: spread):
@@ -100,9 +98,7 @@ def families():
     found = []
     for seed in range(FAMILIES):
         reference, systems = without_clusters(seed)
-        found.append(
-            [read(reference, each, TESTED, seed, moved=True, tested=TESTED) for each in systems]
-        )
+        found.append([read(reference, each, TESTED, seed, moved=True) for each in systems])
     return found
 
 
@@ -110,19 +106,10 @@ def false_findings(families, change=lambda spread: spread):
     """In how many families any two systems are called different by any score."""
     count = 0
     for family in families:
-        p_values = [
-            difference(
-                change(ours[1][name]),
-                change(theirs[1][name]),
-                (ours[0][name], theirs[0][name]),
-                paired=False,
-                level=0.95,
-                shuffles=SHUFFLES,
-            ).p_value
-            for ours, theirs in combinations(family, 2)
-            for name in TESTED
-        ]
-        count += bool((holm(p_values) <= 0.05).any())
+        moved = [{name: change(found[name]) for name in TESTED} for _, found in family]
+        tests = differences([values for values, _ in family], moved, draws=1_999)
+        assert len(tests) == len(TESTED) * SYSTEMS * (SYSTEMS - 1) // 2
+        count += any(test.adjusted_p_value <= 0.05 for test in tests)
     return count
 
 
@@ -131,7 +118,46 @@ def test_equal_scores_are_seldom_called_different(families):
 
 
 def test_tests_with_half_the_standard_error_would_be_seen(families):
-    def bolder(spread):
-        return replace(halved(spread), crossed=spread.crossed / 4)
+    assert false_findings(families, halved) > 2 * MOST_FALSE
 
-    assert false_findings(families, bolder) > 2 * MOST_FALSE
+
+def same(seed):
+    """Two samples of one distribution."""
+    x, y = np.random.default_rng([11, seed]).standard_normal((2, N, D)).astype(np.float32)
+    return x, y
+
+
+@pytest.fixture(scope="module")
+def equal_sets():
+    """Values of many equal pairs, and the spreads of some of them."""
+    found = [
+        read(*same(seed), NEAR, seed, moved=seed < EQUAL_WORLDS)
+        for seed in range(EQUAL_WORLDS + MORE)
+    ]
+    values = {name: np.array([values[name] for values, _ in found]) for name in NEAR}
+    return values, [moved for _, moved in found[:EQUAL_WORLDS]]
+
+
+def length(equal_sets, name, error):
+    """The mean standard error over how much the score really moves."""
+    values, moved = equal_sets
+    return np.mean([error(each[name]) for each in moved]) / values[name].std(ddof=1)
+
+
+@pytest.mark.parametrize("name", NEAR)
+def test_of_equal_sets_standard_errors_are_neither_long_nor_short(equal_sets, name):
+    ours = length(equal_sets, name, lambda spread: spread.standard_error)
+    assert SHORTEST <= ours <= LONGEST
+    # What blocks alone say is too long by far, as the bound would show
+    assert length(equal_sets, name, lambda spread: np.sqrt(spread.summed)) > LONGEST
+
+
+@pytest.mark.parametrize("name", NEAR)
+def test_of_equal_sets_intervals_hold_the_expectation(equal_sets, name):
+    values, moved = equal_sets
+    ends = [
+        confidence_interval(value, each[name])
+        for value, each in zip(values[name], moved, strict=False)
+    ]
+    expected = values[name].mean()
+    assert np.mean([low <= expected <= high for low, high in ends]) >= ENOUGH

@@ -12,6 +12,7 @@ from calipers.metrics.choice import Choice
 from calipers.metrics.entries.metric import ANY, Metric
 from calipers.metrics.pair import Pair, Settings
 from calipers.score import Score
+from calipers.uncertainty.halves import Half
 from calipers.uncertainty.one_start import OneRun
 from calipers.uncertainty.replicates import by_part, spreads
 from calipers.uncertainty.spread import Component
@@ -67,7 +68,7 @@ def test_a_difference_of_means_has_the_classical_errors():
         means = block_means(rows[:, 0], labels)
         assert found.by_source[side] == pytest.approx(means.std(ddof=1) / np.sqrt(20))
     assert not found.approximate
-    assert found.crossed == 0.0
+    assert found.halves is None
     assert {part.freedom for part in found.components} == {19}
 
 
@@ -94,12 +95,10 @@ def test_starts_of_k_means_are_a_source_of_what_rests_on_cells():
         for run in range({"mauve_star": 5, "prd_f8": 10}.get(choice.name, 0)):
             runs[choice.name].append(choice.score(OneRun.of(pair, run)).value)
     # One of five counts, the mean of ten counts
-    assert found["mauve_star"].by_source["seed"] == pytest.approx(
-        np.std(runs["mauve_star"], ddof=1)
-    )
-    assert found["prd_f8"].by_source["seed"] == pytest.approx(
-        np.std(runs["prd_f8"], ddof=1) / np.sqrt(10)
-    )
+    (star,), (f8,) = (found[name].of("seed") for name in ("mauve_star", "prd_f8"))
+    assert star.variance == pytest.approx(np.var(runs["mauve_star"], ddof=1))
+    assert f8.variance == pytest.approx(np.var(runs["prd_f8"], ddof=1) / 10)
+    assert found["prd_f8"].by_source["seed"] == pytest.approx(np.sqrt(f8.variance))
     assert "seed" not in found["precision"].by_source
 
 
@@ -230,11 +229,26 @@ def test_further_scores_are_read_off_the_same_pairs():
     assert found["block"].of("reference")[0].variance == pytest.approx(wanted)
 
 
-def test_only_what_systems_are_compared_by_is_crossed():
-    asked = choose("density recall", ("v",))
-    found = spreads(pair_of(needs=asked), asked, tested=["density"])
-    assert found["density"].crossed > 0
-    assert found["recall"].crossed == 0
+def test_scores_of_neighbours_and_of_cells_know_halves_and_others_do_not():
+    asked = choose("precision density mauve_star prd_f8 frechet_distance realism", ("v",))
+    found = spreads(pair_of(220, 210, needs=asked), asked)
+    assert {name for name, spread in found.items() if spread.halves is not None} == {
+        "precision",
+        "density",
+        "mauve_star",
+    }
+    assert {len(found[name].halves) for name in ("precision", "mauve_star")} == {31}
+    assert "seed" in found["mauve_star"].by_source
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_score_without_a_value_in_one_half_is_left_out():
+    def read(pair):
+        return np.inf if isinstance(pair, Half) and (pair.halving, pair.which) == (7, 1) else 1.0
+
+    rare = made_up(read, name="rare", family="support", by_block=True)
+    usual = made_up(lambda _: 1.0, family="support", by_block=True)
+    assert spreads(pair_of(), [usual, rare]).keys() == {"made_up"}
 
 
 def test_metrics_of_the_catalogue_get_a_spread():
@@ -251,12 +265,11 @@ def test_metrics_of_the_catalogue_get_a_spread():
 
 def test_threads_and_a_second_run_change_nothing():
     asked = choose("recall mauve_star prd_f8 clipped_coverage frechet_distance", ("v",))
-    runs = [
-        spreads(pair_of(threads=threads, needs=asked), asked, tested=["recall", "mauve_star"])
-        for threads in (1, 3, 1)
-    ]
+    runs = [spreads(pair_of(threads=threads, needs=asked), asked) for threads in (1, 3, 1)]
     for name, first in runs[0].items():
         for other in runs[1:]:
             for one, two in zip(first.components, other[name].components, strict=True):
                 np.testing.assert_allclose(one.deviations, two.deviations, rtol=1e-6, atol=1e-9)
-            assert first.crossed == pytest.approx(other[name].crossed, rel=1e-6)
+            if first.halves is not None:
+                np.testing.assert_allclose(other[name].halves, first.halves, rtol=1e-6, atol=1e-9)
+    assert runs[0]["recall"].halves is not None

@@ -8,7 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from calipers.uncertainty.spread import Component, Spread, correlation, joined, mean_spread
+from calipers.uncertainty.spread import (
+    ALLOWANCE,
+    Component,
+    Spread,
+    correlation,
+    mean_spread,
+)
 
 NUMBERS = arrays(float, st.integers(2, 12), elements=st.floats(-100, 100))
 MAKERS = [Component.jackknife, Component.of_mean, Component.of_one]
@@ -95,21 +101,21 @@ def test_scale_moves_the_error_and_not_the_freedom(values, factor):
         assert min(part.freedom for part in parts) - 1e-9 <= spread.freedom <= largest + 1e-9
 
 
-def of_file(reference, generated, seed=(), crossed=0.0, approximate=False):
+def of_file(reference, generated, seed=(), halves=None, approximate=False):
     parts = [Component("reference", np.array(reference)), Component("generated", generated)]
     parts += [Component("seed", np.array(seed))] if seed else []
-    return Spread(tuple(parts), approximate, crossed)
+    return Spread(tuple(parts), approximate, None if halves is None else np.array(halves))
 
 
 def test_the_mean_of_two_files_by_hand():
-    one = of_file([3.0, -3.0], np.array([4.0, -4.0]), (1.0, -1.0), crossed=2.0)
-    two = of_file([1.0, -1.0], np.array([2.0, -2.0]), (1.0, -1.0), crossed=6.0)
+    one = of_file([3.0, -3.0], np.array([4.0, -4.0]), (1.0, -1.0))
+    two = of_file([1.0, -1.0], np.array([2.0, -2.0]), (1.0, -1.0))
     mean = mean_spread([one, two], [0.5, 0.6])
     # The reference, which both share, is averaged: (2, -2). The others are halved and stand apart
     assert mean.by_source == pytest.approx(
         {"reference": np.sqrt(8), "generated": np.sqrt(8 + 2), "seed": np.sqrt(0.5 + 0.5)}
     )
-    assert mean.crossed == pytest.approx(8 / 4)
+    assert mean.halves is None
     assert not mean.approximate
 
 
@@ -138,11 +144,70 @@ def test_files_cut_into_different_numbers_of_parts_have_the_mean_of_their_errors
     assert mean_spread([still, Spread((Component("both", np.zeros(2)),))], [1, 1]).variance == 0
 
 
-def test_components_end_to_end():
-    one, two = Component("generated", np.array([1.0, -1])), Component("generated", np.array([2.0]))
-    both = joined([one, two], "generated")
-    assert both.deviations.tolist() == [1, -1, 2]
-    assert both.variance == one.variance + two.variance
+def test_halves_bound_the_variance_by_hand():
+    parts = (Component("reference", np.array([4.0, -4.0])), Component("seed", np.array([2.0, 0])))
+    plain = Spread(parts)
+    assert (plain.summed, plain.share, plain.variance) == (36.0, 1.0, 36.0)
+    close = Spread(parts, halves=np.array([1.0, 2.0, -1.0]))  # sum of squares 6
+    assert close.variance == pytest.approx(ALLOWANCE * 6)
+    assert close.share == pytest.approx(ALLOWANCE / 6)
+    assert close.summed == 36.0
+    # What each source does is as large a share of it as before, and the freedom is theirs
+    assert close.by_source == pytest.approx(
+        {"reference": np.sqrt(32 * close.share), "seed": np.sqrt(4 * close.share)}
+    )
+    assert close.freedom == plain.freedom
+    far = Spread(parts, halves=np.array([30.0, 0.0]))
+    assert (far.share, far.variance) == (1.0, 36.0)
+    same = Spread(parts, halves=np.zeros(3))
+    assert (same.variance, same.freedom) == (0.0, plain.freedom)
+    still = Spread((Component("reference", np.zeros(2)),), halves=np.ones(3))
+    assert (still.share, still.variance) == (1.0, 0.0)
+
+
+@given(values=NUMBERS, halves=NUMBERS, factor=st.floats(-50, 50))
+@settings(max_examples=60, deadline=None)
+def test_halves_never_lengthen_and_scale_as_the_score_does(values, halves, factor):
+    plain = Spread((Component.jackknife("reference", values),))
+    spread = Spread(plain.components, halves=halves)
+    assert spread.standard_error <= plain.standard_error
+    assert 0 <= spread.share <= 1
+    assert sum(each**2 for each in spread.by_source.values()) == pytest.approx(spread.variance)
+    scaled = spread.times(factor)
+    assert scaled.variance == pytest.approx(factor**2 * spread.variance)
+    assert scaled.approximate == spread.approximate
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("odd", [np.inf, np.nan])
+def test_a_half_without_a_value_is_told(odd):
+    parts = (Component("reference", np.array([1.0, -1.0])),)
+    assert not Spread(parts, halves=np.array([0.5, odd])).finite
+    assert Spread(parts, halves=np.array([0.5, 0.1])).finite
+
+
+def test_the_mean_of_two_files_has_the_mean_of_their_halves():
+    own = np.array([4.0, -4.0])
+    one = of_file([0.0, 0.0], own, halves=[1.0, 2.0])
+    two = of_file([0.0, 0.0], own, halves=[3.0, -2.0])
+    mean = mean_spread([one, two], [0.5, 0.5])
+    np.testing.assert_allclose(mean.halves, [2.0, 0.0])
+    assert mean.variance == pytest.approx(min(16.0, ALLOWANCE * 4))
+    bare = of_file([0.0, 0.0], own)
+    assert mean_spread([one, bare], [0.5, 0.5]).halves is None
+
+
+def test_files_that_scatter_have_that_scatter_and_the_share_of_the_rest():
+    files = [of_file([3.0, -3.0], np.array([4.0, -4.0]), halves=[1.0, 1.0]) for _ in range(2)]
+    share = ALLOWANCE * 2 / (18 + 16)
+    # Within each file 16 of the generated set is a share of that; the files scatter by less, 1
+    calm = mean_spread(files, [1.0, 3.0])
+    assert calm.share == pytest.approx(share)
+    assert len(calm.of("generated")) == 2
+    # and by more, 4
+    apart = mean_spread(files, [1.0, 5.0])
+    assert apart.halves is None
+    assert apart.by_source == pytest.approx({"reference": np.sqrt(18 * share), "generated": 2.0})
 
 
 def test_errors_of_two_scores_go_together_as_their_deviations_do():

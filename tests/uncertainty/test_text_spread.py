@@ -14,7 +14,7 @@ from calipers.text.catalogue import TEXT_METRICS, find_text
 from calipers.text.entries.metric import Held
 from calipers.text.tokens import tokenise
 from calipers.uncertainty import text_spread_bytes, text_spread_vendi
-from calipers.uncertainty.differences import Shuffles, difference
+from calipers.uncertainty.differences import differences
 from calipers.uncertainty.spread import Component
 from calipers.uncertainty.text_spread import TextSpreads
 from calipers.uncertainty.text_spread_ways import WAYS
@@ -215,11 +215,10 @@ def _kept(corpus, size):
 def test_what_both_systems_have_in_common_cancels(sets):
     """The same texts twice, paired: no difference, and nothing that moves it."""
     _, spread = spread_of("self_bleu", sets[0])
-    found = difference(
-        spread, spread, (0.4, 0.4), paired=True, level=0.95, shuffles=Shuffles(draws=99)
-    )
+    values, spreads = [{"self_bleu": 0.4}] * 2, [{"self_bleu": spread}] * 2
+    (found,) = differences(values, spreads, prompts=[0, 0], draws=99)
     assert found.standard_error == 0
-    assert found.p_value == 1
+    assert found.adjusted_p_value == 1
 
 
 def test_threads_and_order_of_asking_move_nothing(sets):

@@ -25,6 +25,7 @@ from calipers.cli.probe import EXAMPLES as PROBE_EXAMPLES
 from calipers.cli.probe import probe
 from calipers.cli.rank import EXAMPLES as RANK_EXAMPLES
 from calipers.cli.rank import rank
+from calipers.cli.reading import with_memory_limit
 from calipers.cli.report import EXAMPLES as REPORT_EXAMPLES
 from calipers.cli.report import report
 from calipers.cli.show import EXAMPLES as SHOW_EXAMPLES
@@ -65,18 +66,18 @@ def _calipers(
 
 
 app.command(cls=Command)(demo)
-app.command(cls=CompareCommand, epilog=EXAMPLES)(with_embedder(compare))
-app.command(cls=Command, epilog=SWEEP_EXAMPLES)(with_embedder(sweep))
-app.command(cls=Command, epilog=OVERLAP_EXAMPLES)(with_embedder(overlap))
-app.command(cls=Command, epilog=AGREE_EXAMPLES)(with_embedding_options(agree))
-app.command(cls=Command, epilog=PROBE_EXAMPLES)(with_embedder(probe))
-app.command(cls=Command, epilog=RANK_EXAMPLES)(rank)
-app.command(cls=TextCommand, epilog=TEXT_EXAMPLES)(text)
-app.command(cls=Command, epilog=EMBED_EXAMPLES)(with_embedder(embed))
+app.command(cls=CompareCommand, epilog=EXAMPLES)(with_memory_limit(with_embedder(compare)))
+app.command(cls=Command, epilog=SWEEP_EXAMPLES)(with_memory_limit(with_embedder(sweep)))
+app.command(cls=Command, epilog=OVERLAP_EXAMPLES)(with_memory_limit(with_embedder(overlap)))
+app.command(cls=Command, epilog=AGREE_EXAMPLES)(with_memory_limit(with_embedding_options(agree)))
+app.command(cls=Command, epilog=PROBE_EXAMPLES)(with_memory_limit(with_embedder(probe)))
+app.command(cls=Command, epilog=RANK_EXAMPLES)(with_memory_limit(rank))
+app.command(cls=TextCommand, epilog=TEXT_EXAMPLES)(with_memory_limit(text))
+app.command(cls=Command, epilog=EMBED_EXAMPLES)(with_memory_limit(with_embedder(embed)))
 app.command(cls=Command, epilog=METRICS_EXAMPLES)(metrics)
-app.command(cls=Command, epilog=SHOW_EXAMPLES)(show)
-app.command(cls=Command, epilog=REPORT_EXAMPLES)(report)
-app.command(cls=PlotCommand, epilog=PLOT_EXAMPLES)(plot)
+app.command(cls=Command, epilog=SHOW_EXAMPLES)(with_memory_limit(show))
+app.command(cls=Command, epilog=REPORT_EXAMPLES)(with_memory_limit(report))
+app.command(cls=PlotCommand, epilog=PLOT_EXAMPLES)(with_memory_limit(plot))
 
 
 @app.command(cls=Command)

@@ -26,6 +26,7 @@ STOPPED_UNCACHED = "stopped; nothing was kept."
 def guarded(interrupted: str = STOPPED_UNCACHED) -> Iterator[None]:
     """Turn what a person can put right into a message and exit code 2.
 
+    So does memory that is not enough: the message names the task and, where it is known, the size.
     Ctrl-C ends with `interrupted` and 130, a reader that went away (``| head``) quietly with 0.
     Anything else is a fault of Calipers and keeps its traceback.
     """
@@ -37,6 +38,14 @@ def guarded(interrupted: str = STOPPED_UNCACHED) -> Iterator[None]:
         write_error(f"calipers: {error}")
         _flush()
         raise typer.Exit(BAD_INPUT) from None
+    except (MemoryError, RuntimeError) as error:
+        from calipers.embed.states.halving import is_out_of_memory
+
+        if not is_out_of_memory(error):
+            raise
+        write_error(f"calipers: {_too_little_memory(error)}")
+        _flush()
+        raise typer.Exit(BAD_INPUT) from None
     except KeyboardInterrupt as stop:
         told = stop.args[0] if stop.args else interrupted
         write_error(("\n" if sys.stderr.isatty() else "") + f"calipers: {told}")
@@ -44,6 +53,16 @@ def guarded(interrupted: str = STOPPED_UNCACHED) -> Iterator[None]:
     except BrokenPipeError:
         _forget_stdout()
         raise typer.Exit(0) from None
+
+
+def _too_little_memory(error: BaseException) -> str:
+    """Say for which task there was not enough memory, and what could not be had."""
+    task = next((f" in the task {note!r}" for note in getattr(error, "__notes__", ())), "")
+    told = next(iter(str(error).strip().splitlines()), "")
+    return (
+        f"there is not enough memory{task}{f': {told}' if told else ''}; give fewer samples, or "
+        "run it where more memory is free"
+    )
 
 
 def _flush() -> None:

@@ -28,7 +28,7 @@ Give it a reference set (texts that people wrote) and one or more generated sets
   how close?    MAUVE*, from 0 to 1, where 1 is no gap
 
 Each question is asked of two views of the same texts: their meaning (topics,
-content) and their form (style, fluency, word order)."""
+content) and their form (style, fluency, word order; topics too)."""
 
 EXAMPLES = (
     ("See a result first; nothing to prepare:", "calipers demo"),
@@ -57,7 +57,7 @@ FAMILY_WORDS = {
     "frontier": "mauve, frontier_integral, midpoint, divergence, frontier_f8, ..., "
     "and with a star (mauve_star) by smoothed counts",
     "prd": "prd_f8, prd_f1_8, max_precision, max_recall, total_variation",
-    "classifier": "classifier_accuracy, classifier_auc",
+    "classifier": "classifier_accuracy, classifier_auc, discriminator_accuracy",
     "ot": "frechet_distance and optimal transport",
     "mmd": "mmd, kid, energy_distance",
     "variety": "vendi, rke (each beside the reference's own)",

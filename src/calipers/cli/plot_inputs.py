@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from calipers.errors import CalipersError, InputError
+from calipers.files import check_there
 from calipers.report.plot_kinds import INPUTS, check_input, kind_of
 
 # What data of another version, or made by hand, may raise while they are drawn
-DAMAGE = (AttributeError, LookupError, TypeError, ValueError)
+DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 def read_input(path: str, kind: str) -> Mapping[str, Any]:
@@ -24,8 +25,7 @@ def read_input(path: str, kind: str) -> Mapping[str, Any]:
         Names the file, what it is, and what the plot takes.
     """
     place = Path(path)
-    if not place.exists():
-        raise InputError(f"{path}: there is no such file")
+    check_there(place)
     if place.is_dir():
         raise InputError(f"{path}: is a folder; the plot {kind!r} takes {_words(kind)}")
     data = _kept(place, kind) if _is_zip(place) else _json(place, kind)

@@ -56,7 +56,7 @@ Metrics = Annotated[
         "--metrics",
         metavar="LIST",
         help="What to score by: metrics between 0 and 1. May be repeated. By default mauve_star, "
-        "precision and recall.",
+        "precision, recall and classifier_auc.",
         rich_help_panel=MEASUREMENT,
         autocompletion=complete_metrics,
         show_default=False,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from calipers.cli.pace import Pace
 from calipers.cli.streams import write_error
-from calipers.progress import Advance
+from calipers.progress import Advance, noted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,12 +38,9 @@ class RichProgress:
     @contextmanager
     def task(self, description: str, total: int | None) -> Iterator[Advance]:
         """Open a task of `total` steps, or of an unknown number of them."""
-        if self._console.is_terminal:
-            with self._bar(description, total) as advance:
-                yield advance
-        else:
-            with self._line(description) as advance:
-                yield advance
+        shown = self._bar(description, total) if self._console.is_terminal else None
+        with noted(description), shown or self._line(description) as advance:
+            yield advance
 
     @contextmanager
     def _bar(self, description: str, total: int | None) -> Iterator[Advance]:

@@ -43,7 +43,7 @@ def rank(
     reference: its.Reference = None,
     metrics: its.Metrics = None,
     keep_unscored: its.KeepUnscored = False,
-    ties: its.HowTies = "half",
+    ties: its.HowTies = "davidson",
     kind: its.Kind = "spearman",
     level: its.Level = "0.95",
     seed: Seed = "0",
@@ -53,9 +53,9 @@ def rank(
     """See whether metrics rank systems as people do.
 
     Fits a Bradley-Terry model to judgements of pairs, or takes finished scores, and holds the
-    order in which each metric puts the systems against them: rank correlations with their
-    intervals, and the worst case that the metric's own spread allows. Without a truth it shows
-    how the metrics correlate with one another.
+    order in which each metric puts the systems against them: rank correlations with intervals
+    that include the errors of the fit, and the worst case that the metric's own spread allows.
+    Without a truth it shows how the metrics correlate with one another.
     """
     with guarded():
         columns = its.read_names("--truth-column", truth_column)

@@ -10,7 +10,12 @@ import typer
 from calipers.cli.options import INPUT, MEASUREMENT, OUTPUT, complete
 from calipers.errors import InputError
 
-TIES: Sequence[Literal["half", "random", "drop"]] = ("half", "random", "drop")
+TIES: Sequence[Literal["davidson", "half", "random", "drop"]] = (
+    "davidson",
+    "half",
+    "random",
+    "drop",
+)
 KINDS: Sequence[Literal["spearman", "pearson"]] = ("spearman", "pearson")
 
 Scores = Annotated[
@@ -40,7 +45,8 @@ Truth = Annotated[
         "--truth",
         metavar="FILE",
         help="In place of judgements, finished scores: a table with the column system and one or "
-        "more columns of numbers, each a truth of its own, higher better.",
+        "more columns of numbers, each a truth of its own, higher better; NAME_sd holds the "
+        "standard errors of NAME.",
         rich_help_panel=INPUT,
     ),
 ]
@@ -91,7 +97,8 @@ HowTies = Annotated[
     typer.Option(
         "--ties",
         metavar="|".join(TIES),
-        help="What becomes of ties: half a win to each, to either at random, or left out.",
+        help="What becomes of ties: an outcome of its own (Davidson's model), half a win to each, "
+        "a win to either at random, or left out.",
         rich_help_panel=MEASUREMENT,
         autocompletion=complete(*TIES),
     ),

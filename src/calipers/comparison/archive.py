@@ -20,12 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.comparison.archive_checks import check_fits
-from calipers.comparison.archive_views import (
+from calipers.comparison.archive_sizes import (
+    TooLargeError,
+    check_arrays,
+    check_members,
     read_array,
-    read_explanations,
-    read_maps,
-    write_views,
+    read_json,
+    read_texts,
 )
+from calipers.comparison.archive_views import read_explanations, read_maps, write_views
 from calipers.comparison.confounders_plain import confounders_from
 from calipers.comparison.explaining import Against
 from calipers.comparison.from_plain import (
@@ -38,10 +41,15 @@ from calipers.comparison.model import Comparison
 from calipers.comparison.samples import Samples
 from calipers.comparison.system import SetSummary, SystemResult
 from calipers.errors import CalipersError, InputError
+from calipers.files import check_plain, fitting_in_memory
+from calipers.memory import reading
 from calipers.report.whole_files import replacing
+from calipers.samples.wording import shortened
 from calipers.score import Score
 
 INDEX = "comparison.json"
+REASON = 300
+"""Most characters of what is wrong that a message shows: a zip may hold texts of any length."""
 # What the parts of a damaged or foreign zip may raise while they are read
 DAMAGE = (
     zipfile.BadZipFile,
@@ -52,7 +60,6 @@ DAMAGE = (
     RuntimeError,
     AttributeError,
     LookupError,
-    MemoryError,
     TypeError,
     ValueError,
     EOFError,
@@ -80,18 +87,25 @@ def load(path: Path) -> Comparison:
     Raises
     ------
     InputError
-        If the file is missing, is no such zip, or part of it is damaged.
+        If the file is missing, is no such zip, part of it is damaged, or it claims more than the
+        memory that may be taken.
     """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            comparison = _read(archive)
-        check_fits(comparison)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except DAMAGE as error:
-        raise InputError(
-            f"{path}: is no comparison saved by calipers, or is damaged: {error}"
-        ) from error
+    check_plain(path)
+    with fitting_in_memory(path):
+        try:
+            with reading(), zipfile.ZipFile(path) as archive:
+                check_members(archive)
+                comparison = _read(archive)
+            check_fits(comparison)
+        except TooLargeError:
+            raise
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+        except DAMAGE as error:
+            raise InputError(
+                f"{path}: is no comparison saved by calipers, or is damaged: "
+                f"{shortened(str(error), REASON)}"
+            ) from error
     return comparison
 
 
@@ -139,7 +153,8 @@ def _write_array(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> No
 
 
 def _read(archive: zipfile.ZipFile) -> Comparison:
-    data = json.loads(archive.read(INDEX))
+    data = read_json(archive, INDEX)
+    check_arrays(archive, data)
     reference, train, settings = data["reference"], data.get("train"), data["settings"]
     samples = _samples(archive, "reference")
     against = None
@@ -212,8 +227,7 @@ def _samples(archive: zipfile.ZipFile, folder: str) -> Samples | None:
     name = f"{folder}/texts.jsonl"
     texts = None
     if name in archive.namelist():
-        with archive.open(name) as file:
-            texts = [json.loads(line) for line in file]
+        texts = list(read_texts(archive, name))
     return Samples(texts, vectors) if vectors or texts is not None else None
 
 

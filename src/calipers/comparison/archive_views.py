@@ -6,7 +6,6 @@ texts of an explanation are those of the samples, which stand in the zip once.
 
 from __future__ import annotations
 
-import io
 import json
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -14,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calipers.comparison.archive_sizes import read_array, read_json
 from calipers.comparison.report_data import sample_maps
 from calipers.comparison.samples import Samples
 from calipers.comparison.system import SystemResult
@@ -55,7 +54,7 @@ def read_explanations(
     sets = system.against.samples, system.samples[0]
     found = {}
     for view, name in kept.items():
-        made = explanation_from(json.loads(archive.read(name)))
+        made = explanation_from(read_json(archive, name))
         sizes = [len(each.vectors[view]) for each in sets]
         if (made.view, made.n, made.m) != (view, *sizes):
             raise ValueError(f"{name} is not of these samples")
@@ -76,7 +75,7 @@ def read_maps(archive: zipfile.ZipFile, sets: Sequence[Samples | None]) -> dict[
 
     found = {}
     for view, name in _named(archive, "map/", ".json").items():
-        about = json.loads(archive.read(name))
+        about = read_json(archive, name)
         count = len(_named(archive, f"map/{quote(view, '')}/", ".npy"))
         names = [f"map/{quote(view, '')}/{number}.npy" for number in range(count)]
         points = tuple(read_array(archive, n) for n in names)
@@ -87,18 +86,6 @@ def read_maps(archive: zipfile.ZipFile, sets: Sequence[Samples | None]) -> dict[
             raise ValueError(f"the map of {view!r} holds places that are no finite numbers")
         found[view] = SampleMap(_method(about["method"]), _shares(about["explained"]), points)
     return found
-
-
-def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
-    """Read an array that is nothing but numbers.
-
-    Raises
-    ------
-    ValueError
-        If it is something else.
-    """
-    found = np.lib.format.read_array(io.BytesIO(archive.read(name)), allow_pickle=False)
-    return np.asarray(found)
 
 
 def _method(value: Any) -> Method:

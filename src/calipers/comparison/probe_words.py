@@ -6,6 +6,10 @@ A view *sees* a change if some metric moves by at least `CLEAR` and by more than
 The noise is twice the standard deviation of what unchanged texts score over the halves, and no less
 than what the draw of the texts moves (:func:`~calipers.comparison.agreement_words.tie_width`).
 Where a change alters fewer than `ENOUGH` of the texts, nothing is said of the view.
+
+Scores of neighbours and cells alone would call a view blind to much that it sees: a classifier
+tells held-out texts apart where a small shift along one direction moves hardly a neighbour. So one
+is among the usual metrics (:data:`calipers.road.probe_choices.METRICS`).
 """
 
 from __future__ import annotations

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from calipers.comparison.plain import plain
 from calipers.errors import unknown_name
@@ -29,7 +32,7 @@ class Player:
     standard_error, interval
         Of the score.
     won, lost, tied
-        Judgements, before ties were split.
+        Judgements as they were given.
     """
 
     name: str
@@ -41,26 +44,38 @@ class Player:
     tied: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fit:
     """A Bradley-Terry model fitted to judgements (Pillutla et al., JMLR 2023, appendix E.1).
+
+    Where one of two systems is preferred, it is the first with probability
+    1/(1 + exp(-difference/scale)).
 
     Attributes
     ----------
     players
         The systems, the most preferred first.
     ties
-        What became of ties: ``"half"``, ``"random"`` or ``"drop"``.
+        What became of ties: ``"davidson"``, ``"half"``, ``"random"`` or ``"drop"``.
+    tie_share
+        Share of ties among all judgements.
+    tie_parameter
+        Davidson's ν: two equal systems tie with probability ν/(2 + ν). NaN with other treatments.
     scale
-        A system wins with probability 1/(1 + exp(-difference/scale)).
+        Unit of the scores.
     level
         Of the intervals.
+    covariance
+        Of the scores, in the order of the players.
     """
 
     players: tuple[Player, ...]
     ties: str
+    tie_share: float
+    tie_parameter: float
     scale: float
     level: float
+    covariance: NDArray[np.float64]
 
     def __getitem__(self, name: str) -> Player:
         for player in self.players:
@@ -73,7 +88,15 @@ class Fit:
         players = [
             {key: plain(value) for key, value in asdict(player).items()} for player in self.players
         ]
-        return {"ties": self.ties, "scale": self.scale, "level": self.level, "players": players}
+        return {
+            "ties": self.ties,
+            "tie_share": self.tie_share,
+            "tie_parameter": plain(self.tie_parameter),
+            "scale": self.scale,
+            "level": self.level,
+            "players": players,
+            "covariance": self.covariance.tolist(),
+        }
 
 
 @dataclass(frozen=True)
@@ -87,8 +110,8 @@ class Beside:
     n
         Systems that have a value on both sides.
     spearman, spearman_interval
-        The rank correlation in [-1, 1]; NaN where undefined. The interval is None where none can
-        be given.
+        The rank correlation in [-1, 1]; NaN where undefined. The interval takes the systems for a
+        draw from many and includes the known errors of both sides; None where none can be given.
     worst
         ρ_min, the least rank correlation when every value may move by one standard deviation up or
         down (Pillutla et al., equation 30).
@@ -99,6 +122,9 @@ class Beside:
         The correlation of the values themselves.
     reason
         Why a correlation is undefined; None where both are not.
+    spearman_fixed, pearson_fixed
+        Intervals with the systems fixed: where the correlation of these very systems lies, were
+        the truth and the metric free of errors. None where those of the truth are not known.
     """
 
     metric: str
@@ -111,15 +137,12 @@ class Beside:
     pearson: float
     pearson_interval: Interval | None
     reason: str | None = None
+    spearman_fixed: Interval | None = None
+    pearson_fixed: Interval | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the correlations as plain data."""
-        named = {key: plain(value) for key, value in asdict(self).items() if key != "metric"}
-        return (
-            named
-            | {"spearman_interval": plain(self.spearman_interval)}
-            | {"pearson_interval": plain(self.pearson_interval)}
-        )
+        return {key: plain(value) for key, value in vars(self).items() if key != "metric"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +163,8 @@ class Truth:
         By the key of the metric.
     fit
         Where it was made of judgements.
+    deviations
+        Standard errors of finished scores, by the name of the system, where they were given.
     """
 
     name: str
@@ -148,6 +173,7 @@ class Truth:
     scores: Mapping[str, float]
     metrics: Mapping[str, Beside]
     fit: Fit | None = None
+    deviations: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def best(self) -> str | None:
@@ -175,6 +201,7 @@ class Truth:
             "source": self.source,
             "made_of": self.made_of,
             "scores": {name: plain(score) for name, score in self.scores.items()},
+            "deviations": dict(self.deviations),
             "fit": None if self.fit is None else self.fit.to_dict(),
             "metrics": {key: each.to_dict() for key, each in self.metrics.items()},
             "best": self.best,

@@ -32,6 +32,11 @@ class SignificanceTest:
         reference by Holm.
     paired
         Whether row i of both systems answers the same prompt, and the test made use of that.
+    separating_n
+        Samples in every set with which a difference of this size would be found in four of five
+        runs, all tests allowed for; None where there is none, or it is found already.
+    reason
+        Why there is no p-value; None otherwise.
     standard_error
         Of the difference; None against the reference.
     detectable
@@ -40,11 +45,6 @@ class SignificanceTest:
     equivalence
         p-value of the hypothesis that the scores are at least a margin apart, adjusted by Holm over
         all pairs and scores; None where no margin was given.
-    separating_n
-        Samples in every set with which a difference of this size would be found in four of five
-        runs; None where there is none, or it is found already.
-    reason
-        Why there is no p-value; None otherwise.
     """
 
     a: str
@@ -55,11 +55,11 @@ class SignificanceTest:
     p_value: float
     adjusted_p_value: float
     paired: bool = False
+    separating_n: int | None = None
+    reason: str | None = None
     standard_error: float | None = None
     detectable: float | None = None
     equivalence: float | None = None
-    separating_n: int | None = None
-    reason: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the test as plain data."""

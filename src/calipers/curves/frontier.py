@@ -5,7 +5,8 @@ For R_λ = λP + (1 − λ)Q the frontier is the curve of the pairs (D_f(Q‖R_�
 JMLR 2023, definition 4). Each coordinate is itself an f-divergence of P and Q (property 5), so any
 estimate of the two gives it. Its area after x → exp(−c·x) is MAUVE, its average linearised cost is
 the frontier integral, and the cost at λ = ½ the mid-point summary. For KL equal to mauve-text 0.4.0
-on the same counts.
+on the same counts, unless both histograms are equal: MAUVE is then 1 here, and 0.75 or 1 there
+(:func:`~calipers.curves.areas.area_under`).
 
 It does not tell a lack of quality from a lack of diversity: both bend the curve alike.
 """

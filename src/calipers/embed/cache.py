@@ -17,6 +17,7 @@ from pathlib import Path
 from calipers.embed.chunk_file import DamagedChunkError, read_chunk, write_chunk
 from calipers.embed.protocol import EncodedBatch
 from calipers.errors import InputError
+from calipers.files import at_home
 
 __all__ = ["Cache", "DamagedChunkError", "default_directory"]
 
@@ -31,7 +32,7 @@ def default_directory() -> Path:
     """
     chosen = os.environ.get("CALIPERS_CACHE")
     try:
-        return Path(chosen).expanduser() if chosen else _user_caches() / "calipers"
+        return at_home(chosen) if chosen else _user_caches() / "calipers"
     except RuntimeError as error:
         raise InputError(
             "there is no home folder to keep embeddings in; name a folder in the environment "

@@ -6,15 +6,16 @@ Every module of an embedder has ``TAKES``, the options that it takes, and
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from calipers.embed.options import Options, read_line
 from calipers.embed.protocol import Embedder
 from calipers.errors import InputError
+from calipers.files import at_home, check_plain
 
 NAMED = {
     "minilm": "calipers.embed.minilm",
@@ -124,8 +125,6 @@ class EmbedderChoice:
 
 
 def _is_file(name: str) -> bool:
-    try:
-        return Path(name).expanduser().is_file()
-    except RuntimeError:
-        user = name.partition("/")[0]
-        raise InputError(f"{name}: there is no home folder for {user!r}") from None
+    path = at_home(name)
+    check_plain(path)
+    return os.path.isfile(path)

@@ -1,9 +1,11 @@
 """The default text embedder, all-MiniLM-L6-v2, with two views from one forward pass.
 
 ``meaning`` is the model's own sentence embedding (mean over tokens of the last layer, then L2
-norm) and equals that of sentence-transformers to 1e-5: it sees topics and content, and hardly
-fluency or word order. ``form`` is the mean over tokens of the states after layer 4, as they are:
-it sees style, fluency and word order. Both read the first 256 tokens of a text and no more.
+norm) and equals that of sentence-transformers to 1e-5: it sees topics and content, and fluency or
+word order less. ``form`` is the mean over tokens of the states after layer 4, as they are: it sees
+style, fluency and word order, and is not free of topics: of an AG News item it tells the topic
+about as well as ``meaning`` (docs/embedders.md). Both read the first 256 tokens of a text and no
+more.
 """
 
 from __future__ import annotations

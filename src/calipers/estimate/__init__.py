@@ -1,7 +1,7 @@
 """How two sets of embeddings relate: the small objects that all scores are read from."""
 
 from calipers.estimate.balls import Supports
-from calipers.estimate.classifier import Classification, classify
+from calipers.estimate.classifier import Classification, Discrimination, classify, discriminate
 from calipers.estimate.distance_provider import DistanceProvider
 from calipers.estimate.estimators import estimate_ratios
 from calipers.estimate.from_distances import knn_ratios_from, neighbourhoods_from
@@ -18,6 +18,7 @@ from calipers.estimate.quantise import Quantisation, quantise
 __all__ = [
     "Balls",
     "Classification",
+    "Discrimination",
     "DistanceProvider",
     "Estimate",
     "Histograms",
@@ -27,6 +28,7 @@ __all__ = [
     "Quantisation",
     "Supports",
     "classify",
+    "discriminate",
     "estimate_ratios",
     "gaussian_ratios",
     "kde_ratios",

@@ -14,6 +14,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.errors import InputError
+
 SideName = Literal["reference", "generated"]
 
 DEFAULT_BLOCKS = 20
@@ -52,9 +54,15 @@ class Blocks:
         return 0 if self.halves is None else HALVINGS
 
     def half(self, halving: int, which: int) -> NDArray[np.bool_]:
-        """Which rows lie in one of the halves, 0 or 1, of a halving."""
+        """Which rows lie in one of the halves, 0 or 1, of a halving.
+
+        Raises
+        ------
+        InputError
+            If the set was not halved.
+        """
         if self.halves is None:
-            raise ValueError("the set was not halved")
+            raise InputError("the counts of halves were not kept: the set was not halved")
         found: NDArray[np.bool_] = (self.halves >> np.uint64(halving)) & np.uint64(1) == which
         return found
 

@@ -125,6 +125,12 @@ def check_blocks(blocks: tuple[Blocks, Blocks], n: int, m: int) -> None:
             raise InputError(f"{name} blocks must label {rows} rows; found shape {labels.shape}")
         if side.count and not 0 <= labels.min() <= labels.max() < side.count:
             raise InputError(f"{name} block labels must lie in 0..{side.count - 1}")
+        codes = side.halves
+        if codes is not None and (codes.shape != (rows,) or codes.dtype != np.uint64):
+            raise InputError(
+                f"{name} halves must be codes of {rows} rows, uint64; "
+                f"found shape {codes.shape}, dtype {codes.dtype}"
+            )
 
 
 def directions(reference: Points, generated: Points) -> tuple[Points, Points]:

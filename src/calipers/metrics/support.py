@@ -9,7 +9,9 @@ With the k-NN balls B_k of a set as its support:
 
 With ``ties="open"`` the values equal those of prdc. They do not see how the mass is spread inside
 the support, one outlier with a large ball can make it too wide, and coverage falls when there are
-fewer generated rows, whatever their distribution.
+fewer generated rows, whatever their distribution. Recall may rise where samples of a worse model
+are mixed in, whose balls are wide; coverage, of which the balls are the reference's, falls
+(docs/experiments.md).
 """
 
 from __future__ import annotations

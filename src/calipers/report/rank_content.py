@@ -14,6 +14,7 @@ Data = Mapping[str, Any]
 
 SEARCHED = "≤"
 BOUND = "≥"
+FIXED = "systems fixed"
 
 
 def title(data: Data) -> str:
@@ -106,6 +107,11 @@ def beside_runs(data: Data, truth: str) -> list[tuple[Column, ...]]:
     ]
 
 
+def interval_name(data: Data) -> str:
+    """Head the intervals of correlations."""
+    return _level(data["settings"]["level"])
+
+
 def metric_name(data: Data, metric: str) -> str:
     """Name a metric, with the sign of where it is better."""
     return clean(metric) + ARROWS.get(data["metrics"][metric]["better"], "")
@@ -154,10 +160,14 @@ def _correlation(found: Sequence[Mapping[str, Any]], kind: str) -> Column:
 
 
 def _intervals(found: Sequence[Mapping[str, Any]], kind: str, level: str) -> list[Column]:
-    """Give the column of intervals, where there are any."""
-    bounds = [each[f"{kind}_interval"] for each in found]
-    texts = ["" if each is None else f"[{two(each[0])}, {two(each[1])}]" for each in bounds]
-    return [Column(level, tuple(Cell(text, "dim") for text in texts))] if any(texts) else []
+    """Give the columns of intervals, where there are any: systems drawn from many, and fixed."""
+    columns = []
+    for header, key in ((level, f"{kind}_interval"), (FIXED, f"{kind}_fixed")):
+        bounds = [each[key] for each in found]
+        texts = ["" if each is None else f"[{two(each[0])}, {two(each[1])}]" for each in bounds]
+        if any(texts):
+            columns.append(Column(header, tuple(Cell(text, "dim") for text in texts)))
+    return columns
 
 
 def _role(data: Data, name: str) -> str:

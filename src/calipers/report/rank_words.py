@@ -9,10 +9,12 @@ from typing import Any
 from calipers.report.content import BEST
 from calipers.report.names import clean
 from calipers.report.rank_content import (
+    FIXED,
     SEARCHED,
     Data,
     counted,
     fitted,
+    interval_name,
     share,
     two,
 )
@@ -22,10 +24,12 @@ ENDS = {"higher": ("↑", "higher is better"), "lower": ("↓", "lower is better
 CLOSEST = ("≈", "closer to the reference's own value is better: compared as -|T(Q) - T(P)|")
 LEAST_FOR_INTERVAL = 4
 TIES = {
+    "davidson": "an outcome of its own, by Davidson's model (1970)",
     "half": "half a win to each side",
     "random": "a win to either side at random",
     "drop": "left out",
 }
+SHRINKING = ("half", "random")
 
 
 def verdicts(data: Data) -> Iterator[str]:
@@ -42,11 +46,10 @@ def verdicts(data: Data) -> Iterator[str]:
 def remarks(data: Data) -> Iterator[str]:
     """Say what was left out, what chance does, and why correlations are missing."""
     yield from map(clean, data.get("notes") or ())
-    if fitted(data):
-        yield (
-            "the correlations take fitted scores as they are; where their intervals overlap, so "
-            "may the order of the systems change with other judgements"
-        )
+    fits = {name: data["truths"][name]["fit"] for name in fitted(data)}
+    yield from (_of_ties(name, fit) for name, fit in fits.items() if fit["tie_share"])
+    if data["truths"]:
+        yield _included(data)
     if data["truths"] or (matrix_shown(data) and data["matrix"]["kind"] == "spearman"):
         for size, reached in data["limits"]["rarely_reached"].items():
             yield _chance(int(size), reached)
@@ -78,10 +81,39 @@ def legend(data: Data) -> Iterator[tuple[str, str]]:
         yield "1.00", "columns rise together; -1.00 one falls as the other rises, 0.00 unrelated"
 
 
+def _of_ties(name: str, fit: Mapping[str, Any]) -> str:
+    """Say how many judgements are ties, and what became of them."""
+    share = fit["tie_share"]
+    told = f"{clean(name)}: {100 * share:.3g} % of the judgements are ties"
+    if fit["ties"] == "davidson":
+        even = fit["tie_parameter"] / (2 + fit["tie_parameter"])
+        return (
+            f"{told}: {TIES['davidson']}, in which two equal systems tie with probability "
+            f"{even:.2f}"
+        )
+    more = ", which draws the scores together" if fit["ties"] in SHRINKING else ""
+    return f"{told}: {TIES[fit['ties']]}{more}"
+
+
+def _included(data: Data) -> str:
+    """Say which errors the intervals of correlations include."""
+    truths = data["truths"].values()
+    of_truth = "the fitted scores" if fitted(data) else "the truth"
+    sure = not fitted(data) and not any(any(t["deviations"].values()) for t in truths)
+    moving = any(any(metric["deviations"].values()) for metric in data["metrics"].values())
+    if sure and not moving:
+        return "the intervals take the scores and the truth for exact: no deviations were given"
+    if sure:
+        return "the intervals include the deviations of the metrics, and take the truth for exact"
+    if moving:
+        return f"the intervals include the errors of {of_truth} and the deviations of the metrics"
+    return f"the intervals include the errors of {of_truth}, and take the metrics for exact"
+
+
 def _of_fits(data: Data) -> Iterator[tuple[str, str]]:
     fit = data["truths"][fitted(data)[0]]["fit"]
-    scale = f"{fit['scale']:g}"
-    yield "score", f"a system wins with probability 1/(1 + exp(-difference/{scale})); the mean is 0"
+    chance = f"1/(1 + exp(-difference/{fit['scale']:g}))"
+    yield "score", f"preferred, where one is, with probability {chance}; the mean is 0"
     yield "tied", f"judged alike: {TIES[fit['ties']]}"
 
 
@@ -95,13 +127,25 @@ def _of_correlations(data: Data) -> Iterator[tuple[str, str]]:
     if _any_searched(data):
         yield SEARCHED, "found by a search: no lower than its bound, and no higher than this"
     yield "Pearson", "correlation of the values themselves"
+    yield interval_name(data), "takes the systems for a random draw from many alike"
+    if _any_fixed(data):
+        yield FIXED, "the same for these very systems, from the errors of truth and metric alone"
     if any(truth["best"] for truth in data["truths"].values()):
         yield BEST, "the highest worst case beside its truth"
 
 
 def _any_searched(data: Data) -> bool:
-    found = (each for truth in data["truths"].values() for each in truth["metrics"].values())
-    return any(not each["exact"] and each["worst"] is not None for each in found)
+    return any(not each["exact"] and each["worst"] is not None for each in _cells(data))
+
+
+def _any_fixed(data: Data) -> bool:
+    return any(each[f"{kind}_fixed"] for kind in ("spearman", "pearson") for each in _cells(data))
+
+
+def _cells(data: Data) -> Iterator[Mapping[str, Any]]:
+    """Give every metric beside every truth."""
+    for truth in data["truths"].values():
+        yield from truth["metrics"].values()
 
 
 def _verdict(name: str, truth: Mapping[str, Any]) -> str:
@@ -113,9 +157,11 @@ def _verdict(name: str, truth: Mapping[str, Any]) -> str:
     )
     if best["spearman_interval"] is None:
         few = best["n"] < LEAST_FOR_INTERVAL
-        return (
-            f"{head}, without an interval ({'too few systems' if few else 'the end of the scale'})"
-        )
+        why = "too few systems" if few else "the end of the scale"
+        if best["spearman_fixed"] is not None:
+            low, high = best["spearman_fixed"]
+            return f"{head}, with the systems fixed {two(low)} to {two(high)}"
+        return f"{head}, without an interval ({why})"
     low, high = best["spearman_interval"]
     told = f"{head}, interval {two(low)} to {two(high)}"
     reaching = [each for each in others if _reaches(each, best["spearman"])]

@@ -91,7 +91,8 @@ def marks_line(data: Data, marks: set[str]) -> Iterator[str]:
         yield f"{BEST} best of its column"
     if EQUAL in marks:
         margin = data.get("settings", {}).get("margin")
-        yield f"{EQUAL} equal to the best within {margin:g} (at {percent(level_of(data))})"
+        within = "a margin" if margin is None else f"{margin:g}"
+        yield f"{EQUAL} equal to the best within {within} (at {percent(level_of(data))})"
     if ALIKE in marks:
         yield f"{ALIKE} not distinguishable from the best ({_how(data)})"
     if OPEN in marks:
@@ -146,11 +147,15 @@ def _mark(score: Data | None, best: Data | None, test: Data | None, alpha: float
     near = test.get("equivalence")
     if near is not None and near < alpha:
         return EQUAL
-    return OPEN if test["p_value"] < alpha or _are_disjoint(score, best) else ALIKE
+    alone = test["p_value"]
+    differs = alone is not None and alone < alpha
+    return OPEN if differs or _are_disjoint(score, best) else ALIKE
 
 
 def _are_disjoint(score: Data, best: Data | None) -> bool:
-    """Whether two scores have intervals without a value in common."""
+    """Whether two scores that are ranked by their value have intervals without one in common."""
+    if score.get("gap") is not None:  # ranked by that; values may lie on either side
+        return False
     here, there = (each.get("interval") if each else None for each in (score, best))
     if here is None or there is None or None in (*here, *there):
         return False

@@ -40,6 +40,7 @@ LABELS = {
     "total_variation": "TV",
     "classifier_accuracy": "Clf acc",
     "classifier_auc": "Clf AUC",
+    "discriminator_accuracy": "Disc acc",
     "frechet_distance": "Fréchet",
     "ot": "W2²",
     "ot_quantised": "W2² cells",
@@ -141,6 +142,7 @@ MEANINGS = {
     "total_variation": "largest difference in the probability of any event; 0 is no gap",
     "classifier_accuracy": "how often held-out samples are told apart; 0.5 is no gap",
     "classifier_auc": "how well held-out samples are ordered by their side; 0.5 is no gap",
+    "discriminator_accuracy": "how often a held-out quarter is told apart; 0.5 is no gap",
     "frechet_distance": "distance of the Gaussians fitted to the two sets; 0 is no gap",
     "ot": "cost of moving the generated samples onto the reference; 0 is no gap",
     "ot_quantised": "cost of moving one histogram onto the other; 0 is no gap",
@@ -159,7 +161,7 @@ MEANINGS = {
 
 VIEWS = {
     "meaning": "topics and content",
-    "form": "style, fluency, word order",
+    "form": "style, fluency, word order; topics too",
     "wording": "the words that occur, whatever their order",
     "image": "what a picture shows, as the model sees it",
     "pixels": "brightness and colour, place by place",

@@ -121,6 +121,11 @@ def with_tests(
     found = differences(
         values,
         ordered,
+        better={
+            key: "lower" if score.gap is not None else score.better
+            for system in comparison.systems
+            for key, score in system.scores.items()
+        },
         prompts=prompts_of(intake.systems, certainty.paired),
         level=certainty.level,
         seed=seed,
@@ -221,7 +226,7 @@ def _plain_test(
 ) -> SignificanceTest:
     first, second = (comparison.systems[place] for place in (test.first, test.second))
     size = min(first.summary.n, second.summary.n)
-    known = np.isfinite(test.p_value)
+    known, found = np.isfinite(test.p_value), test.adjusted_p_value < 1 - level
     return SignificanceTest(
         first.name,
         second.name,
@@ -234,6 +239,10 @@ def _plain_test(
         standard_error=test.standard_error,
         detectable=test.detectable if np.isfinite(test.detectable) else None,
         equivalence=equivalence,
-        separating_n=separating_n(test.value, test.standard_error, size, level=level),
+        separating_n=(
+            None
+            if found
+            else separating_n(test.value, test.standard_error, size, level=test.single_level)
+        ),
         reason=None if known else MOVELESS,
     )

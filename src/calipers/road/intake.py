@@ -91,7 +91,7 @@ def take_in(
     """Read both sides and cut the generated sets to one size.
 
     Every set is first cut to `max_samples`; then, unless `keep_sizes`, the generated ones to the
-    smallest of them, since coverage and its like fall with the number of samples. The training
+    smallest of them, since coverage falls where the generated set alone is smaller. The training
     set stays whole: a copy of a sample that was cut away would not be seen. With `match_length`
     the texts of all three are cut to so many words.
     """

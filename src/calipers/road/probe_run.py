@@ -58,8 +58,8 @@ def probe(
     changes
         Keys of :data:`calipers.road.probe_changes.CHANGES`; None for all.
     metrics
-        Keys without a view, of metrics that lie between 0 and 1; None for MAUVE*, precision and
-        recall.
+        Keys without a view, of metrics that lie between 0 and 1; None for MAUVE*, precision,
+        recall and the area under the ROC curve of a held-out classifier.
     field
         Where the text stands in a row; found by itself if None.
     k

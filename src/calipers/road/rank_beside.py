@@ -3,26 +3,58 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calipers.comparison.ranking import Beside, Matrix, Truth
 from calipers.road.rank_scores import Scores, compared
-from calipers.uncertainty.correlation import correlation_matrix, pearson, spearman
+from calipers.uncertainty.correlation import (
+    Correlation,
+    Kind,
+    correlation_matrix,
+    pearson,
+    spearman,
+)
+from calipers.uncertainty.correlation_errors import (
+    DRAWS,
+    draw_errors,
+    interval_of_errors,
+    widened,
+)
 from calipers.uncertainty.worst_case import worst_case_spearman
-
-Kind = Literal["spearman", "pearson"]
 
 
 def beside(truth: Truth, scores: Scores, *, level: float, seed: int) -> Truth:
-    """Hold every metric against a truth, each over the systems that have both."""
+    """Hold every metric against a truth, each over the systems that have both.
+
+    The errors of the truth are drawn once for all metrics, and those of a metric for it alone, by
+    systems in the order of their names: neither the order of rows nor a further metric changes
+    them.
+    """
     names = [name for name in scores.systems if math.isfinite(truth.scores.get(name, math.nan))]
     ideal = {name: truth.scores[name] for name in names}
-    found = {key: _beside(key, scores, ideal, level=level, seed=seed) for key in scores.columns}
+    covariance = _covariance(truth, sorted(names))
+    drawn = None
+    if covariance is not None:
+        errors = draw_errors(covariance, seed=2 * seed)
+        drawn = dict(zip(sorted(names), errors.T, strict=True))
+    found = {
+        key: _beside(key, scores, ideal, drawn, level=level, seed=seed) for key in scores.columns
+    }
     return replace(truth, metrics=found)
+
+
+def _covariance(truth: Truth, names: Sequence[str]) -> NDArray[np.float64] | None:
+    """Of the errors of a truth; None where nothing is known of them."""
+    if truth.fit is not None:
+        players = [player.name for player in truth.fit.players]
+        places = [players.index(name) for name in names]
+        return truth.fit.covariance[np.ix_(places, places)]
+    deviations = np.array([truth.deviations.get(name, 0.0) for name in names], dtype=np.float64)
+    return np.diag(deviations**2) if deviations.any() else None
 
 
 def correlated(scores: Scores, truths: Sequence[Truth], kind: Kind) -> Matrix:
@@ -41,7 +73,13 @@ def correlated(scores: Scores, truths: Sequence[Truth], kind: Kind) -> Matrix:
 
 
 def _beside(
-    key: str, scores: Scores, ideal: dict[str, float], *, level: float, seed: int
+    key: str,
+    scores: Scores,
+    ideal: dict[str, float],
+    drawn: Mapping[str, NDArray[np.float64]] | None,
+    *,
+    level: float,
+    seed: int,
 ) -> Beside:
     column = scores.columns[key]
     names = [
@@ -49,21 +87,47 @@ def _beside(
         for name, value in zip(ideal, compared(column, tuple(ideal)), strict=True)
         if math.isfinite(value)
     ]
-    values = np.array(compared(column, names), dtype=np.float64)
+    values = compared(column, names)
     spread = np.array([column.deviations[name] for name in names], dtype=np.float64)
     truth = np.array([ideal[name] for name in names], dtype=np.float64)
-    ranks = spearman(values, truth, level=level)
-    straight = pearson(values, truth, level=level)
     worst = worst_case_spearman(values, spread, truth, seed=seed)
+    moved = compared(column, names, _errors(names, spread, seed=2 * seed + 1))
+    true = truth[None]
+    if drawn is not None and names:
+        true = true + np.column_stack([drawn[name] for name in names])
+    found: dict[Kind, Correlation] = {
+        "spearman": spearman(values, truth, level=level),
+        "pearson": pearson(values, truth, level=level),
+    }
+    errors = {
+        kind: interval_of_errors(kind, each.value, moved, true, level=level)
+        for kind, each in found.items()
+    }
+    wide = {kind: widened(each.value, each.interval, errors[kind]) for kind, each in found.items()}
+    fixed = errors if drawn is not None else dict.fromkeys(found)
     return Beside(
         metric=key,
         n=len(names),
-        spearman=ranks.value,
-        spearman_interval=ranks.interval,
+        spearman=found["spearman"].value,
+        spearman_interval=wide["spearman"],
         worst=worst.value,
         exact=worst.exact,
         bound=worst.lower_bound,
-        pearson=straight.value,
-        pearson_interval=straight.interval,
-        reason=ranks.reason or straight.reason,
+        pearson=found["pearson"].value,
+        pearson_interval=wide["pearson"],
+        reason=found["spearman"].reason or found["pearson"].reason,
+        spearman_fixed=fixed["spearman"],
+        pearson_fixed=fixed["pearson"],
     )
+
+
+def _errors(
+    names: Sequence[str], deviations: NDArray[np.float64], *, seed: int
+) -> NDArray[np.float64]:
+    """Draw the errors of a metric, shape ``(draws, n)``; a single row of zeros without any."""
+    if not deviations.any():
+        return np.zeros((1, len(names)))
+    order = np.argsort(names)
+    errors = np.empty((DRAWS, len(names)))
+    errors[:, order] = draw_errors(np.diag(deviations[order] ** 2), seed=seed)
+    return errors

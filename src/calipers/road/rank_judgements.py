@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NoReturn
+from typing import NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calipers.comparison.ranking import Fit, Player, Truth
 from calipers.errors import InputError, unknown_name
@@ -15,10 +16,8 @@ from calipers.road.rank_scores import Scores
 from calipers.road.rank_tables import Table
 from calipers.road.rank_truth import Truths, left_out
 from calipers.samples.wording import names
-from calipers.uncertainty.bradley_terry import BradleyTerry, fit_bradley_terry
+from calipers.uncertainty.bradley_terry import BradleyTerry, Ties, fit_bradley_terry
 from calipers.uncertainty.preferences import Preferences, count_preferences
-
-Ties = Literal["half", "random", "drop"]
 
 ANSWERS = ("winner", "answer")
 """Names that the column of answers usually has."""
@@ -86,11 +85,22 @@ def _fit(table: Table, column: str, judging: Judging) -> Fit:
         )
     except InputError as error:
         raise table.source.error(f"column {column!r}: {error}") from None
-    return Fit(tuple(_ordered(model, counted)), judging.ties, model.scale, model.level)
+    order = np.argsort(-model.scores, kind="stable")
+    return Fit(
+        players=tuple(_ordered(model, counted, order)),
+        ties=model.ties,
+        tie_share=model.tie_share,
+        tie_parameter=model.tie_parameter,
+        scale=model.scale,
+        level=model.level,
+        covariance=model.covariance[np.ix_(order, order)],
+    )
 
 
-def _ordered(model: BradleyTerry, counted: Preferences) -> Iterator[Player]:
-    for i in np.argsort(-model.scores, kind="stable"):
+def _ordered(
+    model: BradleyTerry, counted: Preferences, order: NDArray[np.intp]
+) -> Iterator[Player]:
+    for i in order:
         place = counted.names.index(model.names[i])
         low, high = model.intervals[i]
         yield Player(

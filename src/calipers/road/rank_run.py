@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from calipers.comparison.ranking import RankedMetric, Ranking, Truth
 from calipers.errors import InputError, unknown_name
 from calipers.estimate.validate import check_choice, check_whole, is_positive
 from calipers.road.agree_ranks import rarely_reached
-from calipers.road.rank_beside import Kind, beside, correlated
+from calipers.road.rank_beside import beside, correlated
 from calipers.road.rank_intake import take_scores
-from calipers.road.rank_judgements import Judging, Ties, truths_of_judgements
+from calipers.road.rank_judgements import Judging, truths_of_judgements
 from calipers.road.rank_notes import score_notes, score_warnings
 from calipers.road.rank_scores import Scores
 from calipers.road.rank_tables import Table, read_table
 from calipers.road.rank_truth import Truths, truths_of_scores
+from calipers.uncertainty.bradley_terry import Ties
+from calipers.uncertainty.correlation import Kind
 
 
 def rank(
@@ -28,7 +30,7 @@ def rank(
     truth_columns: Sequence[str] | None = None,
     reference: str | None = None,
     metrics: Sequence[str] | None = None,
-    ties: Ties = "half",
+    ties: Ties = "davidson",
     kind: Kind = "spearman",
     level: float = 0.95,
     keep_unscored: bool = False,
@@ -40,8 +42,9 @@ def rank(
     From judgements of pairs it fits a Bradley-Terry model; each metric then meets the fitted
     scores, or finished ones, by Spearman's and Pearson's correlation and by the worst-case
     Spearman correlation ρ_min (Pillutla et al., JMLR 2023, section 6.4, equation 30, table 4,
-    appendix E). Metrics meet one another in a matrix (Le Bronnec et al., ACL 2024, figures 7
-    and A.5).
+    appendix E). The intervals of the correlations include the errors of the fitted scores, and
+    those of the metrics where deviations are given. Metrics meet one another in a matrix (Le
+    Bronnec et al., ACL 2024, figures 7 and A.5).
 
     Parameters
     ----------
@@ -55,7 +58,8 @@ def rank(
         steps from ``definitely a`` (1) to ``definitely b`` (5).
     truth
         A table with the column ``system`` and one or more columns of numbers, higher better; each
-        is a truth of its own. Or a dict from system to number. Not together with `judgements`.
+        is a truth of its own. A column with ``_sd`` after the name of another holds the standard
+        errors of that one. Or a dict from system to number. Not together with `judgements`.
     truth_columns
         Which columns hold the truths, or the answers; by default all columns of numbers, and
         ``winner`` or ``answer``.
@@ -67,8 +71,9 @@ def rank(
         Which metrics to rank by, ``["all"]`` for all that `scores` holds. By default all, and of a
         comparison those that its table shows: the best of many is best by chance.
     ties
-        What becomes of ties: ``"half"`` a win to each, to either at ``"random"`` (as appendix E
-        has it), or ``"drop"``.
+        What becomes of ties: an outcome of its own, by the model of ``"davidson"`` (JASA 1970),
+        which leaves the scores on their scale; ``"half"`` a win to each, which draws them together,
+        or a win to either at ``"random"`` (as appendix E has it), which does so too; or ``"drop"``.
     kind
         Of the matrix: ``"spearman"`` or ``"pearson"``.
     level
@@ -78,7 +83,8 @@ def rank(
     matrix
         Whether printing shows the matrix beside truths; without a truth it always does.
     seed
-        Of ties at random, and of the search for ρ_min where it is not exact.
+        Of ties at random, of the errors that are drawn for the intervals of correlations, and of
+        the search for ρ_min where it is not exact.
 
     Returns
     -------
@@ -143,7 +149,7 @@ def _check(
         raise InputError("judgements and truth exclude each other; give one of them")
     if columns is not None and judgements is None and truth is None:
         raise InputError("truth_columns names columns, but there is neither truth nor judgements")
-    check_choice("ties", ties, ("half", "random", "drop"))
+    check_choice("ties", ties, get_args(Ties))
     check_choice("kind", kind, ("spearman", "pearson"))
     check_whole("seed", seed, 0)
     if not is_positive(level) or level >= 1:

@@ -6,6 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from calipers.errors import InputError
 from calipers.samples.wording import names
 
@@ -104,16 +107,27 @@ def finished(
     return Scores(source, ranked, columns, reference, tuple(systems), tuple(columns), tuple(notes))
 
 
-def compared(column: Column, systems: Sequence[str]) -> list[float]:
+def compared(
+    column: Column, systems: Sequence[str], errors: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
     """Give the values that rank the systems, higher better; NaN where a system has none.
 
     A metric that is better closest to the reference's own value is compared as -|T(Q) - T(P)|.
+
+    Parameters
+    ----------
+    column
+        The metric.
+    systems
+        Whose values.
+    errors
+        What is added to the values as measured, shape ``(draws, systems)``, if anything.
     """
-    means = [column.means.get(name, math.nan) for name in systems]
+    means = np.array([column.means.get(name, math.nan) for name in systems], dtype=np.float64)
+    values = means if errors is None else means + errors
     if column.better == "closest":
-        own = [column.own.get(name, math.nan) for name in systems]
-        return [-abs(mean - ideal) for mean, ideal in zip(means, own, strict=True)]
-    return [-mean for mean in means] if column.better == "lower" else means
+        values = -np.abs(values - [column.own.get(name, math.nan) for name in systems])
+    return -values if column.better == "lower" else values
 
 
 def _without_own(

@@ -9,9 +9,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from sys import getsizeof
 from typing import Any
 
 from calipers.errors import InputError
+from calipers.files import check_there, fitting_in_memory
+from calipers.memory import budget
 from calipers.samples.csv_files import csv_rows
 from calipers.samples.json_files import json_rows, json_value
 from calipers.samples.lines import decoded
@@ -22,6 +25,8 @@ from calipers.samples.wording import describe, names
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 
 STDIO = "-"
+ROW_SIZE = 400
+"""Bytes that a row takes beside its values."""
 
 Row = tuple[int, Mapping[str, Any]]
 
@@ -100,8 +105,7 @@ def read_file(path: Path) -> tuple[Any, Source]:
     source = Source(str(path), path.stem)
     if str(path) == STDIO:
         raise InputError("standard input (-) cannot be read as a table; give a file")
-    if not path.exists():
-        raise InputError(f"{path}: there is no such file")
+    check_there(path)
     if path.is_dir():
         raise source.error("is a folder; give a file")
     if suffix not in SUFFIXES:
@@ -111,7 +115,8 @@ def read_file(path: Path) -> tuple[Any, Source]:
         source = source.counting("line", "the first row must name the columns")
     if suffix in (".json", ".parquet"):
         source = source.counting("row")
-    return _READ[suffix](path, source), source
+    with fitting_in_memory(path):
+        return _READ[suffix](path, source), source
 
 
 def table_of(rows: Any, source: Source) -> Table:
@@ -166,12 +171,12 @@ def _records(given: Any, parameter: str) -> list[Any]:
 def _csv(path: Path, source: Source) -> list[Row]:
     delimiter = "\t" if split_suffix(path)[1] == ".tsv" else ","
     with open_stream(path) as stream:
-        return list(csv_rows(stream, source, delimiter))
+        return list(_counted(csv_rows(stream, source, delimiter), source))
 
 
 def _jsonl(path: Path, source: Source) -> list[Row]:
     with open_stream(path) as stream:
-        return list(json_rows(decoded(stream, source), source))
+        return list(_counted(json_rows(decoded(stream, source), source), source))
 
 
 def _json(path: Path, source: Source) -> Any:
@@ -185,15 +190,28 @@ def _parquet(path: Path, source: Source) -> list[Any]:
 
     with open_seekable(path) as stream:
         try:
-            return list(_batches(pq.ParquetFile(stream)))
-        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            file = pq.ParquetFile(stream)
+            rows = file.metadata.num_rows
+            budget().check_claim(f"claims to hold {rows:,} rows", ROW_SIZE * rows, source.error)
+            return list(_counted(_batches(file), source))
+        except (pa.ArrowException, OSError, OverflowError, ValueError) as error:
             problem = str(error).partition("\n")[0]
             raise source.error(f"is no readable parquet file: {problem}") from error
 
 
 def _batches(file: Any) -> Iterator[Any]:
-    for batch in file.iter_batches():
+    for batch in file.iter_batches(batch_size=1024):
         yield from batch.to_pylist()
+
+
+def _counted(rows: Iterator[Any], source: Source) -> Iterator[Any]:
+    """Pass on rows, counting roughly what they take as Python objects."""
+    current = budget()
+    for row in rows:
+        values = row[1] if isinstance(row, tuple) else row
+        cells = values.values() if isinstance(values, Mapping) else ()
+        current.take(ROW_SIZE + sum(map(getsizeof, cells)), source.error)
+        yield row
 
 
 _READ = {".csv": _csv, ".tsv": _csv, ".jsonl": _jsonl, ".json": _json, ".parquet": _parquet}

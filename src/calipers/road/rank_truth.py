@@ -1,15 +1,21 @@
-"""Finished scores that people or judges gave the systems: one truth for each column of numbers."""
+"""Finished scores that people or judges gave the systems: one truth for each column of numbers.
+
+A column NAME_sd beside a column NAME is no truth: it holds the standard errors of NAME.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from calipers.comparison.ranking import Truth
 from calipers.road.rank_scores import Scores
 from calipers.road.rank_tables import Row, Table, as_number, is_blank
 from calipers.samples.wording import names
+
+ERRORS = "_sd"
+"""Ends the name of a column that holds the standard errors of another."""
 
 
 @dataclass(frozen=True)
@@ -21,13 +27,15 @@ class Truths:
 
 
 def truths_of_scores(table: Table, scores: Scores, columns: Sequence[str] | None) -> Truths:
-    """Take each numeric column as a truth; systems without scores are left out, and named.
+    """Take each numeric column as a truth, but for standard errors of another one.
+
+    Systems without scores are left out, and named.
 
     Raises
     ------
     InputError
-        If a column is missing or holds no numbers, a system has two rows, or no system of the
-        table has scores.
+        If a column is missing or holds no numbers, a standard error is below 0, a system has two
+        rows, or no system of the table has scores.
     """
     table.need("system", *(columns or ()))
     rows = _by_system(table)
@@ -45,6 +53,7 @@ def truths_of_scores(table: Table, scores: Scores, columns: Sequence[str] | None
             "scores",
             {name: _cell(table, row, column) for name, row in used.items()},
             {},
+            deviations=_errors(table, used, column),
         )
         for column in kept
     ]
@@ -81,7 +90,11 @@ def _numeric(table: Table, columns: Sequence[str] | None) -> tuple[list[str], li
     """Choose the columns of numbers, and say which others were left out."""
     if columns is not None:
         return list(columns), []
-    others = [column for column in table.columns if column != "system"]
+    others = [
+        column
+        for column in table.columns
+        if column != "system" and not _holds_errors(table, column)
+    ]
     first = {column: _first(table, column) for column in others}
     kept = [column for column in others if as_number(first[column]) is not None]
     if not kept:
@@ -90,6 +103,26 @@ def _numeric(table: Table, columns: Sequence[str] | None) -> tuple[list[str], li
         )
     left = [column for column in others if column not in kept]
     return kept, [f"{table.source.path}: {names(left)} left out: no numbers"] if left else []
+
+
+def _holds_errors(table: Table, column: str) -> bool:
+    return column.endswith(ERRORS) and column.removesuffix(ERRORS) in table.columns
+
+
+def _errors(table: Table, rows: Mapping[str, Row], column: str) -> dict[str, float]:
+    """Read the standard errors of a truth, where the table has them; a blank one is left out."""
+    beside = column + ERRORS
+    found = {
+        name: table.number(row, beside)
+        for name, row in rows.items()
+        if beside in table.columns and not is_blank(row[1].get(beside))
+    }
+    for name, error in found.items():
+        if error < 0:
+            raise table.source.row_error(
+                rows[name][0], f"{beside} must not be below 0; found {error:g}"
+            )
+    return found
 
 
 def _first(table: Table, column: str) -> object:

@@ -63,7 +63,7 @@ def _problem(number: int, row: Any, source: Source) -> str:
         found = names(row) if isinstance(row, dict) else describe(row)
         raise source.row_error(number, f"has no 'response', as the rows before it; found {found}")
     response = row["response"]
-    if row.get("error") is not None:
+    if row.get("error"):
         return _reason(row["error"])
     if not isinstance(response, dict):
         return "no response"
@@ -86,7 +86,7 @@ def _texts(number: int, body: dict[str, Any], source: Source) -> list[str | None
     if isinstance(body.get("choices"), list):
         texts = [_of_choice(choice) for choice in body["choices"]]
     elif isinstance(body.get("output"), list):
-        texts = [_of_output(body["output"])]
+        texts = [_of_output(number, body["output"], source)]
     else:
         raise source.row_error(number, f"the answer has no choices; its fields are {names(body)}")
     for text in texts:
@@ -104,8 +104,14 @@ def _of_choice(choice: Any) -> Any:
     return message.get("content") if isinstance(message, dict) else choice.get("text")
 
 
-def _of_output(output: list[Any]) -> str | None:
+def _of_output(number: int, output: list[Any], source: Source) -> str | None:
     messages = [item for item in output if isinstance(item, dict) and item.get("type") == "message"]
-    parts = [part for message in messages for part in message.get("content") or []]
-    texts = [str(part.get("text", "")) for part in parts if part.get("type") == "output_text"]
+    texts = []
+    for message in messages:
+        parts = message.get("content") or []
+        if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+            raise source.row_error(
+                number, f"the content of a message must list objects, but it is {describe(parts)}"
+            )
+        texts += [str(part.get("text", "")) for part in parts if part.get("type") == "output_text"]
     return "".join(texts) if texts else None

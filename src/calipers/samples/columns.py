@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.memory import ROW, budget
 
 ROWS = 16 * 1024
 CHARACTERS = 2**24
@@ -23,7 +25,7 @@ class StringColumn:
     """A column that grows by one string at a time and keeps few of them as Python strings."""
 
     def __init__(self, row_error: RowError) -> None:
-        self._row_error = row_error
+        self._row_error, self._budget = row_error, budget()
         self._chunks: list[Any] = []
         self._values: list[str] = []
         self._numbers: list[int] = []
@@ -48,9 +50,12 @@ class StringColumn:
         if not self._values:
             return
         try:
-            self._chunks.append(pa.array(self._values, type=pa.large_string()))
+            chunk = pa.array(self._values, type=pa.large_string())
         except UnicodeEncodeError as error:
             raise self._broken_character() from error
+        size = chunk.nbytes + ROW * len(chunk)
+        self._budget.take(size, partial(self._row_error, self._numbers[-1]))
+        self._chunks.append(chunk)
         self._values, self._numbers, self._characters = [], [], 0
 
     def _broken_character(self) -> InputError:
@@ -80,6 +85,7 @@ def string_array(array: pa.Array, first: int, row_error: RowError) -> pa.Array:
 def utf8_array(array: pa.Array, first: int, row_error: RowError) -> pa.Array:
     """Check that an Arrow array of strings is UTF-8, and return it as large_string."""
     if pa.types.is_dictionary(array.type):
+        check_unpacked(array, partial(row_error, first))
         array = array.dictionary_decode()
     try:
         array.validate(full=True)
@@ -88,6 +94,17 @@ def utf8_array(array: pa.Array, first: int, row_error: RowError) -> pa.Array:
         problem = "the column is damaged" if row is None else "the text is not valid UTF-8"
         raise row_error(first + (row or 0), problem) from error
     return array.cast(pa.large_string())
+
+
+def check_unpacked(array: pa.Array, refusal: Callable[[str], InputError]) -> None:
+    """Refuse an array of a dictionary of strings that will not fit in memory once it is unpacked.
+
+    One long value may stand in every row, which takes few bytes on disk.
+    """
+    if pa.types.is_dictionary(array.type) and is_string(array.type):
+        lengths = pc.binary_length(array.dictionary).take(array.indices)
+        with budget().borrowing() as current:
+            current.borrow(pc.sum(lengths).as_py() or 0, refusal)
 
 
 def is_string(kind: pa.DataType) -> bool:

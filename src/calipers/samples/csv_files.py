@@ -6,6 +6,7 @@ import csv
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from calipers.memory import budget, size_words
 from calipers.samples.lines import decoded
 from calipers.samples.rows import read_rows
 from calipers.samples.sample_set import SampleSet
@@ -52,10 +53,24 @@ def _cells(stream: BinaryIO, source: Source, delimiter: str) -> Iterator[tuple[i
     # The limit is one for the whole process; it is only ever raised, so that a reader in another
     # thread never finds it lowered.
     csv.field_size_limit(max(csv.field_size_limit(), FIELD_LIMIT))
-    lines = (line for _, line in decoded(stream, source))
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    longest, held = budget().longest_line, 0
+
+    def lines() -> Iterator[str]:
+        nonlocal held
+        for _, line in decoded(stream, source):
+            held += len(line)
+            if held > longest:
+                raise source.row_error(
+                    number,
+                    f"the row that begins here is longer than {size_words(longest)}, the most that "
+                    "a row may be in the memory that may be taken; does a quoted value never end? "
+                    "Else allow more with --max-memory (calipers.memory_limit in Python)",
+                )
+            yield line
+
+    reader = csv.reader(lines(), delimiter=delimiter, strict=True)
     while True:
-        number = reader.line_num + 1
+        number, held = reader.line_num + 1, 0
         try:
             row = next(reader)
         except StopIteration:

@@ -13,8 +13,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from calipers.errors import InputError
+from calipers.memory import budget
 from calipers.samples.source import Source
 from calipers.samples.wording import counted, describe, names, numbered
+
+SEEN = 256
+"""Bytes that it takes to remember a row."""
 
 
 def is_harness(row: dict[str, Any]) -> bool:
@@ -29,7 +33,9 @@ def harness_items(
     seen = _Seen()
     copies = 0
     none: list[int] = []
+    current = budget()
     for number, row in rows:
+        current.borrow(SEEN, source.error)
         responses = _responses(number, row, source)
         if seen.before(row):
             copies += 1
@@ -69,9 +75,11 @@ class _Seen:
 
 
 def _responses(number: int, row: Any, source: Source) -> list[list[str]]:
+    found = names(row) if isinstance(row, dict) else describe(row)
     if not isinstance(row, dict) or not isinstance(row.get("resps"), list):
-        found = names(row) if isinstance(row, dict) else describe(row)
         raise source.row_error(number, f"has no list 'resps', as the rows before it; found {found}")
+    if "doc_id" not in row:
+        raise source.row_error(number, f"has no 'doc_id', as the rows before it; found {found}")
     responses = [[each] if isinstance(each, str) else each for each in row["resps"]]
     if any(isinstance(repeats, list) and _scored(repeats) for repeats in responses):
         raise _no_texts(number, source)

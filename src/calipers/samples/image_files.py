@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.files import special_kind
 from calipers.samples.hashing import hash_images
 from calipers.samples.held import Kind
 from calipers.samples.image_pixels import BadImageError, decode_bytes
@@ -175,8 +176,10 @@ def read_bytes(path: str) -> bytes:
     """
     try:
         file = Path(path)
-        if file.exists() and not file.is_file():
-            raise BadImageError("is a folder" if file.is_dir() else "is no plain file")
+        if file.is_dir():
+            raise BadImageError("is a folder")
+        if kind := special_kind(path):
+            raise BadImageError(f"is no plain file but {kind}")
         if (size := file.stat().st_size) > MAX_BYTES:
             raise BadImageError(f"has {size:,} bytes; at most {MAX_BYTES:,} are read")
         return file.read_bytes()

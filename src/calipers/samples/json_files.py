@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, BinaryIO
 
+from calipers.memory import budget, json_size, read_whole
 from calipers.samples.fields import NAME_IT
 from calipers.samples.lines import decode, decoded
 from calipers.samples.paths import PathError, extractor, root
@@ -37,7 +38,9 @@ def read_json(stream: BinaryIO, source: Source) -> SampleSet:
 
 def json_value(stream: BinaryIO, source: Source) -> Any:
     """Read a whole JSON file, whatever it holds."""
-    text = decode(stream.read(), source)
+    data = read_whole(stream, source.error)
+    budget().borrow(json_size(data), source.error)
+    text = decode(data, source)
     try:
         return _DECODER.decode(text)
     except (ValueError, RecursionError) as error:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import BinaryIO
 
 from calipers.errors import InputError
+from calipers.memory import budget, size_words
 from calipers.samples.rows import read_rows
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source
@@ -31,15 +33,22 @@ def read_lines(stream: BinaryIO, source: Source) -> SampleSet:
     return read_rows(((n, _bare(line)) for n, line in decoded(stream, plain)), plain)
 
 
-def decoded(stream: Iterable[bytes], source: Source) -> Iterator[tuple[int, str]]:
+def decoded(stream: BinaryIO, source: Source) -> Iterator[tuple[int, str]]:
     """Decode lines one by one, numbered from 1, with their ends; a byte order mark is dropped.
 
     Raises
     ------
     InputError
-        If a line is not valid UTF-8.
+        If a line is not valid UTF-8, or too long for the memory that may be taken.
     """
-    for number, raw in enumerate(stream, 1):
+    longest = budget().longest_line
+    for number, raw in enumerate(iter(partial(stream.readline, longest + 1), b""), 1):
+        if len(raw) > longest:
+            raise source.error(
+                f"line {number}: is longer than {size_words(longest)}, the most that a line may "
+                "be in the memory that may be taken; is it a file of lines? Else allow more with "
+                "--max-memory (calipers.memory_limit in Python)"
+            )
         line = raw.removeprefix(BOM) if number == 1 else raw
         try:
             yield number, line.decode()

@@ -5,18 +5,19 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from calipers.errors import InputError
+from calipers.memory import ROW, budget, read_whole, size_words
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 MAX_DECOMPRESSED = 8 * 2**30
-"""Most bytes that a compressed file may hold; more is refused while it is being read."""
+"""Most bytes that a compressed file may hold, unless a person allows more memory than that."""
 
 BUFFER = 2**20
 
@@ -42,26 +43,117 @@ def open_stream(path: Path) -> Iterator[BinaryIO]:
         If the file cannot be opened or read, is damaged gzip data, or grows over
         `MAX_DECOMPRESSED`.
     """
-    try:
-        with path.open("rb", buffering=BUFFER) as stream:
-            yield _decompressed(stream, path) if is_gzipped(path) else stream
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+    with _opened(path) as stream:
+        yield _decompressed(stream, path) if is_gzipped(path) else stream
 
 
 @contextmanager
 def open_seekable(path: Path) -> Iterator[BinaryIO]:
     """Open a file for formats that jump about in it; a gzipped one is decompressed to memory."""
     with open_stream(path) as stream:
-        yield io.BytesIO(stream.read()) if is_gzipped(path) else stream
+        yield io.BytesIO(read_whole(stream, _about(path))) if is_gzipped(path) else stream
 
 
-def too_large(path: object) -> InputError:
-    """Build the error for a small file that would fill the memory."""
-    return InputError(
-        f"{path}: holds more than {MAX_DECOMPRESSED:,} bytes when decompressed, which is the most "
-        "that is read from a compressed file; decompress it first if it is meant to be this large"
-    )
+def check_decompressed(path: object, size: int) -> None:
+    """Refuse a small file that would grow large.
+
+    Raises
+    ------
+    InputError
+        If it holds more than `MAX_DECOMPRESSED`, and than the memory that a person allowed.
+    """
+    current = budget()
+    most = max(MAX_DECOMPRESSED, current.limit if current.asked else 0)
+    if size > most:
+        raise InputError(
+            f"{path}: holds more than {most:,} bytes when decompressed, which is the most that is "
+            "read from a compressed file; decompress it first if it is meant to be this large, or "
+            "allow more with --max-memory (calipers.memory_limit in Python)"
+        )
+
+
+def check_lines_fit(path: Path, in_memory: Callable[[bytes], int]) -> None:
+    """Refuse lines that will not fit in memory, before any is kept.
+
+    Where the beginning of the file lets one expect too many, all lines are counted.
+
+    Parameters
+    ----------
+    path
+        The file.
+    in_memory
+        Tells how many bytes some lines take in memory at the least: `lines_size` or `rows_size`.
+
+    Raises
+    ------
+    InputError
+        If they take more than may be taken.
+    """
+    if not path.is_file():
+        return
+    current = budget()
+    size = _counted(path, in_memory, current.left)
+    on_disk = f"{size_words(path.stat().st_size)} {'gzipped' if is_gzipped(path) else 'on disk'}"
+    current.check_claim(f"holds lines ({on_disk})", size, _about(path))
+
+
+def lines_size(content: bytes) -> int:
+    """Tell what lines of text take in memory; their ends are not kept.
+
+    Examples
+    --------
+    >>> lines_size(b"one\\ntwo\\n")
+    116
+    """
+    return len(content) + (ROW + 8 - len(b"\r\n")) * content.count(b"\n")
+
+
+def rows_size(content: bytes) -> int:
+    """Tell what JSON lines take in memory at the least, whatever is kept of each.
+
+    Output files of a batch interface are left to the reading, since their rows may hold no text.
+    """
+    if b'"custom_id"' in content:
+        return 0
+    ends = (b"}\n", b'"\n', b"]\n")
+    return (ROW + 8) * sum(map(content.count, ends))
+
+
+def _counted(path: Path, in_memory: Callable[[bytes], int], most: int) -> int:
+    """Count what lines take in memory, until that is more than `most`.
+
+    Less than the half of `most`, as judged by the first MiB, counts as 0.
+    """
+    with _opened(path) as stream, _refusing_damage(path):
+        lines = cast(BinaryIO, gzip.GzipFile(fileobj=stream)) if is_gzipped(path) else stream
+        taken = in_memory(lines.read(BUFFER))
+        size, place = path.stat().st_size, stream.tell()
+        if place < size and size * taken <= most / 2 * place:
+            return 0
+        while taken <= most and (part := lines.read(BUFFER)):
+            taken += in_memory(part)
+    return taken
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    try:
+        with path.open("rb", buffering=BUFFER) as stream:
+            yield stream
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _about(path: Path) -> Callable[[str], InputError]:
+    return lambda problem: InputError(f"{path}: {problem}")
+
+
+@contextmanager
+def _refusing_damage(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"{path}: damaged gzip data: {error}") from error
 
 
 def _decompressed(stream: BinaryIO, path: Path) -> BinaryIO:
@@ -80,11 +172,8 @@ class _BoundedGzip(io.RawIOBase):
         return True
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        try:
+        with _refusing_damage(self._path):
             count = self._gzip.readinto(buffer)
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise InputError(f"{self._path}: damaged gzip data: {error}") from error
         self._count += count
-        if self._count > MAX_DECOMPRESSED:
-            raise too_large(self._path)
+        check_decompressed(self._path, self._count)
         return count

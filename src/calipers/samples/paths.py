@@ -11,12 +11,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from calipers.errors import InputError
-from calipers.samples.wording import counted, describe, names
+from calipers.samples.wording import counted, describe, names, shortened
 
 # A key, the index of an item, or None for every item.
 Step = str | int | None
 
 Extract = Callable[[Any], list[Any]]
+
+DIGITS = 18
+"""Most digits of an index: no list is longer."""
 
 _STEP = re.compile(r"(?:^|(?<=[^.])\.)(?P<key>[^.\[\]]+)|\[(?:(?P<index>-?\d+)|(?P<every>\*))\]")
 
@@ -39,10 +42,10 @@ def parse_path(path: str) -> tuple[Step, ...]:
         match = _STEP.match(path, position)
         if match is None:
             raise InputError(
-                f"field {path!r} is not understood from character {position + 1} on; "
+                f"field {shortened(path)!r} is not understood from character {position + 1} on; "
                 "write keys, [0] and [*], as in choices[0].message.content"
             )
-        steps.append(_step(match))
+        steps.append(_step(match, path))
         position = match.end()
     return tuple(steps)
 
@@ -72,10 +75,18 @@ def extractor(path: str) -> Extract:
     return extract
 
 
-def _step(match: re.Match[str]) -> Step:
+def _step(match: re.Match[str], path: str) -> Step:
     if match["key"] is not None:
         return match["key"]
-    return None if match["every"] else int(match["index"])
+    if match["every"]:
+        return None
+    digits = len(match["index"].removeprefix("-"))
+    if digits > DIGITS:
+        raise InputError(
+            f"field {shortened(path)!r} has an index of {digits:,} digits; an index has at most "
+            f"{DIGITS}"
+        )
+    return int(match["index"])
 
 
 def _walk(value: Any, steps: tuple[Step, ...], path: str, depth: int) -> Iterator[Any]:
@@ -116,7 +127,7 @@ def _by_index(items: list[Any], index: int, done: tuple[Step, ...], path: str) -
 
 
 def _broken(path: str, done: tuple[Step, ...], problem: str) -> PathError:
-    place = f"the field {path!r} breaks at {_written(done)!r}: " if done else ""
+    place = f"the field {shortened(path)!r} breaks at {_written(done)!r}: " if done else ""
     return PathError(place + problem)
 
 

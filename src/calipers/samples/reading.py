@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
-from calipers.errors import InputError
+from calipers.files import check_there, fitting_in_memory
+from calipers.memory import reading
 from calipers.progress import Progress
 from calipers.samples.arrays import read_numpy
 from calipers.samples.csv_files import read_csv, read_tsv
@@ -16,13 +17,20 @@ from calipers.samples.holding import hold
 from calipers.samples.image_folder import is_image_name, one_image, read_image_folder
 from calipers.samples.json_files import read_json, read_jsonl
 from calipers.samples.lines import read_lines
-from calipers.samples.opening import is_gzipped, open_seekable, open_stream, split_suffix
+from calipers.samples.opening import (
+    check_lines_fit,
+    is_gzipped,
+    lines_size,
+    open_seekable,
+    open_stream,
+    rows_size,
+    split_suffix,
+)
 from calipers.samples.safetensors_files import read_safetensors
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source
 from calipers.samples.standard_input import read_standard_input
 from calipers.samples.tables import read_parquet
-from calipers.samples.wording import shortened
 
 STANDARD_INPUT = "-"
 
@@ -66,6 +74,8 @@ def read_samples(
     behind its name.
     Sample logs of lm-evaluation-harness and output files of OpenAI's batch interface are
     recognised by their rows; every repeat and every choice is a sample.
+    No more is read than fits into half of the free memory, or into what
+    :func:`calipers.memory_limit` allows.
 
     Parameters
     ----------
@@ -96,12 +106,14 @@ def read_samples(
     Raises
     ------
     InputError
-        If the file is missing, empty, damaged or of an unknown kind, or a row holds no text.
+        If the file is missing, empty, damaged, of an unknown kind or too large for the memory
+        that may be taken, or a row holds no text.
     """
     if str(path) == STANDARD_INPUT:
         asked = (field, group, group_needed, cluster, cluster_needed)
         source = Source("standard input", name or "stdin", *asked)
-        return _with_labels(read_standard_input(source), source)
+        with reading():
+            return _with_labels(read_standard_input(source), source)
     path = Path(path)
     source = Source(
         str(path),
@@ -116,7 +128,8 @@ def read_samples(
     )
     _check_there(path, source)
     read = _read_folder if path.is_dir() else _read_file
-    return _with_labels(read(path, source), source)
+    with reading(), fitting_in_memory(path):
+        return _with_labels(read(path, source), source)
 
 
 def as_sample_set(
@@ -187,8 +200,7 @@ def _with_labels(samples: SampleSet, source: Source) -> SampleSet:
 
 
 def _check_there(path: Path, source: Source) -> None:
-    if not os.path.exists(path):
-        raise InputError(f"{shortened(str(path), 200)}: there is no such file")
+    check_there(path)
     if path.is_file() and path.stat().st_size == 0:
         raise source.error("is empty")
 
@@ -214,5 +226,9 @@ def _read_file(path: Path, source: Source) -> SampleSet:
             f"a file with {found}{gzipped} cannot be read; known are {', '.join(SUFFIXES)}, "
             "each also with .gz; images are read from a folder"
         )
+    if suffix == ".txt":
+        check_lines_fit(path, lines_size)
+    if suffix == ".jsonl" and "*" not in (source.field or ""):
+        check_lines_fit(path, rows_size)
     with open_stream(path) as stream:
         return _STREAMED[suffix](stream, source)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import io
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
+from calipers.memory import budget, json_size, read_whole
 from calipers.samples.json_files import parses, read_json, read_jsonl
 from calipers.samples.lines import decode, read_lines
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source
 
-_OBJECT = re.compile(r'\{\s*["}]')
+_OBJECT = re.compile(r'\s*\{\s*["}]')
 
 
 def read_standard_input(source: Source) -> SampleSet:
@@ -23,20 +24,39 @@ def read_standard_input(source: Source) -> SampleSet:
     are all JSON strings, or all JSON lists, are JSON lines, and a JSON list is JSON. All else is a
     sample a line.
     """
-    data = sys.stdin.buffer.read()
+    data = read_whole(sys.stdin.buffer, source.error)
     if not data:
         raise source.error("is empty")
-    return _reader(decode(data, source))(io.BytesIO(data), source)
+    with budget().borrowing() as current:
+        current.borrow(len(data) * (1 if data.isascii() else 4), source.error)
+        read = _reader(decode(data, source), source)
+    return read(io.BytesIO(data), source)
 
 
-def _reader(text: str) -> Callable[[BinaryIO, Source], SampleSet]:
-    lines = [line for line in text.split("\n") if line.strip()]
-    first = lines[0] if lines else ""
-    if _OBJECT.match(text.lstrip()):
+def _reader(text: str, source: Source) -> Callable[[BinaryIO, Source], SampleSet]:
+    lines = _lines(text)
+    first = next(lines, "")
+    if _OBJECT.match(text):
         # Broken JSON must not pass for text: only a value that goes on over lines is no JSONL.
-        return read_json if not parses(first) and parses(text) else read_jsonl
-    if first.lstrip().startswith("[") and parses(text):
-        return read_json
-    if first[:1] in ('"', "[") and all(line[0] == first[0] and parses(line) for line in lines):
+        whole = not _is_json(first, source) and _is_json(text, source)
+        return read_json if whole else read_jsonl
+    if first.lstrip().startswith("["):
+        alone = next(lines, None) is None or not _is_json(first, source)
+        if alone and _is_json(text, source):
+            return read_json
+    if first[:1] in ('"', "[") and all(
+        line[0] == first[0] and _is_json(line, source) for line in _lines(text)
+    ):
         return read_jsonl
     return read_lines
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Give the lines that are not blank, one at a time."""
+    return (line[0] for line in re.finditer(r"[^\n]+", text) if line[0].strip())
+
+
+def _is_json(text: str, source: Source) -> bool:
+    with budget().borrowing() as current:
+        current.borrow(json_size(text), source.error)
+        return parses(text)

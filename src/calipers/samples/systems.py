@@ -10,6 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from calipers.errors import InputError
+from calipers.files import at_home
 from calipers.progress import Progress
 from calipers.samples.image_folder import is_image_name, read_image_files
 from calipers.samples.reading import STANDARD_INPUT, default_name, read_samples
@@ -100,7 +101,7 @@ def _parse(spec: str) -> _Spec:
 
 
 def _matches(pattern: str, spec: str) -> list[str]:
-    pattern = str(Path(pattern).expanduser())
+    pattern = str(at_home(pattern))
     if pattern == STANDARD_INPUT or os.path.exists(pattern):
         return [pattern]
     paths = sorted(glob.glob(pattern, recursive=True))
@@ -154,7 +155,7 @@ def _is_image(path: str) -> bool:
 
 def _base(pattern: str) -> Path:
     """Give the folder from which a pattern goes on: the parts in front of its first star."""
-    parts = Path(pattern).expanduser().parts
+    parts = at_home(pattern).parts
     plain = list(takewhile(lambda part: not glob.has_magic(part), parts))
     return Path(*plain)
 

@@ -8,8 +8,9 @@ from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 
+from calipers.memory import ROW, budget
 from calipers.samples import opening
-from calipers.samples.columns import RowError, is_string, string_array, utf8_array
+from calipers.samples.columns import RowError, check_unpacked, is_string, string_array, utf8_array
 from calipers.samples.fields import find_field
 from calipers.samples.paths import root
 from calipers.samples.rows import read_rows, without_prompts
@@ -38,20 +39,63 @@ def read_parquet(stream: BinaryIO, source: Source) -> SampleSet:
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise source.error(f"is no readable parquet file: {first_line(error)}") from error
 
+    rows = file.metadata.num_rows
+    budget().check_claim(f"claims to hold {rows:,} rows", (ROW + 8) * rows, source.error)
+
     def batches(columns: Sequence[str] | None) -> Iterator[Any]:
         # Few bytes on disk may be many in memory here too.
         size = 0
-        for batch in file.iter_batches(batch_size=ROWS, columns=columns):
+        at_once = _rows_at_once(file.metadata, stream, columns)
+        for batch in file.iter_batches(batch_size=at_once, columns=columns):
             size += batch.nbytes
-            if size > opening.MAX_DECOMPRESSED:
-                raise opening.too_large(source.path)
+            opening.check_decompressed(source.path, size)
             yield batch
 
     return read_table(schema, batches, source)
 
 
-def read_table(schema: pa.Schema, batches: Batches, source: Source) -> SampleSet:
-    """Read a sample, or several, from each row of a table that comes in record batches."""
+def _rows_at_once(metadata: Any, stream: BinaryIO, columns: Sequence[str] | None) -> int:
+    """Choose how many rows of a parquet file are unpacked at a time.
+
+    One long value, kept once, may stand in every row; so many rows fit into half of the
+    memory that may be taken.
+    """
+    longest = 1
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for place in range(metadata.num_columns):
+            named = metadata.schema.column(place).path.split(".")[0]
+            if columns is None or named in columns:
+                longest = max(longest, _longest_value(group.column(place), stream))
+    return min(ROWS, max(1, budget().left // 2 // longest))
+
+
+def _longest_value(chunk: Any, stream: BinaryIO) -> int:
+    """Give a bound on the longest value of a column that takes fewer bytes than it has."""
+    if chunk.physical_type != "BYTE_ARRAY":
+        return 0
+    if "DELTA_BYTE_ARRAY" in chunk.encodings:
+        return int(chunk.total_uncompressed_size)
+    stream.seek(min(chunk.dictionary_page_offset or chunk.data_page_offset, chunk.data_page_offset))
+    # A page begins with its kind (2 for a dictionary) and its size, in Thrift's compact protocol
+    header = stream.read(12)
+    if header[:3] != b"\x15\x04\x15":
+        return 0
+    size = 0
+    for place, byte in enumerate(header[3:]):
+        size |= (byte & 0x7F) << 7 * place
+        if byte < 0x80:
+            break
+    return size // 2
+
+
+def read_table(
+    schema: pa.Schema, batches: Batches, source: Source, *, mapped: bool = False
+) -> SampleSet:
+    """Read a sample, or several, from each row of a table that comes in record batches.
+
+    `mapped` says whether the batches lie on disk, memory-mapped, so that their texts take no
+    memory.
+    """
     source = source.counting("row")
     twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
     if twice:
@@ -65,7 +109,7 @@ def read_table(schema: pa.Schema, batches: Batches, source: Source) -> SampleSet
     prompt = "prompt" if "prompt" in textual else None
     try:
         if field is not None and field in textual and not source.labels:
-            return _read_texts(field, prompt, batches, source)
+            return _read_texts(field, prompt, batches, source, mapped=mapped)
         if field is not None and field in listed and not source.labels:
             return _read_tokens(field, prompt, batches, source)
         source = _with_labels_there(schema, source)
@@ -75,9 +119,20 @@ def read_table(schema: pa.Schema, batches: Batches, source: Source) -> SampleSet
         raise source.error(f"cannot be read: {first_line(error)}") from error
 
 
-def _read_texts(field: str, prompt: str | None, batches: Batches, source: Source) -> SampleSet:
+def _read_texts(
+    field: str, prompt: str | None, batches: Batches, source: Source, *, mapped: bool
+) -> SampleSet:
     """Take the texts as they are in Arrow memory, without making Python strings."""
-    texts, prompts, notes = _read_column(field, prompt, batches, source, string_array)
+    current = budget()
+
+    def checked(array: Any, first: int, row_error: RowError) -> Any:
+        texts = string_array(array, first, row_error)
+        on_disk = mapped and not pa.types.is_dictionary(array.type)
+        size = 8 * len(texts) if on_disk else texts.nbytes
+        current.take(size + ROW * len(texts), source.error)
+        return texts
+
+    texts, prompts, notes = _read_column(field, prompt, batches, source, checked)
     return SampleSet.from_texts(
         pa.chunked_array(texts, type=pa.large_string()),
         name=source.name,
@@ -89,7 +144,14 @@ def _read_texts(field: str, prompt: str | None, batches: Batches, source: Source
 
 def _read_tokens(field: str, prompt: str | None, batches: Batches, source: Source) -> SampleSet:
     """Take the token ids out of Arrow memory, without making Python numbers."""
-    parts, prompts, notes = _read_column(field, prompt, batches, source, token_array)
+    current = budget()
+
+    def checked(array: Any, first: int, row_error: RowError) -> tuple[Any, Any]:
+        ids, counts = token_array(array, first, row_error)
+        current.take(ids.nbytes + (ROW + 8) * len(counts), source.error)
+        return ids, counts
+
+    parts, prompts, notes = _read_column(field, prompt, batches, source, checked)
     return SampleSet.from_tokens(
         joined_tokens(parts),
         name=source.name,
@@ -136,17 +198,22 @@ def _plain_rows(batches: Iterator[Any], source: Source) -> Iterator[tuple[int, A
 
 
 def _as_python(batch: Any, first: int, source: Source) -> list[dict[str, Any]]:
+    for column in batch.columns:
+        check_unpacked(column, source.error)
     try:
         return cast(list[dict[str, Any]], batch.to_pylist())
     except UnicodeDecodeError as error:
         row = next(i for i in range(len(batch)) if not _decodes(batch.slice(i, 1)))
         raise source.row_error(first + row, "holds text that is not valid UTF-8") from error
+    except (OverflowError, ValueError) as error:  # as of a time that lies too far away
+        row = next(i for i in range(len(batch)) if not _decodes(batch.slice(i, 1)))
+        raise source.row_error(first + row, f"cannot be read: {first_line(error)}") from error
 
 
 def _decodes(batch: Any) -> bool:
     try:
         batch.to_pylist()
-    except UnicodeDecodeError:
+    except (OverflowError, ValueError):
         return False
     return True
 

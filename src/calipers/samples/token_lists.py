@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.memory import ROW, budget
 from calipers.samples.columns import RowError
 from calipers.samples.held import Tokens
 from calipers.samples.vectors import read_only
@@ -33,7 +34,7 @@ class TokenColumn:
     """
 
     def __init__(self, row_error: RowError) -> None:
-        self._row_error = row_error
+        self._row_error, self._budget = row_error, budget()
         self._ids = array("i")
         self._ends = array("q", [0])
 
@@ -59,6 +60,7 @@ class TokenColumn:
         if ids and (min(ids) < 0 or max(ids) > LARGEST):
             place = next(i for i, each in enumerate(ids) if not 0 <= each <= LARGEST)
             raise self._row_error(number, wrong_id(place, ids[place]))
+        self._budget.take(4 * len(ids) + 8 + ROW, partial(self._row_error, number))
         self._ids.extend(ids)
 
 

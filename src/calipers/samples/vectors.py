@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.memory import budget
 from calipers.samples.wording import counted, numbered
 
 BLOCK = 2**22
@@ -55,6 +56,7 @@ def _as_float(array: NDArray[Any], where: str) -> NDArray[Any]:
     if array.dtype.kind == "f" and array.dtype.itemsize in (4, 8):
         return array.astype(array.dtype.newbyteorder("="), copy=False)
     if array.dtype.kind in "iu" or array.dtype == np.float16:
+        budget().take(4 * array.size, lambda problem: InputError(f"{where}: {problem}"))
         return array.astype(np.float32)
     raise InputError(
         f"{where}: embeddings must be float16, float32, float64 or integers, "

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from calipers.errors import InputError
+from calipers.files import at_home, check_plain
 from calipers.metrics.bert_score import Floats
 
 SHUFFLED = "shuffled"
@@ -58,7 +59,7 @@ def given_baseline(baseline: Baseline, layer: int) -> Floats | None:
     if baseline is None or is_shuffled(baseline):
         return None
     if isinstance(baseline, str | Path):
-        return _checked(_row(Path(baseline).expanduser(), layer), f"{baseline}, layer {layer}")
+        return _checked(_row(at_home(baseline), layer), f"{baseline}, layer {layer}")
     return _checked(baseline, "baseline")
 
 
@@ -89,6 +90,7 @@ def _is_layer(found: str | None, layer: int) -> bool:
 
 
 def _table(path: Path) -> list[dict[str, str]]:
+    check_plain(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

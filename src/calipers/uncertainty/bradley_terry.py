@@ -1,21 +1,28 @@
 """A ranking from pairwise preferences: the Bradley–Terry model, with how sure it is.
 
-Prob(i beats j) = 1/(1 + exp(−(w_i − w_j)/scale)), the scores w of mean 0 (Pillutla et al., JMLR
-2023, appendix E.1, with scale 100). The scores are those of the greatest likelihood, which exist
-only where the wins connect every two systems both ways (Ford, 1957); elsewhere the fit says which
-systems are to blame rather than stopping at a large number.
+Prob(i is preferred to j) = 1/(1 + exp(−(w_i − w_j)/scale)) where one of them is, the scores w of
+mean 0 (Pillutla et al., JMLR 2023, appendix E.1, with scale 100). How often neither is, Davidson's
+model tells (JASA 1970), which is the default: with d = (w_i − w_j)/scale, a win, a tie and a loss
+have chances in the ratio exp(d/2) : ν : exp(−d/2), one ν for all pairs. Two equal systems tie with
+probability ν/(2 + ν), unequal ones less often. Scores so keep the meaning that they have without
+ties, and without ties (ν = 0) the fit is that of the plain model.
 
-Standard errors come from the Fisher information on scores of mean 0, and intervals are normal. Ties
-split in halves count as whole comparisons, which makes the intervals a little too wide, not too
-narrow. What the model does not see: circles (a beats b beats c beats a), the order in which the two
-were shown, and that answers of one person, or about one prompt, are alike: with few people the
-intervals are too short.
+Ties split in halves, or at random as in the paper, draw the scores together: half a win is what two
+equal systems expect. Dropped ties do not, where Davidson's model holds, but what ties tell of who
+is alike is lost. `docs/rankings.md` has both measured.
+
+The scores are those of the greatest likelihood, where they exist; elsewhere the fit says which
+systems are to blame rather than stopping at a large number. Standard errors come from the observed
+information, ν being unknown too, and intervals are normal. What the model does not see: circles (a
+beats b beats c beats a), the order in which the two were shown, and that answers of one person, or
+about one prompt, are alike: with few people the intervals are too short.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +31,8 @@ from calipers.errors import InputError, unknown_name
 from calipers.uncertainty.bradley_terry_exists import check_scores_exist
 from calipers.uncertainty.bradley_terry_newton import climb
 from calipers.uncertainty.preferences import Preferences, split_ties
-from calipers.uncertainty.preferences_counts import TieRule
+
+Ties = Literal["davidson", "half", "random", "drop"]
 
 
 @dataclass(frozen=True)
@@ -59,6 +67,11 @@ class BradleyTerry:
         Newton steps taken.
     scale, level, ties
         As given.
+    tie_share
+        Share of ties among all comparisons, those that were dropped too.
+    tie_parameter
+        Davidson's ν: two equal systems tie with probability ν/(2 + ν). 0 where there are no ties,
+        and NaN where `ties` is not "davidson".
     covariance
         Of the scores, shape ``(n, n)``; its rows add up to 0.
     """
@@ -73,6 +86,8 @@ class BradleyTerry:
     scale: float
     level: float
     ties: str
+    tie_share: float
+    tie_parameter: float
     covariance: NDArray[np.float64]
 
     def difference(self, i: str | int, j: str | int) -> ScoreDifference:
@@ -94,7 +109,7 @@ class BradleyTerry:
 def fit_bradley_terry(
     preferences: Preferences,
     *,
-    ties: TieRule = "half",
+    ties: Ties = "davidson",
     scale: float = 100.0,
     level: float = 0.95,
     seed: int = 0,
@@ -106,7 +121,8 @@ def fit_bradley_terry(
     preferences
         Wins and ties of every pair.
     ties
-        "half" (half a win each), "random" (a win for one, drawn) or "drop".
+        "davidson" (a third outcome of its own), "half" (half a win each), "random" (a win for one,
+        drawn) or "drop".
     scale
         Unit of the scores: ``log(odds) * scale``; above 0.
     level
@@ -119,7 +135,8 @@ def fit_bradley_terry(
     InputError
         If there are fewer than two systems, an option is out of its range, or no scores of greatest
         likelihood exist: some systems were never compared with others, even by way of third ones,
-        or won all (or none) of their comparisons with the others.
+        or won all (or none) of their comparisons with the others; or, with "davidson", there are no
+        fewer ties than wins on every way along judgements from a system back to itself.
 
     Examples
     --------
@@ -129,31 +146,35 @@ def fit_bradley_terry(
     >>> found.scores.round(2).tolist(), found.standard_errors.round(2).tolist()
     ([54.93, -54.93], [57.74, 57.74])
     """
-    _check(preferences, scale, level)
-    wins = split_ties(preferences, ties, seed).wins
+    _check(preferences, scale, level, ties)
+    modelled = ties == "davidson"
+    kept = preferences if ties == "davidson" else split_ties(preferences, ties, seed)
     dropped = ties == "drop" and bool(preferences.ties.any())
-    check_scores_exist(preferences.names, wins, dropped=dropped)
-    theta, information, log_likelihood, iterations = climb(wins)
-    ones = np.full_like(wins, 1 / len(wins))
-    covariance = (np.linalg.inv(information + ones) - ones) * scale**2
-    scores, errors = theta * scale, np.sqrt(covariance.diagonal().clip(min=0))
+    check_scores_exist(preferences.names, kept.wins, kept.ties, dropped=dropped)
+    summit = climb(kept.wins, kept.ties)
+    covariance = summit.covariance * scale**2
+    scores, errors = summit.theta * scale, np.sqrt(covariance.diagonal().clip(min=0))
     reach = _quantile(level) * errors
     return BradleyTerry(
         names=preferences.names,
         scores=scores,
         standard_errors=errors,
         intervals=np.column_stack([scores - reach, scores + reach]),
-        log_likelihood=log_likelihood,
-        comparisons=float(wins.sum()),
-        iterations=iterations,
+        log_likelihood=summit.log_likelihood,
+        comparisons=kept.comparisons,
+        iterations=summit.steps,
         scale=float(scale),
         level=level,
         ties=ties,
+        tie_share=float(preferences.ties.sum() / 2) / preferences.comparisons,
+        tie_parameter=math.exp(summit.log_tie) if modelled else math.nan,
         covariance=covariance,
     )
 
 
-def _check(preferences: Preferences, scale: float, level: float) -> None:
+def _check(preferences: Preferences, scale: float, level: float, ties: str) -> None:
+    if ties not in get_args(Ties):
+        raise unknown_name("way to split ties", str(ties), get_args(Ties))
     if len(preferences.names) < 2:
         raise InputError(f"a ranking needs at least two systems, found {len(preferences.names)}")
     if not (math.isfinite(scale) and scale > 0):

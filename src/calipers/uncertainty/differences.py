@@ -7,6 +7,11 @@ degrees of freedom of Welch and Satterthwaite, and are adjusted over the family 
 max-T procedure: what the blocks of rows contribute to every score of every system is known, so the
 same random weights on those blocks (normal, as in a wild bootstrap) tell how the statistics of all
 tests move together where no hypothesis is false.
+
+What a table marks comes first: by each score every system against the best. A system that is found
+to be worse leaves its column with all its pairs, so that the others are held against the pairs of
+those that may still be equal, the chance selection of the best among them included. All other
+pairs are adjusted over all pairs and scores.
 """
 
 from __future__ import annotations
@@ -17,13 +22,19 @@ from itertools import combinations
 
 import numpy as np
 
+from calipers.score import Better
 from calipers.uncertainty.intervals import quantile, tails
 from calipers.uncertainty.spread import Component, Doubles, Source, Spread
-from calipers.uncertainty.step_down import step_down
+from calipers.uncertainty.step_down import critical_value, step_down
 
 DRAWS = 9_999
 CHUNK = 2**21
 """Numbers of a chunk of draws, at most."""
+ALLOWANCE = 1.2
+"""What the variance by halves is multiplied by; less than for scores by themselves.
+
+What a few rows of the reference decide is alike for two systems, and falls out of their difference.
+"""
 POWER = 0.8
 """Share of runs in which the smallest detectable difference would be found."""
 
@@ -51,11 +62,14 @@ class Difference:
         How often chance alone would show as much, for this test by itself; NaN where neither
         score moves, though they differ.
     adjusted_p_value
-        How often chance alone would show as much in any test of the family that is not settled
-        before it.
+        How often chance alone would show as much in any test that is not settled before it: of a
+        pair with the best system of the score among the comparisons with the best, of other pairs
+        among all.
     detectable
         The smallest true difference that this test would have found in four of five runs, adjusted
         as it is over the family; NaN where nothing moves.
+    single_level
+        Level of a single test that keeps the level of the family.
     paired
         Whether prompts that both systems answer were made use of.
     """
@@ -70,6 +84,7 @@ class Difference:
     p_value: float
     adjusted_p_value: float = np.nan
     detectable: float = np.nan
+    single_level: float = np.nan
     paired: bool = False
 
     def equivalence(self, margin: float) -> float:
@@ -89,6 +104,7 @@ def differences(
     values: Sequence[Mapping[str, float]],
     spreads: Sequence[Mapping[str, Spread]],
     *,
+    better: Mapping[str, Better] | None = None,
     prompts: Sequence[int] | None = None,
     level: float = 0.95,
     seed: int = 0,
@@ -101,6 +117,9 @@ def differences(
     values, spreads
         The scores of each system by key, and how much each moves. Keys without a spread in both
         systems of a pair are not tested for it.
+    better
+        Which end of a score is the better one, by key, higher where nothing is said; ``"closest"``
+        stands for gaps, of which the smallest is best.
     prompts
         For every system a number; systems of one number answer the same prompts row by row, so
         that block b of each holds answers to the same prompts. By default all differ.
@@ -125,14 +144,59 @@ def differences(
             paired = bool(own) and all(stream in theirs for stream in own)
             tests.append(_alone((first, second), key, gap, spread, level=level, paired=paired))
             summed.append(spread.summed)
-    normal = [_normal(test.p_value) for test in tests]
-    null = _null(tests, moved, np.sqrt(summed), seed=seed, draws=draws)
-    adjusted, largest = step_down(normal, null)
-    alpha = tails(np.inf, float(np.quantile(largest, level))) if tests else 1 - level
+    if not tests:
+        return []
+    normal = np.array([_normal(test.p_value) for test in tests])
+    null = Null(tests, moved, np.sqrt(summed), seed, draws)
+    adjusted = step_down(normal, null)
+    marked = _against_best(tests, values, better or {})
+    if marked:
+        adjusted[list(marked)] = step_down(normal[list(marked)], null, list(marked.values()))
+    alpha = tails(np.inf, critical_value(null, level))
     return [
-        replace(test, adjusted_p_value=float(p), detectable=_detectable(test, alpha))
+        replace(
+            test,
+            adjusted_p_value=float(p),
+            detectable=_detectable(test, alpha),
+            single_level=1 - alpha,
+        )
         for test, p in zip(tests, adjusted, strict=True)
     ]
+
+
+def _against_best(
+    tests: Sequence[Difference],
+    values: Sequence[Mapping[str, float]],
+    better: Mapping[str, Better],
+) -> dict[int, list[int]]:
+    """The tests against the best of each score, and the pairs that go with each.
+
+    With a system go its pairs with all systems of the score that are nearer to the best, and with
+    the best itself; systems are ordered by their statistics, as the steps will be.
+    """
+    places = {(t.first, t.second, t.score): place for place, t in enumerate(tests)}
+    found: dict[int, list[int]] = {}
+    for key in dict.fromkeys(test.score for test in tests):
+        systems = list(
+            dict.fromkeys(s for t in tests if t.score == key for s in (t.first, t.second))
+        )
+        sign = 1 if better.get(key, "higher") == "higher" else -1
+        best = max(systems, key=lambda system: sign * values[system][key])
+
+        def pair(a: int, b: int, key: str = key) -> int | None:
+            return places.get((min(a, b), max(a, b), key))
+
+        own = {s: pair(s, best) for s in systems if s != best}
+        ranked = sorted(
+            (s for s, place in own.items() if place is not None),
+            key=lambda s: tests[own[s] or 0].p_value,
+        )
+        for rank, system in enumerate(ranked):
+            nearer = (pair(system, other) for other in (*ranked[rank + 1 :], best))
+            place = own[system]
+            if place is not None:
+                found[place] = [column for column in nearer if column is not None]
+    return found
 
 
 def _streams(spread: Spread, place: int) -> dict[Stream, Doubles]:
@@ -155,7 +219,7 @@ def _apart(
     )
     if first.halves is None or second.halves is None:
         return Spread(parts)
-    return Spread(parts, halves=first.halves - second.halves)
+    return Spread(parts, halves=first.halves - second.halves, allowance=ALLOWANCE)
 
 
 def _alone(
@@ -171,15 +235,31 @@ def _alone(
     return Difference(*systems, key, gap, error, freedom, ends, p, paired=paired)
 
 
-def _null(
+@dataclass(frozen=True, eq=False)
+class Null:
+    """All statistics under random weights of the blocks, normal and of variance 1 each.
+
+    The same draws each time that they are gone through, in chunks.
+    """
+
+    tests: Sequence[Difference]
+    moved: Sequence[Mapping[str, Mapping[Stream, Doubles]]]
+    errors: Doubles
+    seed: int
+    draws: int
+
+    def __iter__(self) -> Iterator[Doubles]:
+        """Go through the draws, shapes ``(draws, tests)``."""
+        return _drawn(self.tests, self.moved, self.errors, self.seed, self.draws)
+
+
+def _drawn(
     tests: Sequence[Difference],
     moved: Sequence[Mapping[str, Mapping[Stream, Doubles]]],
     errors: Doubles,
-    *,
     seed: int,
     draws: int,
 ) -> Iterator[Doubles]:
-    """All statistics under random weights of the blocks, normal and of variance 1 each."""
     scores = dict.fromkeys((s, test.score) for test in tests for s in (test.first, test.second))
     places = {score: place for place, score in enumerate(scores)}
     streams = dict.fromkeys(stream for s, key in places for stream in moved[s][key])

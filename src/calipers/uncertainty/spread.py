@@ -94,11 +94,14 @@ class Spread:
         Half the difference between the scores of two disjoint halves of both sets, for each
         halving, over the root of their number, so that the sum of squares is a variance; shape
         ``(halvings,)``, or None where halves were not measured.
+    allowance
+        What the variance by halves is multiplied by.
     """
 
     components: tuple[Component, ...]
     approximate: bool = False
     halves: Doubles | None = None
+    allowance: float = ALLOWANCE
 
     @property
     def variance(self) -> float:
@@ -115,7 +118,7 @@ class Spread:
         """What share of the components' variance is the score's, in [0, 1]."""
         if self.halves is None or not self.summed > 0:
             return 1.0
-        return min(1.0, ALLOWANCE * float(self.halves @ self.halves) / self.summed)
+        return min(1.0, self.allowance * float(self.halves @ self.halves) / self.summed)
 
     @property
     def standard_error(self) -> float:
@@ -143,7 +146,7 @@ class Spread:
         """The spread of the score multiplied by a factor."""
         parts = tuple(part.times(factor) for part in self.components)
         halves = None if self.halves is None else factor * self.halves
-        return Spread(parts, self.approximate, halves)
+        return Spread(parts, self.approximate, halves, self.allowance)
 
     def of(self, source: Source) -> tuple[Component, ...]:
         """The components of one source."""

@@ -10,7 +10,7 @@ The chance of a single false finding among all stays at the level.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 Doubles = NDArray[np.float64]
 
 
-def step_down(statistics: ArrayLike, null: Iterable[Doubles]) -> tuple[Doubles, Doubles]:
+def step_down(
+    statistics: ArrayLike, null: Iterable[Doubles], families: Sequence[Sequence[int]] | None = None
+) -> Doubles:
     """Adjust a family of tests by the joint distribution of their statistics.
 
     Parameters
@@ -27,36 +29,42 @@ def step_down(statistics: ArrayLike, null: Iterable[Doubles]) -> tuple[Doubles, 
         One for each test, shape ``(tests,)``, all on one scale, of which the size counts and not
         the sign; a test whose statistic is NaN does not count.
     null
-        Draws of all statistics as they would be if no hypothesis were false, in chunks of shape
-        ``(draws, tests)``; columns of tests that do not count are not looked at.
+        Draws of statistics as they would be if no hypothesis were false, in chunks of shape
+        ``(draws, columns)``.
+    families
+        For every test the columns of `null` that are out of the question once it is rejected. By
+        default each test has its own column, and nothing else.
 
     Returns
     -------
-    adjusted
+    numpy.ndarray
         p-values in the order of the tests, shape ``(tests,)``; NaN where the statistic is.
-    largest
-        Size of the largest statistic of every draw, over all tests, shape ``(draws,)``.
 
     Examples
     --------
     Two tests that go together entirely count as one; Holm would double the smaller p-value.
 
     >>> draws = np.repeat(np.linspace(0, 3, 99)[:, None], 2, axis=1)
-    >>> adjusted, _ = step_down([2.6, 2.4], [draws])
-    >>> adjusted.round(2).tolist()
+    >>> step_down([2.6, 2.4], [draws]).round(2).tolist()
     [0.15, 0.21]
     """
     sizes = np.abs(np.asarray(statistics, float))
-    known = np.flatnonzero(~np.isnan(sizes))
-    order = known[np.argsort(-sizes[known], kind="stable")]
-    reached, drawn, largest = np.zeros(len(order)), 0, []
+    own = [[test] for test in range(len(sizes))] if families is None else families
+    order = [int(test) for test in np.argsort(-sizes, kind="stable") if not np.isnan(sizes[test])]
+    # From the last test to the first, so that a running maximum is that of all that remain
+    columns = np.array([column for test in order[::-1] for column in own[test]], np.intp)
+    ends = np.cumsum([len(own[test]) for test in order[::-1]], dtype=np.intp)[::-1] - 1
+    reached, drawn = np.zeros(len(order)), 0
     for draws in null:
-        # The largest of each test and all that come after it
-        last = np.abs(draws[:, order[::-1]])
-        remaining = np.maximum.accumulate(last, axis=1)[:, ::-1]
-        reached += (remaining >= sizes[order] * (1 - 1e-12)).sum(axis=0)
+        largest = np.maximum.accumulate(np.abs(draws[:, columns]), axis=1)
+        reached += (largest[:, ends] >= sizes[order] * (1 - 1e-12)).sum(axis=0)
         drawn += len(draws)
-        largest.append(remaining[:, 0] if len(order) else np.zeros(len(draws)))
     adjusted = np.full(len(sizes), np.nan)
     adjusted[order] = np.maximum.accumulate((1 + reached) / (1 + drawn))
-    return adjusted, np.concatenate(largest) if largest else np.empty(0)
+    return adjusted
+
+
+def critical_value(null: Iterable[Doubles], level: float) -> float:
+    """The size that the largest of all statistics stays below in a share `level` of the draws."""
+    largest = [np.abs(draws).max(axis=1, initial=0.0) for draws in null]
+    return float(np.quantile(np.concatenate(largest), level))

@@ -7,6 +7,7 @@ and only where that is allowed. Pickled weights are never fetched unless asked f
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from calipers.embed.models.model_files import check_files
 from calipers.embed.models.sentence_transformer_files import MODULES, read_modules
 from calipers.embed.options import Options
 from calipers.errors import InputError, require
+from calipers.files import at_home
 
 _NAME = re.compile(r"\w[\w-]*(\.[\w-]+)*(/\w[\w-]*(\.[\w-]+)*)?")
 _REVISION = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)*")
@@ -75,7 +77,7 @@ def _library(name: str) -> Any:
 
 
 def _check(name: str, revision: str | None) -> None:
-    if Path(name).expanduser().exists() or not _NAME.fullmatch(name) or len(name) > 96:
+    if os.path.exists(at_home(name)) or not _NAME.fullmatch(name) or len(name) > 96:
         raise no_name(name)
     if revision is not None and not _REVISION.fullmatch(revision):
         raise InputError(

@@ -8,6 +8,7 @@ from typing import Any
 
 from calipers.embed.options import Options
 from calipers.errors import InputError
+from calipers.files import at_home
 
 _CHOICES = (
     "give the folder of a model, its name on the hub, or an embedder that needs no download, such "
@@ -17,8 +18,8 @@ _CHOICES = (
 
 def no_name(name: str) -> InputError:
     """Say that what was given can be neither a folder nor a name on the hub."""
-    path = Path(name).expanduser()
-    if path.exists():
+    path = at_home(name)
+    if os.path.exists(path):
         return InputError(f"{name}: must be the folder of a model; found the file {path}")
     if name.startswith((".", "/", "~")) or os.sep in name[-1:] or name.count("/") > 1:
         return InputError(f"{name}: there is no such folder ({path.absolute()}); {_CHOICES}")
@@ -30,7 +31,7 @@ def no_name(name: str) -> InputError:
 
 def not_here(hub: Any, name: str, options: Options, problem: InputError | None) -> InputError:
     """Say what is missing on this machine, and where it was looked for."""
-    looked = f"there is no folder {Path(name).expanduser().absolute()}"
+    looked = f"there is no folder {at_home(name).absolute()}"
     if problem is not None:
         found = f"what the Hugging Face cache has of it cannot be used: {problem}"
     else:
@@ -57,7 +58,7 @@ def not_downloaded(hub: Any, name: str, options: Options, error: Exception) -> I
         reason = f"it has no revision (branch, tag or commit) {options.revision or 'main'!r}"
     elif isinstance(error, kinds.RepositoryNotFoundError):
         return InputError(
-            f"no model {name!r}: there is no folder {Path(name).expanduser().absolute()}, and no "
+            f"no model {name!r}: there is no folder {at_home(name).absolute()}, and no "
             f"public model of that name at {site} (for a private one, log in with: hf auth "
             f"login); {_CHOICES}"
         )

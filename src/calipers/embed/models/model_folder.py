@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from calipers.embed.models.model_hash import content_hash
 from calipers.embed.models.sentence_transformer_files import read_modules
 from calipers.embed.options import Options
 from calipers.errors import InputError
+from calipers.files import at_home
 
 __all__ = ["FoundModel", "content_hash", "find_folder", "find_model", "read_config"]
 
@@ -59,8 +61,8 @@ def find_model(name: str, options: Options) -> FoundModel:
     MissingExtraError
         If a name must be looked up and huggingface_hub is not installed.
     """
-    path = Path(name).expanduser()
-    if not path.is_dir():
+    path = at_home(name)
+    if not os.path.isdir(path):
         folder, called, commit = from_hub(name, options)
         return FoundModel(folder, called, commit[:12], _config(folder))
     if options.revision is not None:
@@ -94,8 +96,8 @@ def find_folder(model: str | Path, *, offline: bool = True) -> Path:
     """
     if not isinstance(model, str | Path):
         raise InputError(f"model must be 'minilm', a folder or a name on the hub; found {model!r}")
-    path = Path(model).expanduser()
-    if not path.is_dir():
+    path = at_home(model)
+    if not os.path.isdir(path):
         return from_hub(str(model), Options(offline=offline))[0]
     for pattern in ("config.json", "*.safetensors"):
         if not any(path.glob(pattern)):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from calipers.embed.models.sentence_transformer_files import read_modules
+from calipers.files import check_plain
 
 _PARTS = (
     "config.json",
@@ -61,6 +62,7 @@ def _parts(folder: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
+    check_plain(path)
     with path.open("rb") as file:
         while block := file.read(1 << 22):
             yield block

@@ -7,7 +7,7 @@ code that knows them, and each refuses options that mean nothing for it.
 from __future__ import annotations
 
 import difflib
-from pathlib import Path
+import os
 
 from calipers.embed.catalogue import NAMED
 from calipers.embed.models.hub import is_cached
@@ -18,6 +18,7 @@ from calipers.embed.models.sentence_transformer_files import read_modules
 from calipers.embed.options import Options
 from calipers.embed.protocol import Embedder
 from calipers.errors import InputError
+from calipers.files import at_home
 
 TAKES = frozenset(
     {
@@ -81,7 +82,7 @@ def check_spelling(name: str, options: Options) -> None:
     InputError
         If the name is near a known one, and neither a folder nor a model in the cache.
     """
-    if "/" in name or options.revision is not None or Path(name).expanduser().exists():
+    if "/" in name or options.revision is not None or os.path.exists(at_home(name)):
         return
     near = difflib.get_close_matches(name.lower(), NAMED, n=1, cutoff=_ALIKE)
     if near and not is_cached(name):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-import torch
 from torch import Tensor
 
 from calipers.embed.models.model_files import find_weights
 from calipers.embed.models.sentence_transformer_files import read_settings
 from calipers.embed.models.sentence_transformer_settings import moves
+from calipers.embed.models.tensor_files import pickled_tensors, safe_tensors
 from calipers.errors import InputError
 
 Dense = tuple[Tensor, Tensor | None, str]
@@ -53,13 +52,11 @@ def read_dense(folder: Path, allow_pickle: bool = False) -> Dense | None:
     return weight.float(), None if bias is None else bias.float(), activation
 
 
-def _read_tensors(folder: Path, allow_pickle: bool) -> Mapping[str, Any]:
-    from safetensors.torch import load_file
-
-    tensors: dict[str, Any] = {}
+def _read_tensors(folder: Path, allow_pickle: bool) -> Mapping[str, Tensor]:
+    tensors: dict[str, Tensor] = {}
     for path in find_weights(folder, allow_pickle=allow_pickle):
         if path.suffix == ".safetensors":
-            tensors |= load_file(path)
+            tensors |= safe_tensors(path)
         else:
-            tensors |= torch.load(path, map_location="cpu", weights_only=True)
+            tensors |= pickled_tensors(path, path.read_bytes())
     return tensors

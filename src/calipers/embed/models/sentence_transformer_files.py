@@ -104,5 +104,7 @@ def read_json(path: Path) -> Any:
     """
     try:
         return json.loads(path.read_text(encoding="utf-8"))
+    except RecursionError as error:
+        raise InputError(f"{path}: cannot be read as JSON: it is nested too deeply") from error
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read as JSON: {error}") from error

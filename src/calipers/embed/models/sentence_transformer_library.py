@@ -19,7 +19,7 @@ from calipers.embed.models.sentence_transformer_loading import limit_length, loa
 from calipers.embed.models.sentence_transformer_settings import SETTINGS, check_type, read_prompt
 from calipers.embed.options import Options
 from calipers.embed.protocol import EncodedBatch
-from calipers.errors import CalipersError, require
+from calipers.errors import CalipersError, InputError, require
 
 TAKES = frozenset(
     {"max_length", "prefix", "revision", "offline", "trust_remote_code", "allow_pickle"}
@@ -51,7 +51,7 @@ class LibraryEmbedder:
 
     def __init__(self, model: FoundModel, options: Options) -> None:
         options.check_taken(model.name, TAKES)
-        self.name = model.name
+        self.name, self._folder = model.name, model.folder
         settings = read_settings(model.folder, SETTINGS)
         check_type(model, settings)
         self._prefix = read_prompt(settings, options)
@@ -82,14 +82,22 @@ class LibraryEmbedder:
 
     def _vectors(self, texts: list[str]) -> NDArray[np.float32]:
         # The library itself sorts them by length, and restores their order
-        found = self._model.encode(
-            self._filled(texts),
-            prompt=self._prefix,
-            batch_size=self._batch,
-            show_progress_bar=False,
-            convert_to_numpy=False,
-            convert_to_tensor=True,
-        )
+        try:
+            found = self._model.encode(
+                self._filled(texts),
+                prompt=self._prefix,
+                batch_size=self._batch,
+                show_progress_bar=False,
+                convert_to_numpy=False,
+                convert_to_tensor=True,
+            )
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            # The modules of a model meet one another here first, as its files have described them
+            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            raise InputError(
+                f"{self._folder}: sentence-transformers cannot run the model that its files "
+                f"describe: {reason}"
+            ) from error
         vectors: NDArray[np.float32] = found.float().cpu().numpy()
         if not np.isfinite(vectors).all():
             raise CalipersError(f"{self.name} gives vectors that are not finite")

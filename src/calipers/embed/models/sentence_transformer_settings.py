@@ -67,7 +67,9 @@ def read_prompt(settings: Mapping[str, Any], options: Options) -> str:
     if options.prefix is not None:
         return options.prefix
     prompts, default = settings.get("prompts"), settings.get("default_prompt_name")
-    found = prompts.get(default) if isinstance(prompts, Mapping) and default is not None else None
+    if not isinstance(prompts, Mapping) or not isinstance(default, str):
+        return ""
+    found = prompts.get(default)
     return found if isinstance(found, str) else ""
 
 
@@ -120,8 +122,8 @@ def read_length(folder: Path, own: Mapping[str, Any], config: Mapping[str, Any])
         return length
     tokenizer = read_settings(folder, "tokenizer_config.json")
     limits = (tokenizer.get("model_max_length"), config.get("max_position_embeddings"))
-    known = [int(each) for each in limits if isinstance(each, int | float) and each > 0]
-    return min((each for each in known if each < _UNLIMITED), default=None)
+    numbers = [each for each in limits if isinstance(each, int | float)]
+    return min((int(each) for each in numbers if 0 < each < _UNLIMITED), default=None)
 
 
 def read_pooling(path: Path, settings: Mapping[str, Any]) -> str:

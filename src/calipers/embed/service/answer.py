@@ -15,6 +15,12 @@ from numpy.typing import NDArray
 from calipers.embed.service.words import is_html, one_line
 from calipers.errors import CalipersError
 
+_PARTS, _PARTS_BESIDE = 8, 64
+"""Objects, and lists, that an answer may have for each text, and beside them.
+
+A small answer of many parts would take far more memory once it is parsed.
+"""
+
 
 class AnswerError(CalipersError):
     """A service answered, but not with the vectors of the texts that it was sent."""
@@ -48,9 +54,14 @@ def read_answer(content: bytes, texts: int) -> Answer:
     Raises
     ------
     AnswerError
-        If it is no JSON, vectors are missing, too many, doubled or of different sizes, or a
-        number is none. The message continues "the service answered with".
+        If it has far more parts than texts or is no JSON, vectors are missing, too many, doubled
+        or of different sizes, or a number is none. The message continues "the service answered
+        with".
     """
+    most = _PARTS * texts + _PARTS_BESIDE
+    for noun, mark in (("objects", b"{"), ("lists", b"]")):
+        if (count := content.count(mark)) > most:
+            raise AnswerError(f"{count:,} {noun} for {texts:,} texts, far more than they can have")
     data = _data(_parsed(content))
     if len(data[1]) != texts:
         raise AnswerError(f"{len(data[1]):,} vectors for {texts:,} texts")

@@ -6,19 +6,31 @@ import json
 import re
 import time
 from collections.abc import Callable
-from threading import Event
+from threading import Event, Lock
 from typing import Any
 
 from calipers.embed.service.address import Address
 from calipers.embed.service.answer import Answer, AnswerError, read_answer
 from calipers.embed.service.key import Key
-from calipers.embed.service.retry import PASSING, PassingError, Patience, retry_after
-from calipers.embed.service.transport import Reply, Transport
+from calipers.embed.service.retry import (
+    LONGEST_TROUBLE,
+    PASSING,
+    PassingError,
+    Patience,
+    retry_after,
+)
+from calipers.embed.service.transport import MOST_OF_REFUSAL, Reply, Transport
 from calipers.embed.service.words import explain, server_message, status_line
 from calipers.errors import CalipersError
 
-MOST_PER_TEXT = 4 << 20
-"""Bytes that the vector of one text can take in an answer: far above any model's."""
+MOST_PER_TEXT = 24 * 16_384
+"""Bytes that the vector of one text can take in the first answer: 16,384 numbers, in full."""
+
+MOST_PER_NUMBER, MOST_BESIDE = 64, 4096
+"""Bytes for each number of a vector, and beside it, once their size is known."""
+
+MOST = 256 << 20
+"""Bytes of any one answer."""
 
 _SIZE = re.compile(
     r"too (long|large|many|big)|max(imum)?\b|limit|exceed|at most|larger than|longer than|"
@@ -70,6 +82,8 @@ class Client:
         self._size, self._key, self._patience = size, key, patience
         self._sleep, self._stopped = sleep, stopped
         self._base64, self._answered = True, False
+        self._width: int | None = None
+        self._parsing = Lock()
 
     def ask(self, texts: list[str]) -> Answer:
         """Ask for the vectors of some texts.
@@ -83,27 +97,38 @@ class Client:
         StoppedError
             If the run has ended meanwhile.
         """
-        attempt = 0
+        attempt, begun = 0, time.monotonic()
         while not self._stopped.is_set():
             attempt += 1
             try:
                 return self._once(texts)
             except PassingError as trouble:
-                if not self._patience.lasts(attempt, trouble, answered=self._answered):
-                    raise CalipersError(self._gave_up(trouble, attempt)) from None
+                seconds = time.monotonic() - begun
+                if not self._patience.lasts(
+                    attempt, trouble, answered=self._answered, seconds=seconds
+                ):
+                    raise CalipersError(self._gave_up(trouble, attempt, seconds)) from None
                 wait = self._patience.wait(attempt, trouble.after)
             self._sleep(wait)
         raise StoppedError
 
     def _once(self, texts: list[str]) -> Answer:
         base64 = self._base64
-        reply = self._transport.post(self._request(texts, base64), most=MOST_PER_TEXT * len(texts))
+        sent = "1 text" if len(texts) == 1 else f"{len(texts):,} texts"
+        request, most = self._request(texts, base64), self._most(len(texts))
+        reply = self._transport.post(request, most=most, texts=sent)
         if reply.status // 100 == 2:
             return self._read(reply.body, len(texts))
         if base64 and reply.status in (400, 422) and _FORMAT.search(server_message(reply.body)):
             self._base64 = False
             return self._once(texts)
         raise self._refusal(reply)
+
+    def _most(self, texts: int) -> int:
+        """Bytes that the vectors of so many texts can take."""
+        known = self._width is not None
+        each = MOST_PER_NUMBER * (self._width or 0) + MOST_BESIDE if known else MOST_PER_TEXT
+        return min(each * texts, MOST)
 
     def _request(self, texts: list[str], base64: bool) -> bytes:
         request: dict[str, Any] = {"model": self._model, "input": texts}
@@ -115,13 +140,17 @@ class Client:
 
     def _read(self, body: bytes, texts: int) -> Answer:
         try:
-            answer = read_answer(body, texts)
+            # One at a time: parsed numbers take many times the bytes that say them
+            with self._parsing:
+                answer = read_answer(body, texts)
         except AnswerError as error:
             found = self._scrub(str(error))
+            if self._shows_key(body):
+                found = "something else than vectors, withheld since it resembles the key"
             raise CalipersError(
                 f"{self._address.shown}: the service answered with {found}"
             ) from None
-        self._answered = True
+        self._answered, self._width = True, answer.vectors.shape[1]
         model = None if answer.model is None else self._scrub(answer.model)
         return Answer(answer.vectors, model, answer.tokens)
 
@@ -138,12 +167,21 @@ class Client:
         words = explain(status, body, address=self._address, model=self._model, key=self._key)
         return CalipersError(f"{self._address.shown} {words}")
 
-    def _gave_up(self, trouble: PassingError, attempts: int) -> str:
+    def _gave_up(self, trouble: PassingError, attempts: int, seconds: float) -> str:
         times = "once" if attempts == 1 else f"{attempts} times"
         words = f"{self._address.shown}: asked {times}, at last {trouble}"
-        if not trouble.after:
-            return words
-        return f"{words}; it asks to be left alone for {trouble.after:,.0f} seconds"
+        if trouble.after:
+            return f"{words}; it asks to be left alone for {trouble.after:,.0f} seconds"
+        again = self._patience.again(trouble, answered=self._answered)
+        return (
+            f"{words} (given up after {seconds:,.0f} seconds: such a request is made again "
+            f"{again} times at most, and not after {LONGEST_TROUBLE:,.0f} seconds)"
+        )
+
+    def _shows_key(self, body: bytes) -> bool:
+        """Tell whether the beginning of a body resembles the key."""
+        begin = body[:MOST_OF_REFUSAL].decode("utf-8", "replace")
+        return self._key is not None and self._key.resembles(begin)
 
     def _scrub(self, text: str) -> str:
         return text if self._key is None else self._key.scrub(text)

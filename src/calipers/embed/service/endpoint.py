@@ -2,7 +2,7 @@
 
 It is named ``https://host/v1#MODEL``. Texts go out in batches, several at a time; a passing
 trouble is waited for; every answer is kept the moment it arrives, text by text, so that a run that
-was stopped goes on where it was and no text is paid for twice. The vectors are the service's own,
+was stopped goes on where it was and no answer is paid for twice. The vectors are the service's own,
 as it sends them.
 
 What it cannot see: whether the service cuts long texts in silence, and whether it changes the

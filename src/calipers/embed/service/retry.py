@@ -15,6 +15,12 @@ FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
 LONGEST_ASKED = 600.0
 """Seconds that a service may ask to be left alone; for longer, the run ends instead."""
 
+BROKEN_OFF = 3
+"""How often a request is made again whose answer broke off: what cuts it is likely to stay."""
+
+LONGEST_TROUBLE = 600.0
+"""Seconds after which a request is not made again, unless the service asked for the wait."""
+
 BEFORE_FIRST = 3
 """How often a service that never answered is asked again: a wrong address is more likely."""
 
@@ -30,13 +36,20 @@ class PassingError(Exception):
         Seconds that the service asks to be left alone, or None.
     status
         Of its answer, or None where there was none.
+    broken_off
+        Whether the service closed the connection before its answer was whole.
     """
 
     def __init__(
-        self, words: str, *, after: float | None = None, status: int | None = None
+        self,
+        words: str,
+        *,
+        after: float | None = None,
+        status: int | None = None,
+        broken_off: bool = False,
     ) -> None:
         super().__init__(words)
-        self.after, self.status = after, status
+        self.after, self.status, self.broken_off = after, status, broken_off
 
 
 @dataclass(frozen=True)
@@ -60,15 +73,25 @@ class Patience:
         """Make it from numbers."""
         return cls(retries, random.Random(seed), Lock())
 
-    def lasts(self, attempt: int, trouble: PassingError, *, answered: bool) -> bool:
-        """Tell whether to ask once more after `attempt` attempts.
+    def lasts(
+        self, attempt: int, trouble: PassingError, *, answered: bool, seconds: float = 0.0
+    ) -> bool:
+        """Tell whether to ask once more after `attempt` attempts, which took some seconds.
 
         `answered` says whether the service ever gave an answer.
         """
         if trouble.after is not None and trouble.after > LONGEST_ASKED:
             return False
+        if trouble.after is None and seconds > LONGEST_TROUBLE:
+            return False
+        return attempt <= self.again(trouble, answered=answered)
+
+    def again(self, trouble: PassingError, *, answered: bool) -> int:
+        """Tell how often a request with such a trouble is made again at most."""
+        if trouble.broken_off:
+            return min(self.retries, BROKEN_OFF)
         known = answered or trouble.status in _BUSY
-        return attempt <= (self.retries if known else min(self.retries, BEFORE_FIRST))
+        return self.retries if known else min(self.retries, BEFORE_FIRST)
 
     def wait(self, attempt: int, after: float | None) -> float:
         """Return the seconds to wait: twice as long each time, and as long as was asked for."""

@@ -22,11 +22,12 @@ def explain(status: int, body: bytes, *, address: Address, model: str, key: Key 
 
 def status_line(status: int, body: bytes, key: Key | None) -> str:
     """Say what a service answered, such as ``answered 500 (Internal Server Error): "…"``."""
+    answered = f"answered {status}{_phrase(status)}"
+    if key is not None and key.resembles(body.decode("utf-8", "replace")):
+        return f"{answered}; what it said is withheld, since it resembles the key"
     said = server_message(body)
-    if key is not None:
-        said = key.scrub(said)
-    said = one_line(said, LONGEST)
-    return f"answered {status}{_phrase(status)}" + (f': "{said}"' if said else "")
+    said = one_line(said if key is None else key.scrub(said), LONGEST)
+    return answered + (f': "{said}"' if said else "")
 
 
 def _phrase(status: int) -> str:

@@ -68,12 +68,12 @@ def minilm(layer: int | None, device: str, dtype: Any) -> Parts:
 def from_folder(folder: Path, name: str, layer: int | None, device: str, dtype: Any) -> Parts:
     """Any encoder that transformers knows, from its folder; plain BERT through packed layers."""
     transformers = require("transformers", extra="text", purpose=f"the model {name!r}")
+    pins = {"model": name, "revision": content_hash(folder)[:12]}
     tokenizer = pretrained.load_tokenizer(folder)
     forward, chosen, width, positions = _layers(folder, layer, device, dtype)
     limits = [tokenizer.model_max_length, positions or _UNLIMITED]
     limit = min(limits) if min(limits) < _UNLIMITED else None
     marks = frozenset({tokenizer.cls_token_id, tokenizer.sep_token_id} - {None})
-    pins = {"model": name, "revision": content_hash(folder)[:12]}
     pins |= {"transformers": transformers.__version__}
 
     def encode(texts: list[str]) -> list[list[int]]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from calipers.embed.models.tensor_files import safe_tensors
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -43,11 +45,9 @@ def is_plain_bert(config: Mapping[str, Any]) -> bool:
 
 def read_tensors(folder: Path) -> dict[str, Tensor]:
     """Read all weights of a folder, in float32, by their names in the encoder itself."""
-    from safetensors.torch import load_file
-
     tensors: dict[str, Tensor] = {}
     for path in sorted(folder.glob("*.safetensors")):
-        tensors |= load_file(path)
+        tensors |= safe_tensors(path)
     return {name.removeprefix("bert."): tensor.float() for name, tensor in tensors.items()}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 from calipers.embed.models.model_files import read_config
 from calipers.errors import InputError, require
+from calipers.samples.wording import describe
 
 _POSITIONS = ("max_position_embeddings", "max_encoder_position_embeddings", "max_seq_len")
 """What kinds of models call the number of their positions."""
@@ -69,16 +71,23 @@ def load_tokenizer(folder: Path, *, trust_remote_code: bool = False) -> Any:
     Raises
     ------
     InputError
-        If transformers cannot load it.
+        If transformers cannot load it, or it does not say in numbers how much it reads.
     """
     transformers = require("transformers", extra="text", purpose=f"the model {str(folder)!r}")
     with quiet(transformers):
         try:
-            return transformers.AutoTokenizer.from_pretrained(
+            found = transformers.AutoTokenizer.from_pretrained(
                 str(folder), local_files_only=True, trust_remote_code=trust_remote_code
             )
         except Exception as error:  # transformers raises whatever a broken file leads to
             raise unreadable(folder, "tokenizer", error) from error
+    longest = found.model_max_length
+    if not isinstance(longest, int | float) or not math.isfinite(longest):
+        raise InputError(
+            f"{folder}: model_max_length of the tokenizer must be a finite number; "
+            f"found {describe(longest)}"
+        )
+    return found
 
 
 def layer_count(model: Any) -> int:

@@ -5,6 +5,7 @@ Weights of the plain BERT kind go through the packed encoder, all other kinds th
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from calipers.embed.device import choose_device, choose_dtype, token_budget
 from calipers.embed.models.model_folder import find_folder
 from calipers.embed.states.token_states import TokenEncoder, closing
 from calipers.errors import InputError, require
+from calipers.files import at_home
 
 MINILM = "minilm"
 
@@ -80,7 +82,7 @@ def _parts(model: str | Path, offline: bool) -> Any:
     if model == MINILM:
         return kinds.minilm
     folder = find_folder(model, offline=offline)
-    local = Path(model).expanduser().is_dir()
+    local = os.path.isdir(at_home(model))
     name = folder.resolve().name if local else str(model)
     return lambda *how: kinds.from_folder(folder, name, *how)
 

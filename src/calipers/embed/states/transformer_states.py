@@ -204,10 +204,11 @@ def _nothing(**inputs: Any) -> States:
 def _trial(model: Any, vocabulary: int, reach: int) -> Trial:
     config = model.config
     names = ("pad_token_id", "bos_token_id", "eos_token_id", "image_token_id")
-    avoid = {getattr(config, name, None) for name in names}
+    found = [getattr(config, name, None) for name in names]
+    each = [token for given in found for token in (given if isinstance(given, list) else [given])]
     return Trial(
         vocabulary,
-        {token for token in avoid if isinstance(token, int)},
+        {token for token in each if isinstance(token, int)},
         reach=reach,
         window=getattr(_text_config(model), "sliding_window", None),
     )

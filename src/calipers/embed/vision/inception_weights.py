@@ -10,11 +10,12 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import pickle
 from pathlib import Path
 from typing import Any
 
+from calipers.embed.models.tensor_files import pickled_tensors
 from calipers.errors import InputError
+from calipers.files import at_home
 
 VARIABLE = "CALIPERS_INCEPTION"
 
@@ -38,7 +39,7 @@ def find_weights(address: str, torch: Any, *, offline: bool) -> Path:
     """
     named = os.environ.get(VARIABLE)
     if named:
-        path = Path(named).expanduser()
+        path = at_home(named)
         if not path.is_file():
             raise InputError(f"{path}: no such file; {VARIABLE} must name the weights of Inception")
         return path
@@ -69,14 +70,9 @@ def read_weights(path: Path, torch: Any) -> tuple[io.BytesIO, str]:
     """
     try:
         content = path.read_bytes()
-        tensors = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError as error:
-        raise InputError(
-            f"{path}: holds something else than tensors, which is not read since it could run code"
-        ) from error
-    except (OSError, RuntimeError, EOFError, ValueError) as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise InputError(f"{path}: cannot be read as a file of torch: {reason}") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+    tensors = pickled_tensors(path, content)
     clean = io.BytesIO()
     torch.save(tensors, clean)
     clean.seek(0)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.embed.models.sentence_transformer_files import read_json
 from calipers.embed.states.pretrained import quiet, unreadable
 from calipers.embed.vision.image_checks import Image, checked_images, size_words
 from calipers.errors import InputError, require
@@ -75,10 +76,7 @@ def _file_hash(folder: Path) -> str:
         path = folder / name
         if not path.is_file():
             continue
-        try:
-            said = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise InputError(f"{path}: cannot be read as JSON: {error}") from error
+        said = read_json(path)
         if name == OWN_FILE or "image_processor" in said:
             return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
     raise InputError(

@@ -25,6 +25,7 @@ from calipers.embed.options import Options
 from calipers.embed.protocol import EncodedBatch
 from calipers.embed.words.word_vectors_file import WordTable, read_word_vectors
 from calipers.embed.words.words import check_texts, parts, split_chunk
+from calipers.files import at_home
 
 TAKES: frozenset[str] = frozenset()
 _UNKNOWN = -1
@@ -34,7 +35,7 @@ RULE = "punctuation apart, as written or in lower case, compounds by their parts
 
 def load(name: str, options: Options) -> WordVectors:
     """Read the vectors of a file; none of the options can change them."""
-    return WordVectors(Path(name).expanduser())
+    return WordVectors(at_home(name))
 
 
 class WordVectors:

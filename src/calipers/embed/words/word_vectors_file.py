@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from calipers.embed.words.word_vectors_layout import Layout, find_layout
 from calipers.errors import InputError
+from calipers.files import check_plain, fitting_in_memory
 
 HEAD = 1 << 20
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
@@ -68,8 +69,9 @@ def read_word_vectors(path: str | Path, *, threads: int | None = None) -> WordTa
         there are more or fewer words than its header promises.
     """
     path = Path(path)
+    check_plain(path)
     threads = threads or _cores()
-    with _readable(path), ThreadPoolExecutor(threads) as pool:
+    with fitting_in_memory(path), _readable(path), ThreadPoolExecutor(threads) as pool:
         sha256 = pool.submit(_hash, path)
         with _opened(path) as stream:
             layout = find_layout(stream.read(HEAD), str(path))

@@ -11,7 +11,10 @@ from calipers.metrics.support import coverage_score, density_score, precision_sc
 
 KYNKAANNIEMI = "Kynkäänniemi et al., NeurIPS 2019"
 NAEEM = "Naeem et al., ICML 2020"
-MASS = "how the mass is spread inside the support; one outlier with a wide ball can hide a gap"
+MASS = (
+    "how the mass is spread inside the support; one outlier with a wide ball can hide a gap; small "
+    "sets have wide balls, which can flatter"
+)
 
 ENTRIES = (
     Metric(
@@ -31,7 +34,7 @@ ENTRIES = (
         tells="share of reference samples inside the generated support: diversity",
         read=lambda pair, _: recall_score(pair.neighbourhoods, pair.settings.k),
         source=f"{KYNKAANNIEMI}, equation 2",
-        blind=MASS,
+        blind=f"{MASS}; a worse model whose samples are spread out may raise it",
         equal=1.0,
     ),
     Metric(
@@ -51,7 +54,8 @@ ENTRIES = (
         tells="share of reference samples with a generated one nearby: diversity",
         read=lambda pair, _: coverage_score(pair.neighbourhoods, pair.settings.k),
         source=f"{NAEEM}, equation 4",
-        blind="how many generated samples lie near; falls with their number alone",
+        blind="how many generated samples lie near; falls where the generated set alone shrinks, "
+        "can rise where both do, and falls with the share that lies elsewhere",
         equal=1.0,
     ),
     Metric(

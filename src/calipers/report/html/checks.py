@@ -103,7 +103,7 @@ CHECKS: tuple[tuple[str, str, Callable[[Data], str | None]], ...] = (
     ),
     (
         "repeats",
-        "texts that repeat an earlier one of their set, against the reference's",
+        "samples that repeat an earlier one of their set, against the reference's",
         _shares("duplicates", "reference"),
     ),
     (

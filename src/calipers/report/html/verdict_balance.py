@@ -1,9 +1,10 @@
 """The middle of a verdict: is it quality that is lost, or variety, and beyond noise?
 
-Diversity is read from coverage wherever it was measured: recall rises when the samples of a worse
-model are mixed in, whose wide balls hold more of the reference, and hardly falls for a topic that is
-missing (docs/experiments.md). Where there is a noise floor, a system is held against two halves of the reference at the same size.
-Without one there are only the scores themselves, and the sentence says what that leaves open.
+Diversity is read from coverage wherever it was measured: recall rises when samples of a worse model
+are mixed in, whose wide balls hold more of the reference, and falls little for a topic that is
+missing (docs/experiments.md). Where there is a noise floor, a system is held against two halves of
+the reference at the same size. Without one there are only the scores themselves, and the sentence
+says what that leaves open.
 """
 
 from __future__ import annotations
@@ -50,10 +51,12 @@ class Loss(NamedTuple):
 
 def balance(data: Data, metrics: Sequence[Metric]) -> str:
     """Say which systems lose quality or diversity most, and whether that is beyond noise."""
-    spoken = next((name for name in DIVERSITY if _of_family(metrics, (name,))), "")
-    sides = {"quality": QUALITY, "diversity": (spoken,)}
-    found_by = {side: _of_family(metrics, family) for side, family in sides.items()}
-    measured = {side: found for side, found in found_by.items() if found}
+    diversity = (_of_family(metrics, (name,)) for name in DIVERSITY)
+    sides = {
+        "quality": _of_family(metrics, QUALITY),
+        "diversity": next(filter(None, diversity), []),
+    }
+    measured = {side: found for side, found in sides.items() if found}
     if not measured:
         return "quality and diversity were not measured apart"
     floored = {side: found for side, found in measured.items() if _has_floor(data, found)}

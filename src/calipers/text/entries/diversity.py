@@ -7,6 +7,7 @@ from calipers.text.entries.metric import FROM_ZERO, TextMetric
 from calipers.text.entries.options import order
 from calipers.text.keys import Option
 
+JMLR = "Pillutla et al., JMLR 2023, section 6.3"
 FRIEDMAN = "Friedman and Dieng, TMLR 2023"
 FROM_ONE = (1.0, float("inf"))
 SENSE = "sense: random words look most varied of all"
@@ -19,7 +20,8 @@ ENTRIES = (
         read=lambda held, options: text.distinct(
             held.texts, order=options["n"], per=options["per"]
         ),
-        source="Li et al., NAACL 2016; both forms in Gu et al. (DialogWAE), ICLR 2019",
+        source="Li et al., NAACL 2016; both forms in Gu et al. (DialogWAE), ICLR 2019; n=4: "
+        f"{JMLR}",
         blind=f"{SENSE}; falls with length and with the number of texts alone",
         takes=(
             order(1),
@@ -76,7 +78,8 @@ ENTRIES = (
             seed=held.seed,
             threads=held.threads,
         ),
-        source="Zhu et al. (Texygen), SIGIR 2018",
+        source="Zhu et al. (Texygen), SIGIR 2018; sample=1000:others=4999: Holtzman et al., ICLR "
+        f"2020, and {JMLR}",
         blind="sense and paraphrase; rises with the number of texts alone",
         takes=(
             order(4),

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from calipers.errors import InputError, unknown_name
+from calipers.files import at_home
 from calipers.text.tokenizers import sacrebleu_names
 from calipers.text.tokenizers.hugging_face import (
     HUB_NAME,
@@ -80,8 +80,8 @@ def _by_name(name: str) -> Tokenizer:
 
 def _by_path(given: str) -> Tokenizer:
     place = given.removeprefix(PREFIX)
-    path = Path(place).expanduser()
-    if place and path.exists():
+    path = at_home(place)
+    if place and os.path.exists(path):
         return load_path(path)
     if place and given.startswith(PREFIX):
         return load_named(place)

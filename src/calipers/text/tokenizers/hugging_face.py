@@ -15,6 +15,7 @@ from typing import Any
 
 from calipers.embed.weights import find_model, read_verified
 from calipers.errors import InputError, require
+from calipers.files import at_home, check_plain
 from calipers.text.tokenizers.vocabulary import Numbering, Numbers, Vocabulary, blocks
 
 PREFIX = "hf:"
@@ -98,6 +99,7 @@ def load_minilm() -> HuggingFaceTokenizer:
 
 def load_path(path: Path) -> HuggingFaceTokenizer:
     """Load a tokenizer from its folder, or from its ``tokenizer.json``."""
+    check_plain(path)
     name = f"{PREFIX}{path.resolve().name if path.is_dir() else path.resolve().parent.name}"
     file = path / FILE if path.is_dir() else path
     if not file.is_file():
@@ -122,7 +124,7 @@ def load_named(name: str) -> HuggingFaceTokenizer:
             return folder
     fetch = f"; fetch it first with: hf download {name} {FILE}" if HUB_NAME.fullmatch(name) else ""
     raise InputError(
-        f"no tokenizer {name!r}: there is no file or folder {Path(name).expanduser().absolute()}, "
+        f"no tokenizer {name!r}: there is no file or folder {at_home(name).absolute()}, "
         f"and it is not in the Hugging Face cache {hub.constants.HF_HUB_CACHE}; Calipers downloads "
         f"nothing{fetch}"
     )

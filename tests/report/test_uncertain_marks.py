@@ -1,0 +1,220 @@
+"""Marks of a column: one by one, and as laws over any scores and tests."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calipers.report import plain_text
+from calipers.report.content import Metric
+from calipers.report.html.verdict import verdict
+from calipers.report.html.wording import plain
+from calipers.report.uncertain_marks import all_marks, marks_line
+
+RECALL = Metric("meaning", "recall", "recall", "higher")
+
+
+def column(scores, tests, *, metric=RECALL, **settings_):
+    """Mark systems named by their place; `tests` by the places of both."""
+    systems = [
+        {"name": str(place), "scores": {} if score is None else {metric.key: score}}
+        for place, score in enumerate(scores)
+    ]
+    empty = {"interval": None, "score": metric.key}
+    made = [{"a": str(a), "b": str(b), **empty, **test} for (a, b), test in tests.items()]
+    (marks,) = all_marks({"systems": systems, "tests": made, "settings": settings_}, [metric])
+    return marks
+
+
+def score(value, half=0.02, **more):
+    interval = None if half is None else [value - half, value + half]
+    return {"value": value, "interval": interval, **more}
+
+
+def outcome(alone, adjusted, equivalence=None):
+    return {"p_value": alone, "adjusted_p_value": adjusted, "equivalence": equivalence}
+
+
+@pytest.mark.parametrize(
+    ("test", "mark"),
+    [
+        (outcome(0.3, 0.9), "="),
+        (outcome(0.01, 0.2), "?"),
+        (outcome(0.001, 0.01), ""),
+        (outcome(0.3, 0.9, 0.2), "="),
+        (outcome(0.3, 0.9, 0.01), "≡"),
+        (outcome(0.01, 0.2, 0.01), "≡"),
+        (outcome(0.001, 0.01, 0.001), ""),
+        (outcome(None, None), "#"),
+        (outcome(None, 0.5), "="),
+        # At the level itself a test tells nothing
+        (outcome(0.05, 0.05), "="),
+        (outcome(0.3, 0.9, 0.05), "="),
+    ],
+)
+def test_marks_by_hand(test, mark):
+    assert column([score(0.7), score(0.72)], {(0, 1): test}) == (mark, "*")
+    assert column([score(0.72), score(0.7)], {(0, 1): test}) == ("*", mark)
+
+
+def test_intervals_with_no_value_in_common_leave_it_open():
+    chance = {(0, 1): outcome(0.3, 0.9)}
+    assert column([score(0.5), score(0.54)], chance) == ("=", "*")  # they meet at 0.52
+    assert column([score(0.5), score(0.541)], chance) == ("?", "*")
+    assert column([score(0.541), score(0.5)], chance) == ("*", "?")
+    assert column([score(0.5, None), score(0.9)], chance) == ("=", "*")
+    assert column([score(0.5), score(0.9, None)], chance) == ("=", "*")
+    assert column([score(0.5, interval=[None, 0.6]), score(0.9)], chance) == ("=", "*")
+    low = Metric("meaning", "frechet_distance", "frechet_distance", "lower")
+    assert column([score(0.5), score(0.541)], chance, metric=low) == ("*", "?")
+
+
+def test_intervals_of_values_on_both_sides_of_the_reference_say_nothing_of_their_gaps():
+    near = Metric("texts", "mean_length", "mean_length", "closest")
+    pair = [score(9.0, reference=10.0, gap=1.0), score(11.1, reference=10.0, gap=1.1)]
+    assert column(pair, {(0, 1): outcome(0.8, 0.9)}, metric=near) == ("*", "=")
+    assert column(pair, {(0, 1): outcome(0.01, 0.2)}, metric=near) == ("*", "?")
+
+
+def test_only_a_test_against_the_best_marks():
+    scores = [score(0.7), score(0.71), score(0.72), None]
+    tests = {
+        (0, 1): outcome(0.001, 0.01),
+        (0, 2): outcome(0.02, 0.2),
+        (2, 1): outcome(0.4, 0.9),
+    }
+    assert column(scores, tests) == ("?", "=", "*", "")
+    assert column(scores, {(0, 1): outcome(0.4, 0.9)}) == ("#", "#", "*", "")
+
+
+def test_the_level_decides_each_mark():
+    chance = {(0, 1): outcome(0.03, 0.03, 0.03)}
+    pair = [score(0.7), score(0.72)]
+    assert column(pair, chance, level=0.95) == ("", "*")
+    assert column(pair, chance, level=0.99) == ("=", "*")
+    assert column(pair, {(0, 1): outcome(0.03, 0.2, 0.03)}, level=0.95) == ("≡", "*")
+    assert column(pair, {(0, 1): outcome(0.03, 0.2)}, level=0.9) == ("?", "*")
+
+
+@st.composite
+def columns(draw):
+    """Scores within their intervals, few values so that many are equal, and tests of some pairs."""
+    size = draw(st.integers(2, 5))
+    share = st.integers(0, 20).map(lambda number: number / 20)
+    halves = st.one_of(st.none(), st.sampled_from([0.0, 0.05, 0.2]))
+    scores = [
+        draw(st.one_of(st.none(), st.builds(score, share, halves), st.just({"value": None})))
+        for _ in range(size)
+    ]
+    p_values = st.one_of(st.none(), st.sampled_from([0.001, 0.049, 0.05, 0.051, 0.4, 1.0]))
+    tests = {}
+    for a in range(size):
+        for b in range(a + 1, size):
+            if draw(st.booleans()):
+                alone, more, near = draw(p_values), draw(p_values), draw(p_values)
+                adjusted = None if alone is None or more is None else max(alone, more)
+                tests[a, b] = outcome(alone, adjusted, near)
+    return scores, tests
+
+
+@given(columns(), st.sampled_from([("recall", "higher"), ("frechet_distance", "lower")]))
+@settings(max_examples=300, deadline=None)
+def test_laws_of_marks(given_, ranked):
+    scores, tests = given_
+    metric = Metric("meaning", ranked[0], ranked[0], ranked[1])
+    marks = column(scores, tests, metric=metric)
+    values = {i: s["value"] for i, s in enumerate(scores) if s and s["value"] is not None}
+    if not tests:
+        assert set(marks) <= {"*", ""}
+        return
+    if len(values) < 2:
+        assert set(marks) == {""}
+        return
+    best = (max if ranked[1] == "higher" else min)(values.values())
+    leaders = [place for place, value in values.items() if value == best]
+    assert [marks[place] for place in leaders] == (
+        ["*"] if len(leaders) == 1 else ["="] * len(leaders)
+    )
+    for place, mark in enumerate(marks):
+        if place in leaders:
+            continue
+        if place not in values:
+            assert mark == ""
+            continue
+        low, high = sorted((place, leaders[0]))
+        test = tests.get((low, high)) or outcome(None, None)
+        alone, adjusted, near = test.values()
+        ends = [scores[each].get("interval") for each in (place, leaders[0])]
+        apart = None not in ends and (ends[0][1] < ends[1][0] or ends[1][1] < ends[0][0])
+        worse = adjusted is not None and adjusted < 0.05
+        equal = not worse and adjusted is not None and near is not None and near < 0.05
+        assert (mark == "#") == (adjusted is None)
+        assert (mark == "") == worse
+        assert (mark == "≡") == equal
+        told = adjusted is not None and not worse and not equal
+        assert (mark == "?") == (told and (alone < 0.05 or apart))
+        assert (mark == "=") == (told and alone >= 0.05 and not apart)
+
+
+def test_every_mark_is_explained():
+    data = {
+        "systems": [],
+        "settings": {"margin": 0.05},
+        "tests": [{"a": "x", "b": "y", "score": "recall", "p_value": 0.2}] * 12,
+    }
+    assert list(marks_line(data, {"*", "=", "≡", "?", "#", ""})) == [
+        "* best of its column",
+        "≡ equal to the best within 0.05 (at 95 %)",
+        "= not distinguishable from the best (at 95 %, corrected for 12 tests)",
+        "? undecided: differs from the best when tested alone, not after the correction for all "
+        "tests",
+        "# not tested against the best",
+    ]
+    data["settings"] = {}
+    assert list(marks_line(data, {"≡"})) == ["≡ equal to the best within a margin (at 95 %)"]
+    assert list(marks_line(data, {""})) == []
+
+
+def of_pair(make, **test):
+    """Two systems by one score, and the test between them."""
+    values = {"a": 0.7, "b": 0.72}
+    systems = [
+        make["system"](name, {"mauve_star": make["score"](value)}) for name, value in values.items()
+    ]
+    data = make["comparison"](systems, margin=0.05, views=["meaning"])
+    return data | {"tests": [make["significance"]("a", "b", "mauve_star", -0.02, 0.4) | test]}
+
+
+def test_tables_and_verdicts_say_which_are_equal(make):
+    data = of_pair(make, equivalence=0.01)
+    text = plain_text(data)
+    assert "0.700≡" in text
+    assert "≡ equal to the best within 0.05 (at 95 %)" in text
+    assert plain(verdict(data).nearness).endswith("; a (0.700) is equal to it within the margin.")
+
+
+def test_tables_and_verdicts_say_what_is_undecided(make):
+    data = of_pair(make, p_value=0.01)
+    assert "0.700?" in plain_text(data)
+    assert plain(verdict(data).nearness).endswith(
+        "; a (0.700) is undecided: apart when tested alone."
+    )
+
+
+def test_how_large_a_difference_could_have_been_missed(make):
+    said = "differences from these on would have been found in four of five runs: MAUVE* 0.081"
+    assert said in " ".join(plain_text(of_pair(make, detectable=0.0812), width=300).split())
+    found = of_pair(make, detectable=0.0812, adjusted_p_value=0.01)
+    for data in (found, of_pair(make, detectable=None), of_pair(make)):
+        assert "four of five runs" not in plain_text(data, width=300)
+
+
+def test_the_largest_of_what_could_have_been_missed_is_said(make):
+    data = make["sure"](list("abc"))
+    for test in data["tests"]:
+        if test["score"] in ("recall", "precision"):
+            test["adjusted_p_value"] = 0.01 if test["a"] == "a" else 0.5
+            test["detectable"] = 0.3 if test["a"] == "a" else 0.05
+    text = " ".join(plain_text(data, width=300).split())
+    assert "in four of five runs: Precision (meaning) 0.050, Recall (meaning) 0.050" in text

@@ -1,0 +1,148 @@
+"""Whole families of tests, simulated: false findings, power, and what differences are found.
+
+Scores are means over Gaussian blocks, of a reference that all systems share and of samples of each.
+Fixed seeds, so that every count is the same in every run; each bound would be broken by a procedure
+that is named beside it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from calipers.uncertainty.differences import Difference, differences
+from calipers.uncertainty.holm import holm
+from calipers.uncertainty.intervals import quantile
+from calipers.uncertainty.spread import Component, Spread
+
+SYSTEMS, SCORES, BLOCKS = 6, 3, 20
+ALPHA = 0.05
+
+
+def world(rng, systems, scores, *, alike=0.0, reference=1.0, gaps=None):
+    """Values and spreads: `alike` is how much scores have in common, `gaps` the true values."""
+
+    def blocks(size):
+        together, apart = rng.standard_normal((2, systems, scores, BLOCKS))
+        return size * (np.sqrt(alike) * together[:, :1] + np.sqrt(1 - alike) * apart)
+
+    # The reference moves every system in its own way, more or less alike
+    common = reference * rng.standard_normal((1, scores, BLOCKS))
+    shared, own = common + blocks(0.5 * reference), blocks(1.0)
+    true = np.zeros((systems, scores)) if gaps is None else gaps
+    means = true + shared.mean(axis=2) + own.mean(axis=2)
+    spreads = [
+        {
+            key: Spread(
+                (
+                    Component.of_mean("reference", shared[place, key]),
+                    Component.of_mean("generated", own[place, key]),
+                )
+            )
+            for key in range(scores)
+        }
+        for place in range(systems)
+    ]
+    return [dict(enumerate(each)) for each in means], spreads
+
+
+def simulated(rng, worlds, *size, draws=499, **how):
+    """The tests of so many worlds."""
+    return [differences(*world(rng, *size, **how), draws=draws, seed=i) for i in range(worlds)]
+
+
+@pytest.mark.parametrize(("alike", "reference"), [(0.0, 1.0), (0.9, 2.0)])
+def test_equal_systems_are_seldom_called_different_by_any_test(rng, alike, reference):
+    families = simulated(rng, 300, SYSTEMS, SCORES, alike=alike, reference=reference)
+    assert {len(family) for family in families} == {45}
+    found = np.mean([any(t.adjusted_p_value < ALPHA for t in family) for family in families])
+    assert 0.015 <= found <= 0.085  # 0.05 and three standard deviations of 300 worlds
+    alone = np.mean([any(t.p_value < ALPHA for t in family) for family in families])
+    assert alone > 0.5  # without a correction
+
+
+def test_one_system_that_differs_makes_the_others_no_less_safe(rng):
+    gaps = np.zeros((4, 2))
+    gaps[0] = 5.0
+    families = simulated(rng, 300, 4, 2, gaps=gaps)
+    assert all(t.adjusted_p_value < ALPHA for family in families for t in family if t.first == 0)
+    false = [any(t.adjusted_p_value < ALPHA for t in f if t.first > 0) for f in families]
+    # The settled tests leave the family, and the level is made use of: not below a third of it
+    assert 0.015 <= np.mean(false) <= 0.085
+
+
+def test_more_is_found_than_by_holm_where_scores_go_together(rng):
+    gaps = np.zeros((3, 8))
+    gaps[0] = 1.0
+    families = simulated(rng, 150, 3, 8, alike=0.95, gaps=gaps)
+    true = [[t.first == 0 for t in family] for family in families]
+    ours = [[t.adjusted_p_value < ALPHA for t in family] for family in families]
+    theirs = [holm([t.p_value for t in family]) < ALPHA for family in families]
+    power, by_holm = (np.mean(np.array(each)[np.array(true)]) for each in (ours, theirs))
+    assert 0.3 < by_holm < power - 0.12
+
+
+def test_the_detectable_difference_is_found_in_four_of_five_runs(rng):
+    one = simulated(rng, 400, 2, 1)
+    size = np.mean([t.detectable for (t,) in one])
+    gaps = np.array([[size], [0.0]])
+    found = simulated(rng, 1_200, 2, 1, gaps=gaps)
+    power = np.mean([t.adjusted_p_value < ALPHA for (t,) in found])
+    assert power == pytest.approx(0.8, abs=0.035)  # three standard deviations
+
+
+def test_the_detectable_difference_allows_for_the_whole_family(rng):
+    families = simulated(rng, 100, 4, 3)
+    sizes = [np.mean([t.detectable for t in family]) for family in families]
+    gaps = np.zeros((4, 3))
+    gaps[0, 0] = np.mean(sizes)
+    found = simulated(rng, 300, 4, 3, gaps=gaps)
+    power = np.mean(
+        [t.adjusted_p_value < ALPHA for f in found for t in f if (t.first, t.score) == (0, 0)]
+    )
+    # Steps after the first are held against fewer tests: somewhat more is found than promised
+    assert 0.75 <= power <= 0.88
+    alone = np.mean([t.p_value < ALPHA for f in found for t in f if (t.first, t.score) == (0, 0)])
+    assert alone > 0.95
+
+
+def difference(value, error, freedom=np.inf, **more):
+    return Difference(0, 1, "s", value, error, freedom, (value, value), 0.5, **more)
+
+
+def test_equivalence_by_hand():
+    # Three standard errors below the upper margin, and seven above the lower one
+    assert difference(0.02, 0.01).equivalence(0.05) == pytest.approx(0.0013498980)
+    assert difference(-0.02, 0.01).equivalence(0.05) == pytest.approx(0.0013498980)
+    # On the margin, and two standard errors beyond it
+    assert difference(0.05, 0.01).equivalence(0.05) == pytest.approx(0.5)
+    assert difference(0.07, 0.01).equivalence(0.05) == pytest.approx(0.9772498681)
+    # Student's on 2 degrees has a closed form: P(T > 3) = (1 - 3 / √(2 + 9)) / 2
+    wanted = (1 - 3 / np.sqrt(11)) / 2
+    assert difference(0.02, 0.01, 2.0).equivalence(0.05) == pytest.approx(wanted)
+    # A difference that does not move lies within the margin or does not
+    assert [difference(v, 0.0).equivalence(0.05) for v in (0.0, -0.04, 0.05, -1.0)] == [0, 0, 1, 1]
+
+
+def test_equal_within_a_margin_is_an_interval_within_it(rng):
+    for value, error, margin, freedom in rng.random((200, 4)) * [0.1, 0.05, 0.1, 40] + [0, 0, 0, 1]:
+        test = difference(value, error, freedom)
+        reach = quantile(freedom, 1 - 2 * ALPHA) * error
+        assert (test.equivalence(margin) < ALPHA) == (value + reach < margin)
+
+
+def test_a_wider_margin_is_easier_to_keep(rng):
+    for value, error in rng.random((50, 2)):
+        p_values = [difference(value, error, 9.0).equivalence(m) for m in (0.1, 0.4, 0.9)]
+        assert p_values == sorted(p_values, reverse=True)
+        assert difference(-value, error, 9.0).equivalence(0.4) == p_values[1]
+
+
+def test_systems_a_margin_apart_are_seldom_called_equal(rng):
+    margin, rates = 2.0, {}
+    for apart in (margin, -margin, 0.0):
+        found = simulated(rng, 800, 2, 1, gaps=np.array([[apart], [0.0]]), draws=9)
+        rates[apart] = np.mean([t.equivalence(margin) < ALPHA for (t,) in found])
+    assert 0.027 <= rates[margin] <= 0.073  # 0.05 and three standard deviations
+    assert 0.027 <= rates[-margin] <= 0.073
+    assert rates[0.0] > 0.9
