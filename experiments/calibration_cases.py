@@ -30,6 +30,7 @@ SPREAD: dict[str, Draw] = {
     "shift 2.5, d = 32": worlds.gaussian(32, shift=2.5),
     "shared prompts, shift 1, d = 8": worlds.prompted(8, 1.0, 0.5),
     "ten rows of one prompt, shift 1, d = 8": worlds.repeated(8, 1.0, 0.5, 10),
+    "by clusters of ten rows, shift 1, d = 8": worlds.repeated(8, 1.0, 0.5, 10),
     "equal, d = 8": worlds.gaussian(8),
     "equal, d = 32": worlds.gaussian(32),
     "shift 1, d = 8, m = n/2": worlds.unequal(worlds.gaussian(8, shift=1.0), 0.5),
@@ -40,6 +41,9 @@ SPREAD: dict[str, Draw] = {
     "AG News, 30 % foreign, meaning": worlds.news("meaning", foreign=0.3),
 }
 """Pairs for intervals."""
+
+TOGETHER = {"by clusters of ten rows, shift 1, d = 8": 10}
+"""How many rows in turn intervals take together, in the cases that tell them so."""
 
 APART = ("ten rows",)
 """How cases begin that intervals are not made for: rows that are not independent."""

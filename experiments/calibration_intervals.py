@@ -8,8 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from calibration_cases import NEWS, SPREAD
+from calibration_cases import NEWS, SPREAD, TOGETHER
 from calibration_store import Record, Store, Task, record_of, seed_of
+from calipers.estimate.blocks import Clusters, cluster_sets
 from calipers.metrics.catalogue import choose, find, needs_of
 from calipers.metrics.pair import Pair, Settings
 from calipers.road.spaces import pair_of
@@ -45,13 +46,23 @@ def one_world(task: Task, *, metrics: Sequence[str]) -> Record:
     settings = Settings(threads=1, seed=world)
     needs = needs_of(choice.metric for choice in choices)
     make = pair_of if case.startswith(NEWS) else Pair
-    pair = make(reference, generated, settings, needs)
+    clusters = together(len(reference), len(generated), TOGETHER.get(case))
+    pair = make(reference, generated, settings, needs, clusters=clusters)
     values = {choice.name: float(choice.score(pair).value) for choice in choices}
     if world >= FRESH:
         return record_of(task, values=values)
     found = spreads(pair, choices)
     moved = {name: [each.standard_error, each.freedom] for name, each in found.items()}
     return record_of(task, values=values, spreads=moved)
+
+
+def together(n: int, m: int, each: int | None) -> tuple[Clusters, Clusters] | None:
+    """Clusters of so many rows in turn, of either set its own."""
+    if each is None:
+        return None
+    ours, theirs = ([(side, row // each) for row in range(size)] for side, size in ((0, n), (1, m)))
+    reference, generated = cluster_sets([ours, theirs])
+    return reference, generated
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,7 @@ class Calls:
         self.compare: list[dict[str, Any]] = []
         self.read: list[tuple[Any, str | None]] = []
         self.groups: list[tuple[Any, str | None]] = []
+        self.clusters: list[tuple[Any, str | None]] = []
         self.skips: list[bool] = []
         self.act = lambda: None
 
@@ -79,9 +80,10 @@ def calls(monkeypatch) -> Calls:
         seen.act()
         return StandInComparison()
 
-    def read(paths, *, field=None, group=None, skip_bad=False):
+    def read(paths, *, field=None, group=None, cluster=None, cluster_needed=True, skip_bad=False):
         seen.read.append((paths, field))
         seen.groups.append((paths, group))
+        seen.clusters.append((paths, cluster))
         seen.skips.append(skip_bad)
         return paths
 

@@ -31,6 +31,7 @@ JOB = ("compare", "--reference", "human.jsonl", "a.jsonl")
         (["--distance", "l1"], "--distance must be euclidean or cosine; found 'l1'"),
         (["--projection", "pca"], "--projection must be none or union; found 'pca'"),
         (["--group", " "], "--group must name a field; found ' '"),
+        (["--cluster", " "], "--cluster must name a field; found ' '"),
         (["--train", "-", "-"], "standard input (-) can be read once only"),
         (["--train", "t.jsonl", "--json", "./t.jsonl"], "--json would overwrite an input"),
         (["--buckets", "1"], "must be auto, cube-root or a whole number of at least 2; found '1'"),

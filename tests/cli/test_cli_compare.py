@@ -27,6 +27,7 @@ def test_defaults_reach_compare(calipers, calls):
         "embedder": Options(),
         "metrics": None,
         "group": None,
+        "cluster": None,
         "train": None,
         "k": 4,
         "ties": "closed",
@@ -62,6 +63,7 @@ def test_defaults_reach_compare(calipers, calls):
         (["--distance", "cosine"], "distance", "cosine"),
         (["--projection", "union"], "projection", "union"),
         (["--group", "meta.topic"], "group", "meta.topic"),
+        (["--cluster", "meta.document"], "cluster", "meta.document"),
         (["--train", "train.jsonl"], "train", "train.jsonl"),
         (["--buckets", "50"], "buckets", 50),
         (["--buckets", "cube-root"], "buckets", "cube-root"),
@@ -104,6 +106,15 @@ def test_the_group_is_read_from_both_sides_and_not_from_the_training_set(caliper
     assert calls.groups == [
         ("human.jsonl", "topic"),
         (["a.jsonl", "b=runs/b-*.jsonl"], "topic"),
+        ("train.jsonl", None),
+    ]
+
+
+def test_the_cluster_is_read_from_both_sides_and_not_from_the_training_set(calipers, calls):
+    calipers(*JOB, "--cluster", "prompt", "--train", "train.jsonl")
+    assert calls.clusters == [
+        ("human.jsonl", "prompt"),
+        (["a.jsonl", "b=runs/b-*.jsonl"], "prompt"),
         ("train.jsonl", None),
     ]
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calipers.estimate.blocks import cluster_sets
 from calipers.score import NoiseFloor
 from calipers.uncertainty.noise_floor import floor_size, noise_floor, split_rows, widening
 
@@ -103,15 +104,24 @@ def test_all_rows_have_the_same_chance():
     assert counts.max() < 140
 
 
-def outside(score, *, n, m, one_set=False, worlds=400, shift=0.0):
-    """Share of worlds in which a system of the reference's law (but for a shift) is outside."""
+def outside(score, *, n, m, one_set=False, worlds=400, shift=0.0, each=1, known=True):
+    """Share of worlds in which a system of the reference's law (but for a shift) is outside.
+
+    So many rows in turn are the same; whether that is `known` as their cluster.
+    """
     rng, found = np.random.default_rng(7), 0
-    size = floor_size(n, m)
+    names = [np.arange(rows) // each + start for rows, start in ((n, 0), (m, n))]
+    clusters = in_clusters(*names) if each > 1 and known else None
+    size = floor_size(n, m, clusters and clusters[0])
     for world in range(worlds):
-        left, right = rng.standard_normal((n, 2)), rng.standard_normal((m, 2)) + shift
+        left, right = (
+            np.repeat(rng.standard_normal((-(-rows // each), 2)), each, axis=0)[:rows]
+            for rows in (n, m)
+        )
+        right = right + shift
         halves, beside = [], []
         for split in range(10):
-            rows = split_rows(n, m, size=size, seed=world, split=split)
+            rows = split_rows(n, m, size=size, seed=world, split=split, clusters=clusters)
             halves.append(score(left[rows.first], left[rows.second]))
             beside.append(score(left[rows.first], right[rows.generated]))
         scores = np.array(halves), np.array(beside)
@@ -127,6 +137,12 @@ def linear(reference, generated):
 @pytest.mark.parametrize(("n", "m"), [(60, 60), (60, 30), (60, 45), (90, 30), (60, 200)])
 def test_an_equal_system_is_outside_in_one_run_of_twenty(n, m):
     assert 0 < outside(linear, n=n, m=m) < 0.08
+
+
+@pytest.mark.parametrize("m", [300, 200])
+def test_so_is_one_of_clusters_that_are_known(m):
+    assert 0 < outside(linear, n=300, m=m, each=5) < 0.08
+    assert outside(linear, n=300, m=m, each=5, known=False) > 0.2
 
 
 @pytest.mark.parametrize("m", [60, 30])
@@ -151,3 +167,46 @@ def test_a_system_far_off_is_outside():
 def test_widening_is_never_below_one():
     assert widening(10_000, 10_000, size=50) == 1
     assert widening(60, 60, size=30, one_set=True) == pytest.approx(2)
+
+
+def in_clusters(*sets):
+    return cluster_sets([labels.tolist() for labels in sets])
+
+
+def test_no_cluster_lies_in_both_halves():
+    rng = np.random.default_rng(4)
+    reference, other = rng.integers(0, 30, 150), rng.integers(100, 140, 200)
+    clusters = in_clusters(reference, other)
+    size = floor_size(150, 200, clusters[0])
+    assert size == (150 - np.bincount(reference).max() + 1) // 2
+    for split in range(20):
+        found = split_rows(150, 200, size=size, seed=1, split=split, clusters=clusters)
+        assert [len(rows) for rows in (found.first, found.second, found.generated)] == [size] * 3
+        assert not set(reference[found.first]) & set(reference[found.second])
+        parts = (np.isin(reference, reference[rows]) for rows in (found.first, found.second))
+        assert all(each.sum() - size < np.bincount(reference).max() for each in parts)
+        assert len(set(found.generated.tolist())) == size
+
+
+def test_shared_clusters_stay_out_of_the_first_half():
+    labels = np.repeat(np.arange(40), 4)
+    again = np.random.default_rng(0).permutation(np.repeat(np.arange(40), 3))
+    for generated, size in ((labels, 60), (again, 55)):
+        clusters = in_clusters(labels, generated)
+        found = split_rows(160, len(generated), size=size, seed=0, split=3, clusters=clusters)
+        assert not set(labels[found.first]) & set(generated[found.generated])
+    alike = split_rows(160, 160, size=60, seed=0, split=3, clusters=in_clusters(labels, labels))
+    np.testing.assert_array_equal(alike.generated, alike.second)
+    few = in_clusters(labels, np.repeat(np.arange(40), 2))
+    assert len(split_rows(160, 80, size=70, seed=0, split=0, clusters=few).generated) == 70
+
+
+@pytest.mark.parametrize("m", [60, 45])
+def test_clusters_of_one_row_are_split_as_rows_are(m):
+    clusters = in_clusters(np.arange(60), np.arange(100, 100 + m))
+    one = split_rows(60, m, size=30, seed=2, split=1)
+    other = split_rows(60, m, size=30, seed=2, split=1, clusters=clusters)
+    for name in ("first", "second", "generated"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    assert one.seed == other.seed
+    assert floor_size(60, m, clusters[0]) == floor_size(60, m)

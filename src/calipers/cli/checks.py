@@ -117,10 +117,10 @@ def check_per_sample(paths: Container[str], *, per_sample: bool) -> None:
         raise InputError("--per-sample adds values to the JSON; give --json FILE with it")
 
 
-def check_group(group: str | None) -> None:
+def check_label(option: str, field: str | None) -> None:
     """Refuse an empty name of a field."""
-    if group is not None and not group.strip():
-        raise InputError(f"--group must name a field; found {group!r}")
+    if field is not None and not field.strip():
+        raise InputError(f"{option} must name a field; found {field!r}")
 
 
 def check_cache(folder: Path | None, *, no_cache: bool) -> None:

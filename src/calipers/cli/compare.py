@@ -54,6 +54,10 @@ EXAMPLES = examples(
             "calipers compare -r human.jsonl model.jsonl --group topic",
         ),
         (
+            "Several continuations of one prompt, which are not independent samples:",
+            "calipers compare -r human.jsonl model.jsonl --cluster prompt",
+        ),
+        (
             "What share of the samples is copied from the training set:",
             "calipers compare -r human.jsonl model.jsonl --train train.jsonl",
         ),
@@ -81,6 +85,7 @@ def compare(
     *,
     field: its.Field = None,
     group: its.Group = None,
+    cluster: its.Cluster = None,
     train: its.Train = None,
     max_samples: its.MaxSamples = None,
     keep_sizes: its.KeepSizes = False,
@@ -129,18 +134,27 @@ def compare(
         measure = checks.one_of("--distance", distance, checks.DISTANCES)
         space = checks.one_of("--projection", projection, checks.PROJECTIONS)
         how = embedding.options()
-        checks.check_group(group)
+        checks.check_label("--group", group)
+        checks.check_label("--cluster", cluster)
         checks.check_specs(reference, generated, train)
         checks.check_per_sample(outputs.paths, per_sample=per_sample)
         outputs.check([reference, *generated, *([] if train is None else [train])])
         with calm(quiet=outputs.quiet):
             from calipers.road import compare as run
 
-            sides = read_sides(reference, generated, field=field, group=group, skip_bad=skip_bad)
+            sides = read_sides(
+                reference,
+                generated,
+                field=field,
+                group=group,
+                cluster=cluster,
+                skip_bad=skip_bad,
+            )
             comparison = run(
                 *sides,
                 train=_read_train(train, field, skip_bad=skip_bad),
                 group=group,
+                cluster=cluster,
                 metrics=asked,
                 k=neighbours,
                 ties=rim,

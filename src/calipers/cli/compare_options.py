@@ -70,6 +70,17 @@ Group = Annotated[
         rich_help_panel=INPUT,
     ),
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="FIELD",
+        help="Rows that have this field in common were drawn together (several continuations of "
+        "one prompt: prompt; sentences of one document), so that intervals and tests count "
+        "clusters and not rows. In files without the field every row counts as one.",
+        rich_help_panel=INPUT,
+    ),
+]
 Train = Annotated[
     str | None,
     typer.Option(

@@ -59,12 +59,20 @@ def read_sides(
     *,
     field: str | None = None,
     group: str | None = None,
+    cluster: str | None = None,
     skip_bad: bool = False,
 ) -> tuple[SampleSet, tuple[System, ...]]:
     """Read both sides first: a misspelt last file should not cost the work on the others."""
     from calipers.samples import read_samples, read_systems
 
     return (
-        read_samples(reference, field=field, group=group, skip_bad=skip_bad),
-        read_systems(generated, field=field, group=group, skip_bad=skip_bad),
+        read_samples(
+            reference,
+            field=field,
+            group=group,
+            cluster=cluster,
+            cluster_needed=False,
+            skip_bad=skip_bad,
+        ),
+        read_systems(generated, field=field, group=group, cluster=cluster, skip_bad=skip_bad),
     )

@@ -182,7 +182,8 @@ def _read(archive: zipfile.ZipFile) -> Comparison:
 def _summary(data: Mapping[str, Any], warnings: list[str]) -> SetSummary:
     names = ("name", "source", "n", "n_given", "words", "content_hash")
     values = {name: data[name] for name in names}
-    return SetSummary(**values, warnings=tuple(warnings), groups=data.get("groups"))
+    groups, clusters = data.get("groups"), data.get("clusters")
+    return SetSummary(**values, warnings=tuple(warnings), groups=groups, clusters=clusters)
 
 
 def _system(

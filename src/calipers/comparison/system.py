@@ -40,6 +40,8 @@ class SetSummary:
     groups
         Samples of each group that were compared, by label, over all files of a system; None where
         no groups were asked for, or the set has none.
+    clusters
+        Of how many clusters the samples of a file are, where those were asked for; else None.
     """
 
     name: str
@@ -50,6 +52,7 @@ class SetSummary:
     content_hash: str
     warnings: tuple[str, ...] = ()
     groups: Mapping[str, int] | None = None
+    clusters: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data."""
@@ -63,6 +66,7 @@ class SetSummary:
             "words": words,
             "content_hash": self.content_hash,
             "groups": groups,
+            "clusters": self.clusters,
         }
 
 

@@ -1,8 +1,14 @@
-"""Block labels: a fixed random cut of the rows, by which replicates leave out or halve them."""
+"""Block labels: a fixed random cut of the rows, by which replicates leave out or halve them.
+
+Rows that were drawn together (continuations of one prompt, sentences of one document) are dealt
+together: what they have in common must leave with them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -13,6 +19,12 @@ from calipers.errors import InputError
 SideName = Literal["reference", "generated"]
 
 DEFAULT_BLOCKS = 20
+FEWER_BLOCKS = 10
+"""Blocks where clusters are too few for :data:`DEFAULT_BLOCKS`."""
+
+FEWEST_CLUSTERS = 2
+"""Clusters for each block, at least."""
+
 HALVINGS = 31
 """How often a set is halved: one less than a power of two, at most 63."""
 
@@ -29,7 +41,7 @@ class Blocks:
         Number of blocks; 0 where no replicates are wanted.
     halves
         In which half every row lies by each of :data:`HALVINGS` halvings, shape ``(n,)``, uint64,
-        a bit for each; see :func:`halving_codes`. None where no halves are wanted.
+        a bit for each; by balanced half-samples. None where no halves are wanted.
     """
 
     labels: NDArray[np.int64]
@@ -66,28 +78,177 @@ class Blocks:
         They depend on n, the seed and the count alone, so sets of one size that continue the same
         prompts row by row share their labels.
         """
-        labels = np.random.default_rng([seed, n]).permutation(np.arange(n) % count)
-        return cls(labels.astype(np.int64), count, halving_codes(n, seed=seed))
+        return cls(_dealt(n, count, seed), count, _half_codes(_cells(n, seed)))
+
+    @classmethod
+    def of(cls, n: int, clusters: Clusters | None, *, seed: int, count: int) -> Blocks:
+        """Blocks of whole clusters; :meth:`balanced` ones where every row is its own."""
+        if clusters is None:
+            return cls.balanced(n, seed=seed, count=count)
+        return cls(
+            clusters.each(lambda size: _dealt(size, count, seed)),
+            count,
+            _half_codes(clusters.each(lambda size: _cells(size, seed))),
+        )
 
 
-def halving_codes(
-    n: int, *, seed: int, units: NDArray[np.int64] | None = None
-) -> NDArray[np.uint64]:
-    """Halve a set in :data:`HALVINGS` balanced ways.
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Which rows of a set belong together, and so lie in one block; see :func:`cluster_sets`.
 
-    The rows are dealt to as many cells as a Hadamard matrix has columns, and each of its rows but
-    the constant one says which cells make up the first half: any two halvings have half of each
-    half in common (balanced half-samples: McCarthy, Rev. Int. Stat. Inst. 1969).
+    Attributes
+    ----------
+    numbers
+        Number of the cluster of every row, shape ``(n,)``, int64; the same cluster has the same
+        number in all sets of a run.
+    dealt
+        With how many clusters that of the row is dealt to blocks, itself included, ``(n,)``.
+    places
+        Its place among those, from 0, ``(n,)``.
+    blocks
+        How many blocks the set is cut into for intervals; 0 where it has too few clusters.
+    """
+
+    numbers: NDArray[np.int64]
+    dealt: NDArray[np.int64]
+    places: NDArray[np.int64]
+    blocks: int = DEFAULT_BLOCKS
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Rows of every cluster that has any, in the order in which they appear."""
+        return np.bincount(self._own)
+
+    @property
+    def worth(self) -> int:
+        """How many clusters of equal size would tell as much: (Σ size)²/Σ size² (Kish)."""
+        return int(len(self) ** 2 // np.square(self.sizes).sum())
+
+    def each(self, deal: Callable[[int], NDArray[np.int64]]) -> NDArray[np.int64]:
+        """Give every row what its cluster was dealt, shape ``(n,)``.
+
+        `deal` gives, for a number of clusters that are dealt together, a value for each of them.
+        """
+        found = np.empty(len(self), np.int64)
+        for size in np.unique(self.dealt):
+            own = self.dealt == size
+            found[own] = deal(int(size))[self.places[own]]
+        return found
+
+    def take(self, rows: NDArray[np.intp]) -> Clusters:
+        """The clusters of some rows, in the order given; they lie in the same blocks."""
+        return replace(
+            self, numbers=self.numbers[rows], dealt=self.dealt[rows], places=self.places[rows]
+        )
+
+    def shuffled(self, rng: np.random.Generator) -> NDArray[np.intp]:
+        """All rows, cluster by cluster in random order: those of one stay together."""
+        order = rng.permutation(len(self.sizes))
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        return np.argsort(place[self._own], kind="stable")
+
+    def one_each(self, seed: int) -> NDArray[np.intp]:
+        """One random row of every cluster, ascending."""
+        shuffled = np.random.default_rng([seed, len(self), 1]).permutation(len(self))
+        firsts = np.unique(self._own[shuffled], return_index=True)[1]
+        return np.sort(shuffled[firsts])
+
+    def alike(self, other: Clusters) -> bool:
+        """Whether rows correspond: of one cluster, or of clusters that are cut alike and apart."""
+        if len(self) != len(other):
+            return False
+        same = np.array_equal(self.numbers, other.numbers)
+        apart = not np.isin(other.numbers, self.numbers).any()
+        return same or (apart and np.array_equal(self._own, other._own))
+
+    @cached_property
+    def _own(self) -> NDArray[np.int64]:
+        """The clusters of this set alone, numbered as they appear, shape ``(n,)``."""
+        _, first, own = np.unique(self.numbers, return_index=True, return_inverse=True)
+        rank = np.empty(len(first), np.int64)
+        rank[np.argsort(first)] = np.arange(len(first))
+        return rank[own.reshape(-1)]
+
+
+def cluster_sets(sets: Sequence[Sequence[Hashable] | int]) -> tuple[Clusters, ...]:
+    """Number the clusters of all sets of a run, and say which are dealt to blocks together.
+
+    The clusters of the first set are dealt evenly; then, set by set, those that no set before it
+    has, evenly among themselves. So one label lies in one block everywhere, and sets are balanced
+    where their labels are the same, or all different. What a label is called decides nothing.
 
     Parameters
     ----------
-    n
-        Number of rows.
-    seed
-        Of the deal, which depends on it and on n alone: row i of two sets of one size, which may
-        answer the same prompt, always lies in the same half.
-    units
-        Numbers from 0 of what stays together, shape ``(n,)``: rows of one unit are never parted.
+    sets
+        For every set, the reference first, a label for each row; or how many rows it has, where
+        every row is a cluster of its own.
+
+    Returns
+    -------
+    tuple of Clusters
+        One for each set. All are cut into 20 blocks where none has fewer than
+        :data:`FEWEST_CLUSTERS` clusters for each, else into 10; sets that have too few for those
+        into none, whatever the others have.
+
+    Examples
+    --------
+    >>> one, other = cluster_sets([["a", "a", "b"], ["b", "c", "c"]])
+    >>> one.numbers, other.numbers, other.dealt
+    (array([0, 0, 1]), array([1, 2, 2]), array([2, 1, 1]))
+    """
+    places: dict[Hashable, tuple[int, int, int]] = {}
+    made, total = [], 0
+    for labels in sets:
+        if isinstance(labels, int):
+            rows = np.arange(labels)
+            made.append(Clusters(total + rows, np.full(labels, labels), rows))
+            total += labels
+            continue
+        fresh = [label for label in dict.fromkeys(labels) if label not in places]
+        for place, label in enumerate(fresh):
+            places[label] = total + place, len(fresh), place
+        total += len(fresh)
+        table = np.array([places[label] for label in labels], np.int64)
+        made.append(Clusters(*np.ascontiguousarray(table.T)))
+    enough = [each.worth for each in made if each.worth >= FEWEST_CLUSTERS * FEWER_BLOCKS]
+    fits = min(enough, default=0) >= FEWEST_CLUSTERS * DEFAULT_BLOCKS
+    count = DEFAULT_BLOCKS if fits else FEWER_BLOCKS
+    return tuple(replace(each, blocks=count if each.worth in enough else 0) for each in made)
+
+
+def _dealt(size: int, count: int, seed: int) -> NDArray[np.int64]:
+    """The block of each of so many rows or clusters."""
+    labels = np.random.default_rng([seed, size]).permutation(np.arange(size) % count)
+    return labels.astype(np.int64)
+
+
+def _cells(size: int, seed: int) -> NDArray[np.int64]:
+    """The cell of each of so many rows or clusters, of which halves are made.
+
+    It depends on their number and the seed alone: row i of two sets of one size, which may answer
+    the same prompt, always lies in the same half.
+    """
+    count = HALVINGS + 1
+    rng = np.random.default_rng([seed, size, count])
+    cells: NDArray[np.int64] = rng.permutation(count)[rng.permutation(np.arange(size) % count)]
+    return cells
+
+
+def _half_codes(cells: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Halve a set in :data:`HALVINGS` balanced ways.
+
+    There are as many cells as a Hadamard matrix has columns, and each of its rows but the constant
+    one says which cells make up the first half: any two halvings have half of each half in common
+    (balanced half-samples: McCarthy, Rev. Int. Stat. Inst. 1969).
+
+    Parameters
+    ----------
+    cells
+        The cell of every row, shape ``(n,)``.
 
     Returns
     -------
@@ -95,10 +256,6 @@ def halving_codes(
         Shape ``(n,)``, uint64: bit c tells in which half the row lies by halving c.
     """
     count = HALVINGS + 1
-    own = np.arange(n) if units is None else units
-    size = int(own.max()) + 1 if n else 0
-    rng = np.random.default_rng([seed, size, count])
-    cells = rng.permutation(count)[rng.permutation(np.arange(size) % count)][own]
     codes = np.zeros(count, np.uint64)
     for halving in range(HALVINGS):
         parity = [(cell & (halving + 1)).bit_count() & 1 for cell in range(count)]

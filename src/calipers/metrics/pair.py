@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.blocks import DEFAULT_BLOCKS, Blocks
+from calipers.estimate.blocks import DEFAULT_BLOCKS, Blocks, Clusters
 from calipers.estimate.distances import Points
 from calipers.estimate.moments import Moments
 from calipers.estimate.neighbourhoods import Neighbourhoods, neighbourhoods
@@ -48,6 +48,8 @@ class Pair:
     project
         Gives both sets where whole distributions are compared, when that is first asked for; None
         where it is where neighbours are looked for.
+    clusters
+        Which rows of each set belong together; None where all are independent.
     """
 
     reference: Points
@@ -57,6 +59,7 @@ class Pair:
     quantised: Quantise | None = None
     given: Sides | None = None
     project: Callable[[], Sides] | None = None
+    clusters: tuple[Clusters, Clusters] | None = None
 
     @property
     def embedded(self) -> Sides:
@@ -86,9 +89,18 @@ class Pair:
     def blocks(self) -> tuple[Blocks, Blocks] | None:
         """Labels for replicates, the same for all systems; None where sets are too small."""
         sizes = len(self.reference), len(self.generated)
-        if min(sizes) < DEFAULT_BLOCKS * (self.settings.k + 1):
+        count = min((each.blocks for each in self.clusters or ()), default=DEFAULT_BLOCKS)
+        if count == 0 or min(sizes) < DEFAULT_BLOCKS * (self.settings.k + 1):
             return None
-        left, right = (Blocks.balanced(size, seed=self.settings.seed) for size in sizes)
+        return self.cut(count)
+
+    def cut(self, count: int) -> tuple[Blocks, Blocks]:
+        """Cut both sets into so many blocks of whole clusters."""
+        both = self.clusters or (None, None)
+        left, right = (
+            Blocks.of(len(rows), clusters, seed=self.settings.seed, count=count)
+            for rows, clusters in zip((self.reference, self.generated), both, strict=True)
+        )
         return left, right
 
     @property

@@ -59,6 +59,7 @@ def compare_document(data: Data) -> Document:
             *notes.cut_notes(data),
             *notes.seed_notes(data),
             *notes.scope_note(data),
+            *notes.cluster_note(data),
             *notes.reasons(data, metrics),
         ),
         tuple(notes.warnings(data)),

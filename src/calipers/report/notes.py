@@ -66,6 +66,21 @@ def scope_note(data: Data) -> Iterator[str]:
         )
 
 
+def cluster_note(data: Data) -> Iterator[str]:
+    """Say what counts as one draw, and how many of them each set has."""
+    field = data.get("settings", {}).get("cluster")
+    if field is None:
+        return
+    named = [("the reference", data["reference"])]
+    named += [(_name(system), system) for system in data.get("systems", ())]
+    counts = [f"{row.get('clusters')} of {row['n']} samples in {name}" for name, row in named]
+    tests = "; tests against the reference take one sample of each"
+    yield (
+        f"clusters by {clean(field)!r} (--cluster), which count as drawn together: "
+        f"{', '.join(counts)}{tests if data['settings'].get('level') is not None else ''}"
+    )
+
+
 def reasons(data: Data, metrics: Sequence[Metric]) -> Iterator[str]:
     """Say for every dash in the table why there is no value."""
     systems = [_name(system) for system in data.get("systems", ())]

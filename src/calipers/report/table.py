@@ -138,6 +138,7 @@ def _below(data: Data, metrics: list[Metric], width: int, *, marked: bool) -> It
         *notes.cut_notes(data),
         *notes.seed_notes(data),
         *notes.scope_note(data),
+        *notes.cluster_note(data),
     ]
     blocks = [
         listed("note: ", remarks, width, ""),

@@ -17,6 +17,7 @@ from calipers.comparison import Comparison
 from calipers.comparison.significance import Advice
 from calipers.comparison.sweep_plateau import RELATIVE, ROUNDING, TOLERANCE
 from calipers.embed import Embeddings
+from calipers.estimate.blocks import Clusters
 from calipers.estimate.quantise import bucket_count
 from calipers.metrics.catalogue import Choice
 from calipers.metrics.pair import Settings
@@ -61,16 +62,15 @@ def advise(
     wanted = choices_for(shown, choices, tuple(embedded.reference.views))
     systems = list(zip(intake.systems, embedded.systems, strict=True))
     fit = [
-        (entry.name, parts)
-        for entry, parts in systems
-        if wanted and _fits(embedded, parts, settings)
+        (entry, parts) for entry, parts in systems if wanted and _fits(embedded, parts, settings)
     ]
     steps = sum(_steps(parts, orders) for _, parts in fit)
     found: list[Advice] = []
     with progress.task("Measuring what more samples change", steps) as advance:
-        for name, files in fit:
-            job = AdviceJob(embedded.reference, files, wanted, settings, advance)
-            found += job.advice(name, orders)
+        for entry, files in fit:
+            known = intake.reference.clusters, [cut.clusters for cut in entry.cuts]
+            job = AdviceJob(embedded.reference, files, wanted, settings, advance, *known)
+            found += job.advice(entry.name, orders)
     return tuple(found)
 
 
@@ -94,6 +94,8 @@ class AdviceJob:
     choices: Sequence[Choice]
     settings: Settings
     advance: Advance
+    clusters: Clusters | None
+    of_files: Sequence[Clusters | None]
     whole: dict[int, Scores] = field(default_factory=dict)
 
     def advice(self, system: str, orders: int) -> Iterator[Advice]:
@@ -114,9 +116,14 @@ class AdviceJob:
         file, parts = self.files[which], PARTS[:-1]
         n, m = _length(self.reference), _length(file)
         rng = np.random.default_rng([self.settings.seed, STREAM, order])
-        left = rng.permutation(n)
-        # Rows that continue the same prompts stay in one part
-        right = left if n == m else rng.permutation(m)
+        # Rows that continue the same prompts, or belong together, stay in one part
+        ours, theirs = self.clusters, self.of_files[which]
+        if ours is None or theirs is None:
+            left = rng.permutation(n)
+            right = left if n == m else rng.permutation(m)
+        else:
+            left = ours.shuffled(rng)
+            right = left if ours.alike(theirs) else theirs.shuffled(rng)
         found = []
         for count in parts:
             cut = zip(_cut(left, count), _cut(right, count), strict=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from calipers.estimate.blocks import DEFAULT_BLOCKS
 from calipers.metrics.catalogue import Choice
+from calipers.road.clusters import cluster_warnings
 from calipers.road.intake import Intake
 from calipers.uncertainty.replicates import ENOUGH_FOR_PARTS, goes_by_part, has_no_interval
 
@@ -13,7 +14,7 @@ NAMED = 4
 
 
 def interval_warnings(intake: Intake, choices: Sequence[Choice], k: int) -> tuple[str, ...]:
-    """Say which sets are too small for intervals, of all scores or of some.
+    """Say which sets are too small for intervals, or have too few clusters for them.
 
     Parameters
     ----------
@@ -26,7 +27,7 @@ def interval_warnings(intake: Intake, choices: Sequence[Choice], k: int) -> tupl
     """
     if not choices:
         return ()
-    return (*_sizes(intake, choices, k), *_none(choices))
+    return (*_sizes(intake, choices, k), *_none(choices), *cluster_warnings(intake))
 
 
 def _none(choices: Sequence[Choice]) -> Iterable[str]:

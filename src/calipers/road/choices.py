@@ -9,6 +9,7 @@ from calipers.errors import InputError
 from calipers.estimate.validate import check_choice, check_whole, is_positive
 from calipers.metrics.catalogue import check_estimator, check_keys
 from calipers.metrics.pair import Settings
+from calipers.road.clusters import check_cluster
 from calipers.road.groups import check_group
 
 
@@ -29,10 +30,13 @@ def check_settings(settings: Settings) -> None:
     _check_scaling(settings.c)
 
 
-def check_scope(*, metrics: Any, estimator: Any, group: Any, max_samples: Any, shared: Any) -> None:
+def check_scope(
+    *, metrics: Any, estimator: Any, group: Any, cluster: Any, max_samples: Any, shared: Any
+) -> None:
     """Refuse what cannot name metrics, an estimator, a field, a size, or a scope."""
     check_whole("max_samples", 2 if max_samples is None else max_samples, 2)
     check_group(group)
+    check_cluster(cluster)
     check_keys(metrics)
     check_estimator(estimator)
     if not isinstance(shared, bool):

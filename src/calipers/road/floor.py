@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from calipers.comparison import Comparison
 from calipers.embed import Embeddings
+from calipers.estimate.blocks import Clusters
 from calipers.estimate.validate import check_whole
 from calipers.metrics.catalogue import Choice
 from calipers.metrics.pair import Settings
@@ -79,13 +80,18 @@ def measure_floors(
     count = max(splits, *(len(entry.cuts) for entry in intake.systems))
     if shown is not None:
         choices = choices_for(shown, choices, tuple(embedded.reference.views))
-    job = FloorJob(embedded.reference, tuple(choices), settings, count)
-    systems = list(zip((entry.name for entry in intake.systems), embedded.systems, strict=True))
-    fit = [(name, parts) for name, parts in systems if job.size(parts) > settings.k]
+    known = intake.reference.clusters
+    job = FloorJob(embedded.reference, tuple(choices), settings, count, known)
+    systems = list(zip(intake.systems, embedded.systems, strict=True))
+    fit = [(entry, parts) for entry, parts in systems if job.size(parts) > settings.k]
     steps = count * (len({job.size(parts) for _, parts in fit}) + len(fit))
     with progress.task("Measuring the noise floor", steps) as advance:
-        found = {name: job.floors(parts, advance) for name, parts in fit}
-    return Floors(found, _missing(job, [each for each in systems if each[0] not in found]))
+        found = {
+            entry.name: job.floors(parts, advance, [cut.clusters for cut in entry.cuts])
+            for entry, parts in fit
+        }
+    without = [(entry.name, parts) for entry, parts in systems if entry.name not in found]
+    return Floors(found, _missing(job, without))
 
 
 def add_floors(comparison: Comparison, floors: Floors) -> Comparison:
@@ -110,6 +116,7 @@ class FloorJob:
     choices: tuple[Choice, ...]
     settings: Settings
     splits: int
+    clusters: Clusters | None = None
     halves: dict[int, Values] = field(default_factory=dict)
 
     @property
@@ -119,16 +126,28 @@ class FloorJob:
 
     def size(self, parts: Sequence[Embeddings]) -> int:
         """Samples on each side, for one system."""
-        return floor_size(self.n, min(map(_length, parts)))
+        return floor_size(self.n, min(map(_length, parts)), self.clusters)
 
-    def floors(self, parts: Sequence[Embeddings], advance: Advance) -> dict[str, NoiseFloor]:
-        """Measure the floors of one system, with all its files."""
+    def floors(
+        self,
+        parts: Sequence[Embeddings],
+        advance: Advance,
+        clusters: Sequence[Clusters | None],
+    ) -> dict[str, NoiseFloor]:
+        """Measure the floors of one system, with all its files and the clusters of each."""
         size, beside = self.size(parts), []
         halves = self.halves.setdefault(size, [])
         for split in range(self.splits):
-            file = parts[split % len(parts)]
+            file, theirs = parts[split % len(parts)], clusters[split % len(parts)]
             rows = split_rows(
-                self.n, _length(file), size=size, seed=self.settings.seed, split=split
+                self.n,
+                _length(file),
+                size=size,
+                seed=self.settings.seed,
+                split=split,
+                clusters=None
+                if self.clusters is None or theirs is None
+                else (self.clusters, theirs),
             )
             if len(halves) == split:
                 halves.append(self._score(rows, self.reference, rows.second))

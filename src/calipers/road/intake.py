@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,8 @@ import numpy as np
 
 from calipers.comparison import SetSummary
 from calipers.errors import InputError
+from calipers.estimate.blocks import Clusters
+from calipers.road.clusters import RunClusters, clusters_of
 from calipers.road.groups import group_sizes, grouped, lost_groups
 from calipers.samples import SampleSet, System, as_sample_set
 from calipers.samples.cutting import check_words
@@ -24,10 +26,11 @@ WIDE = 10
 
 @dataclass(frozen=True)
 class Cut:
-    """A set as it will be compared, and how many samples there were."""
+    """A set as it will be compared, how many samples there were, and which belong together."""
 
     samples: SampleSet
     n_given: int
+    clusters: Clusters | None = None
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,15 @@ class Intake:
     train: Cut | None = None
     group: str | None = None
     lost: tuple[str, ...] = ()
+    cluster: str | None = None
+
+    @property
+    def run_clusters(self) -> RunClusters | None:
+        """Which rows belong together, of every set; None where nobody asked."""
+        if self.reference.clusters is None:
+            return None
+        systems = [[cut.clusters for cut in entry.cuts if cut.clusters] for entry in self.systems]
+        return self.reference.clusters, systems
 
     @property
     def sets(self) -> tuple[SampleSet, ...]:
@@ -72,6 +84,7 @@ def take_in(
     keep_sizes: bool,
     seed: int,
     group: str | None = None,
+    cluster: str | None = None,
     train: Any = None,
     match_length: int | None = None,
 ) -> Intake:
@@ -84,8 +97,9 @@ def take_in(
     """
     if match_length is not None:
         check_words(match_length)
-    given = _named(reference, "reference", field, group)
-    reference_set, systems = grouped(given, as_systems(generated, field=field, group=group), group)
+    given = _named(reference, "reference", field, group, cluster=cluster)
+    judged = as_systems(generated, field=field, group=group, cluster=cluster)
+    reference_set, systems = grouped(given, judged, group)
     _refuse_paths("train", train)
     train_set = None if train is None else _named(train, "train", field)
     _check_kinds(reference_set, systems, train_set)
@@ -97,17 +111,28 @@ def take_in(
         return _cut(samples, most, seed, words=match_length)
 
     cut = made(reference_set, limit)
+    entries = [Entry(s.name, tuple(made(x, size) for x in s.sets)) for s in systems]
+    every = [cut.samples, *(own.samples for entry in entries for own in entry.cuts)]
+    first, *others = clusters_of(every, cluster)
     return Intake(
-        cut,
-        tuple(Entry(s.name, tuple(made(x, size) for x in s.sets)) for s in systems),
+        replace(cut, clusters=first),
+        tuple(
+            replace(entry, cuts=tuple(replace(own, clusters=others.pop(0)) for own in entry.cuts))
+            for entry in entries
+        ),
         train=None if train_set is None else made(train_set, None),
         group=group,
         lost=lost_groups(reference_set, cut.samples),
+        cluster=cluster,
     )
 
 
 def as_systems(
-    generated: Any, *, field: str | None = None, group: str | None = None
+    generated: Any,
+    *,
+    field: str | None = None,
+    group: str | None = None,
+    cluster: str | None = None,
 ) -> tuple[System, ...]:
     """Bring whatever holds the generated sets to named systems.
 
@@ -116,8 +141,8 @@ def as_systems(
     generated
         A mapping from name to samples (a sequence of sample sets stands for its seeds), a
         sequence of systems, or one set: texts, an array, a path, a sample set.
-    field, group
-        Where text and group are in the rows of a file; the group may be absent.
+    field, group, cluster
+        Where text, group and cluster are in the rows of a file; group and cluster may be absent.
 
     Raises
     ------
@@ -126,13 +151,13 @@ def as_systems(
     """
     if isinstance(generated, Mapping):
         systems = tuple(
-            _system(str(name), value, field, group) for name, value in generated.items()
+            _system(str(name), value, field, group, cluster) for name, value in generated.items()
         )
     elif _all_of(generated, System):
         systems = tuple(generated)
     else:
         single = isinstance(generated, System)
-        systems = (generated if single else _single(generated, field, group),)
+        systems = (generated if single else _single(generated, field, group, cluster),)
     if not systems:
         raise InputError("generated must hold at least one system; found none")
     names = [system.name for system in systems]
@@ -155,6 +180,7 @@ def summarise(cuts: Sequence[Cut], *, name: str, notes: tuple[str, ...] = ()) ->
         content_hash=hashes[0] if len(hashes) == 1 else "+".join(h[:16] for h in hashes),
         warnings=tuple(note for samples in sets for note in samples.notes) + notes,
         groups=group_sizes(sets),
+        clusters=None if cuts[0].clusters is None else len(cuts[0].clusters.sizes),
     )
 
 
@@ -196,7 +222,9 @@ def size_warnings(intake: Intake, *, keep_sizes: bool) -> tuple[str, ...]:
     return ()
 
 
-def _system(name: str, value: Any, field: str | None, group: str | None) -> System:
+def _system(
+    name: str, value: Any, field: str | None, group: str | None, cluster: str | None
+) -> System:
     if not name:
         raise InputError("a system needs a name; found an empty one")
     if isinstance(value, System):
@@ -204,15 +232,23 @@ def _system(name: str, value: Any, field: str | None, group: str | None) -> Syst
     _refuse_paths(name, value)
     seeds = value if _all_of(value, SampleSet) else (value,)
     sets = (
-        as_sample_set(seed, name=name, field=field, group=group, group_needed=False)
+        as_sample_set(
+            seed,
+            name=name,
+            field=field,
+            group=group,
+            group_needed=False,
+            cluster=cluster,
+            cluster_needed=False,
+        )
         for seed in seeds
     )
     return System(name=name, sets=tuple(sets))
 
 
-def _single(value: Any, field: str | None, group: str | None) -> System:
+def _single(value: Any, field: str | None, group: str | None, cluster: str | None) -> System:
     _refuse_paths("generated", value)
-    samples = _named(value, "generated", field, group, group_needed=False)
+    samples = _named(value, "generated", field, group, group_needed=False, cluster=cluster)
     return System(name=samples.name, sets=(samples,))
 
 
@@ -223,11 +259,20 @@ def _named(
     group: str | None = None,
     *,
     group_needed: bool = True,
+    cluster: str | None = None,
 ) -> SampleSet:
     """Read a set; what has no name of its own gets the default one."""
     has_name = isinstance(value, SampleSet | Path | str)
     name = None if has_name else default
-    return as_sample_set(value, name=name, field=field, group=group, group_needed=group_needed)
+    return as_sample_set(
+        value,
+        name=name,
+        field=field,
+        group=group,
+        group_needed=group_needed,
+        cluster=cluster,
+        cluster_needed=False,
+    )
 
 
 def _refuse_paths(name: str, value: Any) -> None:

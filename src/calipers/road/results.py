@@ -11,10 +11,12 @@ import numpy as np
 from calipers.comparison import Comparison, Samples, SetSummary, SystemResult
 from calipers.comparison.explaining import Against
 from calipers.embed import Embeddings
+from calipers.estimate.blocks import Clusters
 from calipers.metrics.catalogue import Choice
 from calipers.metrics.pair import Settings
 from calipers.progress import Progress
 from calipers.road.certainty import Certainty, Spreads, reference_tests, with_intervals
+from calipers.road.clusters import Both
 from calipers.road.confounders import ReferenceTexts, confounders
 from calipers.road.correlated import correlations
 from calipers.road.groups import Labels, foreign_groups, labels, small_groups
@@ -47,7 +49,7 @@ def score_systems(
     space: Space = PairSpace(embedded.reference)
     if shared:
         hashes = ["+".join(c.samples.content_hash for c in entry.cuts) for entry in intake.systems]
-        space = RunSpace.of(embedded, hashes, settings.projection)
+        space = RunSpace.of(embedded, hashes, settings.projection, intake.run_clusters)
     known = ReferenceTexts.of(intake.reference.samples)
     samples = _samples(intake.reference, embedded.reference)
     against = Against(samples, settings.k, settings.distance, settings.projection)
@@ -59,13 +61,13 @@ def score_systems(
             scored = []
             for cut, part in zip(entry.cuts, parts, strict=True):
                 groups = labels(intake.reference.samples, cut.samples, intake.group)
-                scored.append(job.score(part, groups))
+                scored.append(job.score(part, groups, _both(intake.reference, cut)))
                 advance(1)
             result = average(scored)
             k_max = max(k_max, result.k_max)
             systems.append(job.result(entry, parts, result))
             every.append(result)
-        baseline = job.baseline()
+        baseline = job.baseline(intake.reference.clusters)
         if train is not None:
             advance(1)
     told = reference_tests([(s.name, each.tests) for s, each in zip(systems, every, strict=True)])
@@ -96,7 +98,7 @@ class Job:
     against: Against
     certainty: Certainty | None = None
 
-    def score(self, part: Embeddings, groups: Labels | None) -> Scored:
+    def score(self, part: Embeddings, groups: Labels | None, clusters: Both | None) -> Scored:
         """Score one file against the reference, and against the training set."""
         scored = score_pair(
             self.embedded.reference,
@@ -107,10 +109,11 @@ class Job:
             labels=groups,
             space=self.space,
             certainty=self.certainty,
+            clusters=clusters,
         )
-        return scored.merged(self.copies(part))
+        return scored.merged(self.copies(part, None if clusters is None else clusters[1]))
 
-    def copies(self, part: Embeddings) -> Scored:
+    def copies(self, part: Embeddings, clusters: Clusters | None) -> Scored:
         """Hold one set against the training set; nothing where there is none."""
         if self.embedded.train is None or self.train is None:
             return Scored({}, {})
@@ -120,11 +123,12 @@ class Job:
             self.choices,
             self.settings,
             train_hash=self.train.content_hash,
+            clusters=clusters,
         )
 
-    def baseline(self) -> Mapping[str, Score]:
+    def baseline(self, clusters: Clusters | None) -> Mapping[str, Score]:
         """What the reference itself scores against the training set."""
-        found = self.copies(self.embedded.reference)
+        found = self.copies(self.embedded.reference, clusters)
         if self.certainty is None:
             return found.scores
         return with_intervals(found.scores, found.spreads, self.certainty.level)
@@ -172,6 +176,13 @@ def _summaries(intake: Intake, embedded: Embedded) -> tuple[SetSummary, SetSumma
         return about, None
     known = summarise([train], name=train.samples.name, notes=embedded.own_notes([embedded.train]))
     return about, replace(known, warnings=(*known.warnings, *train_warnings(known, [about])))
+
+
+def _both(reference: Cut, cut: Cut) -> Both | None:
+    """Which rows of a pair belong together; None where clusters were not asked for."""
+    if reference.clusters is None or cut.clusters is None:
+        return None
+    return reference.clusters, cut.clusters
 
 
 def _samples(cut: Cut, embeddings: Embeddings) -> Samples:

@@ -36,6 +36,7 @@ def compare(
     embedder: AnyEmbedder = None,
     metrics: str | Iterable[str] | None = None,
     group: str | None = None,
+    cluster: str | None = None,
     train: Any = None,
     k: int = 4,
     ties: Ties = "closed",
@@ -92,6 +93,13 @@ def compare(
         sets bring their groups along, from ``read_samples(path, group=...)`` or
         :meth:`~calipers.samples.SampleSet.with_groups`, and `group` then only names them. Every
         reference sample must have a group; generated sets may go without.
+    cluster
+        Name of the field that rows have in common which were drawn together: the prompt that
+        several samples continue, the document of several sentences. Intervals, tests, noise floor
+        and advice then count clusters and not rows, of which intervals would come out too short;
+        scores do not change. Files are read with it; sample sets bring their clusters along, from
+        ``read_samples(path, cluster=...)`` or :meth:`~calipers.samples.SampleSet.with_clusters`.
+        In sets without the field every row counts as a cluster.
     train
         The training set of the models, in any form that `reference` may have: tells for every
         system what share of its samples are near copies of it (``near_copies:train``,
@@ -174,7 +182,12 @@ def compare(
     )
     check_settings(settings)
     check_scope(
-        metrics=metrics, estimator=estimator, group=group, max_samples=max_samples, shared=shared
+        metrics=metrics,
+        estimator=estimator,
+        group=group,
+        cluster=cluster,
+        max_samples=max_samples,
+        shared=shared,
     )
     asked, texts = split_asked(metrics, train=train is not None)
     intake = take_in(
@@ -185,6 +198,7 @@ def compare(
         keep_sizes=keep_sizes,
         seed=seed,
         group=group,
+        cluster=cluster,
         train=train,
         match_length=match_length,
     )
@@ -250,6 +264,7 @@ def compare(
                 "level": level,
                 "margin": margin,
                 "group": group,
+                "cluster": cluster,
                 "embedding": dict(model.signature),
             },
         )

@@ -14,6 +14,7 @@ from calipers.metrics.catalogue import METRICS, Choice, needs_of
 from calipers.metrics.groups import group_scores
 from calipers.metrics.pair import Pair, Settings
 from calipers.road.certainty import Certainty
+from calipers.road.clusters import Both
 from calipers.road.groups import Labels
 from calipers.road.neighbours import cell_labels, neighbours
 from calipers.road.scored import Scored, keyed
@@ -33,11 +34,13 @@ def score_pair(
     labels: Labels | None = None,
     space: Space | None = None,
     certainty: Certainty | None = None,
+    clusters: Both | None = None,
 ) -> Scored:
     """Score one generated set against the reference in every view, and by group with `labels`.
 
     `space` holds the rows of a whole run; without it the pair has one of its own. `certainty`
-    asks how much the scores move, too, and whether the sets can be told apart.
+    asks how much the scores move, too, and whether the sets can be told apart; `clusters` which
+    rows of each set belong together.
     """
     space = space or PairSpace(reference)
     found = Scored({}, {})
@@ -47,7 +50,7 @@ def score_pair(
         if not wanted:
             continue
         needs = needs_of(choice.metric for choice in wanted)
-        pair = space.pair(view, generated, settings, needs)
+        pair = space.pair(view, generated, settings, needs, clusters)
         pins = pins_of(reference, view, settings, scope=space.scope, reference=reference_hash[:16])
         part = _score(pair, wanted, labels)
         if certainty is not None:

@@ -14,6 +14,7 @@ from calipers.metrics.pair import Pair
 from calipers.road.certainty import Certainty
 from calipers.road.groups import Labels
 from calipers.road.scored import Scored
+from calipers.score import join_signature
 from calipers.uncertainty.classifier_test import classifier_test
 from calipers.uncertainty.curve_variances import curve_variances
 from calipers.uncertainty.mmd_test import mmd_test
@@ -45,16 +46,29 @@ def with_certainty(
 
 
 def _tests(pair: Pair, asked: Certainty) -> dict[str, TwoSample]:
-    """Whether both sets can be told apart at all."""
-    return {
+    """Whether both sets can be told apart at all.
+
+    What labels are permuted over must be exchangeable: rows of one cluster are not, one random row
+    of every cluster is.
+    """
+    sides, pins = pair.projected, ""
+    if pair.clusters is not None:
+        seed = pair.settings.seed
+        rows = [clusters.one_each(seed) for clusters in pair.clusters]
+        sides, pins = (sides[0][rows[0]], sides[1][rows[1]]), "rows:one_of_each_cluster"
+    made = {
         name: test(
-            *pair.projected,
+            *sides,
             permutations=asked.permutations,
             seed=pair.settings.seed,
             level=asked.level,
             threads=pair.settings.threads,
         )
         for name, test in TESTS.items()
+    }
+    return {
+        name: replace(each, signature=join_signature(each.signature, pins))
+        for name, each in made.items()
     }
 
 

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calipers.embed import Embeddings
-from calipers.estimate.blocks import DEFAULT_BLOCKS, Blocks
+from calipers.estimate.blocks import DEFAULT_BLOCKS, Blocks, Clusters
 from calipers.estimate.preprocess import Projection
 from calipers.estimate.quantise import Buckets, Quantisation
 from calipers.metrics.needs import Needs
 from calipers.metrics.pair import Pair, Settings, Sides
+from calipers.road.clusters import Both, RunClusters
 from calipers.road.spaces import PCA, neighbour_rows
 from calipers.road.stages import Embedded
 
@@ -36,29 +37,48 @@ class RunSpace:
     embedded: Embedded
     scope: str
     projection: Projection = "none"
+    clusters: RunClusters | None = None
 
     @classmethod
     def of(
-        cls, embedded: Embedded, hashes: Sequence[str], projection: Projection = "none"
+        cls,
+        embedded: Embedded,
+        hashes: Sequence[str],
+        projection: Projection = "none",
+        clusters: RunClusters | None = None,
     ) -> RunSpace:
         """Bring the systems in the order of the hashes of their samples."""
         order = sorted(range(len(hashes)), key=hashes.__getitem__)
+        if clusters is not None:
+            clusters = clusters[0], tuple(clusters[1][place] for place in order)
         systems = tuple(embedded.systems[place] for place in order)
         every = sha256("|".join(hashes[place] for place in order).encode()).hexdigest()
-        return cls(replace(embedded, systems=systems), f"run({every[:16]})", projection)
+        scope = f"run({every[:16]})"
+        return cls(replace(embedded, systems=systems), scope, projection, clusters)
 
     @cached_property
     def views(self) -> dict[str, SharedView]:
         """What all sets share in each view, made when first asked for."""
-        return {view: SharedView(self.embedded, view) for view in self.embedded.reference.views}
+        views = self.embedded.reference.views
+        return {view: SharedView(self.embedded, view, self.clusters) for view in views}
 
-    def pair(self, view: str, generated: Embeddings, settings: Settings, needs: Needs) -> Pair:
+    def pair(
+        self,
+        view: str,
+        generated: Embeddings,
+        settings: Settings,
+        needs: Needs,
+        clusters: Both | None = None,
+    ) -> Pair:
         """Give both sets in the shared projection, counted over the shared cells."""
         shared, (system, file) = self.views[view], self._place(generated)
 
         def quantised(buckets: Buckets, restarts: int) -> Quantisation:
             return of_file(
-                shared.counted(buckets, restarts, settings)[system], file, shared.spans(system)
+                shared.counted(buckets, restarts, settings)[system],
+                file,
+                shared.spans(system),
+                shared.blocks,
             )
 
         def project() -> Sides:
@@ -66,9 +86,9 @@ class RunSpace:
 
         given = self.embedded.reference.views[view], generated.views[view]
         if self.projection == "union":
-            return Pair(*project(), settings, needs, quantised, given)
+            return Pair(*project(), settings, needs, quantised, given, clusters=clusters)
         rows = neighbour_rows(*given, self.projection, settings.threads)
-        return Pair(*rows, settings, needs, quantised, given, project)
+        return Pair(*rows, settings, needs, quantised, given, project, clusters)
 
     def rows(self, view: str, generated: Embeddings) -> Sides | None:
         """Both sets in the shared projection, where neighbours are looked for there."""
@@ -95,6 +115,12 @@ class SharedView:
 
     embedded: Embedded
     view: str
+    clusters: RunClusters | None = None
+
+    @property
+    def blocks(self) -> int:
+        """Into how many blocks every file is cut, whether it has intervals or not."""
+        return (0 if self.clusters is None else self.clusters[0].blocks) or DEFAULT_BLOCKS
 
     @cached_property
     def space(self) -> SharedSpace:
@@ -134,34 +160,38 @@ class SharedView:
 
     def _blocks(self, seed: int) -> tuple[Blocks, list[Blocks]]:
         """The block of every row, those of each file of a system after those of the one before."""
-        every = [self.spans(system) for system in range(len(self.embedded.systems))]
-        labels = [
-            np.concatenate(
-                [
-                    file * DEFAULT_BLOCKS
-                    + Blocks.balanced(span.stop - span.start, seed=seed).labels
-                    for file, span in enumerate(spans)
-                ]
-            )
-            for spans in every
-        ]
-        counts = [len(spans) * DEFAULT_BLOCKS for spans in every]
-        whole = Blocks.balanced(len(self.space.reference), seed=seed)
-        return whole, [Blocks(each, count) for each, count in zip(labels, counts, strict=True)]
+
+        def cut(size: int, clusters: Clusters | None) -> Blocks:
+            return Blocks.of(size, clusters, seed=seed, count=self.blocks)
+
+        systems = []
+        for system in range(len(self.embedded.systems)):
+            spans = self.spans(system)
+            none: Sequence[Clusters | None] = [None] * len(spans)
+            known = none if self.clusters is None else self.clusters[1][system]
+            labels = [
+                file * self.blocks + cut(span.stop - span.start, clusters).labels
+                for file, (span, clusters) in enumerate(zip(spans, known, strict=True))
+            ]
+            systems.append(Blocks(np.concatenate(labels), len(spans) * self.blocks))
+        reference = None if self.clusters is None else self.clusters[0]
+        return cut(len(self.space.reference), reference), systems
 
     @cached_property
     def _counted(self) -> dict[tuple[Buckets, int], tuple[Quantisation, ...]]:
         return {}
 
 
-def of_file(cells: Quantisation, file: int, spans: Sequence[slice]) -> Quantisation:
-    """The cells of a system, with the counts of one of its files."""
+def of_file(
+    cells: Quantisation, file: int, spans: Sequence[slice], blocks: int = DEFAULT_BLOCKS
+) -> Quantisation:
+    """The cells of a system, with the counts of one of its files, each cut into so many blocks."""
     runs = []
-    own = slice(file * DEFAULT_BLOCKS, (file + 1) * DEFAULT_BLOCKS)
+    own = slice(file * blocks, (file + 1) * blocks)
     for run in cells.runs:
         if run.generated_blocks is None:
             raise ValueError("cells must be counted by block of each file")
-        blocks = run.generated_blocks[own]
-        runs.append(replace(run, generated=blocks.sum(axis=0), generated_blocks=blocks))
+        counts = run.generated_blocks[own]
+        runs.append(replace(run, generated=counts.sum(axis=0), generated_blocks=counts))
     reference, generated = cells.labels
     return replace(cells, runs=tuple(runs), labels=(reference, generated[spans[file]]))

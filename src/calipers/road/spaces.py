@@ -16,6 +16,7 @@ from calipers.estimate.distances import Points
 from calipers.estimate.preprocess import Projection, preprocess
 from calipers.metrics.needs import Needs
 from calipers.metrics.pair import Pair, Settings, Sides
+from calipers.road.clusters import Both
 
 PCA = 0.9
 
@@ -30,7 +31,14 @@ class Space(Protocol):
         """Whose rows the projection and the cells are made from, for signatures."""
         ...
 
-    def pair(self, view: str, generated: Embeddings, settings: Settings, needs: Needs) -> Pair:
+    def pair(
+        self,
+        view: str,
+        generated: Embeddings,
+        settings: Settings,
+        needs: Needs,
+        clusters: Both | None = None,
+    ) -> Pair:
         """Give the pair of the reference and a generated set, by one view."""
         ...
 
@@ -46,9 +54,17 @@ class PairSpace:
     reference: Embeddings
     scope: str = "pair"
 
-    def pair(self, view: str, generated: Embeddings, settings: Settings, needs: Needs) -> Pair:
+    def pair(
+        self,
+        view: str,
+        generated: Embeddings,
+        settings: Settings,
+        needs: Needs,
+        clusters: Both | None = None,
+    ) -> Pair:
         """Compare the two sets by themselves."""
-        return pair_of(self.reference.views[view], generated.views[view], settings, needs)
+        given = self.reference.views[view], generated.views[view]
+        return pair_of(*given, settings, needs, clusters=clusters)
 
     def rows(self, view: str, generated: Embeddings) -> Sides | None:
         """Nothing: the rows are made again where they are needed."""
@@ -61,6 +77,8 @@ def pair_of(
     settings: Settings,
     needs: Needs,
     kind: type[SomePair] = Pair,  # type: ignore[assignment]
+    *,
+    clusters: Both | None = None,
 ) -> SomePair:
     """Bring two sets of embeddings to where their neighbours and their distributions are compared.
 
@@ -72,9 +90,9 @@ def pair_of(
         return _prepared(given, PCA, settings.threads)
 
     if settings.projection == "union":
-        return kind(*project(), settings, needs, given=given)
+        return kind(*project(), settings, needs, given=given, clusters=clusters)
     rows = _prepared(given, None, settings.threads)
-    return kind(*rows, settings, needs, given=given, project=project)
+    return kind(*rows, settings, needs, given=given, project=project, clusters=clusters)
 
 
 def neighbour_rows(

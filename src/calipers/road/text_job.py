@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from calipers.comparison import SetSummary
@@ -139,9 +139,13 @@ def tokenised(
 ) -> tuple[list[Corpus], Corpus | None, Corpus | None]:
     """Tokenise all sets together, so that their words share numbers."""
     sides = [cut for cut in (intake.reference, intake.train) if cut is not None]
-    cuts = [*sides, *(cut for entry in intake.systems for cut in entry.cuts)]
+    generated = [cut for entry in intake.systems for cut in entry.cuts]
+    cuts = [*sides, *generated]
     with progress.task("Tokenising", None):
-        corpora = list(tokenise(*(list(cut.samples) for cut in cuts), tokenizer=tokenizer))
+        made = tokenise(*(list(cut.samples) for cut in cuts), tokenizer=tokenizer)
+    corpora = [
+        replace(corpus, clusters=cut.clusters) for corpus, cut in zip(made, cuts, strict=True)
+    ]
     reference = corpora.pop(0) if intake.reference is not None else None
     train = corpora.pop(0) if intake.train is not None else None
     return corpora, reference, train

@@ -13,6 +13,7 @@ from calipers.metrics.catalogue import FAMILIES, METRICS, split_key
 from calipers.progress import Progress
 from calipers.road import text_notes as notes
 from calipers.road.certainty import Spreads
+from calipers.road.clusters import few_for_texts
 from calipers.road.intake import Intake
 from calipers.road.text_intake import TextIntake
 from calipers.road.text_run import measure_intake
@@ -114,12 +115,13 @@ def with_text_scores(
         )
         for system, found in zip(comparison.systems, measured.systems, strict=True)
     )
+    few = () if level is None else few_for_texts(intake)
     more = replace(
         comparison,
         systems=systems,
         reference=_warned(comparison.reference, measured.reference),
         reference_scores={**comparison.reference_scores, **_keyed(measured.reference_scores)},
-        warnings=(*comparison.warnings, *measured.warnings),
+        warnings=(*comparison.warnings, *measured.warnings, *few),
         settings={**comparison.settings, "tokenizer": splitter.name},
     )
     return more, tuple(_keyed({**found.spreads, **found.gap_spreads}) for found in measured.systems)

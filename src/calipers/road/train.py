@@ -9,7 +9,7 @@ import numpy as np
 from calipers.comparison import SetSummary
 from calipers.embed import Embeddings
 from calipers.errors import InputError
-from calipers.estimate.blocks import DEFAULT_BLOCKS, Blocks
+from calipers.estimate.blocks import DEFAULT_BLOCKS, Blocks, Clusters
 from calipers.estimate.neighbourhoods import Neighbourhoods, neighbourhoods
 from calipers.metrics.catalogue import Choice
 from calipers.metrics.copying import (
@@ -45,6 +45,7 @@ def score_copies(
     settings: Settings,
     *,
     train_hash: str,
+    clusters: Clusters | None = None,
 ) -> Scored:
     """Compare one set with the training set, in every view in which something was asked for."""
     found = Scored({}, {})
@@ -64,21 +65,23 @@ def score_copies(
             "near_copies:train": near_copies_score(near, of="train").signed(**pins),
             "authenticity:train": authenticity_score(near, of="train").signed(**pins),
         }
-        part = Scored(scores, {}, train_neighbours(near), spreads=_spreads(near, settings.seed))
+        spreads = _spreads(near, settings.seed, clusters)
+        part = Scored(scores, {}, train_neighbours(near), spreads=spreads)
         found = found.merged(keyed(part, view, views))
     return found
 
 
-def _spreads(near: Neighbourhoods, seed: int) -> dict[str, Spread]:
+def _spreads(near: Neighbourhoods, seed: int, clusters: Clusters | None) -> dict[str, Spread]:
     """How much the shares of copies move with the samples; the training set is what it is."""
     hits = {"near_copies:train": are_near_copies(near), "authenticity:train": are_authentic(near)}
     size = len(near.reference.distance)
-    if size < SMALLEST * DEFAULT_BLOCKS:
+    count = DEFAULT_BLOCKS if clusters is None else clusters.blocks
+    if count == 0 or size < SMALLEST * DEFAULT_BLOCKS:
         return {}
-    labels = Blocks.balanced(size, seed=seed).labels
-    rest = size - np.bincount(labels)
+    labels = Blocks.of(size, clusters, seed=seed, count=count).labels
+    rest = size - np.bincount(labels, minlength=count)
     left = {
-        name: (np.count_nonzero(each) - np.bincount(labels, weights=each)) / rest
+        name: (np.count_nonzero(each) - np.bincount(labels, each, minlength=count)) / rest
         for name, each in hits.items()
     }
     return {name: Spread((Component.jackknife("generated", each),)) for name, each in left.items()}

@@ -16,13 +16,14 @@ from calipers.memory import budget
 from calipers.samples import opening
 from calipers.samples.fields import NAME_IT
 from calipers.samples.sample_set import SampleSet
-from calipers.samples.source import Source
+from calipers.samples.source import LabelKind, Source
 from calipers.samples.wording import names, shortened
 
 REASON = 200
 """Most characters of what NumPy says of a damaged file: it may quote a header of any length."""
 
 _NPY, _NPZ = b"\x93NUMPY", b"PK"
+Labels = dict[LabelKind, NDArray[Any]]
 
 
 def read_numpy(path: Path, source: Source) -> SampleSet:
@@ -31,7 +32,7 @@ def read_numpy(path: Path, source: Source) -> SampleSet:
     One with two axes holds embeddings, one with three or four images.
     """
     try:
-        array, groups = _load(path, source)
+        array, labels = _load(path, source)
     except (InputError, MemoryError):
         raise
     except OSError as error:
@@ -45,7 +46,11 @@ def read_numpy(path: Path, source: Source) -> SampleSet:
         reason = shortened(str(error).partition("\n")[0], REASON)
         raise source.error(f"is no readable NumPy file: {reason}") from error
     samples = from_array(array, source.name, source.path)
-    return samples if groups is None else samples.with_groups(groups.tolist())
+    if "group" in labels:
+        samples = samples.with_groups(labels["group"].tolist())
+    if "cluster" in labels:
+        samples = samples.with_clusters(labels["cluster"].tolist())
+    return samples
 
 
 def from_array(array: Any, name: str, source: str) -> SampleSet:
@@ -100,8 +105,8 @@ def check_header(stream: BinaryIO, size: int) -> None:
     stream.seek(0)
 
 
-def _load(path: Path, source: Source) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """Read the embeddings, and their groups where there are any."""
+def _load(path: Path, source: Source) -> tuple[NDArray[Any], Labels]:
+    """Read the embeddings, and their labels where there are any."""
     with opening.open_seekable(path) as stream:
         start = stream.read(len(_NPY))
         stream.seek(0)
@@ -112,28 +117,30 @@ def _load(path: Path, source: Source) -> tuple[NDArray[Any], NDArray[Any] | None
             raise source.error("is no NumPy file of plain numbers (pickled data are refused)")
         check_header(stream, stream.seek(0, io.SEEK_END))
         if opening.is_gzipped(path):
-            return _array(np.load(stream, allow_pickle=False)), None
-    return _array(np.load(path, mmap_mode="r", allow_pickle=False)), None
+            return _array(np.load(stream, allow_pickle=False)), {}
+    return _array(np.load(path, mmap_mode="r", allow_pickle=False)), {}
 
 
-def _from_archive(arrays: Any, source: Source) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    group = source.group
-    if group is not None and source.group_needed and group not in arrays.files:
-        raise source.error(
-            f"holds no array {group!r} of groups; the arrays are {names(arrays.files)}"
-        )
+def _from_archive(arrays: Any, source: Source) -> tuple[NDArray[Any], Labels]:
+    for wanted in source.labels:
+        if wanted.needed and wanted.path not in arrays.files:
+            raise source.error(
+                f"holds no array {wanted.path!r} of {wanted.kind}s; "
+                f"the arrays are {names(arrays.files)}"
+            )
+    asked = {wanted.path for wanted in source.labels}
     vectors = _member(
-        arrays, pick([name for name in arrays.files if name != group], source), source
+        arrays, pick([name for name in arrays.files if name not in asked], source), source
     )
-    if group is None or group not in arrays.files:
-        return vectors, None
-    groups = _member(arrays, group, source)
-    if groups.ndim != 1:
-        raise source.error(
-            f"the array {group!r} of groups must have one axis, a label for each sample; found "
-            f"the shape {groups.shape}"
-        )
-    return vectors, groups
+    found: Labels = {}
+    for wanted in (wanted for wanted in source.labels if wanted.path in arrays.files):
+        labels = found[wanted.kind] = _member(arrays, wanted.path, source)
+        if labels.ndim != 1:
+            raise source.error(
+                f"the array {wanted.path!r} of {wanted.kind}s must have one axis, a label for each "
+                f"sample; found the shape {labels.shape}"
+            )
+    return vectors, found
 
 
 def _member(arrays: Any, name: str, source: Source) -> NDArray[Any]:

@@ -34,7 +34,7 @@ def match_length(samples: SampleSet, words: int) -> SampleSet:
     Returns
     -------
     SampleSet
-        As many samples in the same order, with their groups, prompts and notes, and a note of how
+        As many samples in the same order, with their labels, prompts and notes, and a note of how
         many texts were cut and how many are shorter. Its content hash is that of the cut texts.
 
     Raises

@@ -1,4 +1,4 @@
-"""Folders and lists of image files, and the sub-folder of each image as its group.
+"""Folders and lists of image files, and the sub-folder of each image as its group or cluster.
 
 Hidden files and folders are left out; links to folders are followed, each folder once.
 """
@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 
 from calipers.errors import InputError
 from calipers.samples.sample_set import SampleSet
-from calipers.samples.source import Source
+from calipers.samples.source import Source, Wanted
 from calipers.samples.wording import counted, names, shortened
 
 SUFFIXES = (
@@ -30,7 +30,7 @@ SUFFIXES = (
 """What the names of image files end in."""
 
 FOLDER = "folder"
-"""The one group that images have: the sub-folder in which each lies."""
+"""The one label that images have: the sub-folder in which each lies."""
 
 
 def is_image_name(path: str | os.PathLike[str]) -> bool:
@@ -51,12 +51,14 @@ def read_image_folder(folder: Path, source: Source) -> SampleSet | None:
 def read_image_files(
     paths: Sequence[str], base: Path, source: Source, notes: Sequence[str] = ()
 ) -> SampleSet:
-    """Read image files as one set; groups are the sub-folders of `base` in which they lie."""
+    """Read image files as one set; labels are the sub-folders of `base` in which they lie."""
+    labels = {wanted.kind: _labels(paths, base, source, wanted) for wanted in source.labels}
     return SampleSet.from_images(
         paths,
         name=source.name,
         source=source.path,
-        groups=_groups(paths, base, source),
+        groups=labels.get("group"),
+        clusters=labels.get("cluster"),
         skip_bad=source.skip_bad,
         notes=notes,
         progress=source.progress,
@@ -130,24 +132,22 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _groups(paths: Sequence[str], base: Path, source: Source) -> list[str] | None:
-    if source.group is None:
-        return None
-    if source.group != FOLDER:
-        if not source.group_needed:
+def _labels(paths: Sequence[str], base: Path, source: Source, wanted: Wanted) -> list[str] | None:
+    if wanted.path != FOLDER:
+        if not wanted.needed:
             return None
         raise source.error(
-            f"images have no field {shortened(source.group)!r}; their only group is 'folder', the "
-            "sub-folder in which each lies"
+            f"images have no field {shortened(wanted.path)!r}; their only {wanted.kind} is "
+            "'folder', the sub-folder in which each lies"
         )
     parts = [PurePath(os.path.relpath(path, base)).parts for path in paths]
     missing = [path for path, each in zip(paths, parts, strict=True) if len(each) < 2]
-    if len(missing) == len(paths) and not source.group_needed:
+    if len(missing) == len(paths) and not wanted.needed:
         return None
     if missing:
         raise source.error(
-            f"the group 'folder' is missing for {len(missing):,} of "
-            f"{counted(len(paths), 'image')}: give each group a sub-folder; the first that lies "
-            f"in none is {missing[0]}"
+            f"the {wanted} is missing for {len(missing):,} of "
+            f"{counted(len(paths), 'image')}: give each {wanted.kind} a sub-folder; the first "
+            f"that lies in none is {missing[0]}"
         )
     return [each[0] for each in parts]

@@ -1,4 +1,4 @@
-"""Texts, groups and prompts as Arrow columns, from whatever a person holds them in."""
+"""Texts, groups, clusters and prompts as Arrow columns, from whatever a person holds them in."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _labels(kind: str, values: Iterable[object], where: str) -> pa.ChunkedArray:
     plain = values.to_pylist() if isinstance(values, pa.Array | pa.ChunkedArray) else values
     missing = []
     for number, value in enumerate(plain, 1):
-        if kind == "groups" and is_missing(value):
+        if kind != "prompts" and is_missing(value):
             missing.append(number)
         else:
             column.append(number, _label(kind, number, value, where))

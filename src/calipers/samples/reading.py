@@ -59,6 +59,8 @@ def read_samples(
     field: str | None = None,
     group: str | None = None,
     group_needed: bool = True,
+    cluster: str | None = None,
+    cluster_needed: bool = True,
     skip_bad: bool = False,
     progress: Progress | None = None,
 ) -> SampleSet:
@@ -93,6 +95,9 @@ def read_samples(
     group_needed
         Whether a file that has no such field at all is refused; otherwise its samples have no
         groups. Where some rows have the field, all must have it.
+    cluster, cluster_needed
+        The same of the field whose value names the cluster that the row's samples were drawn with,
+        such as their prompt or document.
     skip_bad
         Whether image files that cannot be read are left out, with a note, instead of refused.
     progress
@@ -105,9 +110,10 @@ def read_samples(
         that may be taken, or a row holds no text.
     """
     if str(path) == STANDARD_INPUT:
-        source = Source("standard input", name or "stdin", field, group, group_needed)
+        asked = (field, group, group_needed, cluster, cluster_needed)
+        source = Source("standard input", name or "stdin", *asked)
         with reading():
-            return _with_groups(read_standard_input(source), source)
+            return _with_labels(read_standard_input(source), source)
     path = Path(path)
     source = Source(
         str(path),
@@ -115,13 +121,15 @@ def read_samples(
         field,
         group,
         group_needed,
+        cluster,
+        cluster_needed,
         skip_bad=skip_bad,
         progress=progress,
     )
     _check_there(path, source)
     read = _read_folder if path.is_dir() else _read_file
     with reading(), fitting_in_memory(path):
-        return _with_groups(read(path, source), source)
+        return _with_labels(read(path, source), source)
 
 
 def as_sample_set(
@@ -131,6 +139,8 @@ def as_sample_set(
     field: str | None = None,
     group: str | None = None,
     group_needed: bool = True,
+    cluster: str | None = None,
+    cluster_needed: bool = True,
     skip_bad: bool = False,
     progress: Progress | None = None,
 ) -> SampleSet:
@@ -145,8 +155,8 @@ def as_sample_set(
         which is returned as it is.
     name
         What to call the set; by default a file's name, or the kind of the samples.
-    field, group, group_needed, skip_bad, progress
-        For a file or folder: where the text and the group are in its rows, and so on; as in
+    field, group, group_needed, cluster, cluster_needed, skip_bad, progress
+        For a file or folder: where the text and its labels are in its rows, and so on; as in
         :func:`read_samples`.
 
     Raises
@@ -163,6 +173,8 @@ def as_sample_set(
             field=field,
             group=group,
             group_needed=group_needed,
+            cluster=cluster,
+            cluster_needed=cluster_needed,
             skip_bad=skip_bad,
             progress=progress,
         )
@@ -174,14 +186,16 @@ def default_name(path: Path) -> str:
     return path.resolve().name if os.path.isdir(path) else split_suffix(path)[0]
 
 
-def _with_groups(samples: SampleSet, source: Source) -> SampleSet:
-    """Return the set, unless groups were needed and its format has no fields to hold them."""
-    if source.group is not None and source.group_needed and samples.groups is None:
-        raise source.error(
-            f"has no fields, so none is the group {source.group!r}; give JSON lines, CSV or "
-            "parquet with such a field, embeddings as .npz with such an array, or labels in "
-            "Python: SampleSet.with_groups"
-        )
+def _with_labels(samples: SampleSet, source: Source) -> SampleSet:
+    """Return the set, unless labels were needed and its format has no fields to hold them."""
+    held = {"group": samples.groups, "cluster": samples.clusters}
+    for wanted in source.labels:
+        if wanted.needed and held[wanted.kind] is None:
+            raise source.error(
+                f"has no fields, so none is the {wanted}; give JSON lines, CSV or "
+                "parquet with such a field, embeddings as .npz with such an array, or labels in "
+                f"Python: SampleSet.with_{wanted.kind}s"
+            )
     return samples
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from calipers.samples.batch_output import batch_items, is_batch_output
 from calipers.samples.columns import StringColumn
+from calipers.samples.field_labels import FieldLabels
 from calipers.samples.fields import find_field
-from calipers.samples.group_column import GroupColumn
 from calipers.samples.harness import harness_items, is_harness
 from calipers.samples.paths import Extract, PathError, extractor
 from calipers.samples.sample_set import SampleSet
@@ -87,13 +87,13 @@ def _collected(items: Iterator[Item], source: Source, notes: list[str]) -> Sampl
     tokens = first is not None and isinstance(first[1], list)
     column = (TokenColumn if tokens else StringColumn)(source.row_error)
     prompts = StringColumn(source.row_error)
-    groups = None if source.group is None else GroupColumn(source)
+    labels = {wanted.kind: FieldLabels(source, wanted) for wanted in source.labels}
     for number, value, prompt, row in chain([] if first is None else [first], items):
         column.append(number, value)
         if isinstance(prompt, str):
             prompts.append(number, prompt)
-        if groups is not None:
-            groups.append(number, row)
+        for label in labels.values():
+            label.append(number, row)
     if 0 < prompts.length < column.length:
         notes.append(without_prompts(column.length - prompts.length, column.length))
     make: Any = SampleSet.from_tokens if tokens else SampleSet.from_texts
@@ -101,7 +101,8 @@ def _collected(items: Iterator[Item], source: Source, notes: list[str]) -> Sampl
         column.finish(),
         name=source.name,
         source=source.path,
-        groups=groups.finish() if groups else None,
+        groups=labels["group"].finish() if "group" in labels else None,
+        clusters=labels["cluster"].finish() if "cluster" in labels else None,
         prompts=prompts.finish() if prompts.length == column.length else None,
         notes=notes,
     )

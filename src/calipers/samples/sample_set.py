@@ -62,8 +62,9 @@ class SampleSet:
         The path or paths it came from, ``"<list>"`` or ``"<array>"``.
     held
         The samples themselves.
-    groups, prompts
-        Arrow columns of large strings, one value for each sample, or None.
+    groups, clusters, prompts
+        Arrow columns of large strings, one value for each sample, or None. Samples of one cluster
+        were drawn together (continuations of one prompt, sentences of one document).
     reading_notes
         What a person must be told about how the samples were read.
     """
@@ -72,6 +73,7 @@ class SampleSet:
     source: str
     held: Held
     groups: pa.ChunkedArray | None = None
+    clusters: pa.ChunkedArray | None = None
     prompts: pa.ChunkedArray | None = None
     reading_notes: tuple[str, ...] = ()
 
@@ -83,6 +85,7 @@ class SampleSet:
         name: str,
         source: str = "<list>",
         groups: Iterable[object] | None = None,
+        clusters: Iterable[object] | None = None,
         prompts: Iterable[object] | None = None,
         notes: Sequence[str] = (),
     ) -> Self:
@@ -96,6 +99,9 @@ class SampleSet:
             What to call the set, and where it came from.
         groups
             A label (string, number or boolean) for each text.
+        clusters
+            A label for each text; texts of one label were drawn together, as continuations of one
+            prompt were.
         prompts
             The prompt (a string) of each text.
         notes
@@ -104,8 +110,8 @@ class SampleSet:
         Raises
         ------
         InputError
-            If there are no texts, one is not a string, all are empty, or `groups` or `prompts`
-            have another length.
+            If there are no texts, one is not a string, all are empty, or `groups`,
+            `clusters` or `prompts` have another length.
         """
         where = _where(name, source)
         column = text_column(texts, where)
@@ -118,6 +124,7 @@ class SampleSet:
             source=source,
             held=Texts(column),
             groups=label_column("groups", groups, len(column), where),
+            clusters=label_column("clusters", clusters, len(column), where),
             prompts=label_column("prompts", prompts, len(column), where),
             reading_notes=tuple(notes),
         )
@@ -130,6 +137,7 @@ class SampleSet:
         name: str,
         source: str = "<list>",
         groups: Iterable[object] | None = None,
+        clusters: Iterable[object] | None = None,
         prompts: Iterable[object] | None = None,
         notes: Sequence[str] = (),
     ) -> Self:
@@ -139,14 +147,14 @@ class SampleSet:
         ----------
         ids
             For each sample a list or array of whole numbers from 0 to 2³¹ - 1.
-        name, source, groups, prompts, notes
+        name, source, groups, clusters, prompts, notes
             As in :meth:`from_texts`.
 
         Raises
         ------
         InputError
-            If there are no samples, one is no list of such numbers, all are empty, or `groups` or
-            `prompts` have another length.
+            If there are no samples, one is no list of such numbers, all are empty, or `groups`,
+            `clusters` or `prompts` have another length.
         """
         where = _where(name, source)
         held = checked_tokens(ids, where)
@@ -155,6 +163,7 @@ class SampleSet:
             source=source,
             held=held,
             groups=label_column("groups", groups, len(held), where),
+            clusters=label_column("clusters", clusters, len(held), where),
             prompts=label_column("prompts", prompts, len(held), where),
             reading_notes=tuple(notes),
         )
@@ -167,6 +176,7 @@ class SampleSet:
         name: str,
         source: str = "<list>",
         groups: Iterable[object] | None = None,
+        clusters: Iterable[object] | None = None,
         skip_bad: bool = False,
         notes: Sequence[str] = (),
         progress: Progress | None = None,
@@ -180,7 +190,7 @@ class SampleSet:
             with c = 1 (grey), 3 (RGB) or 4 (RGB and alpha), uint8, or floats from 0 to 1; or a
             list of such arrays of one image each or of Pillow images, which may differ in size.
             Arrays of shape (n, c, height, width) are turned around where the shape leaves no doubt.
-        name, source, groups, notes
+        name, source, groups, clusters, notes
             As in :meth:`from_texts`.
         skip_bad
             Whether files that cannot be decoded are left out, with a note, instead of refused.
@@ -191,16 +201,21 @@ class SampleSet:
         ------
         InputError
             If there are no images, a file is missing or damaged, an array has another shape, type
-            or range, or `groups` have another length.
+            or range, or `groups` or `clusters` have another length.
         """
         where = _where(name, source)
         found = hold_images(images, where, skip_bad=skip_bad, progress=progress)
-        labels = label_column("groups", groups, found.n_given, where)
+        every = {"groups": groups, "clusters": clusters}
+        labels = {
+            kind: label_column(kind, each, found.n_given, where) for kind, each in every.items()
+        }
+        if found.left_out:
+            labels = {kind: _taken(column, found.rows) for kind, column in labels.items()}
         return cls(
             name=name,
             source=source,
             held=found.held,
-            groups=_taken(labels, found.rows) if found.left_out else labels,
+            **labels,
             reading_notes=(*notes, *found.notes),
         )
 
@@ -275,6 +290,23 @@ class SampleSet:
         where = _where(self.name, self.source)
         return replace(self, groups=label_column("groups", labels, len(self), where))
 
+    def with_clusters(self, labels: Iterable[object]) -> SampleSet:
+        """Return the same samples, each with the cluster that it was drawn with.
+
+        Parameters
+        ----------
+        labels
+            A label (string, number or boolean) for each sample, in their order: its prompt, its
+            document, its author.
+
+        Raises
+        ------
+        InputError
+            If there are more or fewer labels than samples, or one is missing or no label.
+        """
+        where = _where(self.name, self.source)
+        return replace(self, clusters=label_column("clusters", labels, len(self), where))
+
     def chunks(self) -> Iterator[Chunk]:
         """Go through the samples, `CHUNK` at a time; embeddings have no chunks."""
         for start, stop in self._spans() if self.vectors is None else ():
@@ -289,7 +321,7 @@ class SampleSet:
         return np.diff(self.held.ends) if isinstance(self.held, Tokens) else None
 
     def take(self, indices: NDArray[np.intp]) -> SampleSet:
-        """Keep the given rows, in the given order, with their groups and prompts.
+        """Keep the given rows, in the given order, with their groups, clusters and prompts.
 
         Raises
         ------
@@ -311,6 +343,7 @@ class SampleSet:
             self,
             held=self.held.take(rows),
             groups=_taken(self.groups, rows),
+            clusters=_taken(self.clusters, rows),
             prompts=_taken(self.prompts, rows),
         )
 

@@ -9,6 +9,29 @@ from calipers.errors import InputError
 from calipers.progress import Progress
 
 Unit = Literal["line", "row", "sample"]
+LabelKind = Literal["group", "cluster"]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Labels of samples that a field of their rows holds.
+
+    Attributes
+    ----------
+    kind
+        What the labels say: the group of a sample, or the cluster that it was drawn with.
+    path
+        Path of the field.
+    needed
+        Whether a file in which no row has that field is refused.
+    """
+
+    kind: LabelKind
+    path: str
+    needed: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.path!r}"
 
 
 @dataclass(frozen=True)
@@ -27,6 +50,8 @@ class Source:
         Path of the field whose value is each sample's group, or None.
     group_needed
         Whether a file in which no row has that field is refused.
+    cluster, cluster_needed
+        The same of the field whose value names the cluster of each sample.
     unit
         What the numbers in messages count, from 1.
     skip_bad
@@ -42,10 +67,21 @@ class Source:
     field: str | None = None
     group: str | None = None
     group_needed: bool = True
+    cluster: str | None = None
+    cluster_needed: bool = True
     unit: Unit = "line"
     header_note: str = ""
     skip_bad: bool = False
     progress: Progress | None = None
+
+    @property
+    def labels(self) -> tuple[Wanted, ...]:
+        """The labels that were asked for."""
+        asked: tuple[tuple[LabelKind, str | None, bool], ...] = (
+            ("group", self.group, self.group_needed),
+            ("cluster", self.cluster, self.cluster_needed),
+        )
+        return tuple(Wanted(kind, path, needed) for kind, path, needed in asked if path is not None)
 
     def counting(self, unit: Unit, header_note: str = "") -> Source:
         """Return the same source with messages that count another unit."""

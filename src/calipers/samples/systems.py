@@ -40,6 +40,7 @@ def read_systems(
     *,
     field: str | None = None,
     group: str | None = None,
+    cluster: str | None = None,
     skip_bad: bool = False,
     progress: Progress | None = None,
 ) -> tuple[System, ...]:
@@ -55,6 +56,8 @@ def read_systems(
         Where the text is in the rows of the files.
     group
         Where the group is, in those files that have it.
+    cluster
+        Where the cluster is, in those files that have it.
     skip_bad
         Whether image files that cannot be read are left out, with a note, instead of refused.
     progress
@@ -67,7 +70,9 @@ def read_systems(
     """
     found = [_parse(spec) for spec in specs]
     _check_names(specs, [each.name for each in found])
-    asked = Source("", "", field, group, False, skip_bad=skip_bad, progress=progress)
+    asked = Source(
+        "", "", field, group, False, cluster, False, skip_bad=skip_bad, progress=progress
+    )
     return tuple(System(each.name, _read(each, asked)) for each in found)
 
 
@@ -116,6 +121,8 @@ def _read(spec: _Spec, asked: Source) -> tuple[SampleSet, ...]:
             field=asked.field,
             group=asked.group,
             group_needed=False,
+            cluster=asked.cluster,
+            cluster_needed=False,
             skip_bad=asked.skip_bad,
             progress=asked.progress,
         )

@@ -108,11 +108,11 @@ def read_table(
         field = find_field(schema.names, textual + unknown, source, listed=listed)
     prompt = "prompt" if "prompt" in textual else None
     try:
-        if field is not None and field in textual and source.group is None:
+        if field is not None and field in textual and not source.labels:
             return _read_texts(field, prompt, batches, source, mapped=mapped)
-        if field is not None and field in listed and source.group is None:
+        if field is not None and field in listed and not source.labels:
             return _read_tokens(field, prompt, batches, source)
-        source = _with_group_there(schema, source)
+        source = _with_labels_there(schema, source)
         rows = _plain_rows(batches(_needed(field, schema, source)), source)
         return read_rows(rows, replace(source, field=field))
     except (pa.ArrowException, OSError) as error:
@@ -219,23 +219,25 @@ def _decodes(batch: Any) -> bool:
 
 
 def _needed(field: str | None, schema: pa.Schema, source: Source) -> list[str] | None:
-    """Name the columns that hold the field, the group and the prompts; None for all."""
-    paths = [path for path in (field, source.group, "prompt") if path is not None]
+    """Name the columns that hold the field, the labels and the prompts; None for all."""
     if field is None:
         return None
+    asked = [field, *(wanted.path for wanted in source.labels)]
+    paths = [*asked, "prompt"]
     wanted = {path if path in schema.names else root(path) for path in paths}
     # A path that starts at no column breaks at the first row, where all columns are listed.
-    if not all({path, root(path)} & set(schema.names) for path in (field, source.group or field)):
+    if not all({path, root(path)} & set(schema.names) for path in asked):
         return None
     return [name for name in schema.names if name in wanted]
 
 
-def _with_group_there(schema: pa.Schema, source: Source) -> Source:
-    """Drop a group that is not needed and that no column holds, to read as few as possible."""
-    path = source.group
-    if path is None or source.group_needed or {path, root(path)} & set(schema.names):
-        return source
-    return replace(source, group=None)
+def _with_labels_there(schema: pa.Schema, source: Source) -> Source:
+    """Drop labels that are not needed and that no column holds, to read as few as possible."""
+    for wanted in source.labels:
+        if not (wanted.needed or {wanted.path, root(wanted.path)} & set(schema.names)):
+            absent: dict[str, Any] = {wanted.kind: None}
+            source = replace(source, **absent)
+    return source
 
 
 def first_line(error: Exception) -> str:

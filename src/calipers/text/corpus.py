@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.estimate.blocks import Clusters
 from calipers.text.checks import check_order
 from calipers.text.ngrams import NGrams, extend, single
 
@@ -31,6 +32,8 @@ class Corpus:
         The word of each number; corpora that were tokenised together share one list.
     tokenizer
         What made the tokens, as signatures name it.
+    clusters
+        Which texts belong together; None where all are independent.
     """
 
     texts: Sequence[str]
@@ -38,6 +41,7 @@ class Corpus:
     starts: NDArray[np.int64]
     words: list[str]
     tokenizer: str
+    clusters: Clusters | None = None
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -83,6 +87,7 @@ class Corpus:
             texts=[self.texts[row] for row in rows],
             tokens=np.concatenate([self.tokens[:0], *parts]),
             starts=np.concatenate([[0], np.cumsum(self.lengths[rows])]),
+            clusters=None if self.clusters is None else self.clusters.take(rows),
         )
 
     def check_shares_words(self, other: Corpus) -> None:

@@ -9,7 +9,8 @@ But a half, drawn without replacement, moves a mean by as much as a whole set dr
 A drops out of the difference. So that spread, with Student's t, bounds the difference in 19 of 20
 runs where both distributions are equal and the score is linear in the rows, the hardest case.
 Where it is not, much of the spread averages out over the splits, and the bound holds in more of
-them (docs/noise_floor.md).
+them (docs/noise_floor.md). Rows that were drawn together go to one half together, so that clusters
+take the place of rows in all of this.
 
 It does not see what both halves share: a reference that is not what it should be, or a score that
 is blind to a fault, puts a poor system inside the floor.
@@ -23,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.estimate.blocks import Clusters
 from calipers.score import NoiseFloor
 
 SPLITS = 10
@@ -51,32 +53,59 @@ class Split:
     seed: int
 
 
-def floor_size(n: int, m: int) -> int:
-    """Samples on each side of a floor: half of the reference, or all that the system has."""
-    return min(n // 2, m)
+def floor_size(n: int, m: int, reference: Clusters | None = None) -> int:
+    """Samples on each side of a floor: half of the reference, or all that the system has.
+
+    Halves of whole clusters may need as many rows less as the largest cluster has beyond one.
+    """
+    largest = 1 if reference is None else int(reference.sizes.max())
+    return min((n - largest + 1) // 2, m)
 
 
-def split_rows(n: int, m: int, *, size: int, seed: int, split: int) -> Split:
+def split_rows(
+    n: int,
+    m: int,
+    *,
+    size: int,
+    seed: int,
+    split: int,
+    clusters: tuple[Clusters, Clusters] | None = None,
+) -> Split:
     """Draw two halves of the reference and as many rows of a system, without replacement.
 
     Where both sets have one size, the system's rows are those of the second half: systems that
     continue the reference's prompts row by row then share no prompt with the first half, as the
     second half does not. Without prompts this is as random as any other draw.
 
+    Of clusters, whole ones are taken in random order until there are rows enough, the last of them
+    in part, whose other rows no half has. The system's rows are then of clusters that the first
+    half has nothing of, as far as there are any.
+
     Parameters
     ----------
     n, m
         Samples of the reference and of the system.
     size
-        Rows on each side, at most half of `n`, and `m`.
+        Rows on each side, at most :func:`floor_size`.
     seed, split
         What to draw from, and which of the splits.
+    clusters
+        Which rows of the reference and of the system belong together; None for none.
     """
     rng = np.random.default_rng([seed, STREAM, split])
-    rows, own = rng.permutation(n), int(rng.integers(2**31))
-    halves = np.sort(rows[:size]), np.sort(rows[size : 2 * size])
-    generated = halves[1] if n == m else np.sort(rng.permutation(m)[:size])
-    return Split(*halves, generated, own)
+    rows = rng.permutation(n) if clusters is None else clusters[0].shuffled(rng)
+    own, start = int(rng.integers(2**31)), size
+    if clusters is not None:  # beyond the rest of the first half's last cluster
+        numbers = clusters[0].numbers[rows]
+        start += int(np.argmax(np.append(numbers[size:], -1) != numbers[size - 1]))
+    halves = np.sort(rows[:size]), np.sort(rows[start : start + size])
+    if n == m and (clusters is None or clusters[0].alike(clusters[1])):
+        return Split(*halves, halves[1], own)
+    if clusters is None:
+        return Split(*halves, np.sort(rng.permutation(m)[:size]), own)
+    drawn, reference = clusters[1].shuffled(rng), clusters[0].numbers[halves[0]]
+    shared = np.isin(clusters[1].numbers[drawn], reference)
+    return Split(*halves, np.sort(drawn[np.argsort(shared, kind="stable")][:size]), own)
 
 
 def noise_floor(

@@ -23,7 +23,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from calipers.estimate.blocks import Blocks, SideName
+from calipers.estimate.blocks import SideName
 from calipers.estimate.tiles import workers
 from calipers.metrics.catalogue import Choice, needs_of
 from calipers.metrics.keys import COUNTING
@@ -202,9 +202,6 @@ def _parts(pair: Pair, parts: int, needs: Needs) -> Iterable[Pair]:
     Each is small enough for one thread; several are measured at once.
     """
     settings = replace(pair.settings, threads=1)
-    left, right = (
-        Blocks.balanced(len(rows), seed=settings.seed, count=parts).labels
-        for rows in (pair.reference, pair.generated)
-    )
+    left, right = (blocks.labels for blocks in pair.cut(parts))
     for part in range(parts):
         yield pair.part(left == part, right == part, settings, needs)

@@ -5,9 +5,10 @@ counts that tell what a block alone contributes; where none can be kept, from di
 which is approximate. No text is ever drawn twice: copies would raise Self-BLEU and whatever counts
 repeats.
 
-Texts are taken to be drawn independently, and for pairs of rows the pairs. A given training set
-is no sample: scores against it move with the texts alone. Sets of fewer than twenty texts have no
-spread, nor has the longest passage of all, which the one text with it decides.
+Texts are taken to be drawn independently, or in the clusters that are known of them, and for pairs
+of rows the pairs. A given training set is no sample: scores against it move with the texts alone.
+Sets of fewer than twenty texts, or of clusters too few for twenty blocks, have no spread, nor has
+the longest passage of all, which the one text with it decides.
 
 The gap |T(Q) - T(P)| moves with both sets. Its spread here is that of T(Q) - T(P), with the sign of
 the gap: right where the gap is large beside it; near 0 a distance moves less than that.

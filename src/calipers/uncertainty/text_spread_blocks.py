@@ -69,9 +69,9 @@ class Measured:
         return Component.jackknife("reference", replicates)
 
 
-def labels_of(texts: Corpus, seed: int) -> Longs:
-    """The block of every text, by the size of the set and the seed alone."""
-    return Blocks.balanced(len(texts), seed=seed).labels
+def labels_of(texts: Corpus, seed: int, count: int = DEFAULT_BLOCKS) -> Longs:
+    """The block of every text: by the size of the set and the seed alone, or by whole clusters."""
+    return Blocks.of(len(texts), texts.clusters, seed=seed, count=count).labels
 
 
 def by_block(values: NDArray[Any], labels: Longs) -> Doubles:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calipers.estimate.blocks import Blocks
 from calipers.uncertainty.spread import Component, Doubles
-from calipers.uncertainty.text_spread_blocks import Measured
+from calipers.uncertainty.text_spread_blocks import Measured, labels_of
 
 if TYPE_CHECKING:
     from calipers.text.choice import TextChoice
@@ -49,5 +48,5 @@ def _values(found: Measured, choice: TextChoice, parts: int) -> Doubles:
 
 
 def _parts(texts: Corpus, parts: int, seed: int) -> list[Corpus]:
-    labels = Blocks.balanced(len(texts), seed=seed, count=parts).labels
+    labels = labels_of(texts, seed, parts)
     return [texts.take(np.flatnonzero(labels == part)) for part in range(parts)]

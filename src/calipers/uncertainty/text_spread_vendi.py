@@ -35,7 +35,7 @@ def of_rke(found: Measured) -> tuple[Component, ...]:
     own = by_block(_squares(rows, rows.T.tocsr()), found.labels)
     parts = (rows[found.labels == block] for block in BLOCKS)
     within = np.array([_squares(part, part.T.tocsr()).sum() for part in parts])
-    left = len(found.labels) - np.bincount(found.labels)
+    left = len(found.labels) - np.bincount(found.labels, minlength=len(BLOCKS))
     return (found.own(left**2 / (own.sum() - 2 * own + within)),)
 
 
@@ -52,7 +52,7 @@ def of_vendi(found: Measured) -> tuple[Component, ...]:
         return ()
     with limit_threads(found.held.threads):
         influence = _influence(rows, q, found.value)
-    n, blocks = len(influence), np.bincount(found.labels)
+    n, blocks = len(influence), np.bincount(found.labels, minlength=len(BLOCKS))
     moved = by_block(influence, found.labels)
     return (found.own(found.value + (influence.sum() - moved) / (n - blocks)),)
 

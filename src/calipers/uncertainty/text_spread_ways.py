@@ -28,8 +28,9 @@ def spread_of(choice: TextChoice, held: Held, score: Score, source: Source) -> S
     """Tell how much one statistic of texts moves; None where that is not known."""
     drawn = choice.needs in ("reference", "aligned")
     sets = [held.texts, *([held.references] if drawn else [])]
-    unknown = not np.isfinite(score.value) or min(map(len, sets)) < DEFAULT_BLOCKS
-    if unknown or _left_out(choice):
+    known = [each.clusters for each in sets if each.clusters is not None]
+    few = min(map(len, sets)) < DEFAULT_BLOCKS or any(c.blocks < DEFAULT_BLOCKS for c in known)
+    if few or not np.isfinite(score.value) or _left_out(choice):
         return None
     found = Measured(held, choice.options, score.value, score.per_sample, source, drawn)
     way = None if _pairwise(choice) else WAYS.get(choice.metric.name)

@@ -122,6 +122,7 @@ def _told(comparison: Data) -> dict[str, Any]:
             *notes.cut_notes(comparison),
             *notes.seed_notes(comparison),
             *notes.scope_note(comparison),
+            *notes.cluster_note(comparison),
         ],
         "checks": checks(comparison),
         "parts": parts(comparison, metrics),

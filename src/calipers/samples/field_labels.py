@@ -1,4 +1,4 @@
-"""The group of every sample, from a field of its row."""
+"""The group, or the cluster, of every sample, from a field of its row."""
 
 from __future__ import annotations
 
@@ -10,22 +10,25 @@ from calipers.errors import InputError
 from calipers.samples.columns import StringColumn
 from calipers.samples.labels import LONGEST, as_label, is_missing
 from calipers.samples.paths import PathError, extractor
-from calipers.samples.source import Source
+from calipers.samples.source import Source, Wanted
 from calipers.samples.wording import counted, describe, numbered
 
 
-class GroupColumn:
+class FieldLabels:
     """Collects labels row by row, and remembers the rows that have none.
 
     Parameters
     ----------
     source
-        The file; its `group` is the path of the field.
+        The file.
+    wanted
+        Which labels, and the path of the field.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, wanted: Wanted) -> None:
         self._source = source
-        self._extract = extractor(str(source.group))
+        self._wanted = wanted
+        self._extract = extractor(wanted.path)
         self._labels = StringColumn(source.row_error)
         self._missing: list[int] = []
         self._reason = ""
@@ -55,9 +58,9 @@ class GroupColumn:
             return self._labels.finish()
         if self._labels.length:
             raise self._source.error(self._some_missing())
-        if self._source.group_needed:
+        if self._wanted.needed:
             raise self._source.error(
-                f"no {self._source.unit} has a group {self._source.group!r} "
+                f"no {self._source.unit} has a {self._wanted} "
                 f"({self._source.unit} {self._missing[0]}: {self._reason}); name a field that "
                 "every row has"
             )
@@ -72,7 +75,7 @@ class GroupColumn:
         if label is None:
             found = describe(values[0] if len(values) == 1 else values)
             raise self._error(number, f"must be one string, number or boolean, not {found}")
-        if len(label) > LONGEST:
+        if self._wanted.kind == "group" and len(label) > LONGEST:
             raise self._error(
                 number,
                 f"must be a label of at most {LONGEST} characters, but it has {len(label):,}; "
@@ -81,14 +84,14 @@ class GroupColumn:
         return label
 
     def _error(self, number: int, rule: str) -> InputError:
-        return self._source.row_error(number, f"the group {self._source.group!r} {rule}")
+        return self._source.row_error(number, f"the {self._wanted} {rule}")
 
     def _some_missing(self) -> str:
         total = self._labels.length + len(self._missing)
         rows = numbered(self._source.unit, list(dict.fromkeys(self._missing)))
-        choice = "" if self._source.group_needed else ", or take the field out of every row"
+        choice = "" if self._wanted.needed else ", or take the field out of every row"
         return (
-            f"the group {self._source.group!r} is missing in {len(self._missing):,} of "
+            f"the {self._wanted} is missing in {len(self._missing):,} of "
             f"{counted(total, 'sample')} ({rows}: {self._reason}); give every row a label, such "
             f'as "none"{choice}'
         )
