@@ -152,7 +152,7 @@ def differences(
     marked = _against_best(tests, values, better or {})
     if marked:
         adjusted[list(marked)] = step_down(normal[list(marked)], null, list(marked.values()))
-    alpha = tails(np.inf, critical_value(null, level))
+    alpha = min(1 - level, tails(np.inf, critical_value(null, level)))  # one test is the least
     return [
         replace(
             test,
