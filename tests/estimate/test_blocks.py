@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.errors import InputError
-from calipers.estimate.blocks import HALVINGS, Blocks, halving_codes
+from calipers.estimate.blocks import HALVINGS, Blocks, cluster_sets
 
 
 def bits(codes):
@@ -19,7 +19,7 @@ def bits(codes):
 
 
 def test_with_equal_cells_any_two_halvings_have_half_of_each_half_in_common():
-    halves = bits(halving_codes(96, seed=3))
+    halves = bits(Blocks.balanced(96, seed=3).halves)
     assert (halves.sum(axis=1) == 48).all()
     signs = 1 - 2 * halves
     np.testing.assert_array_equal(signs @ signs.T, 96 * np.eye(HALVINGS, dtype=int))
@@ -28,7 +28,7 @@ def test_with_equal_cells_any_two_halvings_have_half_of_each_half_in_common():
 @given(st.integers(32, 400), st.integers(0, 10**6))
 @settings(max_examples=40, deadline=None)
 def test_of_any_size_they_do_up_to_rounding(n, seed):
-    halves = bits(halving_codes(n, seed=seed))
+    halves = bits(Blocks.balanced(n, seed=seed).halves)
     low, high = n // 32, -(-n // 32)
     for one, other in combinations(halves, 2):
         for a in (0, 1):
@@ -38,7 +38,7 @@ def test_of_any_size_they_do_up_to_rounding(n, seed):
 
 
 def test_no_bit_beyond_the_last_halving_is_set_and_all_cells_differ():
-    codes = halving_codes(320, seed=0)
+    codes = Blocks.balanced(320, seed=0).halves
     assert codes.dtype == np.uint64
     assert (codes >> np.uint64(HALVINGS) == 0).all()
     found, counts = np.unique(codes, return_counts=True)
@@ -47,12 +47,12 @@ def test_no_bit_beyond_the_last_halving_is_set_and_all_cells_differ():
 
 
 def test_the_deal_depends_on_size_and_seed_alone():
-    codes = halving_codes(200, seed=5)
-    np.testing.assert_array_equal(codes, halving_codes(200, seed=5))
+    codes = Blocks.balanced(200, seed=5).halves
+    np.testing.assert_array_equal(codes, Blocks.balanced(200, seed=5).halves)
     np.testing.assert_array_equal(codes, Blocks.balanced(200, seed=5).halves)
     np.testing.assert_array_equal(codes, Blocks.balanced(200, seed=5, count=7).halves)
-    assert (codes != halving_codes(200, seed=6)).mean() > 0.9
-    assert (codes != halving_codes(201, seed=5)[:200]).mean() > 0.9
+    assert (codes != Blocks.balanced(200, seed=6).halves).mean() > 0.9
+    assert (codes != Blocks.balanced(201, seed=5).halves[:200]).mean() > 0.9
 
 
 def test_neither_the_order_of_rows_nor_the_block_tells_the_half(rng):
@@ -71,21 +71,14 @@ def test_neither_the_order_of_rows_nor_the_block_tells_the_half(rng):
     st.integers(0, 100),
 )
 @settings(max_examples=50, deadline=None)
-def test_units_are_never_parted(units, seed):
-    units = np.unique(units, return_inverse=True)[1].astype(np.int64)
-    codes = halving_codes(len(units), seed=seed, units=units)
-    for unit in range(units.max() + 1):
-        assert len(np.unique(codes[units == unit])) == 1
-    alone = halving_codes(units.max() + 1, seed=seed)
-    np.testing.assert_array_equal(codes, alone[units])
-
-
-def test_rows_that_are_units_themselves_are_dealt_as_without_units():
-    units = np.random.default_rng(0).permutation(50)
-    np.testing.assert_array_equal(
-        halving_codes(50, seed=1, units=units), halving_codes(50, seed=1)[units]
-    )
-    assert halving_codes(0, seed=1).shape == (0,)
+def test_clusters_are_never_parted_and_dealt_as_rows_are(labels, seed):
+    (clusters,) = cluster_sets([labels])
+    halves = Blocks.of(len(labels), clusters, seed=seed, count=10).halves
+    for label in set(labels):
+        assert len(np.unique(halves[np.array(labels) == label])) == 1
+    order = list(dict.fromkeys(labels))
+    alone = Blocks.balanced(len(order), seed=seed).halves
+    np.testing.assert_array_equal(halves, alone[[order.index(label) for label in labels]])
 
 
 def test_both_halves_are_all_rows():

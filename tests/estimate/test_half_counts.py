@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from calipers.errors import InputError
-from calipers.estimate.blocks import HALVINGS, Blocks, halving_codes
+from calipers.estimate.blocks import HALVINGS, Blocks
 from calipers.estimate.neighbourhoods import neighbourhoods
 from calipers.metrics.support import coverage_score, density_score, precision_score, recall_score
 
@@ -198,7 +198,7 @@ def test_codes_that_do_not_fit_the_rows_are_refused(rng):
     ours, theirs = halved(93, 64)
     with pytest.raises(InputError, match="either both sets or none must be halved"):
         neighbourhoods(*sets, k=3, blocks=(ours, replace(theirs, halves=None)))
-    for bad in (halving_codes(92, seed=0), np.zeros((93, 1), np.uint64)):
+    for bad in (Blocks.balanced(92, seed=0).halves, np.zeros((93, 1), np.uint64)):
         with pytest.raises(InputError, match=r"reference halves must be codes of 93 rows, uint64"):
             neighbourhoods(*sets, k=3, blocks=(replace(ours, halves=bad), theirs))
     with pytest.raises(InputError, match=r"generated halves .* found shape \(64,\), dtype float64"):
