@@ -14,6 +14,7 @@ from calipers.metrics.frontiers import mauve_scores
 from calipers.metrics.pair import Pair, Settings
 from calipers.uncertainty.halves import FAMILIES, Half, HalvedCells, half_differences
 from calipers.uncertainty.one_start import best_run
+from calipers.uncertainty.replicates import spreads
 
 SUPPORT = choose("precision recall density coverage", ("v",))
 CELLS = choose("mauve mauve_star frontier_integral", ("v",))
@@ -131,12 +132,14 @@ def test_only_what_halves_tell_of_is_asked(pair):
 
 
 @pytest.mark.filterwarnings("error")
-def test_a_score_that_is_infinite_in_a_half_is_no_number_there():
+def test_a_score_that_is_infinite_or_the_same_in_all_halves_is_left_out():
     pair = made()
     apart = replace(pair, generated=pair.generated + 5)  # no cell holds rows of both
-    found = half_differences(apart, choose("divergence coverage", ("v",)))
-    assert np.isnan(found["divergence"]).all()
-    assert (found["coverage"] == 0).all()
+    asked = choose("divergence coverage density", ("v",))
+    assert half_differences(apart, asked) == {}
+    assert half_differences(pair, asked).keys() >= {"coverage", "density"}
+    found = spreads(apart, choose("coverage", ("v",)))
+    assert found["coverage"].halves is None
 
 
 def test_the_other_way_round_only_names_differ(pair):

@@ -44,8 +44,9 @@ def half_differences(pair: Pair, choices: Sequence[Choice]) -> dict[str, Doubles
     -------
     dict
         By name of the choice, as :attr:`calipers.uncertainty.spread.Spread.halves`; metrics that
-        halves tell nothing of are left out, and so are scores that are the same in all of them, as
-        a share of 1 may be: that nothing moved there does not say that nothing can.
+        halves tell nothing of are left out, and so are scores that are infinite in a half, or the
+        same in all of them, as a share of 1 may be: that nothing moved does not say that nothing
+        can.
     """
     wanted = [choice for choice in choices if choice.metric.family in FAMILIES]
     if pair.blocks is None or not pair.blocks[0].halvings or not wanted:
@@ -59,7 +60,8 @@ def half_differences(pair: Pair, choices: Sequence[Choice]) -> dict[str, Doubles
             table[:, halving, which] = [choice.score(half).value for choice in wanted]
     with np.errstate(invalid="ignore"):  # a score may be infinite in a half
         gaps = (table[:, :, 0] - table[:, :, 1]) / 2 / np.sqrt(count)
-    return {choice.name: gap for choice, gap in zip(wanted, gaps, strict=True) if gap.any()}
+    found = {choice.name: gap for choice, gap in zip(wanted, gaps, strict=True)}
+    return {name: gap for name, gap in found.items() if gap.any() and np.isfinite(gap).all()}
 
 
 @dataclass(frozen=True, eq=False)
