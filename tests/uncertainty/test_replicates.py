@@ -242,13 +242,15 @@ def test_scores_of_neighbours_and_of_cells_know_halves_and_others_do_not():
 
 
 @pytest.mark.filterwarnings("error")
-def test_a_score_without_a_value_in_one_half_is_left_out():
+def test_a_score_without_a_value_in_one_half_has_the_jackknife_alone():
     def read(pair):
         return np.inf if isinstance(pair, Half) and (pair.halving, pair.which) == (7, 1) else 1.0
 
     rare = made_up(read, name="rare", family="support", by_block=True)
     usual = made_up(lambda _: 1.0, family="support", by_block=True)
-    assert spreads(pair_of(), [usual, rare]).keys() == {"made_up"}
+    found = spreads(pair_of(), [usual, rare])
+    assert found["rare"].halves is None
+    assert found["rare"].finite
 
 
 def test_metrics_of_the_catalogue_get_a_spread():
