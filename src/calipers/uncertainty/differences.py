@@ -177,25 +177,19 @@ def _against_best(
     places = {(t.first, t.second, t.score): place for place, t in enumerate(tests)}
     found: dict[int, list[int]] = {}
     for key in dict.fromkeys(test.score for test in tests):
-        systems = list(
-            dict.fromkeys(s for t in tests if t.score == key for s in (t.first, t.second))
-        )
+        own = [test for test in tests if test.score == key]
+        systems = list(dict.fromkeys(s for test in own for s in (test.first, test.second)))
         sign = 1 if better.get(key, "higher") == "higher" else -1
         best = max(systems, key=lambda system: sign * values[system][key])
-
-        def pair(a: int, b: int, key: str = key) -> int | None:
-            return places.get((min(a, b), max(a, b), key))
-
-        own = {s: pair(s, best) for s in systems if s != best}
-        ranked = sorted(
-            (s for s, place in own.items() if place is not None),
-            key=lambda s: tests[own[s] or 0].p_value,
-        )
+        pairs = {s: (min(s, best), max(s, best), key) for s in systems if s != best}
+        against = {system: places[pair] for system, pair in pairs.items() if pair in places}
+        ranked = sorted(against, key=lambda system: tests[against[system]].p_value)
         for rank, system in enumerate(ranked):
-            nearer = (pair(system, other) for other in (*ranked[rank + 1 :], best))
-            place = own[system]
-            if place is not None:
-                found[place] = [column for column in nearer if column is not None]
+            with_nearer = [
+                (min(system, other), max(system, other), key)
+                for other in (*ranked[rank + 1 :], best)
+            ]
+            found[against[system]] = [places[pair] for pair in with_nearer if pair in places]
     return found
 
 
