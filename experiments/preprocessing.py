@@ -28,7 +28,7 @@ from calipers.estimate.preprocess import joint_space
 from calipers.estimate.tiles import limit_threads
 from calipers.metrics.catalogue import choose, needs_of
 from calipers.metrics.pair import Pair, Settings
-from calipers.uncertainty.differences import Shuffles, difference
+from calipers.uncertainty.differences import differences
 from calipers.uncertainty.intervals import confidence_interval
 from calipers.uncertainty.replicates import spreads
 from preprocessing_cases import (
@@ -217,26 +217,16 @@ def rejections(news: News, ways: Sequence[str], worlds: int) -> dict[str, list[s
             for share, rows in {None: news.items[order[:n]], **systems}.items():
                 pair = scorer.pair(reference, rows, seed=world)
                 values = {choice.name: float(choice.score(pair).value) for choice in choices}
-                found[share] = values, spreads(pair, choices, tested=TESTED)
+                found[share] = values, spreads(pair, choices)
             for share in systems:
-                for name in TESTED:
-                    apart = difference(
-                        found[None][1][name],
-                        found[share][1][name],
-                        (found[None][0][name], found[share][0][name]),
-                        paired=False,
-                        level=0.95,
-                        shuffles=SHUFFLES,
-                    )
-                    hits.setdefault((way, share, name), []).append(apart.p_value <= 0.05)
+                both = zip(found[None], found[share], strict=True)
+                for apart in differences(*both, draws=1):
+                    hits.setdefault((way, share, apart.score), []).append(apart.p_value <= 0.05)
     return {
         f"{WORDS[way]} | {share:.0%}": [f"{np.mean(hits[way, share, name]):.2f}" for name in TESTED]
         for way in ways
         for share in SHARES
     }
-
-
-SHUFFLES = Shuffles(0)
 
 
 def times(news: News, ways: Sequence[str], *, n: int = 3_800, rounds: int = 3) -> dict[str, str]:

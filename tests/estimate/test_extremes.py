@@ -105,7 +105,8 @@ def test_replicates_are_exact_when_a_block_holds_most_neighbours(rng, count):
             Blocks.balanced(30, seed=0, count=5),
             "label 60 rows",
         ),
-        (Blocks(np.full(60, 7), 5), Blocks.balanced(60, seed=0, count=5), r"must lie in 0\.\.4"),
+        (Blocks(np.full(60, 7), 5), Blocks(np.arange(60) % 5, 5), r"must lie in 0\.\.4"),
+        (Blocks(np.arange(60) % 5, 5), Blocks.balanced(60, seed=0, count=5), "must be halved"),
     ],
 )
 def test_blocks_that_do_not_fit_are_refused(rng, left, right, words):
