@@ -69,26 +69,22 @@ def parse_scaling(text: str | None) -> float | None:
 
 def parse_level(text: str) -> float:
     """Read ``--level``: a number between 0 and 1."""
-    try:
-        level = float(text)
-    except ValueError:
-        level = math.nan
-    if not 0 < level < 1:
-        raise InputError(f"--level must lie between 0 and 1, such as 0.95; found {text!r}")
-    return level
+    return _share("--level", text, usual="0.95")
 
 
 def parse_margin(text: str | None) -> float | None:
     """Read ``--margin``: a number between 0 and 1, or nothing."""
-    if text is None:
-        return None
+    return None if text is None else _share("--margin", text, usual="0.05")
+
+
+def _share(option: str, text: str, *, usual: str) -> float:
     try:
-        margin = float(text)
+        share = float(text)
     except ValueError:
-        margin = math.nan
-    if not 0 < margin < 1:
-        raise InputError(f"--margin must lie between 0 and 1, such as 0.05; found {text!r}")
-    return margin
+        share = math.nan
+    if not 0 < share < 1:
+        raise InputError(f"{option} must lie between 0 and 1, such as {usual}; found {text!r}")
+    return share
 
 
 def parse_estimator(text: str) -> str:
