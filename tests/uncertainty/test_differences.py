@@ -533,3 +533,20 @@ def test_a_system_found_worse_leaves_its_score_to_the_others(rng):
     # Were they the best, the pair would be held against what remains of all pairs
     lower = differences(values, spreads, better={0: "lower"}, draws=9_999)[0]
     assert lower.adjusted_p_value > 1.4 * alone.adjusted_p_value
+
+
+def test_a_system_that_moves_with_the_best_costs_the_others_nothing(rng):
+    blocks = rng.standard_normal((3, 20))
+    # The second moves as the best does and scores less: no test can be made of that
+    moves = [blocks[1], blocks[0], blocks[2], blocks[0]]
+    values = [{"s": value} for value in (0.5, 0.1, -0.9, 1.0)]
+    spreads = [{"s": spread(each)} for each in moves]
+    found = {(t.first, t.second): t for t in differences(values, spreads, draws=9_999)}
+    assert np.isnan(found[1, 3].adjusted_p_value)
+    kept = [0, 2, 3]
+    without = differences([values[s] for s in kept], [spreads[s] for s in kept], draws=9_999)
+    for test in without:
+        if kept[test.second] == 3:
+            same = found[kept[test.first], 3]
+            assert same.adjusted_p_value == test.adjusted_p_value
+    assert found[0, 3].p_value > found[2, 3].p_value
