@@ -124,7 +124,8 @@ def differences(
         For every system a number; systems of one number answer the same prompts row by row, so
         that block b of each holds answers to the same prompts. By default all differ.
     level
-        Confidence level of the intervals, and 1 less the chance of any false finding.
+        Confidence level of the intervals, and 1 less the chance of any false finding: of any among
+        the pairs with the best, and again of any among the other pairs.
     seed, draws
         Of the random weights.
     """
