@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from calipers.uncertainty.differences import differences
+from calipers.uncertainty.differences import ALLOWANCE, Null, _streams, differences
 from calipers.uncertainty.intervals import quantile
-from calipers.uncertainty.spread import ALLOWANCE, Component, Spread, mean_spread
+from calipers.uncertainty.spread import Component, Spread, mean_spread
 
 
 def compare(first, second, values, *, paired=False, level=0.95, draws=999, seed=0):
@@ -383,9 +383,10 @@ def test_draws_in_pieces_are_the_same_draws(rng, monkeypatch):
     whole = differences(*given_, draws=2_001)
     for one, two in zip(found, whole, strict=True):  # random numbers come in another order
         assert one.adjusted_p_value == pytest.approx(two.adjusted_p_value, abs=0.04)
-        assert replace(one, adjusted_p_value=0, detectable=0) == replace(
-            two, adjusted_p_value=0, detectable=0
-        )
+        # Of 2,001 draws 100 ± 10 lie above the critical value: 10 % of its p-value, twice
+        assert 1 - one.single_level == pytest.approx(1 - two.single_level, rel=0.4)
+        drawn_ = {"adjusted_p_value": 0, "detectable": 0, "single_level": 0}
+        assert replace(one, **drawn_) == replace(two, **drawn_)
     (few,) = differences(*family_of(shared[:2, :1], own[:2, :1], np.ones((2, 1))), draws=3)
     assert few.adjusted_p_value in (0.25, 0.5, 0.75, 1.0)
 
@@ -395,16 +396,24 @@ def test_draws_in_pieces_are_the_same_draws(rng, monkeypatch):
 def test_laws_of_a_family(seed, systems, scores):
     rng = np.random.default_rng(seed)
     shared, own = rng.standard_normal((2, systems, scores, 20))
-    found = differences(*family_of(shared, own, rng.standard_normal((systems, scores))), draws=199)
+    values, spreads = family_of(shared, own, rng.standard_normal((systems, scores)))
+    found = differences(values, spreads, draws=199)
     p_values = np.array([test.p_value for test in found])
     adjusted = np.array([test.adjusted_p_value for test in found])
     assert ((adjusted > 0) & (adjusted <= 1)).all()
-    # One family: what is rarer alone is rarer among all, and no correction lowers a p-value
-    assert (np.diff(adjusted[np.argsort(p_values, kind="stable")]) >= 0).all()
+    # Pairs with the best of a score are one family, and all others are held against all pairs:
+    # within each what is rarer alone is rarer among all, and no correction lowers a p-value
+    best = [max(range(systems), key=lambda system: values[system][key]) for key in range(scores)]
+    with_best = np.array([best[test.score] in (test.first, test.second) for test in found])
+    assert with_best.sum() == (systems - 1) * scores
+    for kind in (with_best, ~with_best):
+        order = np.argsort(p_values[kind], kind="stable")
+        assert (np.diff(adjusted[kind][order]) >= 0).all()
     assert (adjusted >= p_values - 5 * np.sqrt(p_values / 199) - 1e-9).all()
     for test in found:
         assert test.interval[0] < test.value < test.interval[1]
         assert test.detectable > quantile(test.freedom, 0.9) * test.standard_error
+        assert 0.95 <= test.single_level < 1
 
 
 def test_a_test_that_cannot_be_made_corrects_no_other(rng):
@@ -416,3 +425,128 @@ def test_a_test_that_cannot_be_made_corrects_no_other(rng):
     assert moving == replace(alone, adjusted_p_value=moving.adjusted_p_value)
     assert moving.adjusted_p_value == pytest.approx(alone.adjusted_p_value, abs=0.02)
     assert np.isnan(still.adjusted_p_value)
+    assert (still.single_level, np.isnan(still.detectable)) == (moving.single_level, True)
+
+
+def test_the_level_of_a_single_test(rng):
+    shared, own = np.zeros((2, 8, 20)), rng.standard_normal((2, 8, 20))
+    values, spreads = family_of(shared, own, np.zeros((2, 8)))
+    for count, wanted in ((1, 0.05), (8, 1 - 0.95 ** (1 / 8))):
+        few = [{key: each[key] for key in range(count)} for each in spreads]
+        found = differences(values, few, draws=9_999)
+        assert len({test.single_level for test in found}) == 1
+        # Scores that move apart: as by Šidák, up to the 500 draws beyond the critical value
+        assert 1 - found[0].single_level == pytest.approx(wanted, rel=0.15)
+        for test in found:
+            reach = quantile(test.freedom, test.single_level) + quantile(test.freedom, 0.6)
+            assert test.detectable == pytest.approx(reach * test.standard_error)
+
+
+# Pairs with the best
+
+
+def by_steps(values, spreads, tests, sign, draws):
+    """Adjusted p-values of the pairs with the best, system after system, in plain loops.
+
+    The system farthest from the best is held against all pairs of all systems that remain by any
+    score; then it leaves its score, and the next one follows.
+    """
+    normal = [float(stats.norm.isf(test.p_value / 2)) for test in tests]
+    moved = [
+        {key: _streams(one, place) for key, one in e.items()} for place, e in enumerate(spreads)
+    ]
+    errors = np.array([test.standard_error for test in tests])  # no halves: as by the blocks
+    null = np.vstack(list(Null(tests, moved, errors, 0, draws)))
+    remaining = {key: set(range(len(values))) for key in values[0]}
+    best = {key: max(remaining[key], key=lambda s: sign * values[s][key]) for key in remaining}
+    with_best = [i for i, t in enumerate(tests) if best[t.score] in (t.first, t.second)]
+    adjusted, running = {}, 0.0
+    for i in sorted(with_best, key=lambda i: -normal[i]):
+        columns = [j for j, t in enumerate(tests) if {t.first, t.second} <= remaining[t.score]]
+        reached = sum(max(abs(draw[j]) for j in columns) >= normal[i] for draw in null)
+        running = max(running, (1 + reached) / (1 + draws))
+        adjusted[i] = running
+        key = tests[i].score
+        remaining[key] -= {tests[i].first, tests[i].second} - {best[key]}
+    return adjusted
+
+
+@pytest.mark.parametrize("better", ["higher", "lower", "closest"])
+@pytest.mark.parametrize(("systems", "scores"), [(2, 1), (3, 1), (3, 3), (5, 2)])
+def test_pairs_with_the_best_system_after_system(rng, better, systems, scores):
+    shared, own = rng.standard_normal((2, systems, scores, 20))
+    values, spreads = family_of(shared, own, 0.6 * rng.standard_normal((systems, scores)))
+    found = differences(values, spreads, better=dict.fromkeys(range(scores), better), draws=199)
+    wanted = by_steps(values, spreads, found, 1 if better == "higher" else -1, 199)
+    assert len(wanted) == (systems - 1) * scores
+    for place, p in wanted.items():
+        assert found[place].adjusted_p_value == pytest.approx(p, rel=1e-12)
+
+
+def test_lower_and_closest_mirror_higher(rng):
+    shared, own = rng.standard_normal((2, 4, 3, 20))
+    values, spreads = family_of(shared, own, 0.7 * rng.standard_normal((4, 3)))
+    turned = [{key: -value for key, value in each.items()} for each in values]
+    higher = differences(values, spreads, draws=999)
+    assert higher == differences(values, spreads, better={0: "higher"}, draws=999)
+    for better in ("lower", "closest"):
+        mirrored = differences(turned, spreads, better=dict.fromkeys(range(3), better), draws=999)
+        for one, two in zip(higher, mirrored, strict=True):
+            assert two.value == -one.value
+            assert two.interval == pytest.approx((-one.interval[1], -one.interval[0]))
+            assert (two.p_value, two.adjusted_p_value) == (one.p_value, one.adjusted_p_value)
+            assert (two.detectable, two.single_level) == (one.detectable, one.single_level)
+    # Which end is the better one decides which pairs come first
+    lower = differences(values, spreads, better=dict.fromkeys(range(3), "lower"), draws=999)
+    assert [t.p_value for t in lower] == [t.p_value for t in higher]
+    assert [t.adjusted_p_value for t in lower] != [t.adjusted_p_value for t in higher]
+
+
+@pytest.mark.parametrize("better", ["higher", "lower"])
+def test_the_order_of_the_systems_does_not_matter(rng, better):
+    shared, own = rng.standard_normal((2, 5, 2, 20))
+    values, spreads = family_of(shared, own, 0.5 * rng.standard_normal((5, 2)))
+    how = {"better": {0: better, 1: better}, "draws": 9_999}
+    found = {(t.first, t.second, t.score): t for t in differences(values, spreads, **how)}
+    for order in ([4, 3, 2, 1, 0], [2, 0, 4, 1, 3]):
+        moved = differences([values[s] for s in order], [spreads[s] for s in order], **how)
+        for test in moved:
+            first, second = order[test.first], order[test.second]
+            same = found[min(first, second), max(first, second), test.score]
+            assert test.value == (same.value if first < second else -same.value)
+            assert test.p_value == pytest.approx(same.p_value, rel=1e-9)
+            # Two sets of 9,999 draws: four standard errors of their difference, at p = 1/2
+            p = same.adjusted_p_value
+            error = np.sqrt(2 * p * (1 - p) / 9_999)
+            assert test.adjusted_p_value == pytest.approx(p, abs=4 * error + 2e-4)
+
+
+def test_a_system_found_worse_leaves_its_score_to_the_others(rng):
+    shared, own = np.zeros((4, 1, 20)), rng.standard_normal((4, 1, 20))
+    level = np.array([[0.0], [-0.9], [-9.0], [-9.5]])
+    values, spreads = family_of(shared, own, level)
+    found = {(t.first, t.second): t for t in differences(values, spreads, draws=9_999)}
+    (alone,) = differences(values[:2], spreads[:2], draws=9_999)
+    # The two that are far off leave with all their pairs, though one of these tells nothing
+    assert found[2, 3].p_value > 0.1
+    assert found[0, 1].adjusted_p_value == pytest.approx(alone.adjusted_p_value, abs=0.005)
+    # Were they the best, the pair would be held against what remains of all pairs
+    lower = differences(values, spreads, better={0: "lower"}, draws=9_999)[0]
+    assert lower.adjusted_p_value > 1.4 * alone.adjusted_p_value
+
+
+def test_a_system_that_moves_with_the_best_costs_the_others_nothing(rng):
+    blocks = rng.standard_normal((3, 20))
+    # The second moves as the best does and scores less: no test can be made of that
+    moves = [blocks[1], blocks[0], blocks[2], blocks[0]]
+    values = [{"s": value} for value in (0.5, 0.1, -0.9, 1.0)]
+    spreads = [{"s": spread(each)} for each in moves]
+    found = {(t.first, t.second): t for t in differences(values, spreads, draws=9_999)}
+    assert np.isnan(found[1, 3].adjusted_p_value)
+    kept = [0, 2, 3]
+    without = differences([values[s] for s in kept], [spreads[s] for s in kept], draws=9_999)
+    for test in without:
+        if kept[test.second] == 3:
+            same = found[kept[test.first], 3]
+            assert same.adjusted_p_value == test.adjusted_p_value
+    assert found[0, 3].p_value > found[2, 3].p_value

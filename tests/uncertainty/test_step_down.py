@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.uncertainty.holm import holm
-from calipers.uncertainty.step_down import step_down
+from calipers.uncertainty.step_down import critical_value, step_down
 
 SIZES = st.integers(1, 7), st.integers(1, 40)
 
@@ -25,14 +25,19 @@ def families(draw):
     return np.round(statistics / step) * step, np.round(null / step) * step
 
 
-def by_loops(statistics, null):
-    """Westfall and Young's algorithm 4.1 as they give it, a draw at a time."""
+def by_loops(statistics, null, families=None):
+    """Westfall and Young's algorithm 4.1 as they give it, a draw at a time.
+
+    The columns of a step are those of all tests that are not settled before it.
+    """
+    families = families or [[place] for place in range(len(statistics))]
     order = sorted(range(len(statistics)), key=lambda place: -abs(statistics[place]))
     adjusted, running = [np.nan] * len(statistics), 0.0
     for step, place in enumerate(order):
         reached = 0
         for draw in null:
-            largest = max(abs(draw[other]) for other in order[step:])
+            remaining = {column for other in order[step:] for column in families[other]}
+            largest = max(abs(draw[column]) for column in remaining)
             reached += largest >= abs(statistics[place])
         running = max(running, (1 + reached) / (1 + len(null)))
         adjusted[place] = running
@@ -41,28 +46,81 @@ def by_loops(statistics, null):
 
 def test_by_hand():
     null = np.array([[0.5, 3.0, 0.0], [-2.5, 1.0, 0.0], [0.0, 0.0, -9.0], [1.0, -1.5, 0.0]])
-    adjusted, largest = step_down([1.5, -2.0, 10.0], [null])
+    adjusted = step_down([1.5, -2.0, 10.0], [null])
     # The third: none of four reach 10. The second, against the first two: 3.0 and 2.5 reach 2.
     # The first alone: 2.5 reaches 1.5, which is less than what was found for the second
     assert adjusted.tolist() == [3 / 5, 3 / 5, 1 / 5]
-    assert largest.tolist() == [3.0, 2.5, 9.0, 1.5]
+    # The largest of each draw: 3, 2.5, 9, 1.5
+    assert critical_value([null], 1.0) == 9.0
+    assert critical_value([null], 0.5) == 2.75
+
+
+def test_families_by_hand():
+    # Systems b (the best), c and d: the pairs bc, bd, cd, of which bc and bd are tested
+    null = np.array([[0.5, 0.2, 4.0], [1.0, -0.3, 2.5], [-2.2, 0.1, 0.0], [0.0, -1.6, -5.0]])
+    with_best = [3.0, 1.5]
+    # By themselves: none of four reach 3. Then -1.6 reaches 1.5 in bd
+    assert step_down(with_best, [null]).tolist() == [1 / 5, 2 / 5]
+    # With c go bc and cd: at first 4.0 and -5.0 in cd reach 3. Of bd alone one reaches 1.5,
+    # which is less than what was found for c
+    assert step_down(with_best, [null], [[0, 2], [1]]).tolist() == [3 / 5, 3 / 5]
+    # Would cd go with d, it would stay: 4.0, 2.5, -1.6 and -5.0 reach 1.5
+    assert step_down(with_best, [null], [[0], [1, 2]]).tolist() == [3 / 5, 4 / 5]
+    # A test without a statistic takes its columns with it
+    assert step_down([np.nan, 1.5], [null], [[0, 2], [1]])[1] == 2 / 5
 
 
 @given(families())
 @settings(max_examples=80, deadline=None)
 def test_equals_the_definition(family):
     statistics, null = family
-    adjusted, largest = step_down(statistics, [null])
+    adjusted = step_down(statistics, [null])
     np.testing.assert_allclose(adjusted, by_loops(statistics, null), rtol=1e-12)
-    np.testing.assert_array_equal(largest, np.abs(null).max(axis=1))
+    assert critical_value([null], 1.0) == np.abs(null).max()
+
+
+@given(families(), st.integers(0, 10**6))
+@settings(max_examples=80, deadline=None)
+def test_families_equal_the_definition(family, seed):
+    statistics, null = family
+    # More columns than tests; each test takes some with it, its own among them or not
+    rng = np.random.default_rng(seed)
+    null = np.hstack([null, 1.5 * rng.permuted(null, axis=0)])
+    columns = null.shape[1]
+    taken = [
+        rng.choice(columns, rng.integers(1, columns + 1), replace=False).tolist()
+        for _ in statistics
+    ]
+    adjusted = step_down(statistics, [null], taken)
+    np.testing.assert_allclose(adjusted, by_loops(statistics, null, taken), rtol=1e-12)
+
+
+@given(families())
+@settings(max_examples=40, deadline=None)
+def test_without_families_each_test_has_its_own_column(family):
+    statistics, null = family
+    own = [[place] for place in range(len(statistics))]
+    np.testing.assert_array_equal(step_down(statistics, [null], own), step_down(statistics, [null]))
+
+
+@given(families(), st.sampled_from([0.5, 0.9, 0.95]))
+@settings(max_examples=60, deadline=None)
+def test_critical_value_is_a_quantile_of_the_largest(family, level):
+    _, null = family
+    largest = [max(abs(value) for value in draw) for draw in null]
+    found = critical_value([null], level)
+    assert found == pytest.approx(np.quantile(largest, level), rel=1e-12)
+    # It lies between two draws, the lower one of which may be the last of a share `level`
+    above = sum(size > found for size in largest)
+    assert above <= np.ceil((1 - level) * (len(largest) - 1) - 1e-9)
 
 
 @given(families())
 @settings(max_examples=80, deadline=None)
 def test_keeps_the_order_and_lowers_no_p_value(family):
     statistics, null = family
-    adjusted, _ = step_down(statistics, [null])
-    alone = [step_down(statistics[[i]], [null[:, [i]]])[0][0] for i in range(len(statistics))]
+    adjusted = step_down(statistics, [null])
+    alone = [step_down(statistics[[i]], [null[:, [i]]])[0] for i in range(len(statistics))]
     assert (adjusted >= np.array(alone) - 1e-12).all()
     assert (adjusted <= 1).all()
     order = np.argsort(-np.abs(statistics), kind="stable")
@@ -73,23 +131,23 @@ def test_keeps_the_order_and_lowers_no_p_value(family):
 @settings(max_examples=60, deadline=None)
 def test_neither_signs_nor_the_order_of_tests_matter(family, random):
     statistics, null = family
-    adjusted, largest = step_down(statistics, [null])
+    adjusted = step_down(statistics, [null])
     places = list(range(len(statistics)))
     random.shuffle(places)
     signs = np.array([random.choice([-1, 1]) for _ in places])
-    turned, same = step_down(signs * statistics[places], [-null[:, places]])
+    turned = step_down(signs * statistics[places], [-null[:, places]])
     np.testing.assert_array_equal(turned, adjusted[places])
-    np.testing.assert_array_equal(same, largest)
+    assert critical_value([-null[:, places]], 0.9) == critical_value([null], 0.9)
 
 
 @given(families(), st.integers(1, 45))
 @settings(max_examples=60, deadline=None)
 def test_chunks_of_draws_do_not_matter(family, size):
     statistics, null = family
-    chunks = (null[start : start + size] for start in range(0, len(null), size))
-    whole, parts = step_down(statistics, [null]), step_down(statistics, chunks)
-    np.testing.assert_array_equal(parts[0], whole[0])
-    np.testing.assert_array_equal(parts[1], whole[1])
+    chunks = [null[start : start + size] for start in range(0, len(null), size)]
+    whole, parts = step_down(statistics, [null]), step_down(statistics, iter(chunks))
+    np.testing.assert_array_equal(parts, whole)
+    assert critical_value(iter(chunks), 0.9) == critical_value([null], 0.9)
 
 
 @given(families(), st.integers(0, 10**6))
@@ -100,14 +158,14 @@ def test_never_above_holm_where_all_tests_have_one_distribution(family, seed):
     rng, values = np.random.default_rng(seed), null[:, 0]
     null = np.stack([rng.permutation(values) for _ in statistics], axis=1)
     reached = (np.abs(values)[:, None] >= np.abs(statistics) * (1 - 1e-12)).sum(axis=0)
-    adjusted, _ = step_down(statistics, [null])
+    adjusted = step_down(statistics, [null])
     assert (adjusted <= holm((1 + reached) / (1 + len(values))) + 1e-12).all()
 
 
 def test_tests_that_have_nothing_to_do_with_each_other_are_corrected_nearly_as_by_holm(rng):
     null = rng.standard_normal((100_000, 4))
     statistics = [3.0, 2.6, 2.4, 2.2]
-    adjusted, _ = step_down(statistics, [null])
+    adjusted = step_down(statistics, [null])
     reached = [1 - (1 - 2 * _tail(t)) ** (4 - place) for place, t in enumerate(statistics)]
     assert adjusted == pytest.approx(np.maximum.accumulate(reached), rel=0.05)
     assert adjusted == pytest.approx(holm([2 * _tail(t) for t in statistics]), rel=0.08)
@@ -121,37 +179,33 @@ def _tail(statistic):
 
 def test_tests_that_say_the_same_count_once(rng):
     null = np.repeat(rng.standard_normal((999, 1)), 6, axis=1)
-    together, _ = step_down([2.5] * 6, [null])
-    alone, _ = step_down([2.5], [null[:, :1]])
+    together = step_down([2.5] * 6, [null])
+    alone = step_down([2.5], [null[:, :1]])
     assert together.tolist() == alone.tolist() * 6
 
 
 def test_what_rounding_alone_tells_apart_is_equal():
     statistic = 0.1 + 0.2
     assert statistic > 0.3
-    assert step_down([statistic], [np.full((9, 1), 0.3)])[0].tolist() == [1.0]
+    assert step_down([statistic], [np.full((9, 1), 0.3)]).tolist() == [1.0]
 
 
 @pytest.mark.filterwarnings("error")
 def test_a_test_without_a_statistic_does_not_count():
     null = np.array([[0.5, 99.0, 1.0], [2.5, np.nan, 0.1], [0.1, np.inf, 0.2]])
-    adjusted, largest = step_down([2.0, np.nan, 0.3], [null])
-    kept, same = step_down([2.0, 0.3], [null[:, [0, 2]]])
+    adjusted = step_down([2.0, np.nan, 0.3], [null])
+    kept = step_down([2.0, 0.3], [null[:, [0, 2]]])
     assert adjusted[[0, 2]].tolist() == kept.tolist()
     assert np.isnan(adjusted[1])
-    assert largest.tolist() == same.tolist() == [1.0, 2.5, 0.2]
-    nothing, zero = step_down([np.nan, np.nan], [null[:, :2]])
-    assert np.isnan(nothing).all()
-    assert zero.tolist() == [0.0] * 3
+    assert np.isnan(step_down([np.nan, np.nan], [null[:, :2]])).all()
 
 
 def test_the_smallest_p_value_is_one_among_all_draws():
-    adjusted, _ = step_down([np.inf, 50.0, 0.0], [np.ones((19, 3))])
+    adjusted = step_down([np.inf, 50.0, 0.0], [np.ones((19, 3))])
     assert adjusted.tolist() == [1 / 20, 1 / 20, 1.0]
 
 
 def test_no_tests_and_no_draws():
-    adjusted, largest = step_down([], [np.empty((7, 0))])
-    assert (adjusted.shape, largest.tolist()) == ((0,), [0.0] * 7)
-    adjusted, largest = step_down([5.0], [])
-    assert (adjusted.tolist(), largest.shape) == ([1.0], (0,))
+    assert step_down([], [np.empty((7, 0))]).shape == (0,)
+    assert critical_value([np.empty((7, 0))], 0.95) == 0.0
+    assert step_down([5.0], []).tolist() == [1.0]

@@ -124,7 +124,8 @@ def differences(
         For every system a number; systems of one number answer the same prompts row by row, so
         that block b of each holds answers to the same prompts. By default all differ.
     level
-        Confidence level of the intervals, and 1 less the chance of any false finding.
+        Confidence level of the intervals, and 1 less the chance of any false finding: of any among
+        the pairs with the best, and again of any among the other pairs.
     seed, draws
         Of the random weights.
     """
@@ -183,7 +184,9 @@ def _against_best(
         best = max(systems, key=lambda system: sign * values[system][key])
         pairs = {s: (min(s, best), max(s, best), key) for s in systems if s != best}
         against = {system: places[pair] for system, pair in pairs.items() if pair in places}
-        ranked = sorted(against, key=lambda system: tests[against[system]].p_value)
+        # Last those of which no test can be made: their pairs go with the other system of each
+        alone = {s: float(np.nan_to_num(tests[p].p_value, nan=2)) for s, p in against.items()}
+        ranked = sorted(alone, key=alone.__getitem__)
         for rank, system in enumerate(ranked):
             with_nearer = [
                 (min(system, other), max(system, other), key)
