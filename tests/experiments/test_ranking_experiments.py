@@ -72,5 +72,5 @@ def test_a_small_run_of_the_correlations(scripts, tmp_path, capsys):
     perfect = [row for row in rows if row["correlation"] == 1]
     assert {row["fisher"] for row in perfect} == {0.0}
     assert all(row["fixed"] > 0.5 for row in perfect)
-    assert "Fixed: " in capsys.readouterr().out
+    assert "| pearson | 0.9 | " in capsys.readouterr().out
     assert scripts["correlations"].population("spearman", 1.0) == pytest.approx(1.0)
