@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,12 @@ from calipers.road.intake import Entry, Intake
 from calipers.score import Score
 from calipers.uncertainty.differences import Difference, differences
 from calipers.uncertainty.holm import holm
-from calipers.uncertainty.intervals import check_level, confidence_interval, is_rough
+from calipers.uncertainty.intervals import (
+    check_level,
+    confidence_interval,
+    is_inner_share,
+    is_rough,
+)
 from calipers.uncertainty.sample_size import separating_n
 from calipers.uncertainty.spread import Spread
 from calipers.uncertainty.two_sample import TwoSample
@@ -75,8 +79,7 @@ def check_certainty(level: Any, paired: Any, margin: Any, intake: Intake) -> Non
         paired.
     """
     if margin is not None:
-        real = isinstance(margin, Real) and not isinstance(margin, bool)
-        if not (real and 0 < margin < 1):
+        if not is_inner_share(margin):
             raise InputError(
                 f"margin must lie between 0 and 1, such as 0.05, or be None; found {margin!r}"
             )
@@ -112,15 +115,14 @@ def with_tests(
     seed: int,
 ) -> Comparison:
     """Test every pair of systems by every score of the table, all of them together."""
-    tested = [{key: spread for key, spread in each.items() if key in keys} for each in spreads]
-    ordered = [{key: each[key] for key in keys if key in each} for each in tested]
+    tested = [{key: each[key] for key in keys if key in each} for each in spreads]
     values = [
         {key: _ranked(system.scores[key]) for key in each}
-        for system, each in zip(comparison.systems, ordered, strict=True)
+        for system, each in zip(comparison.systems, tested, strict=True)
     ]
     found = differences(
         values,
-        ordered,
+        tested,
         better={
             key: "lower" if score.gap is not None else score.better
             for system in comparison.systems

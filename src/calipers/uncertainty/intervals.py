@@ -84,9 +84,14 @@ def check_level(level: Any) -> None:
     InputError
         If it does not lie in (0, 1).
     """
-    real = isinstance(level, Real) and not isinstance(level, bool)
-    if not (real and 0 < level < 1):
+    if not is_inner_share(level):
         raise InputError(f"level must lie between 0 and 1, such as 0.95; found {level!r}")
+
+
+def is_inner_share(value: Any) -> bool:
+    """Whether something is a real number between 0 and 1, both left out."""
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    return real and bool(0 < value < 1)
 
 
 def _on_logits(value: float, reach: float) -> tuple[float, float]:
