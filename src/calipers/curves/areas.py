@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from calipers.errors import InputError
 from calipers.estimate.validate import is_positive
 
-Vector = NDArray[np.float64]
+from calipers.curves.divergence import Vector
 
 
 def transformed(generated_cost: Vector, reference_cost: Vector, c: float) -> Vector:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.polynomial import Polynomial
 from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from calipers.curves.divergence import Vector
 
 NEAR = 0.05
 TERMS = np.arange(2, 16)

@@ -12,9 +12,11 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from calipers.estimate.microkernel import _FLOAT, _WORD
+
 LANES = 16
 
-_WORD, _FLOAT, _DOUBLE = ir.IntType(64), ir.FloatType(), ir.DoubleType()
+_DOUBLE = ir.DoubleType()
 _FLOATS, _DOUBLES = ir.VectorType(_FLOAT, LANES), ir.VectorType(_DOUBLE, LANES)
 _STEP = 4  # bytes of a float32
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Doubles = NDArray[np.float64]
+from calipers.uncertainty.spread import Doubles
 
 
 def step_down(
