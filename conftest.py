@@ -2,6 +2,6 @@
 
 from importlib.util import find_spec
 
-NEEDS_TORCH = [f"src/calipers/embed/{name}.py" for name in ("bert", "dense", "encoder_states")]
+NEEDS_TORCH = ["src/calipers/embed/states/bert.py"]
 
 collect_ignore = [] if find_spec("torch") else NEEDS_TORCH

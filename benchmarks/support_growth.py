@@ -18,8 +18,7 @@ import numba
 import numpy as np
 
 from calipers.estimate import Supports, neighbourhoods
-from calipers.estimate.microkernel import PANEL
-from calipers.estimate.panels import multiply_panels
+from calipers.numeric.simd import PANEL, multiply_panels
 from children import report, side_by_side
 from support import samples
 

@@ -29,7 +29,7 @@ def samples(n: int, m: int, d: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ours(x: np.ndarray, y: np.ndarray, permutations: int, threads: int) -> dict[str, float]:
-    from calipers.uncertainty.mmd_test import mmd_test
+    from calipers.uncertainty.two_sample_mmd import mmd_test
 
     found = mmd_test(x, y, permutations=permutations, threads=threads)
     return {"mmd2": found.statistic, "p": found.p_value, "null sd": float(found.null.std())}
@@ -62,7 +62,7 @@ def plain(x: np.ndarray, y: np.ndarray, permutations: int, _: int) -> dict[str, 
 
 
 def classifier(x: np.ndarray, y: np.ndarray, permutations: int, threads: int) -> dict[str, float]:
-    from calipers.uncertainty.classifier_test import classifier_test
+    from calipers.uncertainty.two_sample_classifier import classifier_test
 
     found = classifier_test(x, y, permutations=permutations, threads=threads)
     return {"auc": found.statistic, "p": found.p_value}
@@ -75,8 +75,8 @@ def alone(x: np.ndarray, y: np.ndarray, _: int, threads: int) -> dict[str, float
 
 
 def replicates(x: np.ndarray, y: np.ndarray, _: int, threads: int) -> dict[str, float]:
-    from calipers.estimate.blocks import Blocks
     from calipers.metrics.pair_replicates import mmd_replicates
+    from calipers.numeric.blocks import Blocks
 
     blocks = Blocks.balanced(len(x), seed=0), Blocks.balanced(len(y), seed=0)
     return {"mmd2": mmd_replicates(x, y, blocks, threads=threads).value}

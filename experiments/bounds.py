@@ -25,12 +25,16 @@ import numpy as np
 
 from ag_news import DATA
 from bounds_populations import Cells, Population, populations
-from calipers.curves.bounds import oracle_bound, statistical_bound
-from calipers.curves.bounds_constants import FRONTIER_INTEGRAL
-from calipers.curves.bounds_rates import oracle_rate, statistical_rate
-from calipers.curves.expectation import f_divergence
+from calipers.curves.bounds import (
+    FRONTIER_INTEGRAL,
+    oracle_bound,
+    oracle_rate,
+    statistical_bound,
+    statistical_rate,
+)
+from calipers.curves.frontier import f_divergence
 from calipers.estimate import Histograms, LikelihoodRatios
-from calipers.estimate.smoothing import Smoothing
+from calipers.estimate.histograms import Smoothing
 
 SIZES = (100, 200, 500, 1_000, 2_000, 5_000, 10_000)
 CELLS = (8, 16, 32, 64, 128, 256, 512, 1_024)

@@ -10,13 +10,12 @@ import numpy as np
 
 from calibration_cases import NEWS, SPREAD, TOGETHER
 from calibration_store import Record, Store, Task, record_of, seed_of
-from calipers.estimate.blocks import Clusters, cluster_sets
 from calipers.metrics.catalogue import choose, find, needs_of
 from calipers.metrics.pair import Pair, Settings
+from calipers.numeric.blocks import Clusters, cluster_sets
 from calipers.road.spaces import pair_of
-from calipers.uncertainty.intervals import confidence_interval
 from calipers.uncertainty.replicates import spreads
-from calipers.uncertainty.spread import Component, Spread
+from calipers.uncertainty.spread import Component, Spread, confidence_interval
 
 KEPT = (
     *("precision", "recall", "density", "coverage", "mauve_star", "frontier_integral_star"),

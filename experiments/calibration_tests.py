@@ -15,9 +15,8 @@ from calipers.metrics.catalogue import Choice, choose, needs_of
 from calipers.metrics.pair import Pair, Settings
 from calipers.uncertainty.differences import differences
 from calipers.uncertainty.holm import holm
-from calipers.uncertainty.intervals import confidence_interval
 from calipers.uncertainty.replicates import spreads
-from calipers.uncertainty.spread import Spread
+from calipers.uncertainty.spread import Spread, confidence_interval
 
 SHOWN = ("precision", "recall", "coverage", "mauve_star")
 ALPHA = 0.05

@@ -9,8 +9,7 @@ import numpy as np
 
 from calipers import LikelihoodRatios
 from calipers.estimate.classifier import classify
-from calipers.estimate.gaussian_ratios import gaussian_ratios
-from calipers.estimate.kde_ratios import kde_ratios
+from calipers.estimate.ratios import gaussian_ratios, kde_ratios
 from estimators_gaussians import draw, mean_over_generated
 
 Rows = np.ndarray

@@ -11,10 +11,8 @@ from scipy.spatial import cKDTree
 from calipers import Histograms, LikelihoodRatios
 from calipers.curves.divergences import find_divergence
 from calipers.estimate.classifier import classify
-from calipers.estimate.gaussian_ratios import gaussian_ratios
-from calipers.estimate.kde_ratios import kde_ratios
-from calipers.estimate.knn_ratios import knn_ratios
 from calipers.estimate.quantise import quantise
+from calipers.estimate.ratios import gaussian_ratios, kde_ratios, knn_ratios
 
 Rows = np.ndarray
 Found = dict[str, float]

@@ -13,8 +13,8 @@ from calipers.curves.frontier import Estimate
 from calipers.embed.cache import Cache
 from calipers.embed.catalogue import load_embedder
 from calipers.embed.pipeline import embed_samples
+from calipers.estimate.axes import preprocess
 from calipers.estimate.estimators import PAIRED_C, estimate_ratios
-from calipers.estimate.preprocess import preprocess
 from calipers.estimate.quantise import quantise
 
 Rows = np.ndarray

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calipers.curves import divergence_frontier
-from calipers.estimate.preprocess import preprocess
+from calipers.estimate.axes import preprocess
 from calipers.estimate.quantise import quantise
 from calipers.metrics.reading import measure
 from calipers.metrics.support import coverage_score, precision_score, recall_score

@@ -24,13 +24,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ag_news import DATA
-from calipers.estimate.preprocess import joint_space
-from calipers.estimate.tiles import limit_threads
+from calipers.estimate.axes import joint_space
 from calipers.metrics.catalogue import choose, needs_of
 from calipers.metrics.pair import Pair, Settings
+from calipers.numeric.tiles import limit_threads
 from calipers.uncertainty.differences import differences
-from calipers.uncertainty.intervals import confidence_interval
 from calipers.uncertainty.replicates import spreads
+from calipers.uncertainty.spread import confidence_interval
 from preprocessing_cases import (
     PAIR_N,
     PAPER_DIVERSITY,

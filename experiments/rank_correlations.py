@@ -28,8 +28,14 @@ from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.uncertainty.bradley_terry import BradleyTerry, fit_bradley_terry
-from calipers.uncertainty.correlation import Correlation, pearson, spearman
-from calipers.uncertainty.correlation_errors import draw_errors, interval_of_errors, widened
+from calipers.uncertainty.correlation import (
+    Correlation,
+    draw_errors,
+    interval_of_errors,
+    pearson,
+    spearman,
+    widened,
+)
 from calipers.uncertainty.preferences import Preferences
 
 Array = NDArray[np.float64]

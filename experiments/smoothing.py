@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calipers.curves.bounds_constants import FRONTIER_INTEGRAL
-from calipers.curves.expectation import f_divergence
+from calipers.curves.bounds import FRONTIER_INTEGRAL
+from calipers.curves.frontier import f_divergence
 from calipers.estimate import Histograms, LikelihoodRatios
 
 ESTIMATORS = {

@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from calipers.estimate.tiles import workers
-from calipers.uncertainty.classifier_test import (
+from calipers.numeric.tiles import workers
+from calipers.uncertainty.two_sample import permuted
+from calipers.uncertainty.two_sample_classifier import (
     Measure,
     area,
     classifier_test,
     cross_fit,
     held_out,
 )
-from calipers.uncertainty.mmd_test import mmd_test
-from calipers.uncertainty.permutation import permuted
+from calipers.uncertainty.two_sample_mmd import mmd_test
 
 Rows = np.ndarray
 Test = Callable[[Rows, Rows, int, int, int], float]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ag_news import BUSINESS, SCIENCE, SPORTS, WORLD
-from calipers.estimate.preprocess import preprocess
+from calipers.estimate.axes import preprocess
 from estimators_news import embedded
 
 Rows = np.ndarray

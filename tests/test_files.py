@@ -16,13 +16,13 @@ import calipers
 from calipers.cli.plot_inputs import read_input
 from calipers.comparison import Comparison
 from calipers.embed import load_embedder
-from calipers.embed.models.model_hash import content_hash
-from calipers.embed.words.word_vectors_file import read_word_vectors
+from calipers.embed.models.model_folder import content_hash
+from calipers.embed.words.word_vector_files import read_word_vectors
 from calipers.errors import InputError
 from calipers.files import at_home, check_there, fitting_in_memory
 from calipers.samples import read_samples, read_systems
-from calipers.text.bertscore_baseline import given_baseline
-from calipers.text.tokenizers.catalogue import find_tokenizer
+from calipers.text.bertscore import given_baseline
+from calipers.text.tokenizers import find_tokenizer
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
 SCORES = {"a": {"m": 1.0}, "b": {"m": 2.0}}
@@ -156,7 +156,7 @@ def test_too_little_memory_names_the_file_and_its_size(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("suffix", "place"),
     [
-        (".jsonl", "calipers.samples.json_files.read_rows"),
+        (".jsonl", "calipers.samples.readers.text_files.read_rows"),
         (".npy", "numpy.load"),
         (".npz", "numpy.load"),
         (".parquet", "pyarrow.parquet.ParquetFile"),

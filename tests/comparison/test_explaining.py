@@ -12,7 +12,7 @@ import calipers
 from calipers.comparison import Comparison
 from calipers.comparison.explaining import Against
 from calipers.comparison.report_data import EXCERPT, _thinned
-from calipers.embed.protocol import EncodedBatch
+from calipers.embed.embedder import EncodedBatch
 from calipers.errors import InputError
 from calipers.explain import sample_map
 from calipers.samples import SampleSet

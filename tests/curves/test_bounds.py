@@ -5,10 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.curves.bounds import oracle_bound, statistical_bound
-from calipers.curves.bounds_constants import FRONTIER_INTEGRAL, bounded_divergence
-from calipers.curves.bounds_rates import oracle_rate, statistical_rate
-from calipers.curves.expectation import f_divergence
+from calipers.curves.bounds import (
+    FRONTIER_INTEGRAL,
+    bounded_divergence,
+    oracle_bound,
+    oracle_rate,
+    statistical_bound,
+    statistical_rate,
+)
+from calipers.curves.frontier import f_divergence
 from calipers.errors import InputError
 from calipers.estimate import Histograms, LikelihoodRatios
 

@@ -2,12 +2,7 @@ import numpy as np
 import pytest
 
 from calipers.curves import DIVERGENCES, Divergence, custom_divergence
-from calipers.curves.bounds_constants import (
-    REFUSED,
-    TABLE,
-    bounded_divergence,
-    smoothness_constants,
-)
+from calipers.curves.bounds import REFUSED, TABLE, bounded_divergence, smoothness_constants
 from calipers.curves.divergences import KL, interpolated_kl
 from calipers.errors import InputError
 

@@ -6,9 +6,14 @@ import numpy as np
 import pytest
 
 from calipers.curves import Divergence
-from calipers.curves.bounds import ErrorBound, oracle_bound, statistical_bound
-from calipers.curves.bounds_constants import smoothness_constants
-from calipers.curves.bounds_terms import expected_missing_mass, missing_mass
+from calipers.curves.bounds import (
+    ErrorBound,
+    expected_missing_mass,
+    missing_mass,
+    oracle_bound,
+    smoothness_constants,
+    statistical_bound,
+)
 from calipers.curves.divergences import LE_CAM
 from calipers.errors import InputError
 from calipers.estimate import Histograms

@@ -3,19 +3,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.curves.bounds import statistical_bound
-from calipers.curves.bounds_constants import bounded_divergence
-from calipers.curves.bounds_quantisation import (
-    quantisation_bound,
-    recommended_cells,
-    total_bound,
-)
-from calipers.curves.bounds_terms import (
+from calipers.curves.bounds import (
+    bounded_divergence,
     expected_missing_mass,
     missing_information,
     missing_mass,
+    quantisation_bound,
+    recommended_cells,
     smoothing_bias,
     spread,
+    statistical_bound,
+    total_bound,
 )
 from calipers.errors import InputError
 from calipers.estimate import Histograms

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from calipers.curves import DIVERGENCES, contributions, custom_divergence, divergence_frontier
 from calipers.errors import InputError
 from calipers.estimate import Histograms, LikelihoodRatios
-from calipers.estimate.smoothing import SMOOTHINGS
+from calipers.estimate.histograms import SMOOTHINGS
 
 WEIGHTED = ("interpolated_kl=0.3", "interpolated_chi2=0.6", "skew_jensen_shannon=0.8")
 NAMES = (*DIVERGENCES, *WEIGHTED)

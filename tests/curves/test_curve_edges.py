@@ -12,8 +12,8 @@ from calipers.curves import (
     find_divergence,
     precision_recall_curve,
 )
-from calipers.curves.areas import area_under, best_f_beta
-from calipers.curves.halves import half_chi2, half_kl
+from calipers.curves.divergences import half_chi2, half_kl
+from calipers.curves.frontier import area_under, best_f_beta
 from calipers.errors import InputError
 from calipers.estimate import Histograms, LikelihoodRatios
 

@@ -19,7 +19,7 @@ from calipers.curves import (
     precision_recall_curve,
     skew_jensen_shannon,
 )
-from calipers.curves.expectation import half_of
+from calipers.curves.frontier import half_of
 from calipers.errors import InputError
 from calipers.estimate import Histograms, LikelihoodRatios
 

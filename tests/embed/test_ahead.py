@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from calipers.embed.ahead import ahead
+from calipers.embed.pipeline import ahead
 
 
 def test_everything_comes_in_order():

@@ -8,7 +8,7 @@ from calipers.errors import CalipersError, InputError, MissingExtraError
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("tokenizers")
-dense = pytest.importorskip("calipers.embed.states.dense")
+dense = pytest.importorskip("calipers.embed.states.bert")
 try:
     FOLDER = weights.find_model()
 except MissingExtraError:

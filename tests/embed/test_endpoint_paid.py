@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from calipers.embed.service import paid_texts
-from calipers.embed.service.paid_texts import FILE, Paid, PaidTexts
+from calipers.embed.service import store as store_module
+from calipers.embed.service.store import FILE, Paid, PaidTexts
 
 connect = sqlite3.connect
 
@@ -81,7 +81,7 @@ def test_threads_and_processes_may_write_at_once(store, tmp_path):
     code = (
         "import sys, hashlib, numpy as np\n"
         "from pathlib import Path\n"
-        "from calipers.embed.service.paid_texts import Paid, PaidTexts\n"
+        "from calipers.embed.service.store import Paid, PaidTexts\n"
         "store = PaidTexts(Path(sys.argv[1]))\n"
         "for number in range(int(sys.argv[2]), int(sys.argv[2]) + 60):\n"
         "    key = hashlib.sha256(str(number).encode()).digest()\n"
@@ -202,7 +202,7 @@ def test_a_full_disk_is_noted_and_leaves_what_is_there(store, monkeypatch):
         connection.execute("PRAGMA max_page_count = 1")
         return connection
 
-    monkeypatch.setattr(paid_texts.sqlite3, "connect", small)
+    monkeypatch.setattr(store_module.sqlite3, "connect", small)
     assert not store.keep(made(range(100, 400), 500))
     assert store.notes() == (
         f"vectors could not all be read from or kept in {store.path} (database or disk is full)",
@@ -217,7 +217,7 @@ def test_a_read_only_database_is_still_read(store, monkeypatch):
     def reading(path, **options):
         return connect(f"{path.as_uri()}?mode=ro", uri=True, **options)
 
-    monkeypatch.setattr(paid_texts.sqlite3, "connect", reading)
+    monkeypatch.setattr(store_module.sqlite3, "connect", reading)
     assert same(store.find([key_of(1)]), made([1]))
     assert store.notes() == ()
     assert not store.keep(made([2]))
@@ -249,8 +249,8 @@ def test_a_file_in_the_place_of_the_folder_is_noted(tmp_path):
 
 def test_a_database_that_others_hold_is_noted_after_a_while(store, monkeypatch):
     store.keep(made([1]))
-    monkeypatch.setattr(paid_texts, "WAIT", 0.05)
-    monkeypatch.setattr(paid_texts, "WAIT_AGAIN", 0.01)
+    monkeypatch.setattr(store_module, "WAIT", 0.05)
+    monkeypatch.setattr(store_module, "WAIT_AGAIN", 0.01)
     store = PaidTexts(store.path.parent)
     other = connect(store.path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
@@ -265,7 +265,7 @@ def test_a_writer_that_is_killed_leaves_whole_rows(store, tmp_path):
     code = (
         "import sys, os, hashlib, numpy as np\n"
         "from pathlib import Path\n"
-        "from calipers.embed.service.paid_texts import Paid, PaidTexts\n"
+        "from calipers.embed.service.store import Paid, PaidTexts\n"
         "store = PaidTexts(Path(sys.argv[1]))\n"
         "for number in range(100000):\n"
         "    key = hashlib.sha256(str(number).encode()).digest()\n"

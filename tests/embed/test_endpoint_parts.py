@@ -10,11 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.embed.service.address import Address, read_address, read_name
-from calipers.embed.service.key import Key, find_key, variables
-from calipers.embed.service.requests import plan
-from calipers.embed.service.retry import PassingError, Patience, retry_after
-from calipers.embed.service.words import one_line, status_line
+from calipers.embed.service.client import plan
+from calipers.embed.service.connection import (
+    Address,
+    Key,
+    PassingError,
+    Patience,
+    find_key,
+    one_line,
+    read_address,
+    read_name,
+    retry_after,
+    status_line,
+    variables,
+)
 from calipers.errors import InputError
 
 SECRET = "sk-proj-0123456789-abcdefghijklm"

@@ -22,14 +22,12 @@ import numpy as np
 import pytest
 
 from calipers.embed import Cache, embed_samples, load_embedder
-from calipers.embed.service import requests as endpoint_requests
-from calipers.embed.service import transport
-from calipers.embed.service.address import read_address
-from calipers.embed.service.answer import Answer, AnswerError, read_answer
+from calipers.embed.service import client as endpoint_requests
+from calipers.embed.service import connection
+from calipers.embed.service.client import Answer, AnswerError, Requests, read_answer
+from calipers.embed.service.connection import Key, read_address
 from calipers.embed.service.endpoint import Endpoint
-from calipers.embed.service.key import Key
-from calipers.embed.service.paid_texts import FILE
-from calipers.embed.service.requests import Requests
+from calipers.embed.service.store import FILE
 from calipers.errors import CalipersError, InputError
 from calipers.samples import SampleSet
 
@@ -642,7 +640,7 @@ def test_what_gzip_unpacks_is_counted_as_it_comes(make, service):
     # The service of this test holds its packed body, and no more by now
     assert tracemalloc.get_traced_memory()[0] < 20e6
     tracemalloc.stop()
-    found = list(transport._gunzipped([gzip.compress(bytes(10_000_000))]))
+    found = list(connection._gunzipped([gzip.compress(bytes(10_000_000))]))
     assert max(map(len, found)) <= 1 << 16
     assert sum(map(len, found)) == 10_000_000
 

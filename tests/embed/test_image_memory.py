@@ -8,12 +8,13 @@ import pytest
 
 from calipers.embed.catalogue import load_embedder
 from calipers.embed.pipeline import embed_samples
-from calipers.embed.vision import image_batches, pixels
-from calipers.embed.vision.image_batches import ImageBatches
-from calipers.embed.vision.image_checks import checked_images
+from calipers.embed.vision import images as batching
+from calipers.embed.vision import pixels
+from calipers.embed.vision.images import ImageBatches, checked_images
 from calipers.errors import InputError
-from calipers.samples import SampleSet, images
-from calipers.samples.image_arrays import ImageArrays
+from calipers.samples import SampleSet
+from calipers.samples.readers import images
+from calipers.samples.readers.images import ImageArrays
 
 
 class Counted(ImageArrays):
@@ -81,7 +82,7 @@ def test_a_vision_model_holds_few_images(counted, tmp_path):
 
 
 def test_batches_hold_no_more_than_their_share(counted, monkeypatch):
-    monkeypatch.setattr(image_batches, "HELD", 10 * 16 * 16 * 3)
+    monkeypatch.setattr(batching, "HELD", 10 * 16 * 16 * 3)
     samples, plain = counted
     batches, seen = ImageBatches(size=64, name="mean"), []
 
@@ -101,7 +102,7 @@ def test_no_images_give_no_rows_in_batches():
 
 
 def test_an_image_larger_than_the_share_is_run_alone(monkeypatch):
-    monkeypatch.setattr(image_batches, "HELD", 20)
+    monkeypatch.setattr(batching, "HELD", 20)
     sizes = [(1, 2), (9, 9), (1, 1), (1, 1)]
     given = [np.full((*size, 3), row, np.uint8) for row, size in enumerate(sizes)]
     seen = []

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calipers.embed import EncodedBatch, embed_samples, processes
-from calipers.embed.sample_error import SampleError
+from calipers.embed.pipeline import SampleError
 from calipers.samples import SampleSet
 
 

@@ -7,11 +7,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from threadpoolctl import threadpool_limits
 
 from calipers.embed import embed_samples, load_embedder
-from calipers.embed.words import tfidf_halves as fitting
-from calipers.embed.words.tfidf import SIZE, Tfidf
-from calipers.embed.words.tfidf_axes import common_axes, fit_axes, weigh
-from calipers.embed.words.tfidf_bags import Bags
-from calipers.embed.words.tfidf_fitted import FittedTfidf
+from calipers.embed.words import tfidf as fitting
+from calipers.embed.words.tfidf import SIZE, Bags, FittedTfidf, Tfidf, common_axes, fit_axes, weigh
 from calipers.embed.words.words import parts, split_words
 from calipers.errors import InputError
 from calipers.samples import SampleSet
@@ -227,7 +224,7 @@ def test_a_large_reference_is_fitted_on_a_choice_that_no_order_biases(texts, mon
 
 
 def test_the_vocabulary_is_capped_at_the_words_of_most_texts(texts, monkeypatch):
-    monkeypatch.setattr("calipers.embed.words.tfidf_axes.MOST_WORDS", 10)
+    monkeypatch.setattr("calipers.embed.words.tfidf.MOST_WORDS", 10)
     found = fitting.fit(texts, components=5)
     known = {word for word, row in found.vocabulary.items() if found.halves[0].idf[row]}
     assert len(known) == 10

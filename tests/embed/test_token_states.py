@@ -7,16 +7,15 @@ import numpy as np
 import pytest
 
 from calipers.embed import weights
-from calipers.embed.layers import choose_layer
 from calipers.embed.states import token_states
-from calipers.embed.states.packed_states import first_layers, read_tensors
-from calipers.embed.states.token_models import load_token_encoder
+from calipers.embed.states.packed import first_layers, read_tensors
+from calipers.embed.states.token_states import choose_layer, load_token_encoder
 from calipers.errors import CalipersError, InputError, MissingExtraError
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
-EncoderStates = pytest.importorskip("calipers.embed.states.encoder_states").EncoderStates
+EncoderStates = pytest.importorskip("calipers.embed.states.bert").EncoderStates
 try:
     MINILM = weights.find_model()
 except MissingExtraError:

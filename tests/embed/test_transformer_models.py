@@ -9,19 +9,14 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
 
-from calipers.embed.layers import form_layer  # noqa: E402
 from calipers.embed.models.model_folder import FoundModel  # noqa: E402
 from calipers.embed.options import Options  # noqa: E402
-from calipers.embed.states import (  # noqa: E402
-    captured,
-    packed_attention,
-    transformer,
-    transformer_states,
-)
+from calipers.embed.states import packed, transformer, transformer_states  # noqa: E402
 from calipers.embed.states.fast_linear import FastLinear, quicken  # noqa: E402
 from calipers.embed.states.pooling import SentencePlan  # noqa: E402
+from calipers.embed.states.token_states import form_layer  # noqa: E402
 from calipers.embed.states.transformer import TransformersEmbedder  # noqa: E402
-from calipers.embed.states.trial import Trial  # noqa: E402
+from calipers.embed.states.transformer_states import Trial  # noqa: E402
 from calipers.errors import InputError  # noqa: E402
 
 VOCABULARY, LAYERS, LIMIT = 120, 3, 40
@@ -368,7 +363,7 @@ def test_a_model_kept_in_bfloat16_loses_nothing_in_float32(zoo, tmp_path):
 def test_packed_attention_that_is_wrong_is_not_trusted(zoo, monkeypatch):
     sdpa = torch.nn.functional.scaled_dot_product_attention
     monkeypatch.setattr(
-        packed_attention, "_plain", lambda *parts, mask, causal, scale: sdpa(*parts, scale=scale)
+        packed, "_plain", lambda *parts, mask, causal, scale: sdpa(*parts, scale=scale)
     )
     embedder = TransformersEmbedder(zoo("gpt2"), Options(device="cpu"))
     assert not embedder._states.packed
@@ -379,14 +374,14 @@ def test_packed_attention_that_is_wrong_is_not_trusted(zoo, monkeypatch):
 @pytest.mark.parametrize("broken", ["layer_stack", "quicken"])
 def test_models_that_are_built_otherwise_take_a_slower_way(broken, zoo, monkeypatch):
     if broken == "layer_stack":
-        monkeypatch.setattr(captured, "layer_stack", lambda model, layers: None)
+        monkeypatch.setattr(transformer_states, "layer_stack", lambda model, layers: None)
     else:
         wrong = torch.nn.Embedding.from_pretrained(torch.zeros(VOCABULARY, 32))
         monkeypatch.setattr(
             transformer_states, "quicken", lambda model, *how: setattr(model, "wte", wrong)
         )
     embedder = TransformersEmbedder(zoo("gpt2"), Options(device="cpu"))
-    kind = captured.Whole if broken == "layer_stack" else captured.Captured
+    kind = transformer_states.Whole if broken == "layer_stack" else transformer_states.Captured
     assert type(embedder._states._forward) is kind
     expected = [each[LAYERS][0, -1].numpy() for each in plain(zoo("gpt2"), ROWS)]
     assert np.abs(embedder.embed(ROWS).views["meaning"] - expected).max() < 1e-4
@@ -403,7 +398,7 @@ def test_layers_behind_the_deepest_that_is_wanted_are_not_computed(zoo):
 def test_causal_attention_step_by_step_is_that_of_torch(length):
     torch.manual_seed(0)
     query, key, value = torch.randn(3, 1, 4, length, 8).unbind(0)
-    found = packed_attention._plain(query, key, value, mask=None, causal=True, scale=0.5)
+    found = packed._plain(query, key, value, mask=None, causal=True, scale=0.5)
     expected = torch.nn.functional.scaled_dot_product_attention(
         query, key, value, is_causal=True, scale=0.5
     )

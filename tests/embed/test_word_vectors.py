@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.embed import embed_samples, load_embedder
-from calipers.embed.words import word_vectors_text as text_reader
+from calipers.embed.words import word_vector_files as text_reader
+from calipers.embed.words.word_vector_files import read_word_vectors
 from calipers.embed.words.word_vectors import WordVectors
-from calipers.embed.words.word_vectors_file import read_word_vectors
 from calipers.errors import InputError
 from calipers.samples import SampleSet
 

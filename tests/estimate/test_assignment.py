@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-from calipers.estimate.assignment import assign
+from calipers.estimate.transport import assign
 
 
 def least(costs):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.errors import InputError
-from calipers.estimate.blocks import HALVINGS, Blocks, cluster_sets
+from calipers.numeric.blocks import HALVINGS, Blocks, cluster_sets
 
 
 def bits(codes):

@@ -7,9 +7,7 @@ import pytest
 
 from calipers.curves import f_divergence
 from calipers.errors import InputError
-from calipers.estimate.calibrate import platt
-from calipers.estimate.classifier import PENALTIES, classify, discriminate
-from calipers.estimate.folds import assign_folds
+from calipers.estimate.classifier import PENALTIES, assign_folds, classify, discriminate, platt
 
 _spec = importlib.util.spec_from_file_location(
     "ratio_oracle", Path(__file__).with_name("ratio_oracle.py")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calipers.estimate.blocks import Blocks, Clusters, cluster_sets
+from calipers.numeric.blocks import Blocks, Clusters, cluster_sets
 
 
 def labels(count, each, start=0):

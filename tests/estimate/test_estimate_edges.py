@@ -12,18 +12,18 @@ from calipers.curves import precision_recall_curve
 from calipers.curves.precision_recall import mean_curve
 from calipers.errors import InputError
 from calipers.estimate import Histograms, LikelihoodRatios
-from calipers.estimate.calibrate import platt
-from calipers.estimate.classifier import Classification, classify
+from calipers.estimate.axes import leading_axes, whiten
+from calipers.estimate.classifier import Classification, assign_folds, classify, logistic, platt
 from calipers.estimate.estimators import estimate_ratios
-from calipers.estimate.folds import assign_folds
-from calipers.estimate.gaussian_ratios import gaussian_kl, gaussian_ratios
-from calipers.estimate.interpolation import stop_overs
-from calipers.estimate.kde_ratios import kde_ratios
-from calipers.estimate.knn_ratios import knn_ratios
-from calipers.estimate.learners import logistic
-from calipers.estimate.model_probabilities import probability_ratios
-from calipers.estimate.pair_tiles import centred, squared_distances
-from calipers.estimate.reduce import leading_axes, whiten
+from calipers.estimate.pairwise import centred, squared_distances
+from calipers.estimate.ratios import (
+    gaussian_kl,
+    gaussian_ratios,
+    kde_ratios,
+    knn_ratios,
+    probability_ratios,
+)
+from calipers.estimate.transport import stop_overs
 
 _spec = importlib.util.spec_from_file_location(
     "ratio_oracle", Path(__file__).with_name("ratio_oracle.py")

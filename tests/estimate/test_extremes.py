@@ -10,12 +10,12 @@ from sklearn.cluster import KMeans
 from calipers.curves import divergence_frontier, precision_recall_curve
 from calipers.errors import InputError
 from calipers.estimate import Histograms, Supports, neighbourhoods, preprocess, quantise
-from calipers.estimate.blocks import Blocks
-from calipers.estimate.kmeans import k_means
-from calipers.estimate.kmeans_layout import lay_out
-from calipers.estimate.preprocess import unit_rows
-from calipers.estimate.tiles import workers
+from calipers.estimate.axes import unit_rows
+from calipers.estimate.kmeans.kernels import lay_out
+from calipers.estimate.kmeans.lloyd import k_means
 from calipers.metrics import prd, precision_recall
+from calipers.numeric.blocks import Blocks
+from calipers.numeric.tiles import workers
 
 _spec = importlib.util.spec_from_file_location("oracle", Path(__file__).with_name("oracle.py"))
 oracle = importlib.util.module_from_spec(_spec)

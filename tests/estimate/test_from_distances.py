@@ -7,10 +7,15 @@ from hypothesis import strategies as st
 
 from calipers.errors import InputError
 from calipers.estimate import knn_ratios, neighbourhoods
-from calipers.estimate.from_distances import knn_ratios_from, look, neighbourhoods_from
+from calipers.estimate.knn.from_distances import knn_ratios_from, look, neighbourhoods_from
 from calipers.metrics.copying import authenticity_score, near_copies_score
-from calipers.metrics.realism import realism_score
-from calipers.metrics.support import coverage_score, density_score, precision_score, recall_score
+from calipers.metrics.support import (
+    coverage_score,
+    density_score,
+    precision_score,
+    realism_score,
+    recall_score,
+)
 
 READ = ("radii", "held", "inside", "own_nearest", "nearest", "distance")
 

@@ -7,7 +7,7 @@ from scipy.stats import multivariate_normal
 
 from calipers.curves import f_divergence
 from calipers.errors import InputError
-from calipers.estimate.gaussian_ratios import gaussian_kl, gaussian_ratios
+from calipers.estimate.ratios import gaussian_kl, gaussian_ratios
 
 _spec = importlib.util.spec_from_file_location(
     "ratio_oracle", Path(__file__).with_name("ratio_oracle.py")

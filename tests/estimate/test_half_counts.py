@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from calipers.errors import InputError
-from calipers.estimate.blocks import HALVINGS, Blocks
-from calipers.estimate.neighbourhoods import neighbourhoods
+from calipers.estimate.knn.neighbourhoods import neighbourhoods
 from calipers.metrics.support import coverage_score, density_score, precision_score, recall_score
+from calipers.numeric.blocks import HALVINGS, Blocks
 
 _spec = importlib.util.spec_from_file_location("oracle", Path(__file__).with_name("oracle.py"))
 oracle = importlib.util.module_from_spec(_spec)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.errors import InputError
-from calipers.estimate.kde_ratios import kde_ratios
+from calipers.estimate.ratios import kde_ratios
 
 _spec = importlib.util.spec_from_file_location(
     "ratio_oracle", Path(__file__).with_name("ratio_oracle.py")

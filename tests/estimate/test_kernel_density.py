@@ -5,14 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.estimate.bandwidth import balloon_bandwidth, balloon_neighbour, kth_squared
-from calipers.estimate.distances import sieves
 from calipers.estimate.kernel_density import (
+    balloon_bandwidth,
+    balloon_neighbour,
     confident_density,
     density_at,
     kernel_sums,
+    kth_squared,
     resample_counts,
 )
+from calipers.numeric.distances import sieves
 
 
 def distances(x, y):

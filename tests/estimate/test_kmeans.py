@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-import calipers.estimate.kmeans as module
-from calipers.estimate.kmeans import k_means
-from calipers.estimate.kmeans_centres import place_centres
-from calipers.estimate.kmeans_layout import lay_out
-from calipers.estimate.tiles import Workers, workers
+import calipers.estimate.kmeans.lloyd as module
+from calipers.estimate.kmeans.kernels import lay_out
+from calipers.estimate.kmeans.lloyd import k_means, place_centres
+from calipers.numeric.tiles import Workers, workers
 
 
 def fit(rows, centres, *, seed=0, threads=1, max_iterations=500):

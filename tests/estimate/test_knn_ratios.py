@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from calipers.errors import InputError
-from calipers.estimate.knn_ratios import balanced_count, knn_ratios, neighbour_counts
+from calipers.estimate.ratios import balanced_count, knn_ratios, neighbour_counts
 
 LOG2 = np.log(2)
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from calipers.errors import InputError
-from calipers.estimate.blocks import Blocks
 from calipers.estimate.histograms import Histograms
+from calipers.estimate.knn.neighbourhoods import neighbourhoods
 from calipers.estimate.moments import Moments
-from calipers.estimate.neighbourhoods import neighbourhoods
 from calipers.estimate.quantise import quantise
 from calipers.metrics.support import coverage_score, density_score, precision_score, recall_score
+from calipers.numeric.blocks import Blocks
 
 SIDES = ("reference", "generated")
 SCORES = {

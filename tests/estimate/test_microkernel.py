@@ -4,9 +4,17 @@ import numba
 import numpy as np
 import pytest
 
-from calipers.estimate.distances import sieves
-from calipers.estimate.microkernel import HEIGHT, LANES, PANEL, WIDTH, lowest_bit
-from calipers.estimate.panels import Gates, multiply_panels, sift
+from calipers.numeric.distances import sieves
+from calipers.numeric.simd import (
+    HEIGHT,
+    LANES,
+    PANEL,
+    WIDTH,
+    Gates,
+    lowest_bit,
+    multiply_panels,
+    sift,
+)
 
 
 @numba.njit

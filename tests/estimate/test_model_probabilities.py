@@ -3,7 +3,7 @@ import pytest
 
 from calipers.curves import divergence_frontier
 from calipers.errors import InputError
-from calipers.estimate.model_probabilities import probability_ratios
+from calipers.estimate.ratios import probability_ratios
 
 INF = np.inf
 

@@ -9,12 +9,11 @@ from hypothesis.extra.numpy import arrays
 
 from calipers.errors import InputError
 from calipers.estimate import neighbourhoods
-from calipers.estimate.blocks import Blocks
-from calipers.estimate.candidates import Candidates, settle
-from calipers.estimate.distances import sieves, squared_distance, thresholds
-from calipers.estimate.nearest import nearest_in_tile, nearest_neighbours
-from calipers.estimate.tiles import available_threads, panel_spans, spans, triangle, workers
-from calipers.estimate.validate import check_points
+from calipers.estimate.knn.nearest import Candidates, nearest_in_tile, nearest_neighbours, settle
+from calipers.numeric.blocks import Blocks
+from calipers.numeric.distances import sieves, squared_distance, thresholds
+from calipers.numeric.tiles import available_threads, panel_spans, spans, triangle, workers
+from calipers.numeric.validation import check_points
 
 _spec = importlib.util.spec_from_file_location("oracle", Path(__file__).with_name("oracle.py"))
 oracle = importlib.util.module_from_spec(_spec)

@@ -1,10 +1,15 @@
 import numpy as np
 import pytest
 
-from calipers.estimate.pair_groups import group_sums
-from calipers.estimate.pair_kernels import exact_tiles, gaussian, median_distance, swift_tiles
-from calipers.estimate.pair_tiles import Rows
-from calipers.estimate.tiles import Workers, workers
+from calipers.estimate.pairwise import (
+    Rows,
+    exact_tiles,
+    gaussian,
+    group_sums,
+    median_distance,
+    swift_tiles,
+)
+from calipers.numeric.tiles import Workers, workers
 
 
 def kernel_of(rows, width):

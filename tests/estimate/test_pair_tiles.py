@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calipers.estimate.pair_tiles import _sum, centred, pair_sums, squared_distances
+from calipers.estimate.pairwise import _sum, centred, pair_sums, squared_distances
 
 
 def exact(x, y):
@@ -27,7 +27,7 @@ def test_two_far_modes_of_tiny_spread(rng):
 
 
 def test_sums_over_tiles(rng, monkeypatch):
-    monkeypatch.setattr("calipers.estimate.pair_tiles.spans", lambda n: [(0, 7), (7, 20), (20, n)])
+    monkeypatch.setattr("calipers.estimate.pairwise.spans", lambda n: [(0, 7), (7, 20), (20, n)])
     x, y = rng.standard_normal((45, 4)), rng.standard_normal((38, 4))
     sums = pair_sums(*centred(x, y), squared_distances, threads=3)
     assert sums.reference == pytest.approx(float(exact(x, x).sum()), rel=1e-12)

@@ -6,12 +6,10 @@ from sklearn.decomposition import PCA
 
 from calipers.errors import InputError
 from calipers.estimate import preprocess
-from calipers.estimate.axes import principal_axes
-from calipers.estimate.blocks import Blocks
+from calipers.estimate.axes import principal_axes, scatter_about, unit_rows
 from calipers.estimate.moments import Moments
-from calipers.estimate.preprocess import unit_rows
-from calipers.estimate.scatter import scatter_about
-from calipers.estimate.tiles import Workers
+from calipers.numeric.blocks import Blocks
+from calipers.numeric.tiles import Workers
 
 
 @pytest.fixture

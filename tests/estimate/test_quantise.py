@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from calipers.errors import InputError
 from calipers.estimate import Histograms, Quantisation, quantise
-from calipers.estimate.blocks import Blocks
 from calipers.estimate.quantise import bucket_count, joined_cells
+from calipers.numeric.blocks import Blocks
 
 
 @pytest.fixture
@@ -151,11 +151,11 @@ def test_labels_and_centres_know_only_cells_that_hold_a_row():
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_runs_side_by_side_and_one_by_one_are_the_same(rng, monkeypatch, threads):
-    module = importlib.import_module("calipers.estimate.joint_cells")
+    module = importlib.import_module("calipers.estimate.quantise")
     reference, generated = rng.standard_normal((2, 300, 6))
     small = quantise(reference, generated, restarts=4, threads=threads)
     monkeypatch.setattr(module, "SMALL", 0)
-    monkeypatch.setattr("calipers.estimate.kmeans.PIECE", 1000)
+    monkeypatch.setattr("calipers.estimate.kmeans.lloyd.PIECE", 1000)
     large = quantise(reference, generated, restarts=4, threads=threads)
     assert small.inertias == large.inertias
     for one, two in zip(small.runs, large.runs, strict=True):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calipers.errors import InputError
-from calipers.estimate.reduce import leading_axes, scale_alike, whiten
+from calipers.estimate.axes import leading_axes, scale_alike, whiten
 
 
 def test_leading_axes_equal_a_singular_value_decomposition(rng):

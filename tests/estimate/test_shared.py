@@ -3,8 +3,8 @@ import pytest
 
 from calipers.errors import InputError
 from calipers.estimate import preprocess, quantise
-from calipers.estimate.blocks import Blocks
-from calipers.estimate.shared import shared_quantise, shared_space
+from calipers.estimate.shared_cells import shared_quantise, shared_space
+from calipers.numeric.blocks import Blocks
 
 
 @pytest.fixture

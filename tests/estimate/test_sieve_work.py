@@ -6,15 +6,15 @@ Results stay exact where it does not, so no comparison with a brute force can se
 import numpy as np
 import pytest
 
-from calipers.estimate import Supports, neighbourhoods, passes
-from calipers.estimate.balls import radii_of
-from calipers.estimate.blocks import Blocks
-from calipers.estimate.candidates import Candidates, settle
-from calipers.estimate.crossing import Crossing, cross_tile
-from calipers.estimate.distances import sieves
-from calipers.estimate.nearest import nearest_neighbours
-from calipers.estimate.passes import Work
-from calipers.estimate.tiles import Workers
+from calipers.estimate import Supports, neighbourhoods
+from calipers.estimate.knn import neighbourhoods as search
+from calipers.estimate.knn.ball_counts import Crossing, cross_tile
+from calipers.estimate.knn.balls import radii_of
+from calipers.estimate.knn.nearest import Candidates, nearest_neighbours, settle
+from calipers.estimate.knn.neighbourhoods import Work
+from calipers.numeric.blocks import Blocks
+from calipers.numeric.distances import sieves
+from calipers.numeric.tiles import Workers
 
 
 def candidates(bound, which):
@@ -108,7 +108,7 @@ def test_of_equally_deep_balls_the_first_counts_in_any_order_of_tiles(turned):
 def test_a_block_size_cuts_the_pass_across_into_such_tiles(rng, monkeypatch):
     seen = []
     monkeypatch.setattr(
-        passes,
+        search,
         "cross_tile",
         lambda *tile, **more: seen.append(tile[2:4]) or cross_tile(*tile, **more),
     )

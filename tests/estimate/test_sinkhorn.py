@@ -2,11 +2,16 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from calipers.estimate import entropic_barycentre, sinkhorn
-from calipers.estimate.entropic_barycentre import barycentre
-from calipers.estimate.interpolation import exact_barycentre, stop_overs
-from calipers.estimate.sinkhorn import entropic
-from calipers.estimate.transport_plan import NoPlanError, transport_cost, transport_plan
+from calipers.estimate import transport
+from calipers.estimate.transport import (
+    NoPlanError,
+    barycentre,
+    entropic,
+    exact_barycentre,
+    stop_overs,
+    transport_cost,
+    transport_plan,
+)
 
 
 @pytest.fixture
@@ -69,9 +74,9 @@ def test_where_sinkhorn_crawls_newton_ends_it(rng):
 
 
 def test_no_convergence_is_said(cells, monkeypatch):
-    monkeypatch.setattr(entropic_barycentre, "PROJECTIONS", 2)
-    monkeypatch.setattr(sinkhorn, "ROUNDS", 2)
-    monkeypatch.setattr(sinkhorn, "NEWTON_STEPS", 1)
+    monkeypatch.setattr(transport, "PROJECTIONS", 2)
+    monkeypatch.setattr(transport, "ROUNDS", 2)
+    monkeypatch.setattr(transport, "NEWTON_STEPS", 1)
     p, q, costs = cells
     with pytest.raises(
         NoPlanError, match=r"out of place at regularisation 0\.001; take a larger one"

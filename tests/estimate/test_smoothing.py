@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InputError
-from calipers.estimate.smoothing import SMOOTHINGS, check_smoothing, probabilities
+from calipers.estimate.histograms import SMOOTHINGS, check_smoothing, probabilities
 
 COUNTS = st.lists(st.integers(0, 12), min_size=1, max_size=30).filter(any)
 

@@ -22,7 +22,7 @@ def modules():
 
 def test_ours_and_the_plain_permutation_of_every_row_agree(modules):
     """Two implementations that share no code: the same statistic, p-values of the same size."""
-    from calipers.uncertainty.mmd_test import mmd_test
+    from calipers.uncertainty.two_sample_mmd import mmd_test
 
     tests, worlds = modules["tests"], modules["worlds"]
     for seed in range(3):

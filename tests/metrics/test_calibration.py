@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from calipers import metrics
-from calipers.metrics.calibration import expected_coverage, good_share
+from calipers.metrics.robust import expected_coverage, good_share
 
 CASES = [(6, 10, 5), (20, 30, 3), (150, 220, 5), (7, 3, 6), (2, 5, 1), (100, 1, 5), (12, 40, 8)]
 

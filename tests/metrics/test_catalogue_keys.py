@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from calipers.curves.divergences import DIVERGENCES, WEIGHTED
 from calipers.errors import InputError
 from calipers.estimate.estimators import ESTIMATORS as CATALOGUE
-from calipers.estimate.smoothing import SMOOTHINGS
+from calipers.estimate.histograms import SMOOTHINGS
 from calipers.metrics.catalogue import FAMILIES, METRICS, choose, find, split_key
 from calipers.metrics.keys import ESTIMATORS, Options, vocabulary
 

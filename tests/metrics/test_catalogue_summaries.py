@@ -8,8 +8,7 @@ import pytest
 from calipers import Histograms, divergence_frontier
 from calipers.curves.divergences import DIVERGENCES, find_divergence
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
-from calipers.metrics.keys import Options, vocabulary
-from calipers.metrics.summaries import (
+from calipers.metrics.frontiers import (
     SUMMARIES,
     divergence_score,
     integral_bound,
@@ -18,6 +17,7 @@ from calipers.metrics.summaries import (
     starred_key,
     summary_score,
 )
+from calipers.metrics.keys import Options, vocabulary
 
 PINS = {"n": 4, "m": 4, "seed": 0}
 FINITE = [word for word in vocabulary("divergence") if np.isfinite(find_divergence(word).at_zero)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calipers.estimate.blocks import Blocks
 from calipers.estimate.moments import Moments
 from calipers.metrics.frechet import frechet_distance, frechet_score, frechet_without
+from calipers.numeric.blocks import Blocks
 
 
 def without(sets, blocks):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calipers.estimate.blocks import Blocks
-from calipers.estimate.neighbourhoods import neighbourhoods
+from calipers.estimate.knn.neighbourhoods import neighbourhoods
 from calipers.metrics.groups import group_scores
+from calipers.numeric.blocks import Blocks
 
 K = 3
 

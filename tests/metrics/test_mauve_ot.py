@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from calipers.errors import InputError, MissingExtraError
-from calipers.estimate.transport_plan import transport_cost
-from calipers.metrics.mauve_ot import mauve_ot
-from calipers.metrics.transport_frontier import transport_frontier
+from calipers.estimate.transport import transport_cost
+from calipers.metrics.mauve_transport import mauve_ot, transport_frontier
 
 pytest.importorskip("ot")
 
@@ -122,7 +121,9 @@ def test_a_single_place(rng):
 
 def test_too_many_cells(pair, monkeypatch):
     monkeypatch.setattr(
-        sys.modules["calipers.metrics.mauve_ot"], "MOST_CELLS", {"linear": 12, "barycentric": 5}
+        sys.modules["calipers.metrics.mauve_transport"],
+        "MOST_CELLS",
+        {"linear": 12, "barycentric": 5},
     )
     found = mauve_ot(*pair, buckets=12)
     assert found.mauve_ot.value > 0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calipers.errors import InputError
-from calipers.estimate.neighbourhoods import Supports
+from calipers.estimate.knn.balls import Supports
 from calipers.metrics.catalogue import METRICS, needs_of
 from calipers.metrics.needs import EVERYTHING, Needs
 from calipers.metrics.pair import Pair, Settings

@@ -8,11 +8,11 @@ import pytest
 from calipers import compare, metrics
 from calipers.curves import divergence_frontier, precision_recall_curve
 from calipers.curves.precision_recall import mean_curve
-from calipers.estimate.blocks import Blocks
 from calipers.estimate.estimators import PAIRED_C
 from calipers.estimate.quantise import quantise
 from calipers.metrics.catalogue import METRICS
 from calipers.metrics.pair import Pair, Settings
+from calipers.numeric.blocks import Blocks
 
 SETTINGS = Settings(k=2, ties="open", buckets=12, restarts=3, c=2.0, seed=5, threads=1)
 

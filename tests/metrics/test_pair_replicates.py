@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from calipers.errors import InputError
-from calipers.estimate.blocks import Blocks
 from calipers.metrics.energy import energy_distance
 from calipers.metrics.mmd import kid, mmd
 from calipers.metrics.pair_replicates import energy_replicates, kid_replicates, mmd_replicates
+from calipers.numeric.blocks import Blocks
 
 FAMILY = {
     "mmd": (mmd, mmd_replicates),

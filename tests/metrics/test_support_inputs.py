@@ -5,7 +5,7 @@ import pytest
 
 from calipers import metrics
 from calipers.errors import InputError
-from calipers.estimate import tiles
+from calipers.numeric import tiles
 
 EVERY = {
     "precision_recall": metrics.precision_recall,

@@ -6,15 +6,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from calipers.estimate.neighbourhoods import Supports
-from calipers.metrics.clipped import clipped_coverage_score, clipped_density_score
+from calipers.estimate.knn.balls import Supports
 from calipers.metrics.copying import authenticity_score, near_copies_score
-from calipers.metrics.cover import cover_precision_score, cover_recall_score
-from calipers.metrics.probabilistic import probabilistic_precision_score, probabilistic_recall_score
 from calipers.metrics.reading import measure
-from calipers.metrics.realism import realism_score
+from calipers.metrics.robust import (
+    clipped_coverage_score,
+    clipped_density_score,
+    cover_precision_score,
+    cover_recall_score,
+    probabilistic_precision_score,
+    probabilistic_recall_score,
+)
 from calipers.metrics.spheres import sphere_precision_score, sphere_recall_score
-from calipers.metrics.support import coverage_score, precision_score, recall_score
+from calipers.metrics.support import coverage_score, precision_score, realism_score, recall_score
 
 SUPPORTS = Supports(capped=2, smaller=2, spread=(4, 1.2))
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calipers import metrics
-from calipers.metrics.calibration import good_share
+from calipers.metrics.robust import good_share
 
 _spec = importlib.util.spec_from_file_location(
     "brute_support", Path(__file__).with_name("brute_support.py")

@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.errors import InputError
-from calipers.estimate import tiles
 from calipers.metrics import precision_recall
 from calipers.metrics.topp import topological_precision_recall
+from calipers.numeric import tiles
 
 
 def dense_kernels(places, points, bandwidth):

@@ -9,8 +9,7 @@ from scipy.spatial.distance import cdist
 
 from calipers.errors import InputError, MissingExtraError
 from calipers.metrics import transport
-from calipers.metrics.transport import optimal_transport
-from calipers.metrics.transport_sliced import sliced_wasserstein
+from calipers.metrics.transport import optimal_transport, sliced_wasserstein
 
 MEASURES = {"ot": optimal_transport, "sliced_wasserstein": sliced_wasserstein}
 every = pytest.mark.parametrize("name", MEASURES)

@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 
 from calipers.errors import InputError, MissingExtraError
-from calipers.estimate import sinkhorn
+from calipers.estimate import transport as plans
 from calipers.estimate.quantise import quantise
-from calipers.metrics import transport_cells
-from calipers.metrics.transport_cells import (
+from calipers.metrics import transport
+from calipers.metrics.transport import (
     cells_of,
+    entropic_transport,
+    epsilon_of,
     quantised_transport,
     quantised_transport_score,
 )
-from calipers.metrics.transport_entropic import entropic_transport, epsilon_of
 
 pytest.importorskip("ot")
 
@@ -73,12 +74,12 @@ def test_a_single_place_costs_nothing():
 
 
 def test_a_median_cost_of_zero_is_said():
-    from calipers.estimate.transport_plan import NoPlanError
-    from calipers.metrics.transport_entropic import _values
+    from calipers.estimate.transport import NoPlanError
+    from calipers.metrics.transport import _values
 
     costs = np.zeros((4, 4))
     costs[3, :3] = costs[:3, 3] = 1
-    cells = transport_cells.Cells(np.full(4, 0.25), np.full(4, 0.25), costs, {})
+    cells = transport.Cells(np.full(4, 0.25), np.full(4, 0.25), costs, {})
     assert epsilon_of(costs, "median") == 0.5
     with pytest.raises(NoPlanError, match="at least half of the cells lie in one place"):
         _values(cells, 0.0)
@@ -112,8 +113,8 @@ def test_debiased_grows_with_the_gap(pair):
 
 
 def test_no_convergence_is_nan_with_a_reason(pair, monkeypatch):
-    monkeypatch.setattr(sinkhorn, "ROUNDS", 1)
-    monkeypatch.setattr(sinkhorn, "NEWTON_STEPS", 1)
+    monkeypatch.setattr(plans, "ROUNDS", 1)
+    monkeypatch.setattr(plans, "NEWTON_STEPS", 1)
     plan = entropic_transport(*pair, regularisation=1e-3)
     for score in (plan.entropic, plan.debiased):
         assert np.isnan(score.value)
@@ -121,7 +122,7 @@ def test_no_convergence_is_nan_with_a_reason(pair, monkeypatch):
 
 
 def test_too_many_cells(pair, monkeypatch):
-    monkeypatch.setattr(transport_cells, "MOST_CELLS", 7)
+    monkeypatch.setattr(transport, "MOST_CELLS", 7)
     score = quantised_transport(*pair, buckets=8)
     assert np.isnan(score.value)
     assert score.reason == "8 cells are more than the 7 that it takes"

@@ -6,25 +6,27 @@ import numpy as np
 import pytest
 
 from calipers.errors import InputError
-from calipers.estimate.preprocess import preprocess
+from calipers.estimate.axes import preprocess
 from calipers.estimate.quantise import quantise
 from calipers.metrics.energy import energy_distance
 from calipers.metrics.inception import inception_score
-from calipers.metrics.mauve_ot import mauve_ot, mauve_ot_score
+from calipers.metrics.mauve_transport import (
+    TransportFrontier,
+    mauve_ot,
+    mauve_ot_score,
+    transport_frontier,
+)
 from calipers.metrics.mmd import mmd
-from calipers.metrics.transport_cells import (
+from calipers.metrics.transport import (
     Cells,
     cells_of,
-    quantised_transport,
-    quantised_transport_score,
-)
-from calipers.metrics.transport_entropic import (
     entropic_transport,
     entropic_transport_scores,
     epsilon_of,
+    quantised_transport,
+    quantised_transport_score,
+    sliced_wasserstein,
 )
-from calipers.metrics.transport_frontier import TransportFrontier, transport_frontier
-from calipers.metrics.transport_sliced import sliced_wasserstein
 
 
 @pytest.fixture
@@ -64,7 +66,7 @@ def test_the_median_cost_is_that_of_different_cells(pair):
 
 
 def test_nearly_equal_histograms_are_not_below_zero_by_rounding(monkeypatch):
-    module = importlib.import_module("calipers.metrics.transport_entropic")
+    module = importlib.import_module("calipers.metrics.transport")
     for seed in range(20):
         rng = np.random.default_rng(seed)
         centres, p = rng.standard_normal((6, 2)), rng.dirichlet(np.ones(6))
@@ -143,7 +145,7 @@ def test_entropic_linear_frontier_is_of_plans_to_mixtures():
 
 
 def test_a_median_cost_of_zero_leaves_no_entropic_frontier(pair, monkeypatch):
-    module = importlib.import_module("calipers.metrics.mauve_ot")
+    module = importlib.import_module("calipers.metrics.mauve_transport")
     costs = np.zeros((5, 5))
     costs[4, :4] = costs[:4, 4] = 1
     cells = Cells(np.full(5, 0.2), np.full(5, 0.2), costs, {})
@@ -155,7 +157,7 @@ def test_a_median_cost_of_zero_leaves_no_entropic_frontier(pair, monkeypatch):
 
 
 def test_entropic_transport_of_too_many_cells(pair, monkeypatch):
-    module = importlib.import_module("calipers.metrics.transport_entropic")
+    module = importlib.import_module("calipers.metrics.transport")
     monkeypatch.setattr(module, "MOST_CELLS", 7)
     assert entropic_transport(*pair, buckets=7).debiased.value > 0
     found = entropic_transport(*pair, buckets=8)

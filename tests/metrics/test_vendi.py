@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from calipers.errors import InputError
 from calipers.metrics import rke, vendi_score
-from calipers.metrics.vendi_entropy import vendi_of
-from calipers.metrics.vendi_spectrum import spectrum
+from calipers.metrics.vendi import spectrum, vendi_of
 
 ORDERS = [0, 0.3, 0.999999, 1, 1.0000001, 1.5, 2, 7, 500, np.inf]
 

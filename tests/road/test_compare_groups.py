@@ -8,8 +8,8 @@ import pytest
 import calipers
 from calipers.embed import EncodedBatch
 from calipers.errors import InputError
-from calipers.estimate.neighbourhoods import neighbourhoods
-from calipers.estimate.preprocess import preprocess
+from calipers.estimate.axes import preprocess
+from calipers.estimate.knn.neighbourhoods import neighbourhoods
 from calipers.metrics.copying import are_near_copies
 from calipers.report import json_text
 from calipers.road.groups import group_sizes, lost_groups, small_groups

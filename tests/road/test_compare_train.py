@@ -6,7 +6,7 @@ import pytest
 import calipers
 from calipers.embed import EncodedBatch
 from calipers.errors import InputError
-from calipers.estimate.preprocess import preprocess
+from calipers.estimate.axes import preprocess
 from calipers.metrics import authenticity, near_copies
 from calipers.samples import SampleSet
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 import calipers
-from calipers.estimate.preprocess import preprocess
+from calipers.estimate.axes import preprocess
 from calipers.metrics.catalogue import choose, needs_of
 from calipers.metrics.pair import Pair, Settings
-from calipers.uncertainty.curve_variances import curve_variances
-from calipers.uncertainty.replicates import spreads, without_each
+from calipers.uncertainty.replicates import curve_variances, spreads, without_each
 
 
 def test_both_sets_move_a_curve(rng):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import calipers
 from calipers.embed import EncodedBatch
 from calipers.errors import InputError
-from calipers.estimate.preprocess import preprocess
+from calipers.estimate.axes import preprocess
 from calipers.metrics import precision_recall
 from calipers.road import overlap_pairs
 from calipers.samples import SampleSet, System

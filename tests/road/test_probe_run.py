@@ -14,7 +14,7 @@ import calipers
 from calipers.comparison.agreement_words import tie_width
 from calipers.embed import EncodedBatch
 from calipers.errors import InputError
-from calipers.estimate.preprocess import preprocess
+from calipers.estimate.axes import preprocess
 from calipers.metrics import precision_recall
 from calipers.road.probe_changes import CHANGES
 from calipers.road.probe_choices import METRICS

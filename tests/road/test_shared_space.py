@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import calipers
-from calipers.estimate.shared import shared_quantise, shared_space
+from calipers.estimate.shared_cells import shared_quantise, shared_space
 
 KEYS = "recall,mauve,mauve_star,frontier_integral:knn,prd_f8"
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import calipers
 from calipers import metrics
 from calipers.errors import InputError
-from calipers.estimate.preprocess import preprocess
+from calipers.estimate.axes import preprocess
 from calipers.road.sweep_metrics import BY_K
 from calipers.road.sweep_passes import subsample
 from calipers.road.sweep_signature import merge_signatures

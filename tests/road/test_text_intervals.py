@@ -20,7 +20,7 @@ from calipers.road.text_scores import with_text_scores
 from calipers.samples import SampleSet
 from calipers.text.catalogue import choose_text
 from calipers.uncertainty.differences import differences
-from calipers.uncertainty.intervals import confidence_interval
+from calipers.uncertainty.spread import confidence_interval
 
 WORDS = [f"w{rank}" for rank in range(60)]
 KEYS = "mean_length,distinct:n=2,self_bleu,novelty:n=2,corpus_match_bleu"

@@ -14,7 +14,7 @@ from calipers.road.text_limits import MOST_FOR_VENDI
 from calipers.road.text_run import measure_texts
 from calipers.road.text_scripts import script_warnings
 from calipers.samples import SampleSet, read_samples
-from calipers.text.vendi_features import MOST_DENSE
+from calipers.text.vendi import MOST_DENSE
 
 HUMAN = [
     f"the {a} saw a {b} near the old {c}"

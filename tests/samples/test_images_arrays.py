@@ -11,7 +11,8 @@ import pytest
 from PIL import Image
 
 from calipers.errors import InputError
-from calipers.samples import SampleSet, as_sample_set, image_arrays, read_samples
+from calipers.samples import SampleSet, as_sample_set, read_samples
+from calipers.samples.readers import images
 from calipers.samples.sample_set import CHUNK
 
 RNG = np.random.default_rng(0)
@@ -243,7 +244,7 @@ def test_npy_and_npz(tmp_path: Path) -> None:
 
 
 def test_floats_are_scaled_to_the_last_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(image_arrays, "BLOCK", 2 * GREY[0].size)
+    monkeypatch.setattr(images, "BLOCK", 2 * GREY[0].size)
     for count in (1, 2, 5, 6):
         samples = images_of(GREY[:count] / 255)
         np.testing.assert_array_equal([each[..., 0] for each in samples], GREY[:count])

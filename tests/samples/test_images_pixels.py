@@ -12,8 +12,8 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from calipers.samples import image_pixels
-from calipers.samples.image_pixels import BadImageError, as_rgb, decode_bytes
+from calipers.samples.readers import images
+from calipers.samples.readers.images import BadImageError, as_rgb, decode_bytes
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (5, 7, 3), dtype=np.uint8)
 WIDE = np.array([[0, 1, 128, 129, 257, 32896, 65535]], np.uint16)
@@ -200,10 +200,10 @@ def test_bombs_are_refused_before_they_grow(size: tuple[int, int]) -> None:
 
 
 def test_the_limit_is_on_the_product(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(image_pixels, "MAX_PIXELS", 34)
+    monkeypatch.setattr(images, "MAX_PIXELS", 34)
     with pytest.raises(BadImageError, match="has 7 × 5 pixels"):
         pixels_of(Image.fromarray(PIXELS))
-    monkeypatch.setattr(image_pixels, "MAX_PIXELS", 35)
+    monkeypatch.setattr(images, "MAX_PIXELS", 35)
     assert pixels_of(Image.fromarray(PIXELS)).shape == (5, 7, 3)
 
 

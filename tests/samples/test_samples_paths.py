@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InputError
-from calipers.samples.paths import PathError, extractor, parse_path, root
+from calipers.samples.fields import PathError, extractor, parse_path, root
 
 ROW: dict[str, Any] = {
     "text": "t",

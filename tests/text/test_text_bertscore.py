@@ -5,8 +5,8 @@ import pytest
 
 from calipers.embed import weights
 from calipers.errors import InputError, MissingExtraError
-from calipers.text import bert_score, bertscore_matching
-from calipers.text.bertscore_pairs import blocks
+from calipers.text import bert_score, bertscore
+from calipers.text.bertscore import blocks
 from calipers.text.tokens import tokenise
 
 torch = pytest.importorskip("torch")
@@ -126,7 +126,7 @@ def test_swapping_texts_and_references_swaps_precision_and_recall():
 def test_order_blocks_and_batches_change_no_value(monkeypatch):
     expected = score(TEXTS, BOTH, idf=True)
     order = [3, 0, 4, 2, 1]
-    monkeypatch.setattr(bertscore_matching, "KEPT_BYTES", 384 * 4 * 40)
+    monkeypatch.setattr(bertscore, "KEPT_BYTES", 384 * 4 * 40)
     for batch_size in (1, None):
         found = score(
             [TEXTS[row] for row in order],

@@ -9,7 +9,7 @@ import pytest
 
 from calipers.errors import InputError
 from calipers.text import non_termination
-from calipers.text.sentence_ends import ENDS, ends_sentence
+from calipers.text.termination import ENDS, ends_sentence
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.tokenize import NLTKWordTokenizer
 
-from calipers.text.tokenizers import memo, nltk_words, sacrebleu_names
-from calipers.text.tokenizers.nltk_words import NltkTokenizer
-from calipers.text.tokenizers.sacrebleu_names import Sacrebleu13a
-from calipers.text.tokenizers.vocabulary import Vocabulary, blocks
+from calipers.text import word_tokenizers
+from calipers.text.word_tokenizers import NltkTokenizer, Sacrebleu13a, Vocabulary, blocks
 
 ATOMS = [
     *"ab1 .,:;'\"`()[]{}<>!?-*&$_ \n\t\u00a0\u3000\x1c«»“”‘’„sTé中…",
@@ -19,7 +17,7 @@ ATOMS = [
     *["cannot", "d'ye", "gimme", "gonna", "gotta", "lemme", "more'n", "wanna", "'re", "N'T"],
     *[" ' ", " '' ", ' " ', "’s", "end.", '."', ".)", '.")', ". ", ", ", ": ", "W. ", "word"],
     *["&quot;", "&amp;", "<skipped>", "-\n", "1.", "1,", "-1", "ſ", "İ", "²", "\ud800", "😀"],
-    nltk_words.MARK,
+    word_tokenizers.MARK,
 ]
 TEXTS = st.lists(st.lists(st.sampled_from(ATOMS), max_size=12).map("".join), min_size=1, max_size=8)
 NLTK, THIRTEEN = NltkTokenizer(), Sacrebleu13a()
@@ -28,7 +26,7 @@ BOTH = pytest.mark.parametrize("tokenizer", [NLTK, THIRTEEN], ids=["nltk", "13a"
 
 def remembered(tokenizer, texts):
     vocabulary = Vocabulary()
-    numbers = memo.ChunkMemo(tokenizer, vocabulary).number(texts)
+    numbers = word_tokenizers.ChunkMemo(tokenizer, vocabulary).number(texts)
     words = list(vocabulary)
     return [
         [words[number] for number in numbers.tokens[start:stop]]
@@ -43,7 +41,7 @@ def own(tokenizer, texts):
 def test_these_versions_have_the_rules_that_were_proven_local():
     """Where this fails, the rules have changed: all is still right, but slow."""
     assert NLTK._local
-    assert sacrebleu_names.fingerprint(THIRTEEN._tokenizer) == sacrebleu_names.PROVEN
+    assert word_tokenizers.fingerprint_13a(THIRTEEN._tokenizer) == word_tokenizers.PROVEN_13A
 
 
 @BOTH
@@ -83,14 +81,14 @@ def test_little_room_and_small_blocks_change_nothing(tokenizer, monkeypatch):
     texts = [f'{word} \'twas cannot {word}, "end."' for word in "abcdefgh"] * 3
     expected = own(tokenizer, texts)
     for room, size in [(0, 1), (100, 50), (1 << 20, 10)]:
-        monkeypatch.setattr(memo, "ROOM", room)
-        monkeypatch.setattr(memo, "BLOCK", size)
-        monkeypatch.setattr(memo, "BATCH", size)
+        monkeypatch.setattr(word_tokenizers, "ROOM", room)
+        monkeypatch.setattr(word_tokenizers, "BLOCK", size)
+        monkeypatch.setattr(word_tokenizers, "BATCH", size)
         assert remembered(tokenizer, texts) == expected
 
 
 def test_unknown_rules_are_applied_to_whole_texts(monkeypatch):
-    monkeypatch.setattr(nltk_words, "PROVEN", frozenset())
+    monkeypatch.setattr(word_tokenizers, "PROVEN", frozenset())
     tokenizer = NltkTokenizer()
     monkeypatch.setattr(tokenizer, "keys", None)
     vocabulary = Vocabulary()

@@ -9,9 +9,10 @@ import sacrebleu
 
 from calipers.embed.weights import find_model
 from calipers.errors import InputError, MissingExtraError
-from calipers.text.tokenizers import find_tokenizer, sacrebleu_names
-from calipers.text.tokenizers.vocabulary import Vocabulary
+from calipers.text import word_tokenizers
+from calipers.text.tokenizers import find_tokenizer
 from calipers.text.tokens import as_corpus
+from calipers.text.word_tokenizers import Vocabulary
 
 SCRIPTS = ["สวัสดีครับ", "你好，世界。", "مرحبا بالعالم", "👩‍👩‍👧 😀", "", "naïve café"]
 LOCAL = ["nltk", "whitespace", "characters", "13a", "intl", "zh", "char", "none"]
@@ -69,7 +70,7 @@ def test_lone_surrogates_are_tokens_like_others(name):
     assert "\ud800" in words_of("a \ud800 b", name)
 
 
-@pytest.mark.parametrize("name", [name for name in sacrebleu_names.PLAIN if name != "none"])
+@pytest.mark.parametrize("name", [name for name in word_tokenizers.PLAIN if name != "none"])
 def test_sacrebleu_counts_the_same_tokens(name):
     text = "Caf\u00e9 &quot;3,000&quot; <skipped>U.S.-\nbased -- 你好!"
     assert words_of(text, name) == sacrebleu.BLEU(tokenize=name).tokenizer(text).split()
@@ -152,7 +153,7 @@ def test_word_pieces_need_valid_unicode():
 
 
 def test_what_sacrebleu_would_download_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(sacrebleu_names, "find_spec", lambda name: None)
+    monkeypatch.setattr(word_tokenizers, "find_spec", lambda name: None)
     for name, package in [
         ("ja-mecab", "MeCab"),
         ("ko-mecab", "mecab_ko"),
@@ -160,7 +161,7 @@ def test_what_sacrebleu_would_download_is_refused(tmp_path, monkeypatch):
     ]:
         with pytest.raises(MissingExtraError, match=f"the tokenizer '{name}' needs .*{package}"):
             find_tokenizer(name)
-    monkeypatch.setattr(sacrebleu_names, "find_spec", lambda name: name)
+    monkeypatch.setattr(word_tokenizers, "find_spec", lambda name: name)
     monkeypatch.setattr("sacrebleu.tokenizers.tokenizer_spm.SACREBLEU_DIR", str(tmp_path))
     with pytest.raises(InputError, match=f"needs the file {tmp_path}.*downloads nothing; fetch"):
         find_tokenizer("flores200")

@@ -4,7 +4,7 @@ import pytest
 from calipers.errors import InputError
 from calipers.metrics import rke as rke_of_rows
 from calipers.metrics import vendi_score as vendi_of_rows
-from calipers.text import rke, tokenise, vendi_features, vendi_score
+from calipers.text import rke, tokenise, vendi, vendi_score
 
 ORDERS = [0, 0.5, 1, 1.5, 2, 3, np.inf]
 
@@ -75,9 +75,9 @@ def test_many_texts_are_scored_without_the_whole_spectrum(monkeypatch):
     texts = sentences(120, words="abcdefghijklmnop", length=30)
     leading = {"q": np.inf}, {"truncate": 5}, {"truncate": 5, "q": 2}, {"truncate": 5, "q": np.inf}
     known = [vendi_score(texts, tokenizer="whitespace", **each).value for each in leading]
-    monkeypatch.setattr(vendi_features, "FEW", 20)
-    monkeypatch.setattr(vendi_features, "MOST_DENSE", 50)
-    monkeypatch.setattr(vendi_features, "MOST_LEADING", 10)
+    monkeypatch.setattr(vendi, "FEW", 20)
+    monkeypatch.setattr(vendi, "MOST_DENSE", 50)
+    monkeypatch.setattr(vendi, "MOST_LEADING", 10)
     found = [vendi_score(texts, tokenizer="whitespace", **each).value for each in leading]
     assert found == pytest.approx(known, rel=1e-9)
     with pytest.raises(InputError, match="at most 50 texts; found 120"):

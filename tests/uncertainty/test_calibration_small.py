@@ -10,8 +10,8 @@ import pytest
 from calipers.metrics.catalogue import choose, find, needs_of
 from calipers.metrics.pair import Pair, Settings
 from calipers.uncertainty.differences import differences
-from calipers.uncertainty.intervals import confidence_interval
 from calipers.uncertainty.replicates import spreads
+from calipers.uncertainty.spread import confidence_interval
 
 SCORES = ("precision", "recall", "coverage", "mauve_star", "prd_f8", "frechet_distance")
 N, D, WORLDS, FRESH, ENOUGH = 300, 8, 60, 80, 0.88

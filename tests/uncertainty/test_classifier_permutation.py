@@ -3,15 +3,15 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from calipers.errors import InputError
-from calipers.estimate.tiles import Workers
-from calipers.uncertainty.classifier_test import (
+from calipers.numeric.tiles import Workers
+from calipers.uncertainty.two_sample import permuted
+from calipers.uncertainty.two_sample_classifier import (
     _deal,
     area,
     classifier_test,
     cross_fit,
     held_out,
 )
-from calipers.uncertainty.permutation import permuted
 
 
 def brute_area(rows, labels, fold, share):
@@ -98,7 +98,7 @@ def test_swapped_sets_and_turned_axes(rng):
 
 
 def test_a_shift_that_the_kernel_drowns(rng):
-    from calipers.uncertainty.mmd_test import mmd_test
+    from calipers.uncertainty.two_sample_mmd import mmd_test
 
     x, y = rng.standard_normal((2, 600, 20)) * np.r_[np.full(19, 3.0), 0.5]
     y[:, -1] += 0.25

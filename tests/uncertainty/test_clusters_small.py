@@ -6,11 +6,11 @@ Fixed seeds, so the counts are the same in every run.
 import numpy as np
 import pytest
 
-from calipers.estimate.blocks import cluster_sets
 from calipers.metrics.catalogue import choose, find, needs_of
 from calipers.metrics.pair import Pair, Settings
-from calipers.uncertainty.intervals import confidence_interval
+from calipers.numeric.blocks import cluster_sets
 from calipers.uncertainty.replicates import by_part, spreads
+from calipers.uncertainty.spread import confidence_interval
 
 SCORES = ("precision", "mauve_star", "frechet_distance")
 N, D, EACH, SHARE, WORLDS, FRESH, ENOUGH = 400, 8, 10, 0.5, 60, 80, 0.88

@@ -8,9 +8,14 @@ from scipy import stats
 
 from calipers.errors import InputError
 from calipers.uncertainty.bradley_terry import fit_bradley_terry
-from calipers.uncertainty.correlation import pearson, spearman
-from calipers.uncertainty.correlation_errors import draw_errors, interval_of_errors, widened
-from calipers.uncertainty.correlation_ranks import mid_ranks
+from calipers.uncertainty.correlation import (
+    draw_errors,
+    interval_of_errors,
+    mid_ranks,
+    pearson,
+    spearman,
+    widened,
+)
 from calipers.uncertainty.preferences import Preferences
 
 

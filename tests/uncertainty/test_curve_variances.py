@@ -9,8 +9,7 @@ from calipers.curves import divergence_frontier
 from calipers.estimate.histograms import Histograms
 from calipers.metrics.catalogue import choose, needs_of
 from calipers.metrics.pair import Pair, Settings
-from calipers.uncertainty.curve_variances import columns, curve_variances
-from calipers.uncertainty.replicates import spreads, without_each
+from calipers.uncertainty.replicates import columns, curve_variances, spreads, without_each
 
 
 def read_pair(metrics):

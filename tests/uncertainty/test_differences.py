@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from calipers.uncertainty.differences import ALLOWANCE, Null, _streams, differences
-from calipers.uncertainty.intervals import quantile
-from calipers.uncertainty.spread import Component, Spread, mean_spread
+from calipers.uncertainty.spread import Component, Spread, mean_spread, quantile
 
 
 def compare(first, second, values, *, paired=False, level=0.95, draws=999, seed=0):

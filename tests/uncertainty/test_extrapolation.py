@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InputError
-from calipers.uncertainty.extrapolation import Nested, extrapolate
-from calipers.uncertainty.sample_size import separating_n
+from calipers.uncertainty.sample_size import Nested, extrapolate, separating_n
 
 SMALL = st.floats(-10, 10)
 

@@ -12,8 +12,7 @@ import pytest
 
 from calipers.uncertainty.differences import Difference, _against_best, differences
 from calipers.uncertainty.holm import holm
-from calipers.uncertainty.intervals import quantile
-from calipers.uncertainty.spread import Component, Spread
+from calipers.uncertainty.spread import Component, Spread, quantile
 
 SYSTEMS, SCORES, BLOCKS = 6, 3, 20
 ALPHA = 0.05

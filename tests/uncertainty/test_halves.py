@@ -12,8 +12,8 @@ from calipers.estimate.quantise import joined_cells
 from calipers.metrics.catalogue import METRICS, choose, needs_of
 from calipers.metrics.frontiers import mauve_scores
 from calipers.metrics.pair import Pair, Settings
-from calipers.uncertainty.halves import FAMILIES, Half, HalvedCells, half_differences
-from calipers.uncertainty.one_start import best_run
+from calipers.uncertainty.delete_block import best_run
+from calipers.uncertainty.half_samples import FAMILIES, Half, HalvedCells, half_differences
 from calipers.uncertainty.replicates import spreads
 
 SUPPORT = choose("precision recall density coverage", ("v",))

@@ -8,15 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.errors import InputError
-from calipers.uncertainty.intervals import (
+from calipers.uncertainty.spread import (
     FAR,
+    Component,
+    Spread,
     check_level,
     confidence_interval,
     is_rough,
     quantile,
     tails,
 )
-from calipers.uncertainty.spread import Component, Spread
 
 ANY = (-np.inf, np.inf)
 FROM_ZERO = (0.0, np.inf)

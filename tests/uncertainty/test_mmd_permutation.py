@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from calipers.metrics.mmd import mmd
-from calipers.uncertainty.mmd_test import Groups, mmd_test
+from calipers.uncertainty.two_sample_mmd import Groups, mmd_test
 
-MODULE = sys.modules["calipers.uncertainty.mmd_test"]
+MODULE = sys.modules["calipers.uncertainty.two_sample_mmd"]
 
 
 def brute_kernel(x, y):

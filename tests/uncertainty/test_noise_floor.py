@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.estimate.blocks import cluster_sets
+from calipers.numeric.blocks import cluster_sets
 from calipers.score import NoiseFloor
 from calipers.uncertainty.noise_floor import floor_size, noise_floor, split_rows, widening
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from calipers.estimate.tiles import Workers, workers
-from calipers.uncertainty.permutation import permuted, subsets
+from calipers.numeric.tiles import Workers, workers
+from calipers.uncertainty.two_sample import permuted, subsets
 
 
 def test_all_subsets_are_equally_likely(rng):

@@ -12,11 +12,10 @@ from calipers.metrics.choice import Choice
 from calipers.metrics.entries.metric import ANY, Metric
 from calipers.metrics.pair import Pair, Settings
 from calipers.score import Score
-from calipers.uncertainty.halves import Half
-from calipers.uncertainty.one_start import OneRun
+from calipers.uncertainty.delete_block import OneRun, Without
+from calipers.uncertainty.half_samples import Half
 from calipers.uncertainty.replicates import by_part, spreads
 from calipers.uncertainty.spread import Component
-from calipers.uncertainty.without import Without
 
 
 def made_up(read, *, name="made_up", family="mmd", **fields):

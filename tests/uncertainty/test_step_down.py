@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calipers.uncertainty.differences import critical_value, step_down
 from calipers.uncertainty.holm import holm
-from calipers.uncertainty.step_down import critical_value, step_down
 
 SIZES = st.integers(1, 7), st.integers(1, 40)
 

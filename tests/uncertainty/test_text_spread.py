@@ -7,9 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from calipers.estimate.blocks import DEFAULT_BLOCKS, Blocks
-from calipers.text.bleu_draw import draw
-from calipers.text.bleu_sentences import against_all
+from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks
+from calipers.text.bleu import against_all, draw
 from calipers.text.catalogue import TEXT_METRICS, find_text
 from calipers.text.entries.metric import Held
 from calipers.text.tokens import tokenise
@@ -207,7 +206,7 @@ def test_the_larger_set_is_cut_as_for_the_score():
 
 
 def _kept(corpus, size):
-    from calipers.estimate.draws import kept_rows
+    from calipers.numeric.subsample import kept_rows
 
     return kept_rows(len(corpus), size, seed=SEED)
 

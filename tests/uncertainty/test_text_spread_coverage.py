@@ -7,7 +7,7 @@ import pytest
 
 from calipers.text.catalogue import find_text
 from calipers.text.tokens import tokenise
-from calipers.uncertainty.intervals import confidence_interval
+from calipers.uncertainty.spread import confidence_interval
 from calipers.uncertainty.text_spread import TextSpreads
 
 KEYS = (

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from calipers.errors import InputError
-from calipers.uncertainty.classifier_test import classifier_test
-from calipers.uncertainty.mmd_test import mmd_test
 from calipers.uncertainty.two_sample import TwoSample, threshold
+from calipers.uncertainty.two_sample_classifier import classifier_test
+from calipers.uncertainty.two_sample_mmd import mmd_test
 
 TESTS = {"mmd": mmd_test, "classifier": classifier_test}
 every = pytest.mark.parametrize("name", TESTS)
@@ -61,7 +61,7 @@ def test_p_values_are_uniform_where_nothing_differs(name, sizes):
 
 
 def test_groups_of_rows_and_rows_that_stay_are_as_valid(monkeypatch):
-    module = sys.modules["calipers.uncertainty.mmd_test"]
+    module = sys.modules["calipers.uncertainty.two_sample_mmd"]
     monkeypatch.setattr(module, "MOST_GROUPS", 64)
     monkeypatch.setattr(module, "FEWEST_GROUPS", 16)
     assert module.Groups.of(101, 150) == module.Groups(rows=4, moved=(25, 37))

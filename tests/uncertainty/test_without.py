@@ -7,14 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calipers.estimate.blocks import Blocks
 from calipers.estimate.histograms import Histograms
 from calipers.estimate.moments import Moments
 from calipers.metrics.catalogue import METRICS, choose, needs_of
 from calipers.metrics.frontiers import mauve_scores
 from calipers.metrics.pair import Pair, Settings
-from calipers.uncertainty.one_start import OneRun, best_run, one_run
-from calipers.uncertainty.without import Without, labels_of
+from calipers.numeric.blocks import Blocks
+from calipers.uncertainty.delete_block import OneRun, Without, best_run, labels_of, one_run
 
 SUPPORT = choose("precision recall density coverage", ("v",))
 CELLS = choose("mauve mauve_star frontier_integral prd_f8 prd_f1_8 total_variation", ("v",))

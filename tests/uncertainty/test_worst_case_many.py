@@ -9,10 +9,14 @@ from hypothesis import strategies as st
 
 from calipers.uncertainty import worst_case
 from calipers.uncertainty.worst_case import worst_case_spearman
-from calipers.uncertainty.worst_case_corners import Corners
-from calipers.uncertainty.worst_case_enumerate import double, enumerate_corners
-from calipers.uncertainty.worst_case_search import search
-from calipers.uncertainty.worst_case_sweep import open_at_once, sweep
+from calipers.uncertainty.worst_case_search import (
+    Corners,
+    double,
+    enumerate_corners,
+    open_at_once,
+    search,
+    sweep,
+)
 
 seeds = st.integers(0, 2**32 - 1)
 

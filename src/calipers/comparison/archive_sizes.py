@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.memory import ROW, budget, json_size, read_whole, size_words
-from calipers.samples.arrays import check_header
+from calipers.samples.readers.vectors import check_header
 
 LEAST_ROWS = 10_000
 """Rows that an array may have in any comparison: curves have as many as they have points."""

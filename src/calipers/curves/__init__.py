@@ -1,12 +1,18 @@
 """Divergences and trade-off curves between two distributions, from any estimate of them."""
 
-from calipers.curves.bounds import ErrorBound, oracle_bound, statistical_bound
-from calipers.curves.bounds_constants import smoothness_constants
-from calipers.curves.bounds_quantisation import quantisation_bound, recommended_cells, total_bound
-from calipers.curves.bounds_terms import expected_missing_mass, missing_mass
+from calipers.curves.bounds import (
+    ErrorBound,
+    expected_missing_mass,
+    missing_mass,
+    oracle_bound,
+    quantisation_bound,
+    recommended_cells,
+    smoothness_constants,
+    statistical_bound,
+    total_bound,
+)
 from calipers.curves.contributions import contributions
-from calipers.curves.custom import custom_divergence
-from calipers.curves.divergence import Divergence
+from calipers.curves.divergence import Divergence, custom_divergence
 from calipers.curves.divergences import (
     DIVERGENCES,
     find_divergence,
@@ -14,8 +20,7 @@ from calipers.curves.divergences import (
     interpolated_kl,
     skew_jensen_shannon,
 )
-from calipers.curves.expectation import f_divergence
-from calipers.curves.frontier import DivergenceFrontier, divergence_frontier
+from calipers.curves.frontier import DivergenceFrontier, divergence_frontier, f_divergence
 from calipers.curves.precision_recall import PrecisionRecallCurve, precision_recall_curve
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 The frontier integral is itself an f-divergence, FI_f(P, Q) = Σ q·f̃(p/q) over the cells (Pillutla et
 al., JMLR 2023, equation 7 and property 7a), so it can be shared out among them. With the generator
-split in halves, f̃ = A + A* (:mod:`calipers.curves.halves`), the term of a cell is
+split in halves, f̃ = A + A* (:mod:`calipers.curves.divergences`), the term of a cell is
 q·A(p/q) + p·A(q/p). Other summaries cannot be shared out: MAUVE is an area under a curve, and no
 sum of terms.
 """
@@ -12,8 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from calipers.curves.divergence import Divergence, Vector
-from calipers.curves.expectation import half_of
-from calipers.curves.frontier import divergence_frontier
+from calipers.curves.frontier import divergence_frontier, half_of
 from calipers.errors import InputError
 from calipers.estimate.histograms import Histograms
 

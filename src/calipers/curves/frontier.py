@@ -1,4 +1,8 @@
-"""The divergence frontier of two distributions, and the numbers that sum it up.
+"""What sums up a trade-off curve: the area under it, and its best F_β.
+
+One divergence of two distributions, from any estimate of them: what all curves are made of.
+
+The divergence frontier of two distributions, and the numbers that sum it up.
 
 For R_λ = λP + (1 − λ)Q the frontier is the curve of the pairs (D_f(Q‖R_λ), D_f(P‖R_λ)), λ in
 (0, 1): how much of Q has no place in the mixture against how much of P has none (Pillutla et al.,
@@ -6,7 +10,7 @@ JMLR 2023, definition 4). Each coordinate is itself an f-divergence of P and Q (
 estimate of the two gives it. Its area after x → exp(−c·x) is MAUVE, its average linearised cost is
 the frontier integral, and the cost at λ = ½ the mid-point summary. For KL equal to mauve-text 0.4.0
 on the same counts, unless both histograms are equal: MAUVE is then 1 here, and 0.75 or 1 there
-(:func:`~calipers.curves.areas.area_under`).
+(:func:`~calipers.curves.frontier.area_under`).
 
 It does not tell a lack of quality from a lack of diversity: both bend the curve alike.
 """
@@ -14,18 +18,139 @@ It does not tell a lack of quality from a lack of diversity: both bend the curve
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.curves.areas import area_under, best_f_beta, transformed
 from calipers.curves.divergence import Divergence, Vector, check_weight
-from calipers.curves.divergences import find_divergence
-from calipers.curves.expectation import half_of, mean_cost
+from calipers.curves.divergences import find_divergence, nodes
 from calipers.errors import InputError, unknown_name
-from calipers.estimate.likelihood_ratios import Estimate, LikelihoodRatios, ratios_of
-from calipers.estimate.validate import as_array, is_whole
+from calipers.estimate.likelihood_ratios import LARGEST, Estimate, LikelihoodRatios, ratios_of
+from calipers.numeric.validation import as_array, is_positive, is_whole
+
+
+def transformed(generated_cost: Vector, reference_cost: Vector, c: float) -> Vector:
+    """Bring costs into the unit square by x → exp(−c·x), and add the ends (1, 0) and (0, 1).
+
+    Pillutla et al., JMLR 2023, equation 5.
+
+    Returns
+    -------
+    ndarray
+        Shape ``(points + 2, 2)``: a column for the generated and one for the reference cost.
+    """
+    c = positive("the scaling constant c", c)
+    curve = np.exp(-c * np.stack([generated_cost, reference_cost], axis=1))
+    return np.concatenate([[[1.0, 0.0]], curve, [[0.0, 1.0]]])
+
+
+def area_under(points: Vector) -> float:
+    """The area under a curve of the unit square, in [0, 1]: both trapezoid sums, averaged.
+
+    Points are taken in the order of each axis, as in mauve-text, so that an estimate whose curve
+    turns back does not count an area twice; of points with one abscissa the highest comes first,
+    as on a falling curve.
+
+    mauve-text leaves the order of such points to the sort, which matters for two equal histograms
+    alone: all points are then (1, 1), where the end (1, 0) that comes first cuts the corner off, so
+    that it gives 0.75, or 1 where rounding happens to part them. Here the area is 1.
+    """
+    x, y = points.T
+    by_x, by_y = np.lexsort((-y, x)), np.lexsort((-x, y))
+    along_x = abs(float(np.trapezoid(y[by_x], x[by_x])))
+    along_y = abs(float(np.trapezoid(x[by_y], y[by_y])))
+    return min(1.0, 0.5 * (along_x + along_y))
+
+
+def best_f_beta(precision: Vector, recall: Vector, beta: float) -> float:
+    """The largest F_β = (1 + β²)·α·β / (β²·α + β) over the points of a curve, in [0, 1].
+
+    β above 1 weighs recall, below 1 precision; Sajjadi et al., NeurIPS 2018, section 4.1.
+    """
+    beta = positive("beta", beta)
+    # Weights of the harmonic mean: β²/(1 + β²) and 1/(1 + β²), without squaring a large β
+    on_recall = 1 / (1 + beta**-2) if beta > 1 else beta**2 / (1 + beta**2)
+    below = on_recall * precision + (1 - on_recall) * recall
+    above = precision * recall
+    return float(np.max(np.divide(above, below, out=np.zeros_like(above), where=below > 0)))
+
+
+def positive(name: str, given: Any) -> float:
+    """Return a number above 0, or refuse what is none."""
+    if not is_positive(given):
+        raise InputError(f"{name} must be above 0 and finite; found {given}")
+    return float(given)
+
+
+RATIOS_AT_ONCE = 2048  # ratios whose values at all nodes are held at a time
+
+
+def f_divergence(estimate: Estimate, divergence: str | Divergence = "kl") -> float:
+    """Tell how far the reference distribution is from the generated one, in nats or mass.
+
+    D_f(P‖Q) = E_Q[f(p/q)] + f*(0)·P(q = 0), the mean over the generated samples and the reference
+    mass that they do not reach; Pillutla et al., JMLR 2023, definition 1 and equation 24.
+
+    Parameters
+    ----------
+    estimate
+        :class:`~calipers.Histograms` or :class:`~calipers.LikelihoodRatios`.
+    divergence
+        A name, such as ``"kl"``, ``"chi2"``, ``"interpolated_kl=0.3"``, or a
+        :class:`~calipers.Divergence`.
+
+    Returns
+    -------
+    float
+        In [0, f(0) + f*(0)]; infinite where one side has mass that the other lacks and the
+        divergence does not forgive it. It does not tell missing quality from missing diversity,
+        and on few cells sees only their mass.
+
+    Examples
+    --------
+    >>> from calipers import Histograms
+    >>> round(f_divergence(Histograms([1, 3], [3, 1]), "total_variation"), 9)
+    0.5
+    """
+    return float(mean_cost(ratios_of(estimate), find_divergence(divergence))[0])
+
+
+def mean_cost(ratios: LikelihoodRatios, divergence: Divergence) -> Vector:
+    """E_Q[f(p/q)] + f*(0)·P(q = 0), at least 0 as in equation 22; one for each divergence."""
+    values = divergence(ratios.at_generated)
+    if divergence.far is not None:
+        tiny = (ratios.log_generated < -LARGEST) & (ratios.log_generated > -np.inf)
+        values[tiny] = divergence.far(ratios.log_generated[tiny])
+    costs = np.atleast_1d(ratios.mean_generated(values))
+    if np.isnan(costs).any():
+        raise InputError(f"f of the divergence {divergence.name!r} is not a number at some ratio")
+    if ratios.outside_generated > 0:
+        costs = costs + np.ravel(divergence.conjugate_at_zero) * ratios.outside_generated
+    found: Vector = np.maximum(costs, 0.0)
+    return found
+
+
+def half_of(divergence: Divergence) -> Divergence:
+    """The divergence generated by A(t) = 2∫ λ·f_λ(t) dλ; see :mod:`calipers.curves.divergences`."""
+    weights, rests, steps = nodes()
+    # f_λ*(0) = λ·f(1/λ), so A*(0) is an integral over λ as A is
+    beyond = float(np.sum(2 * steps * weights * weights * divergence.generator(1 / weights)))
+    at_zero = divergence.at_zero / 3
+
+    def by_nodes(t: Vector) -> Vector:
+        each = divergence.interpolated(weights[:, None], rests[:, None]).generator
+        parts = np.array_split(t, -(-len(t) // RATIOS_AT_ONCE))
+        return np.concatenate([(2 * steps * weights) @ each(part) for part in parts])
+
+    return Divergence(
+        f"half({divergence.name})",
+        divergence.half or by_nodes,
+        at_zero,
+        beyond,
+        divergence.slope / 3,
+    )
+
 
 GRID = 25
 EDGE = 1e-6

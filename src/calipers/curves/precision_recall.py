@@ -16,10 +16,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from calipers.curves.areas import best_f_beta
 from calipers.curves.divergence import Vector
+from calipers.curves.frontier import best_f_beta
 from calipers.estimate.likelihood_ratios import Estimate, LikelihoodRatios, ratios_of
-from calipers.estimate.validate import check_whole
+from calipers.numeric.validation import check_whole
 
 ANGLES = 1001
 EDGE = 1e-10

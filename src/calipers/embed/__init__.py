@@ -2,9 +2,9 @@
 
 from calipers.embed.cache import Cache
 from calipers.embed.catalogue import EmbedderChoice, load_embedder
+from calipers.embed.embedder import Embedder, Embeddings, EncodedBatch
 from calipers.embed.options import Options
 from calipers.embed.pipeline import check_reads, embed_samples
-from calipers.embed.protocol import Embedder, Embeddings, EncodedBatch
 
 __all__ = [
     "Cache",

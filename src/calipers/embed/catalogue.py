@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from calipers.embed.embedder import Embedder
 from calipers.embed.options import Options, read_line
-from calipers.embed.protocol import Embedder
 from calipers.errors import InputError
 from calipers.files import at_home, check_plain
 
@@ -22,7 +22,7 @@ NAMED = {
     "tfidf": "calipers.embed.words.tfidf",
     "pixels": "calipers.embed.vision.pixels",
     "inception": "calipers.embed.vision.inception",
-    "precomputed": "calipers.embed.precomputed",
+    "precomputed": "calipers.embed.pipeline",
 }
 """Name of an embedder to its module."""
 

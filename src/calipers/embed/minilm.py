@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from calipers.embed.batching import Batch, plan_batches
 from calipers.embed.device import choose_device, choose_dtype, token_budget
+from calipers.embed.embedder import EncodedBatch
 from calipers.embed.options import Options
-from calipers.embed.protocol import EncodedBatch
 from calipers.embed.weights import SHA256, find_model, read_verified
 from calipers.errors import InputError, require
 

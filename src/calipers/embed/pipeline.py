@@ -1,24 +1,217 @@
-"""From a sample set to its vectors: chunk by chunk, from the cache where it has them."""
+"""What an embedder says of a sample that it cannot read: which one, and what is wrong with it.
+
+Do the next piece of work in a thread while the present one is used.
+
+Vectors that a person has computed already, taken as they are.
+
+The vectors of a sample set while they are being made.
+
+The cache as one run over a sample set uses it: trouble becomes a note, never an error.
+
+From a sample set to its vectors: chunk by chunk, from the cache where it has them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from calipers.embed.ahead import ahead
-from calipers.embed.cache import Cache
-from calipers.embed.precomputed import Precomputed
-from calipers.embed.protocol import Embedder, Embeddings, EncodedBatch
-from calipers.embed.rows import Rows
-from calipers.embed.sample_error import SampleError
-from calipers.embed.shelf import Shelf
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.embed.cache import Cache, DamagedChunkError
+from calipers.embed.embedder import Embedder, Embeddings, EncodedBatch
+from calipers.embed.options import Options
 from calipers.errors import CalipersError, InputError
 from calipers.progress import Advance, Progress, Silent
 
 if TYPE_CHECKING:
     from calipers.samples import Chunk, SampleSet
+
+
+class SampleError(InputError):
+    """A sample that an embedder cannot read.
+
+    The embedder counts samples from the first that it was given; whoever gave it a part of a set
+    puts the number right.
+
+    Parameters
+    ----------
+    row
+        Which sample, counted from 0.
+    problem
+        What is wrong with it.
+    where
+        What to call the set; nothing where it has no name.
+    """
+
+    def __init__(self, row: int, problem: str, where: str = "") -> None:
+        super().__init__(row, problem, where)  # pickled by these on the way out of a process
+        self.row, self.problem, self.where = row, problem, where
+
+    def __str__(self) -> str:
+        place = f"{self.where}: " if self.where else ""
+        return f"{place}sample {self.row + 1:,}: {self.problem}"
+
+    def behind(self, rows: int, where: str = "") -> SampleError:
+        """The same, where so many samples stand before those that the embedder was given."""
+        return SampleError(self.row + rows, self.problem, where)
+
+
+Given = TypeVar("Given")
+Made = TypeVar("Made")
+
+
+def ahead(work: Iterable[Given], make: Callable[[Given], Made]) -> Iterator[tuple[Given, Made]]:
+    """Yield each item with what `make` makes of it, in order, one item made in advance.
+
+    What `make` raises for an item is raised when its turn comes, so that all before it is done.
+    """
+    with ThreadPoolExecutor(1, thread_name_prefix="calipers-ahead") as pool:
+        waiting: tuple[Given, Future[Made]] | None = None
+        for item in work:
+            following = (item, pool.submit(make, item))
+            if waiting is not None:
+                yield waiting[0], waiting[1].result()
+            waiting = following
+        if waiting is not None:
+            yield waiting[0], waiting[1].result()
+
+
+TAKES: frozenset[str] = frozenset()
+
+
+def load(name: str, options: Options) -> Precomputed:
+    """Make the embedder of given vectors; none of the options can change them."""
+    return Precomputed()
+
+
+class Precomputed:
+    """The embedder of sample sets that hold vectors; it has one view and computes nothing."""
+
+    name = "precomputed"
+    views = ("precomputed",)
+    identity = "precomputed"
+    reads = frozenset({"vectors"})
+
+    def __init__(self) -> None:
+        self.signature = {"embedder": self.name}
+        self.view_signature = {"precomputed": "as_given"}
+
+    def embed(self, samples: Sequence[Any]) -> EncodedBatch:
+        """Refuse, since texts are not vectors."""
+        raise InputError(
+            f"the embedder 'precomputed' takes vectors, not texts; found {len(samples)} samples. "
+            "Choose an embedder that reads texts, such as 'minilm'"
+        )
+
+
+class Rows:
+    """The vectors of a whole set, filled part by part."""
+
+    def __init__(self, size: int, views: Sequence[str]) -> None:
+        self._names = views
+        self.views: dict[str, NDArray[np.float32]] = {}
+        self.truncated = np.zeros(size, dtype=np.bool_)
+        self._unknown: NDArray[np.float32] | None = None
+
+    def put(self, start: int, batch: EncodedBatch) -> None:
+        """Fill the rows from `start` on; the first batch decides how wide each view is."""
+        if not self.views:
+            widths = {name: batch.views[name].shape[1] for name in self._names}
+            shapes = {name: (len(self.truncated), width) for name, width in widths.items()}
+            self.views = {name: np.empty(shape, np.float32) for name, shape in shapes.items()}
+        rows = slice(start, start + len(batch.truncated))
+        for name, view in self.views.items():
+            part = batch.views[name]
+            if part.shape[1] != view.shape[1]:
+                raise CalipersError(
+                    f"vectors of one view must be equally long; those of {name!r} have "
+                    f"{view.shape[1]} numbers at first, and {part.shape[1]} from row {start + 1} on"
+                )
+            view[rows] = part
+        self.truncated[rows] = batch.truncated
+        if batch.unknown is not None:
+            if self._unknown is None:
+                self._unknown = np.zeros(len(self.truncated), dtype=np.float32)
+            self._unknown[rows] = batch.unknown
+
+    def part(self, start: int, size: int) -> EncodedBatch:
+        """Return some rows as they are now, without a copy."""
+        rows = slice(start, start + size)
+        views = {name: view[rows] for name, view in self.views.items()}
+        return EncodedBatch(views, self.truncated[rows])
+
+    def notes(self, embedder: Embedder) -> tuple[str, ...]:
+        """Say what a person must be told: texts that were cut, words that are unknown."""
+        return (*self._cut_notes(embedder), *self._unknown_notes(embedder))
+
+    def _cut_notes(self, embedder: Embedder) -> tuple[str, ...]:
+        cut = int(self.truncated.sum())
+        if not cut:
+            return ()
+        where = embedder.signature.get("max_length", "the embedder's most")
+        verb = "was" if cut == 1 else "were"
+        return (f"{cut:,} of {len(self.truncated):,} texts {verb} cut at {where} tokens",)
+
+    def _unknown_notes(self, embedder: Embedder) -> tuple[str, ...]:
+        if self._unknown is None or not self._unknown.any():
+            return ()
+        share = float(self._unknown.mean())
+        lost = int((self._unknown == 1).sum())
+        have = "text has" if lost == 1 else "texts have"
+        none = f"; {lost:,} {have} no word that it knows" if lost else ""
+        return (f"{embedder.name} does not know {share:.1%} of the words{none}",)
+
+
+class Shelf:
+    """What one run finds in the cache and adds to it, and what went wrong with it."""
+
+    def __init__(self, cache: Cache | None, embedder: Embedder) -> None:
+        self._cache = cache if getattr(embedder, "kept", True) else None
+        if hasattr(embedder, "keep_in"):
+            embedder.keep_in(None if cache is None else cache.directory)
+        self._identity = embedder.identity
+        self._views = embedder.views
+        self._damaged: list[str] = []
+        self._refusal: str | None = None
+
+    def find(self, chunk: Chunk) -> EncodedBatch | None:
+        """Return what the cache has of a chunk; note a damaged file and go on without it."""
+        if self._cache is None:
+            return None
+        try:
+            return self._cache.load(
+                self._identity, chunk.content_hash, rows=len(chunk.items), views=self._views
+            )
+        except DamagedChunkError as error:
+            self._damaged.append(str(error))
+            return None
+
+    def keep(self, chunk: Chunk, batch: EncodedBatch) -> None:
+        """Add a chunk to the cache, unless it has refused one before."""
+        if self._cache is None or self._refusal:
+            return
+        try:
+            self._cache.store(self._identity, chunk.content_hash, batch)
+        except OSError as error:
+            self._refusal = (
+                f"embeddings were not kept, because the cache folder {self._cache.directory} "
+                f"cannot be written ({error.strerror or error})"
+            )
+
+    def notes(self) -> tuple[str, ...]:
+        """Say what a person must be told: damaged files, a cache that cannot be written."""
+        files = len(self._damaged)
+        damage = (
+            f"{files} damaged cache file{'s' if files > 1 else ''}, embedded again; the first: "
+        )
+        found = (damage + self._damaged[0],) if files else ()
+        return (*found, self._refusal) if self._refusal else found
+
 
 AT_ONCE = 256
 """Samples in one call of an embedder: enough to sort by length, few enough to show progress."""

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from calipers.embed.catalogue import MODEL, EmbedderChoice
-from calipers.embed.protocol import Embedder, EncodedBatch
-from calipers.embed.sample_error import SampleError
+from calipers.embed.embedder import Embedder, EncodedBatch
+from calipers.embed.pipeline import SampleError
 from calipers.errors import CalipersError, InputError
 
 PER_PROCESS = 256

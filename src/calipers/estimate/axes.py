@@ -1,14 +1,209 @@
-"""Principal axes from a scatter matrix, no more of them than are asked for."""
+"""Sums of outer products of rows, and the coordinates of rows along axes, over all threads.
+
+For float32 rows both are made by :mod:`calipers.numeric.simd`, which is faster than many a
+BLAS. No result depends on the number of threads.
+
+Principal axes from a scatter matrix, no more of them than are asked for.
+
+Rows made ready for distances: scaled to length one, then projected on their joint main axes.
+
+Two sets in few dimensions: the leading principal axes of their union, and its whitened form.
+
+Ratios of densities need few dimensions (Pillutla et al., JMLR 2023, algorithm 2 and section 7.3.1:
+5 or 10 principal components, fewer than 50 in any case). Neither step moves the true ratio as long
+as the axes that are left out tell the sets no further apart, and no estimator here depends on the
+unit of the rows, so that they may be scaled. What an axis tells is not looked at, only how far the
+union spreads on it: a difference on an axis of little spread beside the others is lost.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import lapack
 
-from calipers.estimate.tiles import available_threads, limit_threads
+from calipers.errors import InputError
+from calipers.estimate.moments import STEP, Moments
+from calipers.numeric.compile import inlined, kernel, summation
+from calipers.numeric.distances import Points, column_sums
+from calipers.numeric.simd import HEIGHT, PANEL, WIDTH, address, multiply_block, multiply_patch
+from calipers.numeric.tiles import Span, Workers, available_threads, limit_threads, spans, workers
+from calipers.numeric.validation import check_choice, check_pair, check_whole
 
+Singles = NDArray[np.float32]
 Matrix = NDArray[np.float64]
+
+LAID_OUT = 4096  # rows that are laid out at a time
+DEPTH = 256  # rows whose products are added in float32 before they go to float64
+SPAN = 480  # rows of a piece of work, whole panels
+
+
+def scatter_about(
+    sets: Sequence[Points], centre: Matrix, factors: Sequence[float], workers: Workers
+) -> Matrix:
+    """Add up the outer products of all rows about a centre.
+
+    Parameters
+    ----------
+    sets
+        Rows, shapes ``(n_s, d)``, all float32 or all float64. Of float32 rows the products are
+        added in float32, 512 at a time.
+    centre
+        Shape ``(d,)``.
+    factors
+        What every row of each set counts.
+    workers
+        The threads; no effect on the result.
+
+    Returns
+    -------
+    array
+        Shape ``(d, d)``, float64.
+    """
+    scatter = np.zeros((len(centre), len(centre)))
+    add: Any = _add_panels if sets[0].dtype == np.float32 else _add_blocks
+    for points, factor in zip(sets, factors, strict=True):
+        for start, stop in spans(len(points), LAID_OUT):
+            add(points[start:stop], centre, factor, workers, scatter)
+    return scatter
+
+
+def _add_blocks(
+    rows: Matrix, centre: Matrix, factor: float, workers: Workers, scatter: Matrix
+) -> None:
+    def work(span: Span) -> Matrix:
+        deviations = rows[slice(*span)] - centre
+        product: Matrix = deviations.T @ deviations
+        return product
+
+    for part in workers.map(work, spans(len(rows), LAID_OUT // 4)):
+        scatter += factor * part
+
+
+def _add_panels(
+    rows: Singles, centre: Matrix, factor: float, workers: Workers, scatter: Matrix
+) -> None:
+    count = -(-rows.shape[1] // PANEL)
+    panels = np.zeros((count, len(rows), PANEL), np.float32)
+    middle = centre.astype(np.float32)
+    list(
+        workers.map(lambda part: _lay_columns(rows, middle, *part, panels), spans(len(rows), SPAN))
+    )
+    list(workers.map(lambda one: _add_products(panels, one, factor, scatter), range(count)))
+    list(workers.map(lambda one: _mirror(scatter, one * PANEL), range(count)))
+
+
+def coordinates(points: Points, centre: Matrix, axes: Matrix, workers: Workers) -> Singles:
+    """Coordinates of rows along some axes about a centre, shape ``(n, q)``, float32.
+
+    Products are taken in the precision of the rows.
+
+    Parameters
+    ----------
+    points
+        Rows, shape ``(n, d)``.
+    centre, axes
+        Shapes ``(d,)`` and ``(d, q)``.
+    workers
+        The threads; no effect on the result.
+    """
+    out = np.empty((len(points), axes.shape[1]), np.float32)
+    if points.dtype == np.float32:
+        middle, panels = centre.astype(np.float32), _axis_panels(axes)
+
+        def work(span: Span) -> None:
+            _project(points, middle, span[0], span[1], panels, out)
+    else:
+
+        def work(span: Span) -> None:
+            out[slice(*span)] = (points[slice(*span)] - centre) @ axes
+
+    list(workers.map(work, spans(len(points), SPAN)))
+    return out
+
+
+def _axis_panels(axes: Matrix) -> Singles:
+    d, q = axes.shape
+    panels = np.zeros((-(-q // PANEL), d, PANEL), np.float32)
+    for panel, part in enumerate(panels):
+        columns = axes[:, panel * PANEL : (panel + 1) * PANEL]
+        part[:, : columns.shape[1]] = columns
+    return panels
+
+
+@kernel
+def _lay_columns(points: Any, centre: Any, first: int, last: int, panels: Any) -> None:
+    d = points.shape[1]
+    for i in range(first, last):
+        for panel in range(panels.shape[0]):
+            start = panel * PANEL
+            for t in range(min(PANEL, d - start)):
+                panels[panel, i, t] = points[i, start + t] - centre[start + t]
+
+
+@kernel
+def _add_products(panels: Any, one: int, factor: float, scatter: Any) -> None:
+    """Products of all columns of one panel with those of itself and the later ones."""
+    products = np.empty((PANEL, PANEL), np.float32)
+    for start in range(0, panels.shape[1], DEPTH):
+        depth = min(DEPTH, panels.shape[1] - start)
+        for other in range(one, panels.shape[0]):
+            _multiply(panels, one, other, start, depth, products)
+            _add_tile(products, one * PANEL, other * PANEL, factor, scatter)
+
+
+@inlined
+def _multiply(panels: Any, one: int, other: int, start: int, depth: int, products: Any) -> None:
+    products[:] = 0
+    places = panels.shape[1]
+    left = address(panels) + np.uintp(4 * PANEL * (one * places + start))
+    right = address(panels) + np.uintp(4 * PANEL * (other * places + start))
+    for c in range(0, PANEL, WIDTH):
+        for r in range(0, PANEL, HEIGHT):
+            multiply_patch(
+                left + np.uintp(4 * r),
+                right + np.uintp(4 * c),
+                depth,
+                address(products) + np.uintp(4 * (r * PANEL + c)),
+            )
+
+
+@inlined
+def _add_tile(products: Any, row0: int, column0: int, factor: float, scatter: Any) -> None:
+    d = scatter.shape[0]
+    for r in range(min(PANEL, d - row0)):
+        for c in range(min(PANEL, d - column0)):
+            scatter[row0 + r, column0 + c] += factor * np.float64(products[r, c])
+
+
+@kernel
+def _mirror(scatter: Any, first: int) -> None:
+    """Copy what lies above the diagonal below it, in some of the rows."""
+    for r in range(first, min(first + PANEL, scatter.shape[0])):
+        for c in range(r):
+            scatter[r, c] = scatter[c, r]
+
+
+@kernel
+def _project(points: Any, centre: Any, first: int, last: int, panels: Any, out: Any) -> None:
+    d, q = points.shape[1], out.shape[1]
+    rows = np.zeros((PANEL, d), np.float32)
+    products = np.empty((PANEL, PANEL), np.float32)
+    for i0 in range(first, last, PANEL):
+        count = min(PANEL, last - i0)
+        for r in range(count):
+            for t in range(d):
+                rows[r, t] = points[i0 + r, t] - centre[t]
+        for panel in range(panels.shape[0]):
+            multiply_block(rows, 0, panels, panel, products)
+            for r in range(count):
+                for c in range(min(PANEL, q - panel * PANEL)):
+                    out[i0 + r, panel * PANEL + c] = products[r, c]
+
 
 # Where variance lies on fewer effective axes than this share, few axes will do
 CONCENTRATED = 1 / 16
@@ -86,3 +281,298 @@ def _leading(scatter: Matrix, share: float) -> tuple[Matrix, float] | None:
     turned, _, _ = lapack.dormqr("L", "N", reflectors[1:, :-1], factors, axes[1:], 64 * count)
     axes[1:] = turned
     return axes, kept
+
+
+Norm = Literal["l2", "none"]
+Projection = Literal["none", "union"]
+"""Where neighbours are looked for: among rows as they are, or on the main axes of the union."""
+
+
+@dataclass(frozen=True)
+class Preprocessed:
+    """Two sets in the space in which they are compared.
+
+    Attributes
+    ----------
+    reference, generated
+        Shapes ``(n, q)`` and ``(m, q)``, float32.
+    explained_variance
+        Share of the union's variance that the q axes keep, in [0, 1].
+    """
+
+    reference: Points
+    generated: Points
+    explained_variance: float
+
+
+def preprocess(
+    reference: ArrayLike,
+    generated: ArrayLike,
+    *,
+    norm: Norm = "l2",
+    pca: float | None = 0.9,
+    threads: int | None = None,
+) -> Preprocessed:
+    """Bring two sets of embeddings into the space in which paper 000 compares them.
+
+    Rows are scaled to Euclidean length one, then both sets are projected on the fewest principal
+    axes of their union that keep the share `pca` of its variance (Le Bronnec et al., ACL 2024,
+    section 5.1; the same steps as in mauve-text). The axes depend on both sets, so numbers from
+    two different pairs are not strictly comparable.
+
+    Parameters
+    ----------
+    reference, generated
+        Embeddings, shapes ``(n, d)`` and ``(m, d)``.
+    norm
+        ``"l2"`` scales every row to length one (zero rows stay); ``"none"`` leaves them.
+    pca
+        Share of the variance to keep, in (0, 1]; None skips the projection.
+    threads
+        Number of threads (default: all cores); no effect on the result.
+
+    Raises
+    ------
+    InputError
+        If the arrays do not fit together or `pca` lies outside (0, 1].
+    """
+    sets = check_pair(reference, generated)
+    space = joint_space(sets, (1.0, 1.0), norm=norm, pca=pca, threads=threads)
+    return Preprocessed(space.sets[0], space.sets[1], space.explained_variance)
+
+
+@dataclass(frozen=True)
+class JointSpace:
+    """Sets of rows in one space, and the share of the variance that its axes keep."""
+
+    sets: tuple[Points, ...]
+    explained_variance: float
+
+
+def joint_space(
+    sets: Sequence[Points],
+    weights: Sequence[float],
+    *,
+    norm: Norm,
+    pca: float | None,
+    threads: int | None,
+) -> JointSpace:
+    """Bring sets of checked rows into one space; `weights` are what each row of each set counts."""
+    check_choice("norm", norm, ("l2", "none"))
+    if pca is not None and not 0 < pca <= 1:
+        raise InputError(f"pca must be a share of the variance in (0, 1], or None; found {pca}")
+    with workers(threads) as pool:
+        if norm == "l2":
+            sets = [unit_rows(points, pool) for points in sets]
+        if pca is None:
+            return JointSpace(tuple(sets), 1.0)
+        exponent = 0 if norm == "l2" else common_exponent(sets)
+        sets = [_scaled(points, -exponent) for points in sets]
+        mean = _joint_mean(sets, weights, pool)
+        axes, explained = principal_axes(scatter_about(sets, mean, weights, pool), pca)
+        rows = tuple(_scaled(coordinates(points, mean, axes, pool), exponent) for points in sets)
+    if exponent and not all(np.isfinite(points).all() for points in rows):
+        raise InputError("embeddings are too large for float32; scale them, or use norm='l2'")
+    return JointSpace(rows, explained)
+
+
+def _joint_mean(
+    sets: Sequence[Points], weights: Sequence[float], pool: Workers
+) -> NDArray[np.float64]:
+    mass = sum(weight * len(points) for points, weight in zip(sets, weights, strict=True))
+    sums = [
+        weight * column_sums(points, pool) for points, weight in zip(sets, weights, strict=True)
+    ]
+    mean: NDArray[np.float64] = np.sum(sums, axis=0) / mass
+    return mean
+
+
+def common_exponent(sets: Sequence[Points]) -> int:
+    """The power of two that brings all sets to about 1; 0 where their squares are safe."""
+    largest = max(max(float(points.max()), -float(points.min())) for points in sets)
+    exponent = int(np.frexp(largest)[1])
+    return exponent if abs(exponent) > 30 else 0
+
+
+def _scaled(rows: Points, exponent: int) -> Points:
+    """The rows times a power of two, which rounds nothing."""
+    if exponent == 0:
+        return rows
+    with np.errstate(over="ignore"):
+        scaled: Points = np.ldexp(rows, exponent)
+    return scaled
+
+
+def unit_rows(points: Points, pool: Workers | None = None) -> Points:
+    """Scale every row to Euclidean length one; rows of zeros stay as they are."""
+    scaled = np.empty_like(points)
+
+    def work(span: Span) -> None:
+        _scale_rows(points, span[0], span[1], scaled)
+
+    list((pool or Workers.alone()).map(work, spans(len(points))))
+    return scaled
+
+
+def joint_axes(
+    reference: Moments, generated: Moments, *, share: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Principal axes of the union of two sets.
+
+    Returns
+    -------
+    mean
+        Of the union, shape ``(d,)``.
+    axes
+        The fewest axes that keep `share` of the variance, shape ``(d, q)``, largest first.
+    explained
+        The share that they keep.
+    """
+    union = reference.merge(generated)
+    axes, explained = principal_axes(union.scatter, share)
+    return union.mean, axes, explained
+
+
+@kernel
+def _scale_rows(points: Any, first: int, last: int, scaled: Any) -> None:
+    for i in range(first, last):
+        factor, length = 1.0, np.sqrt(squared_length(points, i, 1.0))
+        if length < 1e-140:  # the squares underflow
+            factor = np.abs(points[i]).max()
+            factor = factor if factor > 0 else 1.0
+            length = np.sqrt(squared_length(points, i, factor))
+        length = length if length > 0 else 1.0
+        for t in range(points.shape[1]):
+            scaled[i, t] = points[i, t] / factor / length
+
+
+@summation
+def squared_length(points: Any, i: int, unit: float) -> float:
+    """Sum of squares of a row's numbers in some unit, in float64."""
+    total = 0.0
+    for t in range(points.shape[1]):
+        value = np.float64(points[i, t]) / unit
+        total += value * value
+    return total
+
+
+Floats = NDArray[np.float64]
+
+NO_SPREAD = "all rows of both sets are equal: there is no density to speak of"
+
+LEAST_VARIANCE = 1e-12
+"""Axes with at most this share of the largest variance are left out, whatever they tell.
+
+In standard deviations a millionth of the largest. Rounding may leave nearly as much on an axis that
+holds nothing, and a small difference cannot be told from it.
+"""
+
+
+def leading_axes(
+    reference: ArrayLike, generated: ArrayLike, *, dimensions: int | None
+) -> tuple[Points, Points]:
+    """Project both sets on the leading principal axes of their union.
+
+    Moments and products are taken in float64 and the coordinates rounded to float32 in the end, so
+    that equal rows stay equal and their order moves no coordinate.
+
+    Parameters
+    ----------
+    reference, generated
+        Rows, shapes ``(n, d)`` and ``(m, d)``.
+    dimensions
+        How many axes to keep, from 1; None, or d and more, leaves the rows as they are, but for a
+        power of two where their squares might underflow.
+
+    Returns
+    -------
+    tuple of arrays
+        Shapes ``(n, q)`` and ``(m, q)``, q at most `dimensions`; float32, in units of about the
+        largest coordinate, unless the rows are left as they are.
+
+    Raises
+    ------
+    InputError
+        If the arrays do not fit together or `dimensions` is no whole number from 1.
+    """
+    left, right = _enlarged(*check_pair(reference, generated))
+    if dimensions is None or check_whole("dimensions", dimensions, 1) >= left.shape[1]:
+        return left, right
+    mean, axes, exponent = _axes(left, right)
+    axes = np.ldexp(axes[:, :dimensions], -exponent)
+    return tuple(_coordinates(rows, mean, axes).astype(np.float32) for rows in (left, right))  # type: ignore[return-value]
+
+
+def whiten(reference: Points, generated: Points) -> tuple[Floats, Floats]:
+    """Give the union of two sets zero mean and, on every principal axis that is kept, variance one.
+
+    Left out are axes with at most LEAST_VARIANCE of the largest variance. On most of them all rows
+    agree up to rounding; but sets that differ there alone come out as equal. Columns in very
+    different units are to be scaled before.
+
+    Raises
+    ------
+    InputError
+        If all rows of both sets are equal.
+    """
+    union = _moments(reference).merge(_moments(generated))
+    variances, axes = np.linalg.eigh(union.covariance)
+    kept = variances > LEAST_VARIANCE * variances[-1]
+    if not kept.any():
+        raise InputError(NO_SPREAD)
+    scaled = axes[:, kept] / np.sqrt(variances[kept])
+    return tuple(_coordinates(rows, union.mean, scaled) for rows in (reference, generated))  # type: ignore[return-value]
+
+
+def scale_alike(reference: Points, generated: Points) -> tuple[Floats, Floats]:
+    """Centre the union of two sets and give it a mean variance of one; angles stay.
+
+    Raises
+    ------
+    InputError
+        If all rows of both sets are equal.
+    """
+    union = _moments(reference).merge(_moments(generated))
+    scale = float(np.sqrt(np.trace(union.covariance) / len(union.mean)))
+    if not scale > 0:
+        raise InputError(NO_SPREAD)
+    return (reference - union.mean) / scale, (generated - union.mean) / scale
+
+
+def check_two_rows(n: int, m: int, what: str) -> None:
+    """Refuse sets of which one has a single row."""
+    for name, size in (("reference", n), ("generated", m)):
+        if size < 2:
+            raise InputError(f"{what} needs at least two rows in each set; the {name} set has one")
+
+
+def _enlarged(left: Points, right: Points) -> tuple[Points, Points]:
+    """Rows so small that their squares underflow, times a power of two that rounds nothing."""
+    exponent = common_exponent((left, right))
+    if exponent >= 0:
+        return left, right
+    return np.ldexp(left, -exponent), np.ldexp(right, -exponent)
+
+
+def _axes(left: Points, right: Points) -> tuple[Floats, Floats, int]:
+    """The union's mean, its principal axes, and the power of two of its largest coordinate."""
+    mean, axes, _ = joint_axes(_moments(left), _moments(right), share=1.0)
+    largest = max(float(np.abs(rows - mean).max()) for rows in (left, right))
+    return mean, axes, int(np.frexp(largest)[1])
+
+
+def _moments(rows: Points) -> Moments:
+    """Moments in float64 whatever the rows are, without a second copy of all of them."""
+    parts = [Moments.of(part.astype(np.float64)) for part in _steps(rows)]
+    total = parts[0]
+    for part in parts[1:]:
+        total = total.merge(part)
+    return total
+
+
+def _coordinates(rows: Points, mean: Floats, axes: Floats) -> Floats:
+    return np.concatenate([(part - mean) @ axes for part in _steps(rows)])
+
+
+def _steps(rows: Points) -> list[Any]:
+    return [rows[start : start + STEP] for start in range(0, len(rows), STEP)]

@@ -1,4 +1,10 @@
-"""Likelihood ratios from a classifier that tells the two sets apart, and how well it does.
+"""Held-out scores of a classifier turned into log-odds that can be believed (Platt, 1999).
+
+Folds for a classifier between two sets: stratified, seeded, with copies kept together.
+
+The classifiers themselves: trained on rows with labels, they give log-odds of other rows.
+
+Likelihood ratios from a classifier that tells the two sets apart, and how well it does.
 
     p/q = (m / n) · η(x) / (1 − η(x)),   with η(x) the probability that x is from the reference
 
@@ -22,24 +28,197 @@ says no more than that: how large the ratios are is up to the penalty and to Pla
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
 
 from calipers.errors import InputError
-from calipers.estimate.calibrate import platt
-from calipers.estimate.distances import Points
-from calipers.estimate.folds import assign_folds
-from calipers.estimate.learners import LEARNERS, Learner, Model, logistic
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
-from calipers.estimate.tiles import limit_threads
-from calipers.estimate.validate import check_choice, check_pair, check_whole, is_positive
+from calipers.numeric.distances import Points
+from calipers.numeric.tiles import limit_threads
+from calipers.numeric.validation import check_choice, check_pair, check_whole, is_positive
+
+Vector = NDArray[np.float64]
+
+STEPS = 100
+
+
+def platt(scores: Vector, positive: NDArray[np.bool_]) -> tuple[float, float]:
+    """Fit a line from scores to log-odds by maximum likelihood.
+
+    Targets are (N₊ + 1) / (N₊ + 2) and 1 / (N₋ + 2) in place of 1 and 0, as Platt has them, so that
+    the line stays finite when the scores separate the classes. The slope is not below 0: scores
+    that order held-out samples the wrong way round tell nothing. Where it is 0 the log-odds are
+    those of the counts, log (N₊ / N₋), at every score.
+
+    Both classes must occur.
+
+    Returns
+    -------
+    slope, intercept
+        log-odds = slope · score + intercept.
+    """
+    spread = float(np.abs(scores).max(initial=0.0))
+    count = int(positive.sum()), int((~positive).sum())
+    prior = float(np.log(count[0] / count[1]))  # nothing separates: no need for Platt's targets
+    if scores.min() == scores.max():
+        return 0.0, prior
+    x = scores / spread
+    targets = np.where(positive, (count[0] + 1) / (count[0] + 2), 1 / (count[1] + 2))
+    slope, intercept = _newton(x, targets, prior)
+    return (slope / spread, intercept) if slope > 0 else (0.0, prior)
+
+
+def _newton(x: Vector, targets: Vector, prior: float) -> tuple[float, float]:
+    """Newton's method with halved steps, for two parameters."""
+    found, loss = np.array([0.0, prior]), np.inf
+    design = np.stack([x, np.ones_like(x)])
+    loss = _loss(found @ design, targets)
+    for _ in range(STEPS):
+        odds = found @ design
+        share = expit(odds)
+        slope = design @ (share - targets)
+        bend = (design * (share * (1 - share))) @ design.T + 1e-10 * np.eye(2)
+        step = np.linalg.solve(bend, slope)
+        size = 1.0
+        while _loss((found - size * step) @ design, targets) > loss and size > 1e-6:
+            size /= 2
+        found = found - size * step
+        before, loss = loss, _loss(found @ design, targets)
+        if before - loss <= 1e-14 * abs(before):
+            break
+    return float(found[0]), float(found[1])
+
+
+def _loss(odds: Vector, targets: Vector) -> float:
+    return float(np.sum(np.logaddexp(0, odds) - targets * odds))
+
+
+Folds = NDArray[np.int64]
+
+
+def assign_folds(
+    reference: Points, generated: Points, *, folds: int, seed: int
+) -> tuple[Folds, Folds]:
+    """Deal the rows of both sets to folds, as evenly as they go.
+
+    A row and its copy in the other set come into one fold: apart, a classifier that has seen the
+    one would be certain, and wrong, about the other. The first copy is matched with the first, the
+    second with the second; copies within a set alone are dealt like other rows. Folds depend on the
+    rows and not on their order, and swapping the sets swaps them.
+
+    Returns
+    -------
+    tuple of ndarrays
+        Fold of every reference and of every generated row, shapes ``(n,)`` and ``(m,)``, int64. In
+        either set the sizes of two folds differ by 1 at most.
+    """
+    n = len(reference)
+    rank = _ranks(np.concatenate([reference, generated]))
+    copies = [_count_before(rank[:n]), _count_before(rank[n:])]
+    keys = [_pair_key(part, copy) for part, copy in zip((rank[:n], rank[n:]), copies, strict=True)]
+    dealt = []
+    for own, other in (keys, keys[::-1]):
+        copied = np.isin(own, other)
+        fold = np.empty(len(own), np.int64)
+        # Both sets are shuffled alike, so that nothing hangs on which of them comes first
+        fold[copied] = _deal(own[copied], folds, seed, start=0)
+        fold[~copied] = _deal(own[~copied], folds, seed, start=int(copied.sum()))
+        dealt.append(fold)
+    return dealt[0], dealt[1]
+
+
+def _ranks(rows: Points) -> Folds:
+    """A number for every row, the same for equal rows and no other, whatever their order."""
+    plain = np.ascontiguousarray(rows + 0.0)  # no negative zeros
+    raw = plain.view(np.dtype((np.void, plain.itemsize * plain.shape[1]))).ravel()
+    return np.unique(raw, return_inverse=True)[1].astype(np.int64).ravel()
+
+
+def _count_before(rank: Folds) -> Folds:
+    """How many equal rows stand before every row."""
+    order = np.argsort(rank, kind="stable")
+    ordered = rank[order]
+    first = np.searchsorted(ordered, ordered)
+    count = np.empty_like(rank)
+    count[order] = np.arange(len(rank)) - first
+    return count
+
+
+def _pair_key(rank: Folds, copy: Folds) -> Folds:
+    """One number for a row and which of its copies it is."""
+    return rank * (1 << 31) + copy
+
+
+def _deal(keys: Folds, folds: int, seed: int, *, start: int) -> Folds:
+    """Shuffle the keys, which are all different, and deal them round, after `start` others."""
+    dealt = (np.random.default_rng(seed).permutation(len(keys)) + start) % folds
+    fold = np.empty(len(keys), np.int64)
+    fold[np.argsort(keys)] = dealt
+    return fold
+
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.bool_]
-Folds = NDArray[np.int64]
+Learner = Callable[[Points, Labels], Callable[[Points], Floats]]
+Model = Literal["logistic", "boosted"]
+
+# Many small steps of small trees: the log-odds of a few thousand samples need no deep ones
+TREES, LEAVES, STEP = 100, 8, 0.05
+
+
+def logistic(penalty: float) -> Learner:
+    """Logistic regression on columns of mean 0 and variance 1, with ½ · penalty · ‖w‖²."""
+
+    def train(rows: Points, labels: Labels) -> Callable[[Points], Floats]:
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.linear_model import LogisticRegression
+
+        mean, scale = _standard(rows)
+        fitted = LogisticRegression(C=1 / penalty, tol=1e-8, max_iter=2000)
+        with warnings.catch_warnings():
+            # The loss is convex: what may be missing are digits that nobody reads
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            fitted.fit((rows - mean) / scale, labels)
+        return lambda held: np.asarray(fitted.decision_function((held - mean) / scale), np.float64)
+
+    return train
+
+
+def boosted(penalty: float) -> Learner:
+    """Gradient-boosted trees on histograms of the columns; they know no penalty."""
+
+    def train(rows: Points, labels: Labels) -> Callable[[Points], Floats]:
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        fitted = HistGradientBoostingClassifier(
+            max_iter=TREES,
+            max_leaf_nodes=LEAVES,
+            learning_rate=STEP,
+            early_stopping=False,
+            random_state=0,  # draws the rows that place the bins, where there are many
+        )
+        fitted.fit(rows, labels)
+        return lambda held: np.asarray(fitted.decision_function(held), np.float64)
+
+    return train
+
+
+LEARNERS: dict[str, Callable[[float], Learner]] = {"logistic": logistic, "boosted": boosted}
+
+
+def _standard(rows: Points) -> tuple[Floats, Floats]:
+    """Mean and standard deviation of the columns; 1 where a column is constant up to rounding."""
+    mean = rows.mean(axis=0, dtype=np.float64)
+    # A power of two about the largest number of each column rounds nothing and keeps squares safe
+    exponent = np.frexp(np.abs(rows).max(axis=0))[1]
+    scale = np.ldexp(np.ldexp(rows, -exponent).std(axis=0, dtype=np.float64), exponent)
+    return mean, np.where(scale > 1e-12 * np.abs(mean), scale, 1.0)
+
 
 SIDES = ("reference", "generated")
 PERFECT = (

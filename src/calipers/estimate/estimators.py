@@ -44,7 +44,7 @@ class Estimator:
 def _knn(
     reference: ArrayLike, generated: ArrayLike, seed: int, threads: int | None
 ) -> LikelihoodRatios:
-    from calipers.estimate.knn_ratios import knn_ratios
+    from calipers.estimate.ratios import knn_ratios
 
     return knn_ratios(reference, generated, threads=threads)
 
@@ -52,7 +52,7 @@ def _knn(
 def _kde(
     reference: ArrayLike, generated: ArrayLike, seed: int, threads: int | None
 ) -> LikelihoodRatios:
-    from calipers.estimate.kde_ratios import kde_ratios
+    from calipers.estimate.ratios import kde_ratios
 
     return kde_ratios(reference, generated, threads=threads)
 
@@ -76,7 +76,7 @@ def _boosted(
 def _gaussian(
     reference: ArrayLike, generated: ArrayLike, seed: int, threads: int | None
 ) -> LikelihoodRatios:
-    from calipers.estimate.gaussian_ratios import gaussian_ratios
+    from calipers.estimate.ratios import gaussian_ratios
 
     return gaussian_ratios(reference, generated, seed=seed)
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
-from calipers.estimate.validate import as_array
+from calipers.numeric.validation import as_array
 
 Vector = NDArray[np.float64]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.blocks import Blocks
-from calipers.estimate.distances import Points
+from calipers.numeric.blocks import Blocks
+from calipers.numeric.distances import Points
 
 STEP = 4096
 

@@ -73,8 +73,8 @@ def sample_map(sets: Sequence[ArrayLike], *, method: Method = "pca", seed: int =
 
 
 def _checked(sets: Sequence[ArrayLike]) -> list[NDArray[Any]]:
-    from calipers.estimate.preprocess import unit_rows
-    from calipers.estimate.validate import check_points
+    from calipers.estimate.axes import unit_rows
+    from calipers.numeric.validation import check_points
 
     if len(sets) == 0:
         raise InputError("a map needs at least one set of samples; found none")
@@ -87,9 +87,9 @@ def _checked(sets: Sequence[ArrayLike]) -> list[NDArray[Any]]:
 
 
 def _pca(rows: list[NDArray[Any]]) -> SampleMap:
-    from calipers.estimate.distances import column_sums
-    from calipers.estimate.scatter import coordinates, scatter_about
-    from calipers.estimate.tiles import workers
+    from calipers.estimate.axes import coordinates, scatter_about
+    from calipers.numeric.distances import column_sums
+    from calipers.numeric.tiles import workers
 
     weights = [1 / (len(rows) * len(each)) for each in rows]
     with workers() as pool:

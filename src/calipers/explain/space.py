@@ -27,7 +27,7 @@ class Space:
         """Bring the vectors to where `compare` looked for neighbours."""
         sets = evidence.rows
         if sets is None:
-            from calipers.estimate.preprocess import preprocess
+            from calipers.estimate.axes import preprocess
 
             pca = 0.9 if evidence.projection == "union" else None
             made = preprocess(evidence.reference_vectors, evidence.generated_vectors, pca=pca)

@@ -1,33 +1,43 @@
 """The metrics over arrays, each by itself, for people who have their embeddings."""
 
-from calipers.estimate.preprocess import Preprocessed, preprocess
+from calipers.estimate.axes import Preprocessed, preprocess
 from calipers.metrics.bert_score import BertScore, bert_score
-from calipers.metrics.clipped import ClippedDensityCoverage, clipped_density_coverage
 from calipers.metrics.copying import authenticity, near_copies
-from calipers.metrics.cover import precision_recall_cover
 from calipers.metrics.energy import energy_distance
 from calipers.metrics.frechet import frechet_distance
 from calipers.metrics.frontiers import Mauve, mauve
 from calipers.metrics.groups import scores_by_group
 from calipers.metrics.inception import inception_score
-from calipers.metrics.mauve_ot import MauveTransport, mauve_ot
+from calipers.metrics.mauve_transport import (
+    MauveTransport,
+    TransportFrontier,
+    mauve_ot,
+    transport_frontier,
+)
 from calipers.metrics.mmd import kid, mmd
 from calipers.metrics.prd import Prd, prd
-from calipers.metrics.probabilistic import probabilistic_precision_recall
-from calipers.metrics.realism import realism
+from calipers.metrics.robust import (
+    ClippedDensityCoverage,
+    clipped_density_coverage,
+    precision_recall_cover,
+    probabilistic_precision_recall,
+)
 from calipers.metrics.spheres import sphere_precision_recall
 from calipers.metrics.support import (
     DensityCoverage,
     PrecisionRecall,
     density_coverage,
     precision_recall,
+    realism,
 )
 from calipers.metrics.topp import TopologicalPrecisionRecall, topological_precision_recall
-from calipers.metrics.transport import optimal_transport
-from calipers.metrics.transport_cells import quantised_transport
-from calipers.metrics.transport_entropic import EntropicTransport, entropic_transport
-from calipers.metrics.transport_frontier import TransportFrontier, transport_frontier
-from calipers.metrics.transport_sliced import sliced_wasserstein
+from calipers.metrics.transport import (
+    EntropicTransport,
+    entropic_transport,
+    optimal_transport,
+    quantised_transport,
+    sliced_wasserstein,
+)
 from calipers.metrics.vendi import rke, vendi_score
 
 __all__ = [

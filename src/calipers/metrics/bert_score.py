@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
-from calipers.estimate.validate import check_points
+from calipers.numeric.validation import check_points
 from calipers.score import Score, signature
 
 Floats = NDArray[np.float64]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from calipers.errors import InputError, require
 from calipers.metrics.entries import FAMILIES, METRICS, Metric
+from calipers.metrics.frontiers import STARRED
 from calipers.metrics.keys import (
     COUNTING,
     USUAL,
@@ -18,7 +19,6 @@ from calipers.metrics.keys import (
     split_key,
 )
 from calipers.metrics.pair import Pair
-from calipers.metrics.summaries import STARRED
 from calipers.score import Score
 
 PACKAGES = {"transport": "ot"}

@@ -30,7 +30,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calipers.estimate.neighbourhoods import Distance, Neighbourhoods
+from calipers.estimate.knn.balls import Distance
+from calipers.estimate.knn.neighbourhoods import Neighbourhoods
 from calipers.metrics.reading import measure, share, signed
 from calipers.score import Score
 

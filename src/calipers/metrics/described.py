@@ -9,8 +9,8 @@ from typing import Any
 from calipers.errors import InputError
 from calipers.estimate.estimators import PAIRED_C
 from calipers.metrics.catalogue import FAMILIES, Metric, choose, split_key
+from calipers.metrics.frontiers import SUMMARIES
 from calipers.metrics.keys import COUNTING, ESTIMATORS, USUAL, Axis, Options, vocabulary
-from calipers.metrics.summaries import SUMMARIES
 
 
 def describe_all(names: Iterable[str] = ()) -> list[dict[str, Any]]:

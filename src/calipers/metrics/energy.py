@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calipers.estimate.pair_tiles import PairSums, Rows, centred, pair_sums, squared_distances
-from calipers.estimate.validate import check_pair
+from calipers.estimate.pairwise import PairSums, Rows, centred, pair_sums, squared_distances
+from calipers.numeric.validation import check_pair
 from calipers.score import Score, signature
 
 

@@ -9,20 +9,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from calipers.errors import InputError
-from calipers.estimate.blocks import Blocks
-from calipers.estimate.distances import Points
 from calipers.estimate.estimators import estimate_ratios
 from calipers.estimate.likelihood_ratios import Estimate, LikelihoodRatios
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
 from calipers.metrics.keys import COUNTING, Options
 from calipers.metrics.prd import BUCKETS, RUNS
 from calipers.metrics.settings import Settings
+from calipers.numeric.blocks import Blocks
+from calipers.numeric.distances import Points
 from calipers.score import signature
 
 if TYPE_CHECKING:
-    from calipers.estimate.classifier import Classification
-    from calipers.estimate.learners import Model
-    from calipers.metrics.transport_entropic import EntropicTransport
+    from calipers.estimate.classifier import Classification, Model
+    from calipers.metrics.transport import EntropicTransport
 
 Made = TypeVar("Made")
 Quantise = Callable[[Buckets, int], Quantisation]
@@ -85,7 +84,7 @@ class Estimates:
     @cached_property
     def entropic(self) -> EntropicTransport:
         """Entropic transport between the histograms, as it is and debiased."""
-        from calipers.metrics.transport_entropic import entropic_transport_scores
+        from calipers.metrics.transport import entropic_transport_scores
 
         return entropic_transport_scores(
             self.reference, self.generated, self.cells, pins=self.seed_pin
@@ -155,7 +154,7 @@ class Estimates:
 
 def _check_neighbours(samples: int) -> None:
     """Refuse sets that have too few neighbours, whose number no option chooses."""
-    from calipers.estimate.knn_ratios import PAPER_K
+    from calipers.estimate.ratios import PAPER_K
 
     if samples <= PAPER_K:
         raise InputError(

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.estimate.moments import Moments
-from calipers.estimate.tiles import limit_threads
-from calipers.estimate.validate import check_pair
+from calipers.numeric.tiles import limit_threads
+from calipers.numeric.validation import check_pair
 from calipers.score import Score, signature
 
 

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
-from calipers.estimate.neighbourhoods import Distance, Neighbourhoods, Ties
+from calipers.estimate.knn.balls import Distance
+from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties
 from calipers.metrics.reading import measure, signed, sizes
 from calipers.score import Score
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
-from calipers.estimate.validate import check_points, check_whole
+from calipers.numeric.validation import check_points, check_whole
 from calipers.score import Score, signature
 
 TOLERANCE = 1e-3

@@ -13,7 +13,7 @@ from typing import Literal
 from calipers.curves.divergences import DIVERGENCES, WEIGHTED, find_divergence
 from calipers.errors import InputError, unknown_name
 from calipers.estimate.estimators import ESTIMATORS as CATALOGUE
-from calipers.estimate.smoothing import SMOOTHINGS, Smoothing
+from calipers.estimate.histograms import SMOOTHINGS, Smoothing
 
 Axis = Literal["divergence", "estimator", "smoothing"]
 

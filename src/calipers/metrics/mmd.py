@@ -22,11 +22,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
-from calipers.estimate.distances import Points
-from calipers.estimate.pair_kernels import cubic, gaussian, median_distance
-from calipers.estimate.pair_tiles import Measure, Rows, centred, pair_sums
-from calipers.estimate.tiles import workers
-from calipers.estimate.validate import check_choice, check_pair, check_whole, is_positive
+from calipers.estimate.pairwise import (
+    Measure,
+    Rows,
+    centred,
+    cubic,
+    gaussian,
+    median_distance,
+    pair_sums,
+)
+from calipers.numeric.distances import Points
+from calipers.numeric.tiles import workers
+from calipers.numeric.validation import check_choice, check_pair, check_whole, is_positive
 from calipers.score import Score, signature
 
 Kernel = Literal["gaussian", "polynomial"]

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from calipers.estimate.neighbourhoods import Supports
-from calipers.metrics.clipped import CLIPPED_K
-from calipers.metrics.cover import COVER_FACTOR, COVER_K
-from calipers.metrics.probabilistic import SPREAD
+from calipers.estimate.knn.balls import Supports
+from calipers.metrics.robust import CLIPPED_K, COVER_FACTOR, COVER_K, SPREAD
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.blocks import DEFAULT_BLOCKS, Blocks, Clusters
-from calipers.estimate.distances import Points
+from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
 from calipers.estimate.moments import Moments
-from calipers.estimate.neighbourhoods import Neighbourhoods, neighbourhoods
 from calipers.metrics.estimates import Estimates, Quantise
 from calipers.metrics.needs import EVERYTHING, Needs
 from calipers.metrics.pair_curves import Curves
 from calipers.metrics.settings import Settings
 from calipers.metrics.topp import TopologicalPrecisionRecall, topological_scores
+from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks, Clusters
+from calipers.numeric.distances import Points
 
 __all__ = ["Pair", "Settings"]
 

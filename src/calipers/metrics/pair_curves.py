@@ -9,9 +9,9 @@ from calipers.curves.frontier import DivergenceFrontier, divergence_frontier
 from calipers.curves.precision_recall import PrecisionRecallCurve, precision_recall_curve
 from calipers.estimate.estimators import PAIRED_C
 from calipers.metrics.estimates import Estimates, Pins
+from calipers.metrics.frontiers import quantisation_pins, starred_key
 from calipers.metrics.keys import COUNTING, Options
 from calipers.metrics.prd import averaged, cell_pins
-from calipers.metrics.summaries import quantisation_pins, starred_key
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,13 +10,19 @@ from typing import Literal, get_args
 
 from numpy.typing import ArrayLike
 
-from calipers.estimate.blocks import Blocks
-from calipers.estimate.pair_groups import Replicates, replicates
-from calipers.estimate.pair_kernels import cubic, gaussian
-from calipers.estimate.pair_tiles import PairSums, Rows, centred
-from calipers.estimate.validate import check_choice, check_pair, check_whole
+from calipers.estimate.pairwise import (
+    PairSums,
+    Replicates,
+    Rows,
+    centred,
+    cubic,
+    gaussian,
+    replicates,
+)
 from calipers.metrics.energy import distances, energy_of
 from calipers.metrics.mmd import Kernel, check_bandwidth, kernel_width
+from calipers.numeric.blocks import Blocks
+from calipers.numeric.validation import check_choice, check_pair, check_whole
 
 
 def mmd_replicates(

@@ -21,8 +21,8 @@ from calipers.curves.precision_recall import (
     precision_recall_curve,
 )
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
-from calipers.estimate.validate import check_whole
 from calipers.metrics.keys import USUAL, Options
+from calipers.numeric.validation import check_whole
 from calipers.score import Score, signature
 
 BUCKETS = 20

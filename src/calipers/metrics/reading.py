@@ -8,15 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
-from calipers.estimate.neighbourhoods import (
-    NO_SUPPORTS,
-    Distance,
-    Neighbourhoods,
-    Supports,
-    Ties,
-    neighbourhoods,
-)
-from calipers.estimate.validate import check_pair, check_whole
+from calipers.estimate.knn.balls import Distance, Supports
+from calipers.estimate.knn.neighbourhoods import NO_SUPPORTS, Neighbourhoods, Ties, neighbourhoods
+from calipers.numeric.validation import check_pair, check_whole
 from calipers.score import Score, signature
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from calipers.estimate.neighbourhoods import Distance, Ties
-from calipers.estimate.preprocess import Projection
+from calipers.estimate.axes import Projection
+from calipers.estimate.knn.balls import Distance
+from calipers.estimate.knn.neighbourhoods import Ties
 from calipers.estimate.quantise import Buckets
 
 

@@ -34,12 +34,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calipers.estimate.distances import Points
-from calipers.estimate.neighbourhoods import Distance, Neighbourhoods, Ties
-from calipers.estimate.preprocess import unit_rows
-from calipers.estimate.validate import check_pair
+from calipers.estimate.axes import unit_rows
+from calipers.estimate.knn.balls import Distance
+from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties
 from calipers.metrics.reading import measure, signed, sizes
 from calipers.metrics.support import PrecisionRecall
+from calipers.numeric.distances import Points
+from calipers.numeric.validation import check_pair
 from calipers.score import Score
 
 BLOCK = 4096

@@ -40,19 +40,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
-from calipers.estimate.bandwidth import (
+from calipers.estimate.kernel_density import (
     NEIGHBOURS_PER_DIMENSION,
+    ConfidentDensity,
     balloon_bandwidth,
     balloon_neighbour,
-)
-from calipers.estimate.distances import Points, Sieve, sieves
-from calipers.estimate.kernel_density import (
-    ConfidentDensity,
     confident_density,
     density_at,
     resample_counts,
 )
-from calipers.estimate.validate import check_pair, check_whole
+from calipers.numeric.distances import Points, Sieve, sieves
+from calipers.numeric.validation import check_pair, check_whole
 from calipers.score import Score, signature
 
 DIMENSIONS = 32

@@ -1,4 +1,15 @@
-"""Vendi score and RKE: how many different samples does a set hold, in effect? No reference needed.
+"""The effective number that a spectrum stands for: exponentials of Rényi entropies.
+
+For eigenvalues λ ≥ 0 that sum to 1 (Friedman & Dieng, TMLR 2023; Pasarkar & Dieng, AISTATS 2024):
+
+    VS_q = exp(log(Σ λ^q) / (1 − q)),   VS_1 = exp(−Σ λ log λ),   VS_∞ = 1 / max λ
+
+and VS_0 is the number of eigenvalues that are not 0. It falls as q grows: small q count rare kinds
+as much as common ones, large q see the commonest only.
+
+Eigenvalues of the similarities of rows, and the sum of their squares, in float64.
+
+Vendi score and RKE: how many different samples does a set hold, in effect? No reference needed.
 
 With rows of length 1, K = X·Xᵀ/n holds the cosine similarities of all pairs, and its eigenvalues
 sum to 1. The Vendi score is the exponential of their Rényi entropy of order q (Friedman & Dieng,
@@ -19,15 +30,198 @@ values near 1 to any set.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from numbers import Real
+from typing import Any
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
-from calipers.estimate.distances import Points
-from calipers.estimate.validate import check_points, is_positive
-from calipers.metrics.vendi_entropy import check_order, vendi_of
-from calipers.metrics.vendi_spectrum import cosine_energy, gaussian_energy, rounding, spectrum
+from calipers.estimate.axes import unit_rows
+from calipers.estimate.pairwise import Rows, squared_distances
+from calipers.numeric.distances import Points
+from calipers.numeric.tiles import Span, available_threads, limit_threads, spans, triangle, workers
+from calipers.numeric.validation import as_array, check_points, check_whole, is_positive
 from calipers.score import Score, signature
+
+Vector = NDArray[np.float64]
+
+
+def vendi_of(
+    eigenvalues: ArrayLike, *, q: float = 1.0, truncate: int | None = None, zero: float = 0.0
+) -> float:
+    """Tell how many different things a spectrum stands for.
+
+    Parameters
+    ----------
+    eigenvalues
+        Of a kernel matrix or of the second moments of rows, in any order and on any scale; negative
+        ones are taken as 0.
+    q
+        Order of the entropy, from 0 to infinity.
+    truncate
+        Keep so many of the largest eigenvalues and give each an equal part of what the others
+        hold (Ospanov & Farnia, UAI 2025); None keeps all.
+    zero
+        Up to which share of the largest one an eigenvalue is rounding; these count as 0 where
+        q < 1, which would count each of them almost fully.
+
+    Returns
+    -------
+    float
+        From 1 to the number of eigenvalues; NaN where all are 0.
+
+    Raises
+    ------
+    InputError
+        If q or truncate is out of its range.
+
+    Examples
+    --------
+    >>> vendi_of([0.5, 0.5, 0.0], q=2)
+    2.0
+    """
+    check_order(q)
+    values = np.maximum(as_array(eigenvalues, "eigenvalues").astype(np.float64).ravel(), 0.0)
+    if q < 1:
+        values = np.where(values > zero * values.max(initial=0.0), values, 0.0)
+    total = values.sum()
+    if not total > 0:
+        return float("nan")
+    shares = truncated(np.sort(values / total)[::-1], truncate)
+    return float(np.exp(_entropy(shares[shares > 0], q)))
+
+
+def truncated(shares: Vector, truncate: int | None) -> Vector:
+    """The largest shares, each with an equal part of what the others hold.
+
+    Parameters
+    ----------
+    shares
+        Largest first; their sum may be below 1 where the smaller ones are not known.
+    truncate
+        How many to keep; None, or more than there are, keeps all.
+    """
+    if truncate is None or check_whole("truncate", truncate, 1) >= len(shares):
+        return shares
+    kept: Vector = shares[:truncate] + (1 - shares[:truncate].sum()) / truncate
+    return kept
+
+
+def check_order(q: Any) -> float:
+    """Return the order of an entropy, or refuse what is none."""
+    if isinstance(q, bool) or not isinstance(q, Real) or not float(q) >= 0:
+        raise InputError(f"q must be a number from 0 to infinity; found {q!r}")
+    return float(q)
+
+
+def _entropy(shares: Vector, q: float) -> float:
+    logs = np.log(shares)
+    if q == 1:
+        return float(-(shares @ logs))
+    if np.isinf(q):
+        return float(-logs.max())
+    if abs(q - 1) < 0.5:  # near 1 the sum of powers is 1 less little: take that little itself
+        return float(np.log1p(shares @ np.expm1((q - 1) * logs)) / (1 - q))
+    largest = logs.max()  # so that no power of a large order is rounded to 0
+    return float((q * largest + np.log(np.exp(q * (logs - largest)).sum())) / (1 - q))
+
+
+Floats = NDArray[np.float64]
+
+STEP = 2048  # rows of a product
+SMALL = 1024  # columns of matrices that one thread works on
+
+
+def spectrum(points: Points, *, normalise: bool = True, threads: int | None = None) -> Floats:
+    """The eigenvalues of the cosine similarities of all rows over n, without those that must be 0.
+
+    Parameters
+    ----------
+    points
+        Rows, shape ``(n, d)``, none of them zero.
+    normalise
+        Scale them to length 1 first.
+    threads
+        Number of threads (default: all cores).
+
+    Returns
+    -------
+    array
+        Shape ``(min(n, d),)``, float64, ascending.
+    """
+    return eigenvalues(_gram(points, normalise=normalise, threads=threads), threads)
+
+
+def eigenvalues(matrix: Floats, threads: int | None = None) -> Floats:
+    """The eigenvalues of a symmetric matrix, ascending."""
+    # BLAS meets at barriers all along this, so that one busy core holds up all: leave half idle
+    half = max(1, available_threads(threads) // 2)
+    with limit_threads(1 if len(matrix) <= SMALL else half):
+        return np.asarray(np.linalg.eigvalsh(matrix), np.float64)
+
+
+def _gram(points: Points, *, normalise: bool, threads: int | None) -> Floats:
+    """Xᵀ·X/n or X·Xᵀ/n, whichever is smaller."""
+    check_whole("threads", 1 if threads is None else threads, 1)
+    n, d = points.shape
+    scale = 1.0 if normalise else float(np.abs(points).max())  # so that no square overflows
+    if n <= d:
+        rows = _wide(points, scale, normalise=normalise)
+        with limit_threads(threads):
+            return np.asarray(rows @ rows.T / n, np.float64)
+
+    def work(span: Span) -> Floats:
+        rows = _wide(points[slice(*span)], scale, normalise=normalise)
+        return np.asarray(rows.T @ rows, np.float64)
+
+    if d > SMALL:  # one product at a time, on all threads: each takes memory for d x d numbers
+        with limit_threads(threads):
+            return _mean(map(work, spans(n, STEP)), d, n)
+    with workers(threads) as pool:
+        return _mean(pool.map(work, spans(n, STEP)), d, n)
+
+
+def _mean(parts: Iterable[Floats], d: int, n: int) -> Floats:
+    total = np.zeros((d, d))
+    for part in parts:
+        total += part
+    total /= n
+    return total
+
+
+def _wide(points: Points, scale: float, *, normalise: bool) -> Floats:
+    rows = points.astype(np.float64)
+    return np.asarray(unit_rows(rows) if normalise else rows / scale, np.float64)
+
+
+def cosine_energy(points: Points, threads: int | None) -> float:
+    """Mean squared cosine over all pairs of rows."""
+    return float(np.sum(_gram(points, normalise=True, threads=threads) ** 2))
+
+
+def gaussian_energy(points: Points, bandwidth: float, threads: int | None) -> float:
+    """Mean squared Gaussian kernel over all pairs of rows, in tiles."""
+    check_whole("threads", 1 if threads is None else threads, 1)
+    rows = Rows.of(points, points.mean(axis=0, dtype=np.float64))
+
+    def work(tile: tuple[Span, Span]) -> float:
+        squared = squared_distances(rows.span(tile[0]), rows.span(tile[1]))
+        # Divided twice: the square of a small bandwidth may be 0; exp(−∞) is the 0 that is meant
+        with np.errstate(over="ignore"):
+            total = float(np.exp(-squared / bandwidth / bandwidth).sum())
+        return total if tile[0] == tile[1] else 2 * total
+
+    with workers(threads) as pool:
+        totals = list(pool.map(work, triangle(spans(len(points)))))
+    return sum(totals) / len(points) ** 2
+
+
+def rounding(points: Points) -> float:
+    """The share of the largest eigenvalue that rounding of products and of the rows may reach."""
+    own: Any = np.finfo(points.dtype).eps
+    return float(max(points.shape) * max(np.finfo(np.float64).eps, own**2))
 
 
 def vendi_score(

@@ -17,16 +17,16 @@ from calipers.comparison import Comparison
 from calipers.comparison.significance import Advice
 from calipers.comparison.sweep_plateau import RELATIVE, ROUNDING, TOLERANCE
 from calipers.embed import Embeddings
-from calipers.estimate.blocks import Clusters
 from calipers.estimate.quantise import bucket_count
 from calipers.metrics.catalogue import Choice
 from calipers.metrics.pair import Settings
+from calipers.numeric.blocks import Clusters
 from calipers.progress import Advance, Progress
 from calipers.road.floor_scores import Rows, choices_for, score_parts
 from calipers.road.intake import Intake
 from calipers.road.stages import Embedded
 from calipers.score import Score
-from calipers.uncertainty.extrapolation import PARTS, Nested, extrapolate
+from calipers.uncertainty.sample_size import PARTS, Nested, extrapolate
 
 ORDERS = 2
 # So that orders share no stream with whatever else is drawn from the same seed

@@ -11,8 +11,9 @@ from typing import Any
 from calipers.comparison import Comparison
 from calipers.comparison.agreement import Agreement
 from calipers.errors import InputError
-from calipers.estimate.neighbourhoods import Distance, Ties
-from calipers.estimate.preprocess import Projection
+from calipers.estimate.axes import Projection
+from calipers.estimate.knn.balls import Distance
+from calipers.estimate.knn.neighbourhoods import Ties
 from calipers.estimate.quantise import Buckets
 from calipers.metrics.catalogue import check_keys, choose, split_key
 from calipers.metrics.keys import COUNTING

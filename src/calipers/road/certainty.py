@@ -16,14 +16,14 @@ from calipers.road.intake import Entry, Intake
 from calipers.score import Score
 from calipers.uncertainty.differences import Difference, differences
 from calipers.uncertainty.holm import holm
-from calipers.uncertainty.intervals import (
+from calipers.uncertainty.sample_size import separating_n
+from calipers.uncertainty.spread import (
+    Spread,
     check_level,
     confidence_interval,
     is_inner_share,
     is_rough,
 )
-from calipers.uncertainty.sample_size import separating_n
-from calipers.uncertainty.spread import Spread
 from calipers.uncertainty.two_sample import TwoSample
 
 Spreads = Mapping[str, Spread]

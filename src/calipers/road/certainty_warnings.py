@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from calipers.estimate.blocks import DEFAULT_BLOCKS
 from calipers.metrics.catalogue import Choice
+from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.road.clusters import cluster_warnings
 from calipers.road.intake import Intake
 from calipers.uncertainty.replicates import ENOUGH_FOR_PARTS, goes_by_part, has_no_interval

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from calipers.errors import InputError
-from calipers.estimate.validate import check_choice, check_whole, is_positive
 from calipers.metrics.catalogue import check_estimator, check_keys
 from calipers.metrics.pair import Settings
+from calipers.numeric.validation import check_choice, check_whole, is_positive
 from calipers.road.clusters import check_cluster
 from calipers.road.groups import check_group
 

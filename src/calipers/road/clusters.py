@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from calipers.errors import InputError
-from calipers.estimate.blocks import (
+from calipers.numeric.blocks import (
     DEFAULT_BLOCKS,
     FEWER_BLOCKS,
     FEWEST_CLUSTERS,

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.distances import Points
+from calipers.numeric.distances import Points
 from calipers.road.confounders_chance import beyond_chance, percent
 from calipers.road.confounders_texts import TextFacts
 

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from calipers.comparison import Comparison
 from calipers.embed import Embeddings
-from calipers.estimate.blocks import Clusters
-from calipers.estimate.validate import check_whole
 from calipers.metrics.catalogue import Choice
 from calipers.metrics.pair import Settings
+from calipers.numeric.blocks import Clusters
+from calipers.numeric.validation import check_whole
 from calipers.progress import Advance, Progress
 from calipers.road.floor_scores import choices_for, score_parts
 from calipers.road.intake import Intake

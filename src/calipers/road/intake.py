@@ -11,7 +11,7 @@ import numpy as np
 
 from calipers.comparison import SetSummary
 from calipers.errors import InputError
-from calipers.estimate.blocks import Clusters
+from calipers.numeric.blocks import Clusters
 from calipers.road.clusters import RunClusters, clusters_of
 from calipers.road.groups import group_sizes, grouped, lost_groups
 from calipers.samples import SampleSet, System, as_sample_set

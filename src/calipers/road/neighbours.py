@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.neighbourhoods import Neighbourhoods
+from calipers.estimate.knn.neighbourhoods import Neighbourhoods
 from calipers.metrics.copying import are_near_copies
 from calipers.metrics.pair import Pair
 

@@ -13,7 +13,7 @@ import numpy as np
 from calipers.comparison.overlap_model import OverlapView
 from calipers.embed import Embeddings
 from calipers.errors import InputError
-from calipers.estimate.neighbourhoods import neighbourhoods
+from calipers.estimate.knn.neighbourhoods import neighbourhoods
 from calipers.metrics.pair import Settings
 from calipers.metrics.support import precision_score, recall_score
 from calipers.progress import Advance

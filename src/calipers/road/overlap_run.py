@@ -8,11 +8,12 @@ from typing import Any
 
 from calipers.comparison.overlap_model import Overlap
 from calipers.embed import Cache
-from calipers.estimate.neighbourhoods import Distance, Ties
-from calipers.estimate.preprocess import Projection
-from calipers.estimate.tiles import limit_threads
-from calipers.estimate.validate import check_choice, check_whole
+from calipers.estimate.axes import Projection
+from calipers.estimate.knn.balls import Distance
+from calipers.estimate.knn.neighbourhoods import Ties
 from calipers.metrics.pair import Settings
+from calipers.numeric.tiles import limit_threads
+from calipers.numeric.validation import check_choice, check_whole
 from calipers.progress import Progress, Silent
 from calipers.road import overlap_intake as intake
 from calipers.road import overlap_stages as stages

@@ -12,7 +12,7 @@ import random
 import re
 from itertools import pairwise
 
-from calipers.text.sentence_ends import ENDS
+from calipers.text.termination import ENDS
 
 SHARE = 0.1
 """Share of the words that get a typo, or change places with the next."""

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from calipers.errors import InputError, unknown_name
-from calipers.estimate.validate import check_whole
 from calipers.metrics.catalogue import check_keys, choose, split_key
 from calipers.metrics.pair import Settings
+from calipers.numeric.validation import check_whole
 from calipers.road.choices import check_settings
 from calipers.road.probe_changes import CHANGES, Change
 from calipers.samples import SampleSet, as_sample_set

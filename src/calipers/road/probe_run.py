@@ -12,9 +12,9 @@ from calipers.comparison import SetSummary
 from calipers.comparison.probe_model import Probe
 from calipers.comparison.probe_words import ENOUGH
 from calipers.embed import Cache
-from calipers.estimate.tiles import limit_threads
 from calipers.metrics.catalogue import Choice, check_extras, choose
 from calipers.metrics.pair import Settings
+from calipers.numeric.tiles import limit_threads
 from calipers.progress import Progress, Silent
 from calipers.road import probe_choices as checked
 from calipers.road.embedder import AnyEmbedder, open_unfitted

@@ -12,16 +12,14 @@ from numpy.typing import NDArray
 from calipers.comparison.ranking import Beside, Matrix, Truth
 from calipers.road.rank_scores import Scores, compared
 from calipers.uncertainty.correlation import (
+    DRAWS,
     Correlation,
     Kind,
     correlation_matrix,
-    pearson,
-    spearman,
-)
-from calipers.uncertainty.correlation_errors import (
-    DRAWS,
     draw_errors,
     interval_of_errors,
+    pearson,
+    spearman,
     widened,
 )
 from calipers.uncertainty.worst_case import worst_case_spearman

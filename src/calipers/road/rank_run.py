@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from calipers.comparison.ranking import RankedMetric, Ranking, Truth
 from calipers.errors import InputError, unknown_name
-from calipers.estimate.validate import check_choice, check_whole, is_positive
+from calipers.numeric.validation import check_choice, check_whole, is_positive
 from calipers.road.agree_ranks import rarely_reached
 from calipers.road.rank_beside import beside, correlated
 from calipers.road.rank_intake import take_scores

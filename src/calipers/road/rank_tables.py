@@ -15,11 +15,8 @@ from typing import Any
 from calipers.errors import InputError
 from calipers.files import check_there, fitting_in_memory
 from calipers.memory import budget
-from calipers.samples.csv_files import csv_rows
-from calipers.samples.json_files import json_rows, json_value
-from calipers.samples.lines import decoded
-from calipers.samples.opening import open_seekable, open_stream, split_suffix
-from calipers.samples.source import Source
+from calipers.samples.files import Source, open_seekable, open_stream, split_suffix
+from calipers.samples.readers.text_files import csv_rows, decoded, json_rows, json_value
 from calipers.samples.wording import describe, names
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")

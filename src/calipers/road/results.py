@@ -11,9 +11,9 @@ import numpy as np
 from calipers.comparison import Comparison, Samples, SetSummary, SystemResult
 from calipers.comparison.explaining import Against
 from calipers.embed import Embeddings
-from calipers.estimate.blocks import Clusters
 from calipers.metrics.catalogue import Choice
 from calipers.metrics.pair import Settings
+from calipers.numeric.blocks import Clusters
 from calipers.progress import Progress
 from calipers.road.certainty import Certainty, Spreads, reference_tests, with_intervals
 from calipers.road.clusters import Both

@@ -9,12 +9,13 @@ from typing import Any
 
 from calipers.comparison import Comparison
 from calipers.embed import Cache
-from calipers.estimate.neighbourhoods import Distance, Ties
-from calipers.estimate.preprocess import Projection
+from calipers.estimate.axes import Projection
+from calipers.estimate.knn.balls import Distance
+from calipers.estimate.knn.neighbourhoods import Ties
 from calipers.estimate.quantise import Buckets
-from calipers.estimate.tiles import limit_threads
 from calipers.metrics.catalogue import check_extras, choose
 from calipers.metrics.pair import Settings
+from calipers.numeric.tiles import limit_threads
 from calipers.progress import Progress, Silent
 from calipers.road.certainty import Certainty, check_certainty, permutations_for
 from calipers.road.choices import check_scope, check_settings, listed

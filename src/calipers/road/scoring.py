@@ -21,7 +21,7 @@ from calipers.road.scored import Scored, keyed
 from calipers.road.scoring_sure import with_certainty
 from calipers.road.spaces import PCA, PairSpace, Space
 from calipers.score import Score
-from calipers.uncertainty.curve_variances import columns
+from calipers.uncertainty.replicates import columns
 
 
 def score_pair(

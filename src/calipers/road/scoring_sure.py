@@ -7,20 +7,19 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TypeVar
 
-from calipers.estimate.tiles import available_threads, limit_threads
 from calipers.metrics.catalogue import Choice
 from calipers.metrics.groups import group_scores
 from calipers.metrics.pair import Pair
+from calipers.numeric.tiles import available_threads, limit_threads
 from calipers.road.certainty import Certainty
 from calipers.road.groups import Labels
 from calipers.road.scored import Scored
 from calipers.score import join_signature
-from calipers.uncertainty.classifier_test import classifier_test
-from calipers.uncertainty.curve_variances import curve_variances
-from calipers.uncertainty.mmd_test import mmd_test
-from calipers.uncertainty.replicates import Further, is_kept, spreads, without_each
+from calipers.uncertainty.delete_block import Without
+from calipers.uncertainty.replicates import Further, curve_variances, is_kept, spreads, without_each
 from calipers.uncertainty.two_sample import TwoSample
-from calipers.uncertainty.without import Without
+from calipers.uncertainty.two_sample_classifier import classifier_test
+from calipers.uncertainty.two_sample_mmd import mmd_test
 
 First = TypeVar("First")
 Second = TypeVar("Second")

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calipers.embed import Embeddings
-from calipers.estimate.blocks import DEFAULT_BLOCKS, Blocks, Clusters
-from calipers.estimate.preprocess import Projection
+from calipers.estimate.axes import Projection
 from calipers.estimate.quantise import Buckets, Quantisation
 from calipers.metrics.needs import Needs
 from calipers.metrics.pair import Pair, Settings, Sides
+from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks, Clusters
 from calipers.road.clusters import Both, RunClusters
 from calipers.road.spaces import PCA, neighbour_rows
 from calipers.road.stages import Embedded
 
 if TYPE_CHECKING:
-    from calipers.estimate.shared import SharedSpace
+    from calipers.estimate.shared_cells import SharedSpace
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +125,7 @@ class SharedView:
     @cached_property
     def space(self) -> SharedSpace:
         """All sets on the leading axes of their weighted union, the files of a system in a row."""
-        from calipers.estimate.shared import shared_space
+        from calipers.estimate.shared_cells import shared_space
 
         systems = [
             np.concatenate([file.views[self.view] for file in files])
@@ -143,7 +143,7 @@ class SharedView:
         self, buckets: Buckets, restarts: int, settings: Settings
     ) -> tuple[Quantisation, ...]:
         """Count every system over shared cells, its files as blocks of rows; once for each cut."""
-        from calipers.estimate.shared import shared_quantise
+        from calipers.estimate.shared_cells import shared_quantise
 
         asked = (buckets, restarts)
         if asked not in self._counted:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from calipers.embed import Embeddings
-from calipers.estimate.distances import Points
-from calipers.estimate.preprocess import Projection, preprocess
+from calipers.estimate.axes import Projection, preprocess
 from calipers.metrics.needs import Needs
 from calipers.metrics.pair import Pair, Settings, Sides
+from calipers.numeric.distances import Points
 from calipers.road.clusters import Both
 
 PCA = 0.9

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from calipers.comparison.sweep import Over
 from calipers.embed import Embeddings
-from calipers.estimate.distances import Points
-from calipers.estimate.neighbourhoods import Distance, Ties, neighbourhoods
-from calipers.estimate.preprocess import Projection
+from calipers.estimate.axes import Projection
+from calipers.estimate.knn.balls import Distance
+from calipers.estimate.knn.neighbourhoods import Ties, neighbourhoods
 from calipers.metrics.catalogue import Choice, needs_of
 from calipers.metrics.pair import Pair, Settings
+from calipers.numeric.distances import Points
 from calipers.progress import Advance
 from calipers.road.spaces import neighbour_rows, pair_of
 from calipers.road.sweep_metrics import BY_K

@@ -12,11 +12,12 @@ from calipers.comparison.sweep import Over, Sweep
 from calipers.comparison.sweep_plateau import TOLERANCE
 from calipers.embed import Cache, Embedder
 from calipers.errors import InputError
-from calipers.estimate.neighbourhoods import Distance, Ties
-from calipers.estimate.preprocess import Projection
-from calipers.estimate.tiles import limit_threads
-from calipers.estimate.validate import check_choice, check_whole
+from calipers.estimate.axes import Projection
+from calipers.estimate.knn.balls import Distance
+from calipers.estimate.knn.neighbourhoods import Ties
 from calipers.metrics.catalogue import check_extras
+from calipers.numeric.tiles import limit_threads
+from calipers.numeric.validation import check_choice, check_whole
 from calipers.progress import Progress, Silent
 from calipers.road.embedder import AnyEmbedder, open_embedder, usual_warnings
 from calipers.road.intake import take_in

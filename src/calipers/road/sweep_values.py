@@ -8,7 +8,7 @@ from typing import Any
 
 from calipers.comparison.sweep import Over
 from calipers.errors import InputError
-from calipers.estimate.validate import is_whole
+from calipers.numeric.validation import is_whole
 from calipers.road.intake import Cut, Intake
 
 LARGEST_K = 30

@@ -9,7 +9,7 @@ from calipers.road.text_intake import TextIntake
 from calipers.text.catalogue import TextChoice
 
 MOST_FOR_VENDI = 10_000
-"""As in :mod:`calipers.text.vendi_features`, of whose matrix all eigenvalues would be needed."""
+"""As in :mod:`calipers.text.vendi`, of whose matrix all eigenvalues would be needed."""
 
 FREE = (2.0, float("inf"))
 """Orders of the Vendi score that need no such matrix."""

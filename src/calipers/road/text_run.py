@@ -8,7 +8,7 @@ from typing import Any
 
 from calipers.comparison.text_model import TextComparison
 from calipers.errors import InputError, MissingExtraError
-from calipers.estimate.validate import check_whole
+from calipers.numeric.validation import check_whole
 from calipers.progress import Progress, Silent
 from calipers.road import text_notes as notes
 from calipers.road.text_intake import TextIntake, take_in_texts
@@ -17,7 +17,7 @@ from calipers.road.text_limits import check_limits
 from calipers.text.catalogue import TextChoice, check_text_extras, choose_text
 from calipers.text.tokenizers import Tokenizer, find_tokenizer
 from calipers.text.tokens import AnyTokenizer
-from calipers.uncertainty.intervals import check_level
+from calipers.uncertainty.spread import check_level
 
 
 def measure_texts(

@@ -9,8 +9,7 @@ import numpy as np
 from calipers.comparison import SetSummary
 from calipers.embed import Embeddings
 from calipers.errors import InputError
-from calipers.estimate.blocks import DEFAULT_BLOCKS, Blocks, Clusters
-from calipers.estimate.neighbourhoods import Neighbourhoods, neighbourhoods
+from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
 from calipers.metrics.catalogue import Choice
 from calipers.metrics.copying import (
     are_authentic,
@@ -19,6 +18,7 @@ from calipers.metrics.copying import (
     near_copies_score,
 )
 from calipers.metrics.pair import Settings
+from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks, Clusters
 from calipers.road.intake import Cut
 from calipers.road.neighbours import train_neighbours
 from calipers.road.scored import Scored, keyed

@@ -1,12 +1,20 @@
-"""Which field of a row holds the text, or the token ids, when nobody said."""
+"""Which field of a row holds the text, or the token ids, when nobody said.
+
+A tiny language for where a text lies in a row: ``a.b[0]``, ``choices[*].text``.
+
+A path is a chain of keys joined by dots; ``[2]`` takes an item of a list, ``[-1]`` the last one,
+and ``[*]`` every item, so that one row gives several samples.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from calipers.errors import InputError
-from calipers.samples.source import Source
-from calipers.samples.wording import names
+from calipers.samples.files import Source
+from calipers.samples.wording import counted, describe, names, shortened
 
 USUAL = (
     "text",
@@ -79,3 +87,126 @@ def _missing(fields: Sequence[str], source: Source) -> InputError:
         f"no field has a usual name for a text, such as 'text' or 'generation'; "
         f"the fields are {names(fields)}{note}; {NAME_IT}"
     )
+
+
+# A key, the index of an item, or None for every item.
+Step = str | int | None
+
+Extract = Callable[[Any], list[Any]]
+
+DIGITS = 18
+"""Most digits of an index: no list is longer."""
+
+_STEP = re.compile(r"(?:^|(?<=[^.])\.)(?P<key>[^.\[\]]+)|\[(?:(?P<index>-?\d+)|(?P<every>\*))\]")
+
+
+class PathError(Exception):
+    """A row does not have what a path names; the reader adds file and row."""
+
+
+def parse_path(path: str) -> tuple[Step, ...]:
+    """Split a path into its steps.
+
+    Raises
+    ------
+    InputError
+        If it is not of the form ``a.b[0].c[*]``.
+    """
+    steps: list[Step] = []
+    position = 0
+    while position < len(path) or not path:
+        match = _STEP.match(path, position)
+        if match is None:
+            raise InputError(
+                f"field {shortened(path)!r} is not understood from character {position + 1} on; "
+                "write keys, [0] and [*], as in choices[0].message.content"
+            )
+        steps.append(_step(match, path))
+        position = match.end()
+    return tuple(steps)
+
+
+def root(path: str) -> str | None:
+    """Tell the key that a path starts with; None if it starts with none."""
+    match = _STEP.match(path)
+    return match["key"] if match else None
+
+
+def extractor(path: str) -> Extract:
+    """Return a function that lists what lies at a path of a row.
+
+    A key of the row that is spelt exactly like the whole path, dots and brackets included, goes
+    before the path, so any name of a column can be given. The function raises `PathError` where
+    the path breaks.
+    """
+    parsed: list[tuple[Step, ...]] = []
+
+    def extract(row: Any) -> list[Any]:
+        if isinstance(row, dict) and path in row:
+            return [row[path]]
+        if not parsed:
+            parsed.append(parse_path(path))
+        return list(_walk(row, parsed[0], path, 0))
+
+    return extract
+
+
+def _step(match: re.Match[str], path: str) -> Step:
+    if match["key"] is not None:
+        return match["key"]
+    if match["every"]:
+        return None
+    digits = len(match["index"].removeprefix("-"))
+    if digits > DIGITS:
+        raise InputError(
+            f"field {shortened(path)!r} has an index of {digits:,} digits; an index has at most "
+            f"{DIGITS}"
+        )
+    return int(match["index"])
+
+
+def _walk(value: Any, steps: tuple[Step, ...], path: str, depth: int) -> Iterator[Any]:
+    for position in range(depth, len(steps)):
+        step = steps[position]
+        if isinstance(step, str):
+            value = _by_key(value, step, steps[:position], path)
+            continue
+        items = _as_list(value, steps[:position], path)
+        if step is None:
+            for item in items:
+                yield from _walk(item, steps, path, position + 1)
+            return
+        value = _by_index(items, step, steps[:position], path)
+    yield value
+
+
+def _by_key(value: Any, key: str, done: tuple[Step, ...], path: str) -> Any:
+    if not isinstance(value, dict):
+        raise _broken(path, done, f"{describe(value)} has no field {key!r}")
+    if key not in value:
+        raise _broken(path, done, f"there is no field {key!r}; the fields are {names(value)}")
+    return value[key]
+
+
+def _as_list(value: Any, done: tuple[Step, ...], path: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise _broken(path, done, f"expected a list, found {describe(value)}")
+    return value
+
+
+def _by_index(items: list[Any], index: int, done: tuple[Step, ...], path: str) -> Any:
+    try:
+        return items[index]
+    except IndexError:
+        size = counted(len(items), "item")
+        raise _broken(path, done, f"there is no item [{index}] in a list of {size}") from None
+
+
+def _broken(path: str, done: tuple[Step, ...], problem: str) -> PathError:
+    place = f"the field {shortened(path)!r} breaks at {_written(done)!r}: " if done else ""
+    return PathError(place + problem)
+
+
+def _written(steps: tuple[Step, ...]) -> str:
+    parts = [f".{s}" if isinstance(s, str) else f"[{'*' if s is None else s}]" for s in steps]
+    return "".join(parts).removeprefix(".")

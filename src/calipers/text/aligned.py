@@ -1,4 +1,12 @@
-"""BLEU, chrF and TER of texts that have references of their own, as sacrebleu computes them.
+"""Texts beside their references, row by row, checked once for all metrics that need them so.
+
+Texts too long for libraries that lay out a table of one text's words by another's.
+
+A table is refused before it takes the machine's memory; cutting the texts is the user's choice.
+
+How a number of sacrebleu becomes a score: its value and its signature, both unchanged.
+
+BLEU, chrF and TER of texts that have references of their own, as sacrebleu computes them.
 
 The numbers are sacrebleu's (Post, WMT 2018), unchanged and on its scale of 0 to 100, and each
 signature holds sacrebleu's own.
@@ -15,16 +23,262 @@ All three see words and letters, not meaning: a good text in other words scores 
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, Literal
 
-from calipers.estimate.validate import check_whole
-from calipers.score import Score
-from calipers.text.aligned_limits import check_tables
-from calipers.text.aligned_rows import References, align
-from calipers.text.aligned_sacrebleu import make_bleu, sacrebleu_score, the_metrics
+import numpy as np
+
+from calipers import __version__
+from calipers.errors import InputError, require, unknown_name
+from calipers.numeric.validation import check_choice, check_whole, is_positive
+from calipers.score import Better, Score, join_signature, signature
 from calipers.text.checks import check_flags, check_order
+from calipers.text.corpus import Corpus, as_strings
 from calipers.text.signing import FROM_ZERO
 from calipers.text.tokens import Texts
+
+References = Sequence[str] | Sequence[Sequence[str]] | Corpus
+"""One string for each text, or a list of the references of each text."""
+
+SHOWN = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Aligned:
+    """Texts and their references.
+
+    Attributes
+    ----------
+    texts
+        n strings.
+    references
+        For each text its references, as many for one as for any other.
+    """
+
+    texts: list[str]
+    references: list[tuple[str, ...]]
+
+    @property
+    def silent(self) -> bool:
+        """Whether no reference holds anything but white space."""
+        return not any(one.strip() for references in self.references for one in references)
+
+    @property
+    def streams(self) -> list[list[str]]:
+        """The first references of all texts, then the second ones, …: as sacrebleu takes them."""
+        return [list(stream) for stream in zip(*self.references, strict=True)]
+
+
+def align(texts: Texts, references: References) -> Aligned:
+    """Check that each text has its references, and as many of them as any other.
+
+    Raises
+    ------
+    InputError
+        If there are no texts, something is no string, or rows do not match; it names the rows.
+    """
+    rows = list(texts.texts) if isinstance(texts, Corpus) else as_strings(texts)
+    known = _rows(references)
+    _check_height(len(rows), known)
+    sides = [_references(row, number) for number, row in enumerate(known, 1)]
+    _check_width([len(side) for side in sides])
+    return Aligned(rows, sides)
+
+
+def _rows(references: Any) -> list[Any]:
+    if isinstance(references, Corpus):
+        return list(references.texts)
+    if isinstance(references, str | bytes | Mapping | Set) or not hasattr(references, "__iter__"):
+        kind = type(references).__name__
+        raise InputError(
+            f"references must be a list, with one row for each text; found a single {kind}"
+        )
+    # An Arrow column does not iterate over strings
+    return list(references.to_pylist() if hasattr(references, "to_pylist") else references)
+
+
+def _references(row: Any, number: int) -> tuple[str, ...]:
+    if isinstance(row, str):
+        return (row,)
+    if isinstance(row, bytes | Mapping | Set) or not hasattr(row, "__iter__"):
+        raise InputError(
+            "each row of references must be a string or a list of strings; "
+            f"row {number:,} is of type {type(row).__name__}"
+        )
+    found = tuple(row)
+    for reference in found:
+        if not isinstance(reference, str):
+            raise InputError(
+                f"references must hold strings only; row {number:,} holds one of type "
+                f"{type(reference).__name__}"
+            )
+    return found
+
+
+def _check_height(n: int, references: list[Any]) -> None:
+    found = len(references)
+    if found == n:
+        return
+    missing = range(min(found, n) + 1, max(found, n) + 1)
+    what = "no references" if found < n else "no text"
+    raise InputError(
+        f"references must have one row for each text, {n:,} in all; found {found:,}: "
+        f"{_listed(missing)} {'has' if len(missing) == 1 else 'have'} {what}{_hint(n, references)}"
+    )
+
+
+def _hint(n: int, references: list[Any]) -> str:
+    """Whoever comes from sacrebleu may have the lists the other way round."""
+    turned = all(not isinstance(row, str) and len(row) == n for row in references)
+    return ". If each list holds one reference of every text, turn them: list(zip(*references))" * (
+        turned and bool(references)
+    )
+
+
+def _check_width(widths: list[int]) -> None:
+    usual = Counter(width for width in widths if width).most_common(1)
+    if not usual:
+        raise InputError("each text must have at least one reference; found none in any row")
+    most = usual[0][0]
+    odd = [row for row, width in enumerate(widths, 1) if width != most]
+    if odd:
+        found = ", ".join(f"row {row} has {widths[row - 1]}" for row in odd[:SHOWN])
+        raise InputError(
+            f"each text must have the same number of references; most have {most}, but {found}"
+            + (f" (and {len(odd) - SHOWN:,} more rows differ)" if len(odd) > SHOWN else "")
+        )
+
+
+def _listed(rows: range) -> str:
+    if len(rows) == 1:
+        return f"row {rows[0]:,}"
+    if len(rows) == 2:
+        return f"rows {rows[0]:,} and {rows[1]:,}"
+    return f"rows {rows[0]:,} to {rows[-1]:,}"
+
+
+def check_tables(metric: str, rows: Aligned, count: Callable[[str], int], most: int) -> None:
+    """Refuse a row whose text and one of its references would need too large a table.
+
+    Parameters
+    ----------
+    metric
+        What asks, as the message names it.
+    rows
+        Texts and references.
+    count
+        How many tokens a text has.
+    most
+        The largest table, in entries.
+
+    Raises
+    ------
+    InputError
+        If a text's tokens times those of a reference are more; it names the row.
+    """
+    for number, (text, references) in enumerate(zip(rows.texts, rows.references, strict=True), 1):
+        for reference in references:
+            # A token takes at least one character, and so most rows need no counting
+            if len(text) * len(reference) > most:
+                _check(metric, number, count(text), count(reference), most)
+
+
+def _check(metric: str, row: int, tokens: int, known: int, most: int) -> None:
+    if tokens * known > most:
+        raise InputError(
+            f"{metric} lays out a table of a text's tokens by its reference's, of at most {most:,} "
+            f"entries; row {row} needs {tokens:,} x {known:,}: cut the texts, or leave the row out"
+        )
+
+
+HUNDRED = (0.0, 100.0)
+
+# sacrebleu would fetch the models of its other tokenizers from the net
+TOKENIZERS = ("13a", "char", "intl", "ja-mecab", "ko-mecab", "none", "zh")
+
+
+def the_metrics(metric: str) -> ModuleType:
+    """Import sacrebleu's metrics, or say how to install it."""
+    return require("sacrebleu.metrics", extra="bleu", purpose=f"the metric {metric!r}")
+
+
+def sacrebleu_score(
+    name: str,
+    whole: Any,
+    single: Any,
+    rows: Aligned,
+    *,
+    range: tuple[float, float] = HUNDRED,
+    better: Better = "higher",
+    **pins: object,
+) -> Score:
+    """Score the corpus with one metric of sacrebleu, and each text with another.
+
+    Parameters
+    ----------
+    name
+        What the metric is called here.
+    whole, single
+        Metrics of sacrebleu, for the corpus and for a single text.
+    rows
+        The texts and their references.
+    range, better
+        As in a :class:`~calipers.score.Score`.
+    pins
+        Choices that sacrebleu's own signature leaves out.
+    """
+    # What corpus_score does, with each text's counts kept, so that nothing is counted twice
+    counts = whole._extract_corpus_statistics(rows.texts, rows.streams)
+    value = whole._aggregate_and_compute(counts).score
+    own = [single._compute_score_from_stats(row).score for row in counts]
+    return Score(
+        value=np.nan if rows.silent else float(value),
+        range=range,
+        better=better,
+        signature=join_signature(
+            signature({"metric": name, "by": "sacrebleu"}),
+            str(whole.get_signature()),
+            signature({**pins, "n": len(rows.texts), "calipers": __version__}),
+        ),
+        reason="no reference holds a word" if rows.silent else None,
+        per_sample=np.array(own, dtype=np.float64),
+    )
+
+
+def make_bleu(tokenizer: str, smoothing: str, value: float | None, **options: Any) -> Any:
+    """Build sacrebleu's BLEU, once its options are known to be good.
+
+    Raises
+    ------
+    InputError
+        If the tokenizer or the smoothing is unknown, or cannot work here.
+    """
+    if tokenizer not in TOKENIZERS:
+        raise unknown_name("tokenizer of sacrebleu", str(tokenizer), TOKENIZERS)
+    _check_smoothing(smoothing, value)
+    options |= {"tokenize": tokenizer, "smooth_method": smoothing, "smooth_value": value}
+    try:
+        return the_metrics("bleu").BLEU(**options)
+    except RuntimeError as error:  # ja-mecab and ko-mecab need packages of their own
+        why = " ".join(str(error).split())
+        raise InputError(f"the tokenizer {tokenizer!r} cannot work here: {why}") from error
+
+
+def _check_smoothing(smoothing: str, value: float | None) -> None:
+    check_choice("smoothing", smoothing, ("exp", "floor", "add-k", "none"))
+    if value is None:
+        return
+    if smoothing not in ("floor", "add-k"):
+        raise InputError(
+            f"smoothing_value belongs to smoothing 'floor' and 'add-k', not to {smoothing!r}; "
+            f"found {value!r}"
+        )
+    if not is_positive(value):
+        raise InputError(f"smoothing_value must be a number above 0; found {value!r}")
+
 
 Smoothing = Literal["exp", "floor", "add-k", "none"]
 

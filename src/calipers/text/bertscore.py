@@ -1,4 +1,14 @@
-"""BERTScore of texts: does each text say what its reference says, token by token?
+"""Which texts meet which for BERTScore: each distinct text once, each distinct pair once.
+
+From pairs of texts to precision and recall, with the token states of few texts at a time.
+
+Pairs are matched block by block. The states of a block's texts are computed together, and those
+that a later block needs too are kept, as long as they fit: memory is bounded, and each distinct
+text goes through the model once.
+
+What unrelated texts score, so that BERTScore can be put on a scale that starts there.
+
+BERTScore of texts: does each text say what its reference says, token by token?
 
 The definition stands in :mod:`calipers.metrics.bert_score`. As in bert-score 0.3.13, white space
 at the ends of a text is left out; tokens are matched with all tokens of the other text, also with
@@ -20,38 +30,343 @@ compare systems, or rescale by a baseline, before reading a value as high or low
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calipers import __version__
 from calipers.embed.options import check_positive
-from calipers.embed.states.token_models import load_token_encoder
-from calipers.embed.states.token_states import TokenIds
+from calipers.embed.states.token_states import TokenEncoder, TokenIds, load_token_encoder
 from calipers.errors import InputError
-from calipers.estimate.validate import check_whole
+from calipers.files import at_home, check_plain
 from calipers.metrics.bert_score import (
     PARTS,
     BertScore,
     Floats,
     best,
+    idf,
+    match,
     rescale,
     summarise,
     with_f1,
 )
-from calipers.progress import Progress, Silent
-from calipers.text.aligned_rows import References, align
-from calipers.text.bertscore_baseline import (
-    Baseline,
-    baseline_pins,
-    given_baseline,
-    is_shuffled,
-    mean_level,
-)
-from calipers.text.bertscore_matching import match_all, token_weights
-from calipers.text.bertscore_pairs import Pairs, pair_up
+from calipers.numeric.validation import check_whole
+from calipers.progress import Advance, Progress, Silent
+from calipers.text.aligned import Aligned, References, align
 from calipers.text.tokens import Texts
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Texts and references as numbers of distinct texts.
+
+    Attributes
+    ----------
+    distinct
+        The distinct texts, without white space at their ends, in the order of their first row.
+    texts, references
+        The number of each row's text and of its references, shapes (n,) and (n, references).
+    meetings
+        The distinct pairs of a text and a reference, ascending, shape (m, 2).
+    own, others
+        Which of `meetings` each row has with its own references and, where these were asked for,
+        with those of another row, both of shape (n, references).
+    """
+
+    distinct: list[str]
+    texts: Integers
+    references: Integers
+    meetings: Integers
+    own: Integers
+    others: Integers | None
+
+
+def pair_up(rows: Aligned, *, shuffled: bool, seed: int) -> Pairs:
+    """Number the texts, and list the pairs that are to be matched.
+
+    Parameters
+    ----------
+    rows
+        Texts and their references.
+    shuffled
+        Whether each text also meets the references of another row. The rows stand in one random
+        circle for this, each before its partner; numbering them along the circle keeps what
+        belongs together close together.
+    seed
+        For the circle.
+
+    Raises
+    ------
+    InputError
+        If a text is no valid Unicode, or a single row has no other to meet.
+    """
+    n = len(rows.texts)
+    if shuffled and n < 2:
+        raise InputError("baseline 'shuffled' needs at least 2 rows, to pair texts of other rows")
+    circle = np.random.default_rng(seed).permutation(n) if shuffled else np.arange(n)
+    numbers: dict[str, int] = {}
+    texts = np.empty(n, dtype=np.int64)
+    references = np.empty((n, len(rows.references[0])), dtype=np.int64)
+    for row in circle.tolist():
+        texts[row] = _number(rows.texts[row], numbers, f"texts: row {row + 1:,}")
+        references[row] = [
+            _number(reference, numbers, f"references: row {row + 1:,}")
+            for reference in rows.references[row]
+        ]
+    partner = np.empty(n, dtype=np.int64)
+    partner[circle] = np.roll(circle, -1)
+    sides = [references, references[partner]] if shuffled else [references]
+    codes = np.stack([texts[:, None] * len(numbers) + side for side in sides])
+    meetings, which = np.unique(codes, return_inverse=True)
+    which = which.reshape(codes.shape)
+    return Pairs(
+        distinct=list(numbers),
+        texts=texts,
+        references=references,
+        meetings=np.column_stack(np.divmod(meetings, len(numbers))),
+        own=which[0],
+        others=which[1] if shuffled else None,
+    )
+
+
+def _number(text: str, numbers: dict[str, int], where: str) -> int:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{where} must be valid Unicode for a model's tokenizer; found "
+            f"{text[error.start]!r} at character {error.start + 1:,}"
+        ) from error
+    return numbers.setdefault(text.strip(), len(numbers))
+
+
+def blocks(sizes: Sequence[int] | Integers, budget: int) -> list[tuple[int, int]]:
+    """Divide consecutive things into blocks of bounded size; a larger one stands alone.
+
+    Examples
+    --------
+    >>> blocks([3, 3, 9, 1, 1], 6)
+    [(0, 2), (2, 3), (3, 5)]
+    """
+    found, start, filled = [], 0, 0
+    for place, size in enumerate(np.asarray(sizes).tolist()):
+        if filled and filled + size > budget:
+            found.append((start, place))
+            start, filled = place, 0
+        filled += size
+    return [*found, (start, len(sizes))] if len(sizes) else []
+
+
+KEPT_BYTES = 1 << 28
+"""States of a block, and states kept from earlier blocks, may take this much each."""
+
+
+def match_all(
+    encoder: TokenEncoder,
+    tokens: TokenIds,
+    weights: Floats,
+    meetings: Integers,
+    advance: Advance,
+) -> Floats:
+    """Compute precision and recall of each pair.
+
+    Parameters
+    ----------
+    encoder, tokens
+        The model, and the distinct texts as its tokens.
+    weights
+        One for each token in `tokens`.
+    meetings
+        Which texts meet: number of a text and of its reference, shape (m, 2).
+    advance
+        Told how many texts have gone through the model.
+
+    Returns
+    -------
+    array
+        Shape (m, 2), NaN where a side has no weight, and for both where a text holds marks alone.
+    """
+    found = np.full((len(meetings), 2), np.nan)
+    full = _has_words(encoder, tokens)
+    todo = np.flatnonzero(full[meetings].all(axis=1))
+    shelf = _Shelf(encoder, tokens, meetings[todo], advance)
+    for start, stop in blocks(tokens.lengths[meetings[todo]].sum(axis=1), shelf.room):
+        shelf.fill(start, stop)
+        for pair in todo[start:stop]:
+            text, reference = meetings[pair].tolist()
+            found[pair] = match(
+                shelf.states[text],
+                weights[tokens.of(text)],
+                shelf.states[reference],
+                weights[tokens.of(reference)],
+            )
+    return found
+
+
+class _Shelf:
+    """The states of the texts that the present pairs need."""
+
+    def __init__(
+        self, encoder: TokenEncoder, tokens: TokenIds, meetings: Integers, advance: Advance
+    ) -> None:
+        self.states: dict[int, NDArray[np.float32]] = {}
+        self.room = max(1, KEPT_BYTES // (4 * encoder.width))
+        self._encoder, self._tokens, self._advance = encoder, tokens, advance
+        self._meetings = meetings
+        self._last = np.full(len(tokens.lengths), -1)
+        for side in meetings.T:
+            np.maximum.at(self._last, side, np.arange(len(meetings)))
+
+    def fill(self, start: int, stop: int) -> None:
+        """Have the states of all texts in some pairs, and of few others."""
+        wanted = np.unique(self._meetings[start:stop]).tolist()
+        self.states = self._kept(start, set(wanted))
+        missing = [text for text in wanted if text not in self.states]
+        made = self._encoder.states(self._tokens, missing, self._advance)
+        self.states.update(zip(missing, made, strict=True))
+
+    def _kept(self, start: int, wanted: set[int]) -> dict[int, NDArray[np.float32]]:
+        """What pairs from `start` on still need: what is wanted now, and the rest while it fits."""
+        needed = [text for text in self.states if self._last[text] >= start]
+        needed.sort(key=lambda text: (text not in wanted, self._last[text]))
+        ends = np.cumsum([len(self.states[text]) for text in needed])
+        # A copy, since a part of an array keeps all of it alive
+        return {
+            text: self.states[text].copy()
+            for text, end in zip(needed, ends, strict=True)
+            if end <= self.room
+        }
+
+
+def _has_words(encoder: TokenEncoder, tokens: TokenIds) -> NDArray[np.bool_]:
+    """Which texts hold more than the marks that open and close them."""
+    words = ~np.isin(tokens.ids, list(encoder.marks))
+    before = np.concatenate([[0], np.cumsum(words)])
+    return np.diff(before[tokens.starts]) > 0
+
+
+def token_weights(encoder: TokenEncoder, tokens: TokenIds, references: Integers | None) -> Floats:
+    """Weigh each token: 1, or its idf among the references; marks weigh 0.
+
+    Parameters
+    ----------
+    encoder, tokens
+        The model, and the distinct texts as its tokens.
+    references
+        The number of every reference, repeats included, for idf; None for 1 each.
+    """
+    size = int(tokens.ids.max(initial=0)) + 1
+    table = np.ones(size)
+    if references is not None:
+        table = idf((tokens.ids[tokens.of(text)] for text in references), size)
+    table[[mark for mark in encoder.marks if mark < size]] = 0.0
+    return table[tokens.ids]
+
+
+SHUFFLED = "shuffled"
+Baseline = str | Path | Sequence[float] | None
+"""None, three numbers (P, R, F1), ``"shuffled"``, or the path of a file with a row per layer."""
+
+_COLUMNS = ("LAYER", "P", "R", "F")
+
+
+def is_shuffled(baseline: object) -> bool:
+    """Whether the baseline is to be measured on texts and references of other rows."""
+    return isinstance(baseline, str) and baseline == SHUFFLED
+
+
+def mean_level(others: Floats) -> Floats:
+    """Average what texts score against references of other rows, (n, 3) to (3,)."""
+    defined = others[~np.isnan(others).any(axis=1)]
+    return defined.mean(axis=0) if len(defined) else np.full(3, np.nan)
+
+
+def baseline_pins(baseline: Baseline, level: Floats | None, seed: int) -> dict[str, object]:
+    """What signatures say: the level, and how it was found."""
+    if level is None:
+        return {"baseline": "none"}
+    shown = "/".join(f"{value:.6g}" for value in level)
+    if is_shuffled(baseline):
+        return {"baseline": f"shuffled/{shown}", "seed": seed}
+    return {"baseline": shown}
+
+
+def given_baseline(baseline: Baseline, layer: int) -> Floats | None:
+    """Read a baseline that was given as numbers or as a file, shape (3,); None for the others.
+
+    Parameters
+    ----------
+    baseline
+        A file has the columns LAYER, P, R and F, with commas or tabs between them, as the files
+        that come with bert-score.
+    layer
+        The layer whose row counts.
+
+    Raises
+    ------
+    InputError
+        If there is no such file or row, or a value is no number below 1.
+    """
+    if baseline is None or is_shuffled(baseline):
+        return None
+    if isinstance(baseline, str | Path):
+        return _checked(_row(at_home(baseline), layer), f"{baseline}, layer {layer}")
+    return _checked(baseline, "baseline")
+
+
+def _checked(values: object, where: str) -> Floats:
+    try:
+        found = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    if found.shape != (3,) or not (np.isfinite(found) & (found < 1)).all():
+        raise InputError(
+            f"{where}: a baseline must be 3 numbers below 1, for precision, recall and F1; "
+            f"found {values!r}"
+        )
+    return found
+
+
+def _row(path: Path, layer: int) -> list[str]:
+    rows = _table(path)
+    found = next((row for row in rows if _is_layer(row["LAYER"], layer)), None)
+    if found is None:
+        layers = ", ".join(str(row["LAYER"]) for row in rows[:30]) or "none"
+        raise InputError(f"{path}: has no row for layer {layer}; its layers are {layers}")
+    return [found[column] for column in _COLUMNS[1:]]
+
+
+def _is_layer(found: str | None, layer: int) -> bool:
+    return str(found).strip() == str(layer)
+
+
+def _table(path: Path) -> list[dict[str, str]]:
+    check_plain(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise InputError(
+            f"baseline must be 'shuffled', 3 numbers or a readable file; {str(path)!r} cannot be "
+            f"read: {reason}"
+        ) from error
+    lines = text.splitlines()
+    reader = csv.DictReader(lines, delimiter="\t" if lines and "\t" in lines[0] else ",")
+    columns = [name.strip().upper() for name in reader.fieldnames or ()]
+    if not set(_COLUMNS) <= set(columns):
+        raise InputError(
+            f"{path}: a baseline file must have the columns {', '.join(_COLUMNS)}; "
+            f"found {', '.join(columns) or 'none'}"
+        )
+    reader.fieldnames = columns
+    return list(reader)
+
 
 CLOSEST = 1e-6
 """A baseline that comes closer to 1 leaves nothing to tell apart."""

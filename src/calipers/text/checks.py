@@ -16,7 +16,7 @@ LONGEST = 100
 
 def check_order(order: int, *, name: str = "order", least: int = 1) -> int:
     """Return the tokens of an n-gram, or refuse what is no sensible number for it."""
-    from calipers.estimate.validate import is_whole
+    from calipers.numeric.validation import is_whole
 
     if not is_whole(order, least) or order > LONGEST:
         raise InputError(
@@ -27,7 +27,7 @@ def check_order(order: int, *, name: str = "order", least: int = 1) -> int:
 
 def check_threads(threads: int | None) -> int | None:
     """Return the number of threads, None for as many as there are cores."""
-    from calipers.estimate.validate import check_whole
+    from calipers.numeric.validation import check_whole
 
     return None if threads is None else check_whole("threads", threads, 1)
 

@@ -25,7 +25,7 @@ from typing import Literal
 import numpy as np
 
 from calipers.errors import InputError
-from calipers.estimate.validate import check_choice, check_whole
+from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
 from calipers.text.raw import raw_score, raw_texts
 from calipers.text.signing import FROM_ZERO

@@ -1,4 +1,19 @@
-"""Copied spans: what stands word for word in the references, and where.
+"""Suffixes of many texts in order, by prefix doubling; the compiled part of finding copies.
+
+Prefix doubling (Manber and Myers, SIAM Journal on Computing 1993) sorts groups of suffixes that
+agree in h tokens by the ranks of their suffixes h tokens on, so that they then agree in 2h. Only
+groups that still hold several suffixes are sorted again (after Larsson and Sadakane, Theoretical
+Computer Science 2007). A suffix ends where its text ends, and the shorter of two goes first.
+
+The compiled loops behind :mod:`calipers.text.copied`: what suffixes share.
+
+Texts come first, the references behind them.
+
+Where texts and references agree, token by token.
+
+Kept apart from :mod:`calipers.text.copied`, which says what is made of it.
+
+Copied spans: what stands word for word in the references, and where.
 
 At each token of a text starts a longest span that the references hold too, as one run of tokens
 within one of their texts. The longest of these is the text's longest copied span (McCoy et al.,
@@ -20,13 +35,262 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from calipers.estimate.validate import check_choice, check_whole
+from calipers.errors import InputError
+from calipers.numeric.compile import inlined, kernel
+from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
-from calipers.text.copied_search import matches
-from calipers.text.corpus import Corpus
+from calipers.text.corpus import Corpus, join
 from calipers.text.signing import FROM_ZERO, mean_score, text_score
-from calipers.text.tokens import AnyTokenizer, Texts, as_corpora
+from calipers.text.tokens import MOST_TOKENS, AnyTokenizer, Texts, as_corpora
+
+Numbers = NDArray[np.int32]
+RUN = 12
+"""Keys that are sorted by insertion before runs are merged."""
+
+
+@kernel
+def sort_suffixes(tokens: Numbers, left: Numbers, own: int, vocabulary: int) -> Numbers:
+    """Order all suffixes so that each of the first `own` has its nearest ones beside it.
+
+    Suffixes behind the first `own` that share a prefix which none of the first `own` has stay
+    unsorted among themselves: whichever of them comes next to another suffix has as much in common
+    with it.
+    """
+    order, rank, groups = _by_first_token(tokens, own, vocabulary)
+    largest = 0
+    for group in range(len(groups)):
+        largest = max(largest, groups[group, 1] - groups[group, 0])
+    keys = np.empty((2, largest), np.uint64)
+    reach = 1
+    while len(groups):
+        groups = _refine(order, rank, left, own, groups, keys, reach)
+        reach *= 2
+    return order
+
+
+@kernel
+def _by_first_token(tokens: Numbers, own: int, vocabulary: int) -> tuple[Numbers, Numbers, Numbers]:
+    """Sort suffixes by their first token; the rank of a suffix is the last place of its group."""
+    ends = np.zeros(vocabulary + 1, np.int64)
+    for token in tokens:
+        ends[token + 1] += 1
+    ends = np.cumsum(ends)
+    places = ends[:-1].copy()
+    order = np.empty(len(tokens), np.int32)
+    rank = np.empty(len(tokens), np.int32)
+    for suffix in range(len(tokens)):
+        token = tokens[suffix]
+        order[places[token]] = suffix
+        places[token] += 1
+        rank[suffix] = ends[token + 1] - 1
+    groups = np.empty((min(own, vocabulary), 2), np.int32)
+    count = 0
+    for token in range(vocabulary):
+        start, end = ends[token], ends[token + 1]
+        if end - start > 1 and order[start] < own:
+            groups[count, 0], groups[count, 1] = start, end
+            count += 1
+    return order, rank, groups[:count].copy()
+
+
+@kernel
+def _refine(
+    order: Numbers,
+    rank: Numbers,
+    left: Numbers,
+    own: int,
+    groups: Numbers,
+    keys: NDArray[np.uint64],
+    reach: int,
+) -> Numbers:
+    """Sort groups that agree in `reach` tokens by twice as many; return what is left to sort."""
+    room = 0
+    for group in range(len(groups)):
+        room += (groups[group, 1] - groups[group, 0]) // 2
+    found = np.empty((min(room, own), 2), np.int32)
+    count = 0
+    for group in range(len(groups)):
+        start, end = groups[group]
+        size = end - start
+        for step in range(size):
+            suffix = order[start + step]
+            # What ends here goes first, by place, as if each text had an end sign of its own
+            key = 0 if left[suffix] <= reach else rank[suffix + reach] + 1
+            keys[0, step] = (np.uint64(key) << np.uint64(32)) | np.uint64(suffix)
+        _sort(keys, size)
+        step = 0
+        while step < size:
+            key, first = keys[0, step] >> np.uint64(32), step
+            while step < size and keys[0, step] >> np.uint64(32) == key:
+                order[start + step] = np.int32(keys[0, step] & np.uint64(0xFFFFFFFF))
+                step += 1
+                if key == 0:
+                    break
+            for place in range(start + first, start + step):
+                rank[order[place]] = start + step - 1
+            if step - first > 1 and order[start + first] < own:
+                found[count, 0], found[count, 1] = start + first, start + step
+                count += 1
+    return found[:count].copy()
+
+
+@inlined
+def _sort(keys: NDArray[np.uint64], size: int) -> None:
+    """Sort the start of the first row by merges, the second being room to work in.
+
+    A quicksort needs quadratic time on the keys of texts that repeat one phrase.
+    """
+    for start in range(0, size, RUN):
+        for step in range(start + 1, min(start + RUN, size)):
+            key, place = keys[0, step], step
+            while place > start and keys[0, place - 1] > key:
+                keys[0, place] = keys[0, place - 1]
+                place -= 1
+            keys[0, place] = key
+    width = RUN
+    while width < size:
+        for start in range(0, size - width, 2 * width):
+            _merge(keys, start, start + width, min(start + 2 * width, size))
+        width *= 2
+
+
+@inlined
+def _merge(keys: NDArray[np.uint64], start: int, middle: int, end: int) -> None:
+    """Merge two neighbouring runs, or leave them where they are in order."""
+    if keys[0, middle - 1] <= keys[0, middle]:
+        return
+    keys[1, start:middle] = keys[0, start:middle]
+    one, two = start, middle
+    for place in range(start, end):
+        if one == middle:
+            break
+        if two < end and keys[0, two] < keys[1, one]:
+            keys[0, place] = keys[0, two]
+            two += 1
+        else:
+            keys[0, place] = keys[1, one]
+            one += 1
+
+
+@kernel
+def tokens_left(starts: NDArray[np.int64]) -> Numbers:
+    """Count the tokens from each place to the end of its text."""
+    left = np.empty(starts[-1], np.int32)
+    for text in range(len(starts) - 1):
+        for place in range(starts[text], starts[text + 1]):
+            left[place] = starts[text + 1] - place
+    return left
+
+
+@kernel
+def nearest_suffixes(order: Numbers, own: int) -> tuple[Numbers, Numbers]:
+    """Find the reference suffixes next before and next behind each of a text; -1 for none."""
+    before, behind = np.empty(own, np.int32), np.empty(own, np.int32)
+    last = np.int32(-1)
+    for suffix in order:
+        if suffix < own:
+            before[suffix] = last
+        else:
+            last = suffix
+    last = np.int32(-1)
+    for suffix in order[::-1]:
+        if suffix < own:
+            behind[suffix] = last
+        else:
+            last = suffix
+    return before, behind
+
+
+@kernel
+def common_lengths(tokens: Numbers, left: Numbers, other: Numbers) -> Numbers:
+    """Count the tokens that each suffix shares with the one named beside it.
+
+    One token further on at most one less is shared (Kasai et al., CPM 2001), so every token is
+    compared about twice, however long the copies are.
+    """
+    lengths = np.zeros(len(other), np.int32)
+    shared = 0
+    for suffix in range(len(other)):
+        beside = other[suffix]
+        if beside < 0:
+            shared = 0
+            continue
+        most = min(left[suffix], left[beside])
+        while shared < most and tokens[suffix + shared] == tokens[beside + shared]:
+            shared += 1
+        lengths[suffix] = shared
+        shared = max(0, shared - 1)
+    return lengths
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """The longest span from each token of the texts on that the references hold too.
+
+    Attributes
+    ----------
+    own, known
+        The texts and the references.
+    lengths
+        Tokens of the span from each token on, int32 of shape (T,); 0 for none.
+    places
+        Where it starts in the tokens of the references, int64 of shape (T,).
+    """
+
+    own: Corpus
+    known: Corpus
+    lengths: NDArray[np.int32]
+    places: NDArray[np.int64]
+
+    @property
+    def longest(self) -> NDArray[np.float64]:
+        """The largest length in each text; NaN for texts without tokens."""
+        longest = np.full(len(self.own), np.nan)
+        filled = self.own.lengths > 0
+        if filled.any():
+            longest[filled] = np.maximum.reduceat(self.lengths, self.own.starts[:-1][filled])
+        return longest
+
+    def spans(self, least: int) -> NDArray[np.int64]:
+        """Row, start, length, reference row and start there of the spans within no other."""
+        within = np.zeros(len(self.lengths), bool)
+        within[1:] = self.lengths[1:] == self.lengths[:-1] - 1
+        first = np.flatnonzero((self.lengths >= least) & ~within)
+        row, start = _locate(self.own, first)
+        reference, beginning = _locate(self.known, self.places[first])
+        return np.stack([row, start, self.lengths[first], reference, beginning], axis=1)
+
+
+def matches(own: Corpus, known: Corpus) -> Matches:
+    """Find the spans, by the order of the suffixes of both sets together.
+
+    Raises
+    ------
+    InputError
+        If there are too many tokens, or the sets were not tokenised together.
+    """
+    both, size = join(own, known), len(own.tokens)
+    if len(both.tokens) > MOST_TOKENS:
+        raise InputError(
+            f"texts and references must have at most {MOST_TOKENS:,} tokens together; "
+            f"found {len(both.tokens):,}"
+        )
+    left = tokens_left(both.starts)
+    order = sort_suffixes(both.tokens, left, size, len(both.words))
+    beside = nearest_suffixes(order, size)
+    before, behind = (common_lengths(both.tokens, left, side) for side in beside)
+    places = np.where(behind > before, beside[1], beside[0]).astype(np.int64) - size
+    return Matches(own, known, np.maximum(before, behind), places)
+
+
+def _locate(
+    corpus: Corpus, places: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Row of each token, and its place in the text."""
+    rows = np.searchsorted(corpus.starts, places, side="right") - 1
+    return rows, places - corpus.starts[rows]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.validate import check_choice
+from calipers.numeric.validation import check_choice
 from calipers.score import Score
 from calipers.text.raw import raw_score, raw_texts
 from calipers.text.signing import FROM_ZERO, text_score

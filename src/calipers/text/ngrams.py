@@ -1,4 +1,6 @@
-"""N-grams of a whole corpus as integers, in time linear in the number of tokens.
+"""The compiled loops behind :mod:`calipers.text.ngrams`.
+
+N-grams of a whole corpus as integers, in time linear in the number of tokens.
 
 An n-gram is the (n - 1)-gram that starts where it starts and its last token, so a hash table over
 these pairs numbers all n-grams of one order from those of the order before.
@@ -12,7 +14,86 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.text.ngram_kernels import count_within, number_pairs, renumber
+from calipers.numeric.compile import inlined, kernel
+
+
+@kernel
+def renumber(tokens: NDArray[np.int32], vocabulary: int) -> tuple[NDArray[np.int32], int]:
+    """Give tokens the numbers 0, 1, … by first appearance."""
+    seen = np.full(vocabulary, -1, np.int32)
+    ids = np.empty(len(tokens), np.int32)
+    size = 0
+    for place in range(len(tokens)):
+        token = tokens[place]
+        if seen[token] < 0:
+            seen[token] = size
+            size += 1
+        ids[place] = seen[token]
+    return ids, size
+
+
+@kernel
+def number_pairs(
+    heads: NDArray[np.int32],
+    head_starts: NDArray[np.int64],
+    order: int,
+    tokens: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int64],
+) -> tuple[NDArray[np.int32], int]:
+    """Number the pairs of an n-gram and the token behind it, by first appearance."""
+    room = 16
+    while room < 2 * ends[-1]:
+        room *= 2
+    table = np.full(room, -1, np.int32)
+    pairs = np.empty(ends[-1], np.uint64)
+    ids = np.empty(ends[-1], np.int32)
+    size = 0
+    for text in range(len(ends) - 1):
+        for step in range(ends[text + 1] - ends[text]):
+            head = np.uint64(heads[head_starts[text] + step])
+            token = np.uint64(tokens[starts[text] + step + order])
+            pair = (head << np.uint64(32)) | token
+            slot = _slot(pair, table, pairs)
+            if table[slot] < 0:
+                table[slot] = size
+                pairs[size] = pair
+                size += 1
+            ids[ends[text] + step] = table[slot]
+    return ids, size
+
+
+@kernel
+def count_within(
+    ids: NDArray[np.int32], starts: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    """Sort each text's numbers and count the runs."""
+    found = np.empty(len(ids), np.int32)
+    counts = np.empty(len(ids), np.int32)
+    ends = np.zeros(len(starts), np.int64)
+    size = 0
+    for text in range(len(starts) - 1):
+        mine = np.sort(ids[starts[text] : starts[text + 1]])
+        for place in range(len(mine)):
+            if place == 0 or mine[place] != mine[place - 1]:
+                found[size] = mine[place]
+                counts[size] = 0
+                size += 1
+            counts[size - 1] += 1
+        ends[text + 1] = size
+    return found[:size].copy(), counts[:size].copy(), ends
+
+
+@inlined
+def _slot(pair: np.uint64, table: NDArray[np.int32], pairs: NDArray[np.uint64]) -> int:
+    """Where a pair stands in the table, or the free place where it belongs (splitmix64)."""
+    mixed = (pair ^ (pair >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mask = np.uint64(len(table) - 1)
+    slot = (mixed ^ (mixed >> np.uint64(31))) & mask
+    while table[slot] >= 0 and pairs[table[slot]] != pair:
+        slot = (slot + np.uint64(1)) & mask
+    return int(slot)
 
 
 @dataclass(frozen=True, eq=False)

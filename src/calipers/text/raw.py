@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from calipers import __version__
 from calipers.score import Score, signature
-from calipers.text.corpus import Corpus
+from calipers.text.corpus import Corpus, as_strings
 from calipers.text.signing import UNIT, over_defined
-from calipers.text.strings import as_strings
 from calipers.text.tokens import Texts
 
 

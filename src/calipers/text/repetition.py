@@ -1,4 +1,11 @@
-"""Repetition: texts that ended in a loop, and n-grams that come again within a text.
+"""The full stop at the end of a text, put back onto its word.
+
+NLTK's word tokenizer splits only the last full stop of a text from its word, so that a sentence
+that stands there again and again ends otherwise the last time: ``dog. … dog. … dog`` and ``.``.
+
+The compiled loops behind :mod:`calipers.text.repetition`.
+
+Repetition: texts that ended in a loop, and n-grams that come again within a text.
 
 - repetition_frequency: the share of texts that end in at least two contiguous copies of the same
   phrase of any length, in tokens: Pillutla et al., JMLR 2023, section 6.3.
@@ -31,14 +38,111 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.validate import check_whole
+from calipers.numeric.compile import inlined, kernel
+from calipers.numeric.validation import check_whole
 from calipers.score import Score
 from calipers.text.checks import check_order
 from calipers.text.corpus import Corpus
-from calipers.text.distinct_ngrams import own_shares, too_short
-from calipers.text.final_stops import with_final_stops
+from calipers.text.distinct import own_shares, too_short
 from calipers.text.signing import mean_score, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
+
+CLOSING = ("''", "'", '"', "”", "’", "»", ")", "]", "}", ">")
+"""Tokens that may stand behind a final full stop."""
+
+
+def with_final_stops(corpus: Corpus) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Join the final full stop to its word where the same text has that word with its stop.
+
+    Returns
+    -------
+    tokens, starts
+        As those of a corpus; the very same arrays where no text has such an end.
+    """
+    numbers = {word: number for number, word in enumerate(corpus.words)}
+    if "." not in numbers:
+        return corpus.tokens, corpus.starts
+    closing = {numbers[word] for word in CLOSING if word in numbers}
+    tokens, keep = corpus.tokens.copy(), np.ones(len(corpus.tokens), bool)
+    spans = zip(corpus.starts[:-1].tolist(), corpus.starts[1:].tolist(), strict=True)
+    for text, (start, end) in zip(corpus.texts, spans, strict=True):
+        stop = _last(tokens, start, end, closing)
+        if stop <= start or tokens[stop] != numbers["."]:
+            continue
+        found = _with_stop(corpus, text, start, stop, numbers)
+        if found is not None:
+            first, whole = found
+            tokens[first], keep[first + 1 : stop + 1] = whole, False
+    if keep.all():
+        return corpus.tokens, corpus.starts
+    return tokens[keep], np.concatenate([[0], np.cumsum(keep)])[corpus.starts]
+
+
+def _with_stop(
+    corpus: Corpus, text: str, start: int, stop: int, numbers: dict[str, int]
+) -> tuple[int, int] | None:
+    """Where the last word starts, and the number that it has with its stop earlier in the text.
+
+    A contraction is two tokens at the end of a text and one before it: ``ca``, ``n't``, ``.``.
+    """
+    words = [corpus.words[token] for token in corpus.tokens[max(start, stop - 2) : stop]]
+    bare = text.rstrip("".join(CLOSING) + " \t\r\n")
+    for size in (1, 2):
+        whole = "".join(words[-size:]) + "."
+        joined = size == 1 or (len(words) == size and bare.endswith(whole))
+        earlier = corpus.tokens[start : stop - size]
+        if joined and (earlier == numbers.get(whole, -1)).any():
+            return stop - size, numbers[whole]
+    return None
+
+
+def _last(tokens: NDArray[np.int32], start: int, end: int, closing: set[int]) -> int:
+    """The last token of a text that closes nothing; before its start where there is none."""
+    while end > start and tokens[end - 1] in closing:
+        end -= 1
+    return end - 1
+
+
+@kernel
+def repeated_ends(
+    tokens: NDArray[np.int32], starts: NDArray[np.int64], longest: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Find the phrase with the most copies at each text's end: its length, and how many copies.
+
+    The last p tokens stand z(p) // p + 1 times at the end, where z(p) is how far the text, read
+    backwards, agrees with itself from place p on.
+    """
+    size = len(starts) - 1
+    lengths, copies = np.zeros(size, np.int64), np.ones(size, np.int64)
+    room = 0
+    for text in range(size):
+        room = max(room, starts[text + 1] - starts[text])
+    agrees = np.zeros(min(room // 2, longest) + 1, np.int64)
+    for text in range(size):
+        mine = tokens[starts[text] : starts[text + 1]][::-1]
+        reach = min(len(mine) // 2, longest)
+        _agreement(mine, reach, agrees)
+        for phrase in range(1, reach + 1):
+            found = agrees[phrase] // phrase + 1
+            if found > copies[text]:
+                copies[text] = found
+                lengths[text] = phrase
+    return lengths, copies
+
+
+@inlined
+def _agreement(mine: NDArray[np.int32], reach: int, agrees: NDArray[np.int64]) -> None:
+    """Fill in the Z function at the places 1 to `reach`, in linear time."""
+    left, right = 0, 0
+    for place in range(1, reach + 1):
+        known = 0
+        if place < right:
+            known = min(right - place, agrees[place - left])
+        while place + known < len(mine) and mine[known] == mine[place + known]:
+            known += 1
+        agrees[place] = known
+        if place + known > right:
+            left, right = place, place + known
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +200,6 @@ def repeated_endings(
 
 
 def _endings(corpus: Corpus, reach: int) -> RepeatedEndings:
-    from calipers.text.repetition_kernels import repeated_ends
 
     lengths, copies = repeated_ends(corpus.tokens, corpus.starts, reach)
     tokens, starts = with_final_stops(corpus)

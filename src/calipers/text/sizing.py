@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calipers.estimate.draws import kept_rows
+from calipers.numeric.subsample import kept_rows
 from calipers.text.corpus import Corpus
 
 

@@ -1,4 +1,23 @@
-"""String kernels: how alike two texts are by what they share literally, as distances.
+"""Texts as the neighbour estimates ask for them: a kernel's distances, equal texts at 0.
+
+The compiled loops behind the n-gram kernel: how many n-grams two texts share.
+
+The compiled loop behind the subsequence kernel: a sum over pairs of equal tokens.
+
+With S_p(a, b) the weight of all common subsequences of p tokens that end at token a of one text and
+token b of the other,
+
+    S_1(a, b) = 1,   S_{p+1}(a, b) = Σ λ^(a − a' − 1 + b − b' − 1) S_p(a', b')  over a' < a, b' < b
+
+where the tokens a and b are equal, 0 elsewhere, and the kernel is the sum of all S_N (Rousu &
+Shawe-Taylor, JMLR 2005, over matches alone). The inner sum comes from a Fenwick tree over b', whose
+nodes hold sums that are discounted to the row where they were last touched and to the last column
+that they cover. So all terms are positive, none overflows for a long text, and what underflows is
+below 1e-300 of the terms that are kept.
+
+The texts of a corpus, made ready for the subsequence kernel.
+
+String kernels: how alike two texts are by what they share literally, as distances.
 
 Both are positive definite, so texts are points of a feature space, and the distance is the one
 there, ‖φ(x) − φ(y)‖ = sqrt(2 − 2κ(x, y)), in [0, √2], for kernels with κ(x, x) = 1:
@@ -18,16 +37,331 @@ else. Most pairs of texts share little, so most distances are close to √2, and
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calipers.errors import InputError
-from calipers.estimate.tiles import Span
-from calipers.estimate.validate import check_whole, is_positive
+from calipers.numeric.compile import inlined, kernel
+from calipers.numeric.tiles import Span, spans, workers
+from calipers.numeric.validation import check_whole, is_positive
 from calipers.text.checks import check_order
 from calipers.text.corpus import Corpus, join
-from calipers.text.text_distances import Doubles, TextDistances, equal_ones, equal_texts
+
+Doubles = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class TextDistances:
+    """Distances of texts under a kernel with κ(x, x) = 1.
+
+    Attributes
+    ----------
+    name
+        The kernel and its options.
+    sizes
+        Reference and generated texts.
+    similarity
+        κ of some texts of the union with others, in [0, 1], exactly 1 for equal texts.
+    """
+
+    name: str
+    sizes: tuple[int, int]
+    similarity: Callable[[Span, Span], Doubles]
+
+    def tile(self, rows: Span, columns: Span) -> Doubles:
+        """Distances in the kernel's feature space, sqrt(2 − 2κ), in [0, √2]."""
+        distances: Doubles = np.sqrt(2 - 2 * self.similarity(rows, columns))
+        return distances
+
+
+def equal_texts(corpus: Corpus) -> Numbers:
+    """The first text that has the same tokens, for every text, shape (n,)."""
+    tokens, starts, firsts = corpus.tokens, corpus.starts.tolist(), dict[bytes, int]()
+    return np.array(
+        [
+            firsts.setdefault(tokens[starts[text] : starts[text + 1]].tobytes(), text)
+            for text in range(len(corpus))
+        ],
+        dtype=np.int64,
+    )
+
+
+def equal_ones(alike: Doubles, same: Numbers, rows: Span, columns: Span) -> Doubles:
+    """Set the similarity of equal texts to 1, in place."""
+    alike[same[slice(*rows)][:, None] == same[slice(*columns)]] = 1.0
+    return alike
+
+
+@kernel
+def texts_of(
+    ids: NDArray[np.int32], starts: NDArray[np.int64], size: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Turn the n-grams of each text into the texts of each n-gram, ascending."""
+    ends = np.zeros(size + 1, np.int64)
+    for place in range(len(ids)):
+        ends[ids[place] + 1] += 1
+    for each in range(size):
+        ends[each + 1] += ends[each]
+    free = ends[:-1].copy()
+    texts = np.empty(len(ids), np.int32)
+    for text in range(len(starts) - 1):
+        for place in range(starts[text], starts[text + 1]):
+            texts[free[ids[place]]] = text
+            free[ids[place]] += 1
+    return texts, ends
+
+
+@kernel
+def count_shared(
+    ids: Any, starts: Any, texts: Any, ends: Any, rows: Any, columns: Any, shared: Any
+) -> None:
+    """Count the different n-grams that texts share, by going from each n-gram to its texts."""
+    for row in range(rows[0], rows[1]):
+        for place in range(starts[row], starts[row + 1]):
+            each = ids[place]
+            reached = _first(texts, ends[each], ends[each + 1], columns[0])
+            while reached < ends[each + 1] and texts[reached] < columns[1]:
+                shared[row - rows[0], texts[reached] - columns[0]] += 1
+                reached += 1
+
+
+@inlined
+def _first(texts: Any, low: int, high: int, least: int) -> int:
+    """The first place from `low` on that holds a text of at least this number."""
+    while low < high:
+        middle = (low + high) // 2
+        if texts[middle] < least:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def order_positions(
+    tokens: NDArray[np.int32], starts: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The places of each text's tokens, sorted by token, and the tokens in that order."""
+    places = np.empty(len(tokens), np.int32)
+    ordered = np.empty(len(tokens), np.int32)
+    for text in range(len(starts) - 1):
+        first, last = starts[text], starts[text + 1]
+        mine = np.argsort(tokens[first:last], kind="mergesort")
+        for step in range(last - first):
+            places[first + step] = mine[step]
+            ordered[first + step] = tokens[first + mine[step]]
+    return places, ordered
+
+
+@kernel
+def fill_tile(
+    corpus: Any, order: int, powers: Any, rows: Any, columns: Any, rank: Any, same: Any, tile: Any
+) -> None:
+    """The kernel of every pair of a tile; that of equal texts is left as it is."""
+    starts = corpus[1]
+    longest = 0
+    for text in range(len(starts) - 1):
+        longest = max(longest, starts[text + 1] - starts[text])
+    room = _room(longest, order)
+    for row in range(rows[0], rows[1]):
+        for column in range(columns[0], columns[1]):
+            if same[row] == same[column]:
+                continue
+            # One direction only, whichever tile asks, so that both round alike
+            first, second = (row, column) if rank[row] < rank[column] else (column, row)
+            tile[row - rows[0], column - columns[0]] = _pair(
+                corpus, order, powers, first, second, room
+            )
+
+
+@kernel
+def fill_own(corpus: Any, order: int, powers: Any, rows: Any, own: Any) -> None:
+    """The kernel of some texts with themselves."""
+    starts = corpus[1]
+    for row in range(rows[0], rows[1]):
+        room = _room(starts[row + 1] - starts[row], order)
+        own[row - rows[0]] = _pair(corpus, order, powers, row, row, room)
+
+
+@inlined
+def _room(longest: int, order: int) -> Any:
+    """What one pair needs: where each token's matches are, the tree, its stamps, the sums."""
+    return (
+        np.empty((longest, 2), np.int64),
+        np.empty((longest + 1, order)),
+        np.empty(longest + 1, np.int64),
+        np.empty((longest, order + 1)),
+    )
+
+
+@kernel
+def _pair(corpus: Any, order: int, powers: Any, first: int, second: int, room: Any) -> float:
+    starts = corpus[1]
+    ranges, tree, stamps, sums = room
+    n, m = starts[first + 1] - starts[first], starts[second + 1] - starts[second]
+    if min(n, m) < order or _match(corpus, first, second, ranges) < order:
+        return 0.0
+    tree[: m + 1] = 0.0
+    stamps[: m + 1] = 0
+    total = 0.0
+    places = corpus[2]
+    for a in range(n):
+        begin, end = ranges[a, 0], ranges[a, 1]
+        for match in range(begin, end):  # all before any is added: a' < a
+            b = places[match]
+            found = sums[match - begin]
+            _read(tree, stamps, powers, order - 1, a, b, found)
+            total += found[order - 1]
+        for match in range(begin, end):
+            _add(tree, stamps, powers, order - 1, a, places[match], m, sums[match - begin])
+    return total
+
+
+@kernel
+def _match(corpus: Any, first: int, second: int, ranges: Any) -> int:
+    """Where the second text's places of each token of the first begin and end; tokens with any."""
+    _, starts, places, ordered = corpus
+    at, until = starts[second], starts[second + 1]
+    found = 0
+    for step in range(starts[first], starts[first + 1]):
+        token = ordered[step]
+        while at < until and ordered[at] < token:
+            at += 1
+        end = at
+        while end < until and ordered[end] == token:
+            end += 1
+        ranges[places[step], 0], ranges[places[step], 1] = at, end
+        found += end > at
+    return found
+
+
+@inlined
+def _read(tree: Any, stamps: Any, powers: Any, sizes: int, a: int, b: int, found: Any) -> None:
+    """S_1 … S_N at a match: what ends before it in both texts, discounted to it."""
+    found[0] = 1.0
+    for p in range(sizes):
+        found[p + 1] = 0.0
+    node = b  # nodes count from 1, so this one ends at column b - 1
+    while node > 0:
+        factor = powers[a - stamps[node]] * powers[b - node]
+        for p in range(sizes):
+            found[p + 1] += factor * tree[node, p]
+        node &= node - 1
+
+
+@inlined
+def _add(
+    tree: Any, stamps: Any, powers: Any, sizes: int, a: int, b: int, m: int, found: Any
+) -> None:
+    """Let later matches see what ends here; a node's stamp is 1 + the row it is discounted to."""
+    node = b + 1
+    while node <= m:
+        kept, gained = powers[a + 1 - stamps[node]], powers[node - b - 1]
+        for p in range(sizes):
+            tree[node, p] = kept * tree[node, p] + gained * found[p]
+        stamps[node] = a + 1
+        node += node & -node
+
+
+MOST_MATCHES = 10**9
+
+Tokens = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Subsequences:
+    """What the kernel of every pair needs, and that of every text with itself.
+
+    Attributes
+    ----------
+    order, decay
+        Of the kernel.
+    arrays
+        Tokens, where each text starts, and each text's tokens in order with their places.
+    powers
+        The powers of the decay, up to one more than the longest text.
+    rank
+        An order of the texts that depends on their tokens alone.
+    same
+        The first equal text, for every text.
+    own
+        The kernel of every text with itself.
+    """
+
+    order: int
+    decay: float
+    arrays: tuple[Tokens, Numbers, Tokens, Tokens]
+    powers: Doubles
+    rank: Numbers
+    same: Numbers
+    own: Doubles
+
+    @classmethod
+    def of(cls, corpus: Corpus, order: int, decay: float, threads: int | None) -> Subsequences:
+        """Make ready, and go through every text with itself once."""
+        _check_matches(corpus)
+        tokens, starts = corpus.tokens, corpus.starts
+        arrays = tokens, starts, *order_positions(tokens, starts)
+        powers = decay ** np.arange(int(corpus.lengths.max()) + 2.0)
+        own = np.zeros(len(corpus))
+
+        def work(span: Span) -> None:
+            fill_own(arrays, order, powers, span, own[slice(*span)])
+
+        with workers(threads) as pool:
+            for _ in pool.map(work, spans(len(corpus), 16)):
+                pass
+        return cls(order, decay, arrays, powers, _rank(corpus), equal_texts(corpus), own)
+
+    def similarity(self, rows: Span, columns: Span) -> Doubles:
+        """The normalised kernel of some texts with others."""
+        tile = np.zeros((rows[1] - rows[0], columns[1] - columns[0]))
+        fill_tile(self.arrays, self.order, self.powers, rows, columns, self.rank, self.same, tile)
+        left, right = self._lengths[slice(*rows)], self._lengths[slice(*columns)]
+        lengths = left[:, None] * right
+        alike = np.divide(tile, lengths, out=np.zeros(tile.shape), where=lengths > 0)
+        return equal_ones(np.minimum(alike, 1.0), self.same, rows, columns)
+
+    @cached_property
+    def _lengths(self) -> Doubles:
+        """‖φ(x)‖ of every text."""
+        lengths: Doubles = np.sqrt(self.own)
+        return lengths
+
+
+def _rank(corpus: Corpus) -> Numbers:
+    """Number the texts by their lengths and words, so that the order of the rows plays no part."""
+    words, tokens = corpus.words, corpus.tokens.tolist()
+    split = [
+        [words[token] for token in tokens[first:last]]
+        for first, last in itertools.pairwise(corpus.starts.tolist())
+    ]
+    ranked = sorted(range(len(split)), key=lambda text: (len(split[text]), split[text]))
+    rank = np.empty(len(split), np.int64)
+    rank[ranked] = np.arange(len(split))
+    return rank
+
+
+def _check_matches(corpus: Corpus) -> None:
+    """Refuse a text whose pairs of equal tokens are too many to go through."""
+    counted = corpus.ngrams(1).within
+    squares = np.concatenate([[0.0], np.cumsum(counted.counts.astype(np.float64) ** 2)])
+    matches = np.diff(squares[counted.starts])
+    text = int(np.argmax(matches))
+    if matches[text] > MOST_MATCHES:
+        raise InputError(
+            f"the subsequence kernel goes through all pairs of equal tokens, of which a text may "
+            f"have {MOST_MATCHES:,} with itself; one of {corpus.lengths[text]:,} tokens has "
+            f"{matches[text]:,.0f}. Cut long texts, or take the n-gram kernel"
+        )
+
 
 LONGEST_ORDER = 20  # beyond, the number of subsequences of long texts overflows
 
@@ -56,7 +390,6 @@ class NgramKernel:
         self, reference: Corpus, generated: Corpus, *, threads: int | None = None
     ) -> TextDistances:
         """Make ready to tell the distances of two sets that were tokenised together."""
-        from calipers.text.jaccard_kernels import count_shared, texts_of
 
         union = join(reference, generated)
         ngrams = union.ngrams(self.order)
@@ -112,7 +445,6 @@ class SubsequenceKernel:
         InputError
             If a text is so long that its own kernel takes more than 1e9 pairs of equal tokens.
         """
-        from calipers.text.subsequences import Subsequences
 
         union, decay = join(reference, generated), float(self.decay)
         ready = Subsequences.of(union, self.order, decay, threads)

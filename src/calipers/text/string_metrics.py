@@ -24,16 +24,16 @@ from calipers import __version__
 from calipers.curves.frontier import DivergenceFrontier, divergence_frontier
 from calipers.errors import InputError
 from calipers.estimate.estimators import PAIRED_C
-from calipers.estimate.from_distances import Seen, look
-from calipers.estimate.validate import check_choice, check_whole
+from calipers.estimate.knn.from_distances import Seen, look
+from calipers.metrics.frontiers import summary_score
 from calipers.metrics.keys import Options
-from calipers.metrics.summaries import summary_score
 from calipers.metrics.support import (
     coverage_score,
     density_score,
     precision_score,
     recall_score,
 )
+from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
 from calipers.text.corpus import Corpus
 from calipers.text.sizing import cut

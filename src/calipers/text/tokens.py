@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from calipers.errors import InputError
-from calipers.text.corpus import Corpus
-from calipers.text.ngram_kernels import renumber
-from calipers.text.strings import as_strings
+from calipers.text.corpus import Corpus, as_strings
+from calipers.text.ngrams import renumber
 from calipers.text.tokenizers import Tokenizer as Tokenizer
 from calipers.text.tokenizers import find_tokenizer, number
-from calipers.text.tokenizers.vocabulary import Numbers, Vocabulary
+from calipers.text.word_tokenizers import Numbers, Vocabulary
 
 Texts = Sequence[str] | Corpus
 """What the functions of :mod:`calipers.text` take: strings, or a corpus, tokenised already."""

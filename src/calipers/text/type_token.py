@@ -1,4 +1,6 @@
-"""Moving-average type–token ratio: variety of words that does not fall with length.
+"""The compiled loop behind :mod:`calipers.text.type_token`.
+
+Moving-average type–token ratio: variety of words that does not fall with length.
 
     MATTR = mean over the L - w + 1 windows of w tokens of (different tokens in the window) / w
 
@@ -13,11 +15,39 @@ It does not see what comes back at a distance of more than w tokens, nor between
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from calipers.estimate.validate import check_whole
+from calipers.numeric.compile import kernel
+from calipers.numeric.validation import check_whole
 from calipers.score import Score
 from calipers.text.signing import mean_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
+
+
+@kernel
+def window_types(
+    tokens: NDArray[np.int32], starts: NDArray[np.int64], window: int, vocabulary: int
+) -> NDArray[np.int64]:
+    """Sum, over all windows of each text, the different tokens within; 0 where none fits."""
+    counts = np.zeros(vocabulary, np.int64)
+    sums = np.zeros(len(starts) - 1, np.int64)
+    for text in range(len(sums)):
+        first, end = starts[text], starts[text + 1]
+        if end - first < window:
+            continue
+        types = 0
+        for place in range(first, end):
+            types += counts[tokens[place]] == 0
+            counts[tokens[place]] += 1
+            if place - first >= window:
+                left = tokens[place - window]
+                counts[left] -= 1
+                types -= counts[left] == 0
+            if place - first >= window - 1:
+                sums[text] += types
+        for place in range(end - window, end):
+            counts[tokens[place]] = 0
+    return sums
 
 
 def moving_average_ttr(
@@ -53,7 +83,6 @@ def moving_average_ttr(
     >>> round(moving_average_ttr(["a b b c"], window=2, tokenizer="whitespace").value, 6)
     0.833333
     """
-    from calipers.text.type_token_kernels import window_types
 
     window = check_whole("window", window, 1)
     corpus = as_corpus(texts, tokenizer)

@@ -28,8 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError, unknown_name
-from calipers.uncertainty.bradley_terry_exists import check_scores_exist
-from calipers.uncertainty.bradley_terry_newton import climb
+from calipers.uncertainty.bradley_terry_fit import check_scores_exist, climb
 from calipers.uncertainty.preferences import Preferences, split_ties
 
 Ties = Literal["davidson", "half", "random", "drop"]

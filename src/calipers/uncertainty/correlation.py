@@ -1,4 +1,6 @@
-"""Do two metrics put the systems in the same order, or on the same line?
+"""Ranks of scores, with room for rounding.
+
+Do two metrics put the systems in the same order, or on the same line?
 
 Pearson's correlation asks for a line; Spearman's is Pearson's of the ranks, ties taking the mean of
 theirs, and asks for the order alone. Both equal those of ``scipy.stats``, but that values which
@@ -10,6 +12,22 @@ SE = √((1 + r²/2)/(n − 3)) after Bonett & Wright (Psychometrika 2000), whic
 for a sample drawn at random from many alike, which sizes and decodings of one model are not, and
 below n = 10 they are rough. How sure each score is they do not see: for that there is
 :func:`~calipers.uncertainty.worst_case.worst_case_spearman`.
+
+How sure a correlation is where its two columns were measured, each with an error.
+
+The errors are drawn from normal distributions of known covariance, added to both columns, and the
+correlation is taken of every draw. Two intervals come of that:
+
+- **The systems fixed**: what the correlation of these very systems would be without errors. It
+  reaches as far to either side of the measured correlation as the farther of the two percentiles
+  of the draws lies, and ends at −1 and 1. The percentiles alone do not cover: errors make orders
+  less alike, so the draws, which carry them twice, lie below the measured value as that lies below
+  the true one; their mirror image at the measured value lies on the right side of it.
+- **The systems as a draw from many** (:func:`widened`): the systems' own interval, such as
+  Fisher's, and this one, their distances from the measured correlation added as squares.
+
+How often both cover is measured by ``experiments/rank_correlations.py``; `docs/rankings.md` has the
+table.
 """
 
 from __future__ import annotations
@@ -22,14 +40,80 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError, unknown_name
-from calipers.uncertainty.correlation_ranks import centred, mid_ranks, pairwise_complete
+
+Column = NDArray[np.float64]
+
+SLACK = 1e-9
+"""Relative distance within which two values are the same but for rounding."""
+
+
+def dense_ranks(values: Column, sizes: Column | None = None) -> NDArray[np.int64]:
+    """Number the values from 0 in rising order; those that only rounding sets apart share a number.
+
+    Parameters
+    ----------
+    values
+        Shape ``(n,)``, without NaN.
+    sizes
+        How large the numbers were that each value was computed from: 1 - 0.9 is as uncertain as 1
+        is. Default: the values' own sizes.
+    """
+    order = np.argsort(values, kind="stable")
+    sizes = np.abs(values if sizes is None else sizes)[order]
+    apart = _apart(values[order], sizes)
+    ranks = np.empty(len(values), dtype=np.int64)
+    ranks[order] = np.concatenate([[0], np.cumsum(apart)])[: len(values)]
+    return ranks
+
+
+def mid_ranks(values: Column) -> Column:
+    """Give the ranks of values from 1, along the last axis; equal ones share the mean of theirs.
+
+    Examples
+    --------
+    >>> mid_ranks(np.array([0.2, 0.9, 0.1 + 0.1, 0.5])).tolist()
+    [1.5, 4.0, 1.5, 3.0]
+    """
+    order = np.argsort(values, axis=-1, kind="stable")
+    rising = np.take_along_axis(values, order, axis=-1)
+    apart = _apart(rising, np.abs(rising))
+    ends = np.ones((*values.shape[:-1], 1), dtype=np.bool_)
+    places = np.arange(values.shape[-1])
+    first = np.where(np.concatenate([ends, apart], axis=-1), places, 0)
+    last = np.where(np.concatenate([apart, ends], axis=-1), places, len(places) - 1)
+    first = np.maximum.accumulate(first, axis=-1)
+    last = np.minimum.accumulate(last[..., ::-1], axis=-1)[..., ::-1]
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, order, (first + last) / 2 + 1, axis=-1)
+    return ranks
+
+
+def _apart(rising: Column, sizes: Column) -> NDArray[np.bool_]:
+    """Whether each value lies above the one before it by more than rounding."""
+    slack = SLACK * np.where(np.isfinite(sizes), sizes, 0)
+    low, high = rising[..., :-1], rising[..., 1:]
+    return np.asarray(high > low + np.maximum(slack[..., :-1], slack[..., 1:]))
+
+
+def pairwise_complete(a: Column, b: Column) -> tuple[Column, Column]:
+    """Leave out the systems that have NaN on either side."""
+    kept = ~(np.isnan(a) | np.isnan(b))
+    return a[kept], b[kept]
+
+
+def centred(values: Column) -> Column:
+    """Move and scale values to mean 0 and length 1."""
+    scale = np.abs(values).max()  # so that squares neither overflow nor vanish
+    moved = values / scale - (values / scale).mean()
+    unit: Column = moved / np.linalg.norm(moved)
+    return unit
+
 
 ROUNDING = 1e-12
 LEAST = 3
 """Systems below which two columns correlate in no more than two ways."""
 
 Kind = Literal["spearman", "pearson"]
-Column = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -201,3 +285,99 @@ def _numbers(name: str, values: ArrayLike, dimensions: int) -> NDArray[np.float6
         axes = "(systems,)" if dimensions == 1 else "(systems, metrics)"
         raise InputError(f"{name} must have the shape {axes}, found {found.shape}")
     return found
+
+
+DRAWS = 4000
+
+Interval = tuple[float, float]
+Draws = NDArray[np.float64]
+
+
+def draw_errors(covariance: ArrayLike, *, seed: int, draws: int = DRAWS) -> Draws:
+    """Draw errors of mean 0, shape ``(draws, n)``.
+
+    Parameters
+    ----------
+    covariance
+        Of the n errors, shape ``(n, n)``; it may be singular, as that of scores of mean 0 is.
+    seed
+        Fixes the draws.
+    draws
+        How many.
+
+    Raises
+    ------
+    InputError
+        If the covariance is no square, finite and symmetric matrix.
+    """
+    matrix = np.asarray(covariance, dtype=np.float64)
+    if matrix.ndim != 2 or len(matrix) != len(matrix.T):
+        raise InputError(f"a covariance must be a square matrix, found the shape {matrix.shape}")
+    if not (np.isfinite(matrix).all() and np.allclose(matrix, matrix.T)):
+        raise InputError("a covariance must be finite and symmetric")
+    values, axes = np.linalg.eigh(matrix)
+    root = (axes * np.sqrt(values.clip(min=0))) @ axes.T  # the symmetric root: there is only one
+    drawn: Draws = np.random.default_rng(seed).standard_normal((draws, len(matrix))) @ root
+    return drawn
+
+
+def interval_of_errors(
+    kind: Kind, value: float, a: Draws, b: Draws, *, level: float = 0.95
+) -> Interval | None:
+    """Tell where the correlation of these systems lies, were both columns free of errors.
+
+    Parameters
+    ----------
+    kind
+        "spearman" or "pearson".
+    value
+        The correlation as measured.
+    a, b
+        The two columns with drawn errors, shape ``(draws, n)``; one row stands for a column that
+        has none.
+    level
+        Share of intervals that are to hold it.
+
+    Returns
+    -------
+    tuple or None
+        None where the value or every draw is undefined, or neither column has errors.
+    """
+    if math.isnan(value) or max(len(a), len(b)) < 2:
+        return None
+    found = _correlations(kind, a, b)
+    found = found[np.isfinite(found)]
+    if not found.size:
+        return None
+    low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
+    reach = float(max(value - low, high - value))
+    return max(value - reach, -1.0), min(value + reach, 1.0)
+
+
+def widened(value: float, systems: Interval | None, errors: Interval | None) -> Interval | None:
+    """Join the interval of systems drawn from many with that of errors, as independent of it.
+
+    None where the systems have none.
+    """
+    if systems is None or errors is None:
+        return systems
+    low, high = (
+        math.hypot(value - end, value - other) for end, other in zip(systems, errors, strict=True)
+    )
+    return max(value - low, -1.0), min(value + high, 1.0)
+
+
+def _correlations(kind: Kind, a: Draws, b: Draws) -> Draws:
+    """Correlate row with row; NaN where one is constant or not finite."""
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        x, y = (_standardised(mid_ranks(each) if kind == "spearman" else each) for each in (a, b))
+        products: Draws = (x * y).sum(axis=1)
+        return products
+
+
+def _standardised(rows: Draws) -> Draws:
+    """Move and scale every row to mean 0 and length 1."""
+    scaled = rows / np.abs(rows).max(axis=1, keepdims=True)
+    moved = scaled - scaled.mean(axis=1, keepdims=True)
+    unit: Draws = moved / np.linalg.norm(moved, axis=1, keepdims=True)
+    return unit

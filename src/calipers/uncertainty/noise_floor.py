@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.blocks import Clusters
+from calipers.numeric.blocks import Clusters
 from calipers.score import NoiseFloor
 
 SPLITS = 10

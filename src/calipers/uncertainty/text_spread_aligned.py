@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from calipers.text.aligned_rows import align
-from calipers.text.aligned_sacrebleu import make_bleu, the_metrics
+from calipers.text.aligned import align, make_bleu, the_metrics
 from calipers.uncertainty.spread import Component
 from calipers.uncertainty.text_spread_blocks import BLOCKS, Measured, by_block, means_without
 

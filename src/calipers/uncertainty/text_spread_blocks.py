@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.blocks import DEFAULT_BLOCKS, Blocks
+from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks
 from calipers.text.corpus import Corpus
 from calipers.text.entries.metric import Held
 from calipers.uncertainty.spread import Component, Doubles, Source

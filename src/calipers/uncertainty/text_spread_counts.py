@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.blocks import DEFAULT_BLOCKS
-from calipers.text.adjusted_distinct import expected
+from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.text.corpus import join
+from calipers.text.distinct import expected
 from calipers.text.ngrams import NGrams
-from calipers.text.shared_ngrams import shared
+from calipers.text.self_repetition import shared
 from calipers.text.zipf import steepness
 from calipers.uncertainty.spread import Component, Doubles
 from calipers.uncertainty.text_spread_blocks import (

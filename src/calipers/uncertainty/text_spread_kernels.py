@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.jit import inlined, kernel
+from calipers.numeric.compile import inlined, kernel
 
 Numbers = NDArray[np.int32]
 Longs = NDArray[np.int64]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from calipers.estimate.blocks import DEFAULT_BLOCKS
+from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.score import Score
 from calipers.text.choice import TextChoice
 from calipers.text.entries.metric import Held

@@ -23,10 +23,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
-from calipers.uncertainty.worst_case_corners import Corners
-from calipers.uncertainty.worst_case_enumerate import enumerate_corners
-from calipers.uncertainty.worst_case_search import lowest, search
-from calipers.uncertainty.worst_case_sweep import open_at_once, sweep
+from calipers.uncertainty.worst_case_search import (
+    Corners,
+    enumerate_corners,
+    lowest,
+    open_at_once,
+    search,
+    sweep,
+)
 
 MOST_FREE = 20
 """Systems whose signs are all tried against each other; 2 to this power corners."""

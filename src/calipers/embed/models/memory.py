@@ -4,6 +4,8 @@ The headers of safetensors files tell how many numbers a model has. In float32, 
 always turned into, a file in bfloat16 takes twice its size. What a forward pass needs on top is
 small beside that, since batches are bounded. Where a system does not tell what is free, nothing is
 refused.
+
+What loading a model takes: that transformers knows it, and memory for its weights.
 """
 
 from __future__ import annotations
@@ -13,10 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from calipers import memory
+from calipers.embed.device import choose_device, choose_dtype
+from calipers.embed.models.model_files import find_weights
+from calipers.embed.models.model_folder import FoundModel
 from calipers.embed.models.safetensors_header import read_header
-from calipers.errors import InputError
+from calipers.embed.options import Options
+from calipers.errors import InputError, require
 from calipers.memory import size_words
-from calipers.samples.safetensors_files import Entry
+from calipers.samples.readers.vectors import Entry
 
 _WIDTH = 4
 """Bytes that a number takes in float32."""
@@ -79,3 +85,43 @@ def free_memory(device: str, torch: Any) -> int | None:
     if device.startswith("cuda"):
         return int(torch.cuda.mem_get_info(device)[0])
     return memory.free_memory()
+
+
+def check_loadable(model: FoundModel, options: Options) -> None:
+    """Refuse a model that could not be loaded, before anything of it is.
+
+    Raises
+    ------
+    InputError
+        If transformers does not know it, it needs code that may not be run, the device is not
+        there, or the weights do not fit in memory.
+    MissingExtraError
+        If torch or transformers is not installed.
+    """
+    purpose = f"the model {model.name!r}"
+    torch = require("torch", extra="text", purpose=purpose)
+    device = choose_device(options.device, torch)
+    dtype = choose_dtype(options.dtype, device, torch)
+    _check_known(model, options, require("transformers", extra="text", purpose=purpose))
+    weights = find_weights(model.folder, allow_pickle=options.allow_pickle)
+    check_fits(model.name, weights, device=device, dtype=dtype, torch=torch)
+
+
+def _check_known(model: FoundModel, options: Options, transformers: Any) -> None:
+    kind = model.config["model_type"]
+    known = kind in transformers.CONFIG_MAPPING
+    names = model.config.get("architectures") or ()
+    own = model.config.get("auto_map") or {}
+    if own and not (known and all(hasattr(transformers, name) for name in names)):
+        if options.trust_remote_code:
+            return
+        raise InputError(
+            f"the model {model.name!r} needs code of its own (auto_map in config.json), which is "
+            "not run unless you trust where it comes from; then add --trust-remote-code "
+            "(trust_remote_code=True)"
+        )
+    if not known:
+        raise InputError(
+            f"{model.folder / 'config.json'}: transformers {transformers.__version__} does not "
+            f"know the model_type {kind!r}; a newer version may"
+        )

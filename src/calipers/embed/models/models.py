@@ -10,13 +10,12 @@ import difflib
 import os
 
 from calipers.embed.catalogue import NAMED
+from calipers.embed.embedder import Embedder
 from calipers.embed.models.hub import is_cached
+from calipers.embed.models.memory import check_loadable
+from calipers.embed.models.model_files import read_modules, reads_images
 from calipers.embed.models.model_folder import FoundModel, find_model
-from calipers.embed.models.model_kinds import reads_images
-from calipers.embed.models.model_needs import check_loadable
-from calipers.embed.models.sentence_transformer_files import read_modules
 from calipers.embed.options import Options
-from calipers.embed.protocol import Embedder
 from calipers.errors import InputError
 from calipers.files import at_home
 

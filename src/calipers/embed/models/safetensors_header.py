@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from calipers.errors import InputError
-from calipers.samples.safetensors_files import LONGEST, Entry, read_entries, read_entry
+from calipers.samples.readers.vectors import LONGEST, Entry, read_entries, read_entry
 
 _LFS = b"version "  # how the text of such a pointer begins
 

@@ -17,17 +17,20 @@ from threading import Event
 
 import numpy as np
 
+from calipers.embed.embedder import EncodedBatch
 from calipers.embed.options import Options, check_unicode
-from calipers.embed.protocol import EncodedBatch
-from calipers.embed.service.address import Address, read_name
-from calipers.embed.service.answer import Answer
-from calipers.embed.service.client import Client
-from calipers.embed.service.key import Key, find_key
-from calipers.embed.service.ledger import Ledger, Vectors
-from calipers.embed.service.requests import Requests, TooLongError
-from calipers.embed.service.retry import Patience
-from calipers.embed.service.transport import SILENCE, Transport
-from calipers.embed.service.words import one_line
+from calipers.embed.service.client import Answer, Client, Requests, TooLongError
+from calipers.embed.service.connection import (
+    SILENCE,
+    Address,
+    Key,
+    Patience,
+    Transport,
+    find_key,
+    one_line,
+    read_name,
+)
+from calipers.embed.service.store import Ledger, Vectors
 from calipers.errors import CalipersError, InputError
 
 TAKES = frozenset({"endpoint", "prefix", "size"})
@@ -93,7 +96,7 @@ class Endpoint:
         Most requests under way at a time.
     max_retries
         How often a request is made again whose trouble may pass: connection errors, silence, and
-        the statuses in :data:`calipers.embed.service.retry.PASSING`.
+        the statuses in :data:`calipers.embed.service.connection.PASSING`.
     sleep
         Waits for the given seconds; by default in a way that a stopped run cuts short.
     silence

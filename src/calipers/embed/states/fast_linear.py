@@ -1,6 +1,6 @@
 """Faster stand-ins for parts of a loaded model, which compute the same.
 
-Dense layers take oneDNN's product (:mod:`calipers.embed.states.dense`) on a CPU, and a lower
+Dense layers take oneDNN's product (:mod:`calipers.embed.states.bert`) on a CPU, and a lower
 precision where one is asked for. In that case they alone compute in it: what stands between them,
 such as norms and the sums of residuals, stays in float32, which keeps most of bfloat16's error out
 of the states. An activation that follows a dense layer is computed with it: transformers writes
@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from calipers.embed.states.dense import Dense
+from calipers.embed.states.bert import Dense
 
 _ACTIVATIONS = {
     "GELUActivation": "gelu",

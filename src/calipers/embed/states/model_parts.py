@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.embed.batching import Run
-from calipers.embed.layers import choose_layer
 from calipers.embed.minilm import HEADS, WIDTH, load_tokenizer
-from calipers.embed.models.model_folder import content_hash, read_config
+from calipers.embed.models.model_files import read_config
+from calipers.embed.models.model_folder import content_hash
 from calipers.embed.states import pretrained
-from calipers.embed.states.packed_states import first_layers, is_plain_bert, read_tensors
-from calipers.embed.states.token_states import Encode, Forward
+from calipers.embed.states.packed import first_layers, is_plain_bert, read_tensors
+from calipers.embed.states.token_states import Encode, Forward, choose_layer
 from calipers.embed.weights import SHA256, find_model, read_verified
 from calipers.errors import require
 
@@ -98,7 +98,7 @@ def _layers(
             positions, width = tensors["embeddings.position_embeddings.weight"].shape
             heads = config["num_attention_heads"]
             return _packed(tensors, heads, device, dtype), chosen, width, positions
-    from calipers.embed.states.encoder_states import EncoderStates
+    from calipers.embed.states.bert import EncoderStates
 
     found = EncoderStates(folder, layer=layer, device=device, dtype=dtype)
     return _on_arrays(found), found.layer, found.width, found.positions

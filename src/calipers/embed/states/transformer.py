@@ -3,7 +3,7 @@
 ``meaning`` is what a kind of model is usually read by: the state of the last token after the last
 layer of a causal model, as mauve-text has it, the mean over tokens of any other, or what a
 sentence-transformers folder says. ``form`` is the mean over tokens after a lower layer
-(:func:`calipers.embed.layers.form_layer`), as it is: it sees style and word order, and less
+(:func:`calipers.embed.states.token_states.form_layer`), as it is: it sees style and word order, less
 of the topic. Neither sees what stands behind the first `max_length` tokens of a text, or before
 the last ones where the model's tokenizer cuts texts on the left.
 """
@@ -21,13 +21,13 @@ from torch import Tensor
 
 from calipers.embed.batching import Run
 from calipers.embed.device import choose_device, choose_dtype, token_budget
-from calipers.embed.layers import choose_layer, form_layer
+from calipers.embed.embedder import EncodedBatch
 from calipers.embed.models.model_folder import FoundModel
 from calipers.embed.options import Options
-from calipers.embed.protocol import EncodedBatch
 from calipers.embed.states.halving import Batches
 from calipers.embed.states.pooling import SentencePlan, pool
 from calipers.embed.states.pretrained import load_model, load_tokenizer
+from calipers.embed.states.token_states import choose_layer, form_layer
 from calipers.embed.states.transformer_states import TransformerStates
 from calipers.embed.states.transformer_tokens import (
     UNLIMITED,

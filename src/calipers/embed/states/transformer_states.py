@@ -1,4 +1,12 @@
-"""The states of any text model that transformers knows, computed without padding.
+"""The states of some of a model's layers, taken while it runs.
+
+Layer K means ``hidden_states[K]`` of transformers: what the K-th layer gives, and for the last one
+what the model gives, behind its closing norm. Layers behind the deepest one that is wanted are
+taken out of the model.
+
+A few short texts on which a faster way through a model is tried before it is trusted.
+
+The states of any text model that transformers knows, computed without padding.
 
 Texts stand end to end where the model's attention can be told so, and go through the model by
 texts of one length where it cannot. Each way that is faster than plain transformers code is tried
@@ -9,6 +17,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Sequence
+from itertools import groupby
 from typing import Any
 
 import torch
@@ -16,13 +25,179 @@ import transformers
 from torch import Tensor
 
 from calipers.embed.batching import Run
-from calipers.embed.states import packed_attention
-from calipers.embed.states.captured import Captured, States, Whole
+from calipers.embed.states import packed
 from calipers.embed.states.fast_linear import quicken, widen
 from calipers.embed.states.halving import is_out_of_memory
-from calipers.embed.states.pretrained import layer_count, padding_position, position_limit, quiet
-from calipers.embed.states.trial import Forward, Trial
+from calipers.embed.states.pretrained import (
+    layer_count,
+    layer_stack,
+    padding_position,
+    position_limit,
+    quiet,
+)
 from calipers.errors import InputError
+
+States = dict[int, Tensor]
+"""Layer to the states of all tokens, shape (T, d)."""
+
+
+class Captured:
+    """A model that is cut behind the deepest layer that is wanted.
+
+    Parameters
+    ----------
+    model
+        As transformers gives it; changed in place.
+    layers
+        How many it has.
+    wanted
+        Whose states to give, from 1 to `layers`.
+
+    Raises
+    ------
+    LookupError
+        If its layers are not held as those of most models are.
+    """
+
+    def __init__(self, model: Any, layers: int, wanted: Collection[int]) -> None:
+        self._model, self._last, self._wanted = model, layers, frozenset(wanted)
+        self._found: States = {}
+        self._done = 0
+        for block in _blocks(model, layers, max(wanted)):
+            block.register_forward_hook(self._take)
+
+    def __call__(self, **inputs: Any) -> States:
+        """Run the model."""
+        self._found, self._done = {}, 0
+        final = self._model(**inputs)[0]
+        found = self._found
+        self._found = {}
+        if self._last in self._wanted:
+            found[self._last] = final.flatten(0, 1)
+        return found
+
+    def _take(self, block: Any, given: Any, found: Any) -> None:
+        self._done += 1
+        if self._done in self._wanted and self._done != self._last:
+            states = found[0] if isinstance(found, tuple) else found
+            self._found[self._done] = states.flatten(0, 1)
+
+
+def _blocks(model: Any, layers: int, deepest: int) -> list[Any]:
+    """The layers up to the deepest; ALBERT goes through the same ones again and again."""
+    if model.config.model_type == "albert":
+        model.config.num_hidden_layers = deepest
+        groups: list[Any] = list(model.encoder.albert_layer_groups)
+        return groups
+    stack = layer_stack(model, layers)
+    if stack is None:
+        raise LookupError("no list of layers")
+    del stack[deepest:]
+    return list(stack)
+
+
+class Whole:
+    """A model that gives the states of all its layers: always right, and slower.
+
+    Parameters
+    ----------
+    model, layers, wanted
+        As for :class:`Captured`; the model is not changed.
+    """
+
+    def __init__(self, model: Any, layers: int, wanted: Collection[int]) -> None:
+        self._model, self._last, self._wanted = model, layers, frozenset(wanted)
+
+    def __call__(self, **inputs: Any) -> States:
+        """Run the model."""
+        found = self._model(**inputs, output_hidden_states=True)
+        states = dict(enumerate(found.hidden_states)) | {self._last: found[0]}
+        length = inputs["input_ids"].shape[1]  # some models give padding of their own too
+        return {layer: states[layer][:, :length].flatten(0, 1) for layer in self._wanted}
+
+
+Forward = Callable[[Tensor, Sequence[Run]], States]
+"""Tokens of some texts end to end, and how they divide, to the states of some layers."""
+
+_LENGTHS = (9, 6, 6, 4, 1)
+_STRIDE = 7919
+_SAME = 1e-4
+
+
+class Trial:
+    """Texts of several lengths, twice: all but one of them differ the second time.
+
+    Parameters
+    ----------
+    vocabulary
+        Size of the model's vocabulary.
+    avoid
+        Tokens that mean something of their own, such as padding.
+    reach
+        Most tokens that will be read of a text.
+    window
+        How far a token sees, where that is less than `reach`; one text is then longer.
+    """
+
+    def __init__(
+        self, vocabulary: int, avoid: Collection[int], *, reach: int, window: int | None = None
+    ) -> None:
+        long = () if window is None or window >= reach else (window + _LENGTHS[0],)
+        lengths = [min(length, reach) for length in (*long, *_LENGTHS)]
+        self.runs = _divide(lengths)
+        usual = [token for token in range(vocabulary // 10, vocabulary) if token not in avoid]
+        usual = usual[:50_000] or [0]
+        place = torch.arange(2 * sum(lengths)) * _STRIDE % len(usual)
+        self.tokens, self._others = torch.tensor(usual)[place].chunk(2)
+        # The last but two is the same in both, amid texts that are not
+        start = sum(lengths[:-3])
+        self._shared = slice(start, start + lengths[-3])
+        self._others[self._shared] = self.tokens[self._shared]
+
+    def alone(self, forward: Forward) -> States:
+        """The states when each text is read alone."""
+        texts = [own for run in self.runs for own in self.tokens[run.tokens].view(-1, run.length)]
+        with torch.inference_mode():
+            found = [forward(own, [Run(0, 1, len(own))]) for own in texts]
+        return {layer: torch.cat([each[layer] for each in found]) for layer in found[0]}
+
+    def passes(self, forward: Forward, expected: States, tolerance: float) -> bool:
+        """Whether texts side by side have the states that are expected, whatever their company."""
+        with torch.inference_mode():
+            one = forward(self.tokens, self.runs)
+            two = forward(self._others, self.runs)
+        same = all(
+            agree(one[layer][self._shared], two[layer][self._shared], _SAME) for layer in expected
+        )
+        return same and all(
+            agree(one[layer], states, tolerance) for layer, states in expected.items()
+        )
+
+    def is_causal(self, forward: Forward) -> bool:
+        """Whether a token sees none of those behind it: the last of a text changes no other."""
+        text, run = self.tokens[: self.runs[0].length].clone(), [Run(0, 1, self.runs[0].length)]
+        with torch.inference_mode():
+            before = forward(text, run)
+            text[-1] = text[0]
+            after = forward(text, run)
+        return all(agree(before[layer][:-1], after[layer][:-1], _SAME) for layer in before)
+
+
+def agree(one: Tensor, two: Tensor, tolerance: float) -> bool:
+    """Whether no row differs by more than a part of its length."""
+    one, two = one.float(), two.float()
+    apart = (one - two).norm(dim=1)
+    return bool((apart <= tolerance * two.norm(dim=1)).all())
+
+
+def _divide(lengths: Sequence[int]) -> list[Run]:
+    runs, start = [], 0
+    for length, same in groupby(lengths):
+        count = len(list(same))
+        runs.append(Run(start, count, length))
+        start += count * length
+    return runs
+
 
 _TOLERANCE = {torch.float32: 1e-4, torch.float16: 2e-2, torch.bfloat16: 1e-1}
 """How far states may be from those of plain code, as a part of their length."""
@@ -115,7 +290,7 @@ class TransformerStates:
 
     def _in_one(self, tokens: Tensor, runs: Sequence[Run]) -> States:
         places = _places(tokens, runs, self._padding)
-        with packed_attention.divided(runs):
+        with packed.divided(runs):
             return self._forward(input_ids=tokens[None], position_ids=places[None])
 
     def _fresh(self) -> Any:
@@ -182,11 +357,11 @@ class TransformerStates:
         """Have texts share forward passes if that changes no state."""
         try:
             _check_packable(model, self.reach)
-            with packed_attention.installed(model) as keep:
+            with packed.installed(model) as keep:
                 if self._holds(self._in_one, trial, expected):
                     keep()
                     return True
-        except packed_attention.NotPackableError:
+        except packed.NotPackableError:
             pass
         return False
 
@@ -223,14 +398,14 @@ def _check_packable(model: Any, reach: int) -> None:
         If there is a reason.
     """
     if "position_ids" not in inspect.signature(model.forward).parameters:
-        raise packed_attention.NotPackableError("positions cannot be given")
+        raise packed.NotPackableError("positions cannot be given")
     config = _text_config(model)
     chunk = getattr(config, "attention_chunk_size", None)
     if isinstance(chunk, int) and chunk < reach:
-        raise packed_attention.NotPackableError("attention in chunks")
+        raise packed.NotPackableError("attention in chunks")
     rotary = str(getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None))
     if any(kind in rotary for kind in _RESCALED):
-        raise packed_attention.NotPackableError("positions that depend on the longest text")
+        raise packed.NotPackableError("positions that depend on the longest text")
 
 
 def _text_config(model: Any) -> Any:

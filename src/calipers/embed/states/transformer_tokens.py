@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.embed.minilm import not_a_text
-from calipers.embed.sample_error import SampleError
+from calipers.embed.pipeline import SampleError
 from calipers.embed.states.token_states import Encode, closing
 from calipers.errors import InputError
 

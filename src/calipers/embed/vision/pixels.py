@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.embed.embedder import EncodedBatch
 from calipers.embed.models.memory import free_memory
 from calipers.embed.options import Options
-from calipers.embed.protocol import EncodedBatch
-from calipers.embed.vision.image_checks import Image, checked_images, size_words
+from calipers.embed.vision.images import Image, checked_images, size_words
 from calipers.errors import InputError
 
 if TYPE_CHECKING:

@@ -1,4 +1,11 @@
-"""Images through any vision model of transformers, from a folder: DINOv2, ViT, CLIP, ResNet, …
+"""How a vision model's states become one vector for an image.
+
+A transformer's states are tokens, (n, T, d), the class token and registers before those of the
+patches; a convolutional network's are maps, (n, d, height, width). Behind the last layer stands
+what the model has for a whole image: its class token behind the closing norm, else its own pooler
+(Swin, SigLIP, ConvNeXt, ResNet), else the mean. Of a lower layer, the states are taken raw.
+
+Images through any vision model of transformers, from a folder: DINOv2, ViT, CLIP, ResNet, …
 
 Vectors equal what plain transformers code gives for one image at a time, up to rounding, with the
 preparation that comes with the model. What they show is what the model learned to tell apart:
@@ -9,23 +16,134 @@ or what the processor crops away at the rim; all see an image at a few hundred p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import PIL
 import torch
 import transformers
 from numpy.typing import NDArray
+from torch import Tensor
 
 from calipers.embed.device import choose_device, choose_dtype
+from calipers.embed.embedder import EncodedBatch
 from calipers.embed.models.model_folder import FoundModel
 from calipers.embed.options import Options
-from calipers.embed.protocol import EncodedBatch
-from calipers.embed.vision.image_batches import ImageBatches
-from calipers.embed.vision.pooling import choose_pooling
-from calipers.embed.vision.processor import ImageProcessor, Pixels
+from calipers.embed.vision.images import ImageBatches, ImageProcessor, Pixels
 from calipers.embed.vision.tower import VisionTower
 from calipers.errors import InputError
+
+How = Literal["cls", "normed_cls", "own", "mean", "max"]
+
+
+@dataclass(frozen=True)
+class Pooling:
+    """Which states of the model become the vector, and how.
+
+    Attributes
+    ----------
+    how
+        ``"cls"``; ``"normed_cls"``, where the model norms nothing but the class token (CLIP);
+        ``"own"``, what the model itself gives for an image; ``"mean"``; ``"max"``.
+    layer
+        Whose states; None for what the model gives at its end.
+    layers
+        How many layers the model has; 0 if it does not tell.
+    first
+        Tokens before those of the patches.
+    """
+
+    how: How
+    layer: int | None
+    layers: int
+    first: int
+
+    @property
+    def words(self) -> str:
+        """Name it for the signature, such as ``cls_layer12``."""
+        kind = {"normed_cls": "cls", "own": "own_pool"}.get(self.how)
+        kind = kind or (self.how if self.how == "cls" else f"{self.how}_patches")
+        layer = self.layer or self.layers
+        return f"{kind}_layer{layer}" if layer else f"{kind}_last"
+
+    def __call__(self, output: Any) -> Tensor:
+        """Give a vector for each image, float32 of shape (n, d)."""
+        if self.how in ("own", "normed_cls"):
+            return output.pooler_output.flatten(1).float()
+        states = output[0] if self.layer is None else output.hidden_states[self.layer]
+        if self.how == "cls":
+            return states[:, 0].float()
+        places = _places(states, self.first).float()  # (n, places, d)
+        return places.mean(dim=1) if self.how == "mean" else places.amax(dim=1)
+
+
+def choose_pooling(tower: VisionTower, output: Any, options: Options, name: str) -> Pooling:
+    """Settle on layer and pooling, from what was asked and what the model has.
+
+    Parameters
+    ----------
+    tower, output
+        The model, and what it gave for some image with the states of all layers.
+    options
+        ``pooling`` and ``layer`` are read.
+    name
+        What to call the model in messages.
+
+    Raises
+    ------
+    InputError
+        If the model has no such layer or no class token there.
+    """
+    hidden = getattr(output, "hidden_states", None) or ()
+    layers = max(len(hidden) - 1, 0)
+    layer = _layer(options.layer, layers, name)
+    states = output[0] if layer is None else hidden[layer]
+    there = tower.has_class and states.dim() == 3 and states.shape[1] == output[0].shape[1]
+    how = _how(options.pooling, tower, output, layer, there, name)
+    return Pooling(how, layer, layers, tower.first if there else 0)
+
+
+def _layer(asked: int | None, layers: int, name: str) -> int | None:
+    if asked is not None and asked > layers:
+        has = f"has {layers} layers" if layers else "does not tell the states of its layers"
+        raise InputError(f"layer: the model {name!r} {has}; found {asked}")
+    return None if asked == layers else asked
+
+
+def _how(
+    asked: str | None, tower: VisionTower, output: Any, layer: int | None, there: bool, name: str
+) -> How:
+    if asked == "last":
+        raise InputError(
+            f"pooling of the vision model {name!r} must be 'cls', 'mean' or 'max': the patches of "
+            "an image have no last one; found 'last'"
+        )
+    if asked == "cls" and not there:
+        raise InputError(
+            f"pooling: the model {name!r} has no class token there, so 'cls' is not possible; "
+            "use 'mean' or 'max', or leave it out"
+        )
+    if asked in ("mean", "max"):
+        return "mean" if asked == "mean" else "max"
+    if there:
+        return "normed_cls" if layer is None and _norms_class_alone(tower, output) else "cls"
+    pools = layer is None and getattr(output, "pooler_output", None) is not None
+    return "own" if pools else "mean"
+
+
+def _norms_class_alone(tower: VisionTower, output: Any) -> bool:
+    if not tower.norms_class or getattr(output, "pooler_output", None) is None:
+        return False
+    hidden: Sequence[Tensor] = getattr(output, "hidden_states", None) or ()
+    return len(hidden) > 0 and bool((hidden[-1] == output[0]).all())
+
+
+def _places(states: Tensor, first: int) -> Tensor:
+    if states.dim() == 4:
+        return states.flatten(2).transpose(1, 2)
+    return states[:, first:]
+
 
 TAKES = frozenset({"pooling", "layer", "revision", "offline", "trust_remote_code", "allow_pickle"})
 ON_CPU, ELSEWHERE = 16, 64

@@ -1,4 +1,16 @@
-"""Texts as TF-IDF weights of their words on the leading axes of the reference: no model at all.
+"""Texts as bags of numbered words, and the number that says which half of a reference one is in.
+
+TF-IDF weights and their leading axes, fitted on some bags of words.
+
+Term frequency is 1 + ln(count), inverse document frequency ln((1 + n) / (1 + df)) + 1, rows have
+length one: scikit-learn's ``TfidfVectorizer(sublinear_tf=True)``. The axes are the leading right
+singular vectors, as its ``TruncatedSVD`` finds them.
+
+TF-IDF and axes on each half of a reference, whatever the order of its texts.
+
+TF-IDF that has seen its reference: what embeds.
+
+Texts as TF-IDF weights of their words on the leading axes of the reference: no model at all.
 
 The axes are those of latent semantic analysis, fitted on the reference alone, so that adding a
 system changes nothing. A text that the axes were fitted on lies farther out on them than any other
@@ -15,13 +27,402 @@ meaning: a word that the reference does not hold is unknown, and the share of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import chain, islice
+from typing import Any, NamedTuple, NoReturn
 
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from calipers.embed.embedder import EncodedBatch
 from calipers.embed.options import Options
-from calipers.embed.words.tfidf_fitted import FittedTfidf
-from calipers.embed.words.tfidf_halves import fit
+from calipers.embed.words.words import parts, split_chunk
 from calipers.errors import InputError
+
+UNKNOWN = -1
+_REMEMBERED = 1 << 18
+_ROUND = 1 << 64
+
+
+class Bag(NamedTuple):
+    """The words of a text without their order.
+
+    Attributes
+    ----------
+    words
+        Numbers of the different words in rising order, int32; those unknown are left out.
+    counts
+        How often each occurs, int32.
+    length
+        Words of the text, unknown ones too.
+    draw
+        A number below 2^64 that is as good as random, and the same for equal bags.
+    """
+
+    words: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    length: int
+    draw: int
+
+
+class Bags:
+    """Makes bags; what stands between white space is cut into words once and remembered.
+
+    Parameters
+    ----------
+    number
+        Gives a word its number, or `UNKNOWN`.
+    """
+
+    def __init__(self, number: Callable[[str], int]) -> None:
+        self._chunks = _Chunks(number)
+
+    def of(self, samples: Sequence[Any], *, first: int = 1) -> Iterator[Bag]:
+        """Make the bag of each text or list of token ids; messages count them from `first`.
+
+        Raises
+        ------
+        InputError
+            If a sample is neither.
+        """
+        for row, sample in enumerate(samples, start=first):
+            if len(self._chunks) > _REMEMBERED:
+                self._chunks.clear()
+            chunks = _cut(sample, row)
+            found = chain.from_iterable(map(self._chunks.__getitem__, chunks))
+            words = np.fromiter(found, np.int32)
+            known, counts = np.unique(words[words != UNKNOWN], return_counts=True)
+            draw = sum(map(self._chunks.draws.__getitem__, chunks)) % _ROUND
+            yield Bag(known, counts.astype(np.int32), len(words), draw)
+
+
+def _cut(sample: Any, row: int) -> list[str]:
+    if isinstance(sample, str):
+        return sample.split()
+    ids = np.asarray(sample)
+    if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
+        raise InputError(
+            f"sample {row} must be a text or a list of token ids; found {type(sample).__name__}"
+        )
+    return list(map(str, ids.tolist()))  # a token id is a word like any other
+
+
+class _Chunks(dict[str, tuple[int, ...]]):
+    """A chunk to the numbers of its words; beside it, what it adds to the draw of a text."""
+
+    def __init__(self, number: Callable[[str], int]) -> None:
+        self._number = number
+        self.draws: dict[str, int] = {}
+
+    def __missing__(self, chunk: str) -> tuple[int, ...]:
+        words = [part for word in split_chunk(chunk.lower()) for part in parts(word)]
+        self.draws[chunk] = sum(map(_draw, words)) % _ROUND
+        found = self[chunk] = tuple(map(self._number, words))
+        return found
+
+    def clear(self) -> None:
+        super().clear()
+        self.draws.clear()
+
+
+def _draw(word: str) -> int:
+    digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
+
+
+LEAST_TEXTS = 2
+"""A word that stands in fewer texts of the reference is unknown."""
+MOST_WORDS = 50_000
+"""Most words that are known: those that stand in the most texts."""
+_ROUNDS, _SPARE = 4, 16
+"""Power iterations of the randomised SVD, and axes that it finds beyond those that are kept."""
+
+
+@dataclass(frozen=True, eq=False)
+class Axes:
+    """What was fitted.
+
+    Attributes
+    ----------
+    idf
+        Weight of each word, float64 of shape (words,); 0 for one that is unknown.
+    axes
+        Orthonormal rows, float64 of shape (components, words).
+    """
+
+    idf: NDArray[np.float64]
+    axes: NDArray[np.float64]
+
+
+def fit_axes(bags: Sequence[Bag], words: int, *, components: int) -> Axes | None:
+    """Fit weights and axes.
+
+    Parameters
+    ----------
+    bags
+        Bags whose words are numbered below `words`.
+    words
+        How many words have a number.
+    components
+        Most axes; there are fewer than texts and known words in any case.
+
+    Returns
+    -------
+    Axes or None
+        None if there are not two texts and two words.
+    """
+    from sklearn.utils.extmath import randomized_svd
+
+    found = np.bincount(np.concatenate([bag.words for bag in bags]), minlength=words)
+    known = _known(found)
+    components = min(components, len(bags) - 1, len(known) - 1)
+    if components < 1:
+        return None
+    idf = np.zeros(words)
+    idf[known] = np.log((1 + len(bags)) / (1 + found[known])) + 1
+    # The start is random in the words, so that the order of the texts cannot matter
+    right = randomized_svd(
+        weigh(bags, idf)[:, known],
+        components,
+        n_oversamples=_SPARE,
+        n_iter=_ROUNDS,
+        power_iteration_normalizer="QR",
+        transpose=False,
+        random_state=0,
+    )[2]
+    axes = np.zeros((components, words))
+    axes[:, known] = right
+    return Axes(idf, axes)
+
+
+def _known(found: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Choose the words that count, in the order of their numbers."""
+    least = LEAST_TEXTS if np.count_nonzero(found >= LEAST_TEXTS) > 1 else 1
+    known = np.flatnonzero(found >= least)
+    if len(known) <= MOST_WORDS:
+        return known
+    return np.sort(known[np.argsort(-found[known], kind="stable")[:MOST_WORDS]])
+
+
+def weigh(bags: Sequence[Bag], idf: NDArray[np.float64]) -> Any:
+    """Give bags as rows of TF-IDF weights, each of length one or zero.
+
+    Returns
+    -------
+    scipy.sparse.csr_array
+        float64 of shape (bags, words).
+    """
+    from scipy.sparse import csr_array
+
+    starts = np.cumsum([0, *(len(bag.words) for bag in bags)])
+    words = np.concatenate([np.empty(0, np.int32), *(bag.words for bag in bags)])
+    counts = np.concatenate([np.empty(0, np.int32), *(bag.counts for bag in bags)])
+    weights = (1 + np.log(counts)) * idf[words]
+    rows = csr_array((weights, words, starts), shape=(len(bags), len(idf)))
+    lengths = np.sqrt(rows.multiply(rows).sum(axis=1))
+    rows.data /= np.repeat(np.where(lengths > 0, lengths, 1), np.diff(starts))
+    return rows
+
+
+def common_axes(halves: Sequence[Axes]) -> list[NDArray[np.float32]]:
+    """Bring the axes of both halves into one space, without changing a distance.
+
+    A text projected on its half's axes is x·VᵀV, a row in the space of all words. All these rows
+    lie in the span of both halves' axes, so they are told by their coordinates in it.
+
+    Returns
+    -------
+    list of array
+        For each half float32 of shape (words, sum of components): weights to coordinates.
+    """
+    basis = np.linalg.qr(np.concatenate([half.axes for half in halves]).T)[0]
+    largest = basis[np.abs(basis).argmax(axis=0), np.arange(basis.shape[1])]
+    basis *= np.where(largest < 0, -1, 1)
+    return [(half.axes.T @ (half.axes @ basis)).astype(np.float32) for half in halves]
+
+
+MOST_TEXTS = 50_000
+"""Most texts that are fitted on; of a larger reference those with the smallest draws."""
+_AT_ONCE = 1024
+_LEAST = 4
+CHOICES = f"sublinear|df:{LEAST_TEXTS}|words:{MOST_WORDS}|texts:{MOST_TEXTS}|halves|lower"
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What was fitted on a reference.
+
+    Attributes
+    ----------
+    vocabulary
+        Word to its number.
+    halves
+        Weights of the words in the lower and in the upper half, by the draw of a text.
+    border
+        The least draw of the upper half.
+    digest
+        Hex SHA-256 of the reference's samples.
+    """
+
+    vocabulary: dict[str, int]
+    halves: tuple[Axes, Axes]
+    border: int
+    digest: str
+
+
+def fit(samples: Iterable[Any], *, components: int) -> Fit:
+    """Fit TF-IDF and axes on each half of a reference.
+
+    Parameters
+    ----------
+    samples
+        Texts or lists of token ids; they are gone through once.
+    components
+        Most axes of each half.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than four texts with different words.
+    """
+    bags, words, digest = _read(samples)
+    draws = sorted({bag.draw for bag in bags if bag.length})
+    if len(draws) < _LEAST:
+        raise _too_small(len(draws))
+    border = draws[len(draws) // 2]
+    vocabulary, bags = _in_order(words, bags)
+    # An empty text has no words to learn from, but it would be counted
+    filled = [bag for bag in bags if bag.length]
+    sides = [[bag for bag in filled if (bag.draw >= border) == upper] for upper in (False, True)]
+    lower, upper = _fit_both(sides, len(vocabulary), components)
+    if lower is None or upper is None:
+        raise _too_small(len(draws))
+    return Fit(vocabulary, (lower, upper), border, digest)
+
+
+def _fit_both(sides: list[list[Bag]], words: int, components: int) -> list[Axes | None]:
+    # One thread of BLAS each: as fast for such small matrices, and the same to the last bit
+    with threadpool_limits(1), ThreadPoolExecutor(2) as pool:
+        return list(pool.map(lambda side: fit_axes(side, words, components=components), sides))
+
+
+def _too_small(found: int) -> InputError:
+    return InputError(
+        f"the embedder 'tfidf' must be fitted on a reference of at least {_LEAST} texts with "
+        f"different words, and hundreds to be of use; found {found}. Choose an embedder that is "
+        "not fitted, such as 'minilm'"
+    )
+
+
+def _read(samples: Iterable[Any]) -> tuple[list[Bag], list[str], str]:
+    """Make bags of all samples, or of a random choice of many; give all words and the hash."""
+    numbers: dict[str, int] = {}
+    bags = Bags(lambda word: numbers.setdefault(word, len(numbers)))
+    digest, kept = hashlib.sha256(), list[Bag]()
+    first = 1
+    for block in _blocks(samples):
+        kept += bags.of(block, first=first)
+        for sample in block:
+            _update(digest, sample)
+        first += len(block)
+        if len(kept) > 2 * MOST_TEXTS:
+            kept = _chosen(kept)
+    return _chosen(kept), list(numbers), digest.hexdigest()
+
+
+def _blocks(samples: Iterable[Any]) -> Iterator[list[Any]]:
+    remaining = iter(samples)
+    while block := list(islice(remaining, _AT_ONCE)):
+        yield block
+
+
+def _update(digest: Any, sample: Any) -> None:
+    if isinstance(sample, str):
+        content = b"t" + sample.encode("utf-8", "surrogatepass")
+    else:
+        content = b"i" + np.asarray(sample).astype("<i8").tobytes()
+    digest.update(len(content).to_bytes(8, "little") + content)
+
+
+def _chosen(bags: list[Bag]) -> list[Bag]:
+    """Keep the texts with the smallest draws, in their order: a choice that no order can bias."""
+    if len(bags) <= MOST_TEXTS:
+        return bags
+    border = np.partition(np.array([bag.draw for bag in bags], np.uint64), MOST_TEXTS)[MOST_TEXTS]
+    return [bag for bag in bags if bag.draw < border]
+
+
+def _in_order(words: list[str], bags: list[Bag]) -> tuple[dict[str, int], list[Bag]]:
+    """Number the words of the bags in alphabetical order, so that no order of texts matters."""
+    used = np.unique(np.concatenate([bag.words for bag in bags]))
+    order = sorted(used.tolist(), key=words.__getitem__)
+    number = np.full(len(words), UNKNOWN, np.int32)
+    number[order] = np.arange(len(order), dtype=np.int32)
+    renumbered = []
+    for bag in bags:
+        places = np.argsort(number[bag.words])
+        renumbered.append(bag._replace(words=number[bag.words][places], counts=bag.counts[places]))
+    return {words[old]: new for new, old in enumerate(order)}, renumbered
+
+
+class FittedTfidf:
+    """TF-IDF on the leading axes of a reference. Made by :meth:`Tfidf.fitted`."""
+
+    name = "tfidf"
+    views = ("wording",)
+    reads = frozenset({"texts", "tokens"})
+    kept = False
+
+    def __init__(self, found: Fit) -> None:
+        import scipy
+        import sklearn
+
+        components = [len(half.axes) for half in found.halves]
+        self._bags = Bags(lambda word: found.vocabulary.get(word, UNKNOWN))
+        self._idf = [half.idf for half in found.halves]
+        self._axes = common_axes(found.halves)
+        self._border = found.border
+        self.signature = {"embedder": self.name, "revision": found.digest[:12]}
+        self.view_signature = {"wording": f"svd_{sum(components)}_halves"}
+        versions = f"numpy:{np.__version__}|scipy:{scipy.__version__}|sklearn:{sklearn.__version__}"
+        self.identity = f"tfidf|{found.digest}|components:{components}|{CHOICES}|{versions}"
+
+    def embed(self, samples: Sequence[Any]) -> EncodedBatch:
+        """Embed texts or lists of token ids, each by the half of the reference it is not in.
+
+        Returns
+        -------
+        EncodedBatch
+            ``wording``, float32 of shape (n, d); a row of zeros where no word is known. ``unknown``
+            is the share of a text's words that are not; 0 for a text without words.
+
+        Raises
+        ------
+        InputError
+            If a sample is neither a text nor a list of token ids.
+        """
+        bags = list(self._bags.of(samples))
+        rows = np.zeros((len(bags), self._axes[0].shape[1]), np.float32)
+        unknown = np.zeros(len(bags), np.float32)
+        for half in (0, 1):
+            # The lower half is read by what was fitted on the upper one
+            own = [row for row, bag in enumerate(bags) if (bag.draw >= self._border) != bool(half)]
+            if own:
+                chosen = [bags[row] for row in own]
+                rows[own] = weigh(chosen, self._idf[half]).astype(np.float32) @ self._axes[half]
+                unknown[own] = [_unknown(bag, self._idf[half]) for bag in chosen]
+        return EncodedBatch({"wording": rows}, np.zeros(len(bags), np.bool_), unknown)
+
+
+def _unknown(bag: Bag, idf: NDArray[np.float64]) -> float:
+    known = int(bag.counts[idf[bag.words] > 0].sum())
+    return 1 - known / bag.length if bag.length else 0.0
+
 
 TAKES = frozenset({"size"})
 SIZE = 128

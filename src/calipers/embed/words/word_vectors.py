@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.embed.embedder import EncodedBatch
 from calipers.embed.options import Options
-from calipers.embed.protocol import EncodedBatch
-from calipers.embed.words.word_vectors_file import WordTable, read_word_vectors
+from calipers.embed.words.word_vector_files import WordTable, read_word_vectors
 from calipers.embed.words.words import check_texts, parts, split_chunk
 from calipers.files import at_home
 

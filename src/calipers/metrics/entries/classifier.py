@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calipers.metrics.classifying import accuracy_score, auc_score, discriminator_score
+from calipers.metrics.classifier import accuracy_score, auc_score, discriminator_score
 from calipers.metrics.entries.metric import Metric
 from calipers.metrics.keys import Options
 from calipers.metrics.pair import Pair

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from calipers.metrics.entries.metric import Metric
 from calipers.metrics.entries.unseen import CELLS, by_estimator
+from calipers.metrics.frontiers import STARRED, divergence_score, range_by, summary_score
 from calipers.metrics.keys import COUNTING, USUAL, Axis, Options
-from calipers.metrics.summaries import STARRED, divergence_score, range_by, summary_score
 from calipers.score import Score
 
 if TYPE_CHECKING:

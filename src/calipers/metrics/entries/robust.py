@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from calipers.metrics.clipped import clipped_coverage_score, clipped_density_score
-from calipers.metrics.cover import cover_precision_score, cover_recall_score
 from calipers.metrics.entries.metric import Metric
 from calipers.metrics.needs import CLIPPED, CLIPPED_COVERAGE, COVER, PROBABILISTIC
-from calipers.metrics.probabilistic import (
+from calipers.metrics.robust import (
+    clipped_coverage_score,
+    clipped_density_score,
+    cover_precision_score,
+    cover_recall_score,
     probabilistic_precision_score,
     probabilistic_recall_score,
 )

@@ -6,8 +6,13 @@ import numpy as np
 
 from calipers.metrics.entries.metric import FROM_ZERO, Metric
 from calipers.metrics.needs import REALISM
-from calipers.metrics.realism import realism_score
-from calipers.metrics.support import coverage_score, density_score, precision_score, recall_score
+from calipers.metrics.support import (
+    coverage_score,
+    density_score,
+    precision_score,
+    realism_score,
+    recall_score,
+)
 
 KYNKAANNIEMI = "Kynkäänniemi et al., NeurIPS 2019"
 NAEEM = "Naeem et al., ICML 2020"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from calipers.estimate.moments import Moments
-from calipers.estimate.tiles import limit_threads
 from calipers.metrics.entries.metric import FROM_ZERO, Doubles, Metric
 from calipers.metrics.frechet import frechet_score, frechet_without
 from calipers.metrics.keys import Options
 from calipers.metrics.pair import Pair
+from calipers.numeric.tiles import limit_threads
 from calipers.score import Score
 
 JMLR = "Pillutla et al., JMLR 2023, section 7.4.2"
@@ -23,7 +23,7 @@ def _plug_in(pair: Pair, _: Options) -> Score:
 
 
 def _quantised(pair: Pair, _: Options) -> Score:
-    from calipers.metrics.transport_cells import quantised_transport_score as score
+    from calipers.metrics.transport import quantised_transport_score as score
 
     return score(*pair.projected, pair.estimates.cells, pins=pair.estimates.seed_pin)
 
@@ -37,7 +37,7 @@ def _barycentric(pair: Pair, _: Options) -> Score:
 
 
 def _mauve_ot(pair: Pair, interpolation: str) -> Score:
-    from calipers.metrics.mauve_ot import mauve_ot_score
+    from calipers.metrics.mauve_transport import mauve_ot_score
 
     return mauve_ot_score(
         *pair.projected,
@@ -49,7 +49,7 @@ def _mauve_ot(pair: Pair, interpolation: str) -> Score:
 
 
 def _sliced(pair: Pair, _: Options) -> Score:
-    from calipers.metrics.transport_sliced import sliced_wasserstein
+    from calipers.metrics.transport import sliced_wasserstein
 
     settings = pair.settings
     return sliced_wasserstein(*pair.projected, seed=settings.seed, threads=settings.threads)

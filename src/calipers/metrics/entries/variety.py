@@ -6,9 +6,9 @@ from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING
 
-from calipers.estimate.draws import kept_rows
 from calipers.metrics.entries.metric import Metric
 from calipers.metrics.keys import Options
+from calipers.numeric.subsample import kept_rows
 from calipers.score import Score, signature
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""K-means by exact Lloyd steps that measure few distances."""

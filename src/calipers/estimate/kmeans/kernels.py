@@ -1,0 +1,366 @@
+"""How k-means lays out rows: centred, scaled, and filled with zeros to whole vectors and panels.
+
+What k-means knows of each row, and the small steps that all its loops share.
+
+The nearest of all centres for each row, from the products of rows and centres.
+
+The inner loops of k-means over some of the rows; all of them work in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.numeric.compile import inlined, kernel
+from calipers.numeric.distances import Points, centre_and_scale, slack
+from calipers.numeric.simd import (
+    PANEL,
+    SIXTEEN,
+    address,
+    lanes_below,
+    least_lane,
+    lowest_bit,
+    multiply_block,
+    squared_gap,
+)
+from calipers.numeric.tiles import Span, Workers, panel_spans
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows to cluster, one set after the other.
+
+    Attributes
+    ----------
+    rows
+        Centred and scaled to absolute values of at most about 1; shape ``(places, depth)``,
+        float32. Rows behind the first n and columns behind the first d are zero.
+    low
+        A lower bound of half the squared length of each row, as float32 products can know it.
+    weights
+        What each of the n rows counts, float64, 1 on average.
+    n
+        Number of rows that were given.
+    centre, exponent
+        What was taken from the rows, shape ``(d,)``, and the power of two by which they were then
+        divided.
+    """
+
+    rows: Floats
+    low: Floats
+    weights: NDArray[np.float64]
+    n: int
+    centre: NDArray[np.float64]
+    exponent: int
+
+    @cached_property
+    def spread(self) -> float:
+        """Variance of a column, averaged over the columns."""
+        squared = self.weights @ self.low[: self.n] / (0.5 * (1 - slack(self.rows.shape[1])))
+        mean = self.weights.astype(np.float32) @ self.rows[: self.n] / self.n
+        return float(squared / self.n - mean @ mean) / len(self.centre)
+
+
+def lay_out(
+    sets: Sequence[Points], workers: Workers, weights: Sequence[float] | None = None
+) -> Table:
+    """Centre and scale sets of rows, and lay them out one after the other.
+
+    `weights` are what each row of each set counts (default: 1).
+    """
+    sizes = [len(points) for points in sets]
+    n, d = sum(sizes), sets[0].shape[1]
+    centre, exponent = centre_and_scale(sets, workers)
+    rows = np.empty((filled(n, PANEL), filled(d, SIXTEEN)), np.float32)
+    low = np.empty(len(rows), np.float32)
+    starts = np.cumsum([0, *sizes])
+    factors = 2.0**-exponent, 0.5 * (1 - slack(rows.shape[1]))
+
+    def work(piece: tuple[Points, int, Span]) -> None:
+        points, start, (first, last) = piece
+        place = slice(start + first, start + last)
+        _lay_rows(points[first:last], centre, *factors, rows[place], low[place])
+
+    pieces = [
+        (points, int(start), span)
+        for points, start in zip(sets, starts, strict=False)
+        for span in panel_spans(len(points))
+    ]
+    list(workers.map(work, pieces))
+    rows[n:], low[n:] = 0.0, np.inf
+    each = np.repeat(np.ones(len(sets)) if weights is None else np.asarray(weights), sizes)
+    return Table(rows, low, each, n, centre, exponent)
+
+
+def filled(count: int, whole: int) -> int:
+    """The next multiple of a whole from a count on."""
+    return -(-count // whole) * whole
+
+
+@kernel
+def _lay_rows(points: Any, centre: Any, scale: float, share: float, rows: Any, low: Any) -> None:
+    d = points.shape[1]
+    for i in range(points.shape[0]):
+        squared = 0.0
+        for t in range(d):
+            value = np.float32((np.float64(points[i, t]) - centre[t]) * scale)
+            rows[i, t] = value
+            squared += np.float64(value) * np.float64(value)
+        rows[i, d:] = 0
+        low[i] = share * squared
+
+
+class Found(NamedTuple):
+    """What is known of each row.
+
+    Attributes
+    ----------
+    labels
+        Its centre, int32; -1 before the first round.
+    own
+        Squared distance to it, float64.
+    bounds
+        ``(places, centres)``: less a centre's `total`, a lower bound of the distance to it;
+        infinite for the row's own centre. Without any row where bounds are not kept.
+    groups
+        ``(places, groups)``: the same for the nearest of 16 centres, less their `group_total`.
+    """
+
+    labels: NDArray[np.int32]
+    own: NDArray[np.float64]
+    bounds: Floats
+    groups: Floats
+
+
+@inlined
+def keep_bound(distance: Any, total: Any) -> Any:
+    """A distance never above the true one, to be kept until the centre has moved further."""
+    return (distance * np.float32(1 - 2.0**-22) + total) * np.float32(1 - 2.0**-22)
+
+
+@inlined
+def measure(rows: Any, i: int, values: Any, c: int) -> Any:
+    """Squared distance of a row to a centre, float64."""
+    depth = rows.shape[1]
+    return squared_gap(
+        address(rows) + np.uintp(4 * i * depth), address(values) + np.uintp(4 * c * depth), depth
+    )
+
+
+@inlined
+def place_of(array: Any, i: int, place: int) -> Any:
+    """Address of a place in a row of float32."""
+    return address(array) + np.uintp(4 * (i * array.shape[1] + place))
+
+
+@inlined
+def take_all(rows: Any, low: Any, first: int, last: int, found: Any, centres: Any) -> None:
+    """Find the nearest centre of every row from all products, and set its bounds anew."""
+    places = centres.low.shape[0]
+    products = np.empty((PANEL, PANEL), np.float32)
+    halves = np.empty((PANEL, places), np.float32)
+    zeros = np.zeros(SIXTEEN, np.float32)
+    for i0 in range(first, last, PANEL):
+        for panel in range(places // PANEL):
+            multiply_block(rows, i0, centres.panels, panel, products)
+            _fill(products, low, i0, centres.low, panel * PANEL, halves)
+        for i in range(i0, min(i0 + PANEL, last)):
+            _choose(rows, i, halves, i - i0, zeros, found, centres)
+            if found.bounds.shape[0] > 0:
+                halves[i - i0, found.labels[i]] = np.float32(np.inf)
+                _set_bounds(i, halves, i - i0, zeros, found, centres)
+
+
+@inlined
+def _fill(products: Any, low: Any, i0: int, centre_low: Any, c0: int, halves: Any) -> None:
+    """Lower bounds of half the squared distances."""
+    for r in range(PANEL):
+        base = low[i0 + r]
+        for c in range(PANEL):
+            half = base + centre_low[c0 + c] - products[r, c]
+            halves[r, c0 + c] = half if half > np.float32(0) else np.float32(0)
+
+
+@inlined
+def _half(squared: float) -> Any:
+    """Half a squared distance as float32, above the true one."""
+    return np.float32(0.5 * squared * (1 + 2.0**-22) + 1e-36)
+
+
+@inlined
+def _choose(rows: Any, i: int, halves: Any, r: int, zeros: Any, found: Any, centres: Any) -> None:
+    """Settle in float64 which of the centres that may be the nearest is it."""
+    before, zero = found.labels[i], address(zeros)
+    least = np.float32(np.inf)
+    for c0 in range(0, halves.shape[1], SIXTEEN):
+        here = least_lane(place_of(halves, r, c0), zero)
+        if here < least:
+            least, start = here, c0
+    if least >= _half(found.own[i]):
+        return
+    likely = start + lowest_bit(
+        lanes_below(place_of(halves, r, start), zero, _half(2 * np.float64(least)))
+    )  # first, since it lowers the limit
+    _try_centre(rows, i, likely, before, found, centres)
+    for c0 in range(0, halves.shape[1], SIXTEEN):
+        lanes = lanes_below(place_of(halves, r, c0), zero, _half(found.own[i]))
+        while lanes:
+            c = c0 + lowest_bit(lanes)
+            lanes &= lanes - np.uint64(1)
+            if c != likely and c != found.labels[i]:
+                _try_centre(rows, i, c, before, found, centres)
+
+
+@inlined
+def _try_centre(rows: Any, i: int, c: int, before: int, found: Any, centres: Any) -> None:
+    """Take a centre that is nearer; among equal new ones the first, as single distances do."""
+    squared, own, label = measure(rows, i, centres.values, c), found.own[i], found.labels[i]
+    if squared < own or (squared == own and label != before and c < label):
+        found.labels[i], found.own[i] = c, squared
+
+
+@inlined
+def _set_bounds(i: int, halves: Any, r: int, zeros: Any, found: Any, centres: Any) -> None:
+    for c in range(halves.shape[1]):
+        found.bounds[i, c] = keep_bound(np.sqrt(np.float32(2) * halves[r, c]), centres.total[c])
+    for g in range(halves.shape[1] // SIXTEEN):
+        half = least_lane(place_of(halves, r, SIXTEEN * g), address(zeros))
+        found.groups[i, g] = keep_bound(np.sqrt(np.float32(2) * half), centres.group_total[g])
+
+
+SAMPLE = 8  # every eighth row tells whether single distances or all products are less work
+
+
+@kernel
+def assign(
+    rows: Any, low: Any, first: int, last: int, found: Any, centres: Any, few: float
+) -> None:
+    """Bring rows `first` to `last` to their nearest centres.
+
+    Where more than the share `few` of all pairs must be looked at, all products are taken.
+    """
+    for i in range(first, last):
+        label = found.labels[i]
+        if label >= 0 and centres.drift[label] > 0:
+            found.own[i] = measure(rows, i, centres.values, label)
+    if found.labels[first] >= 0 and found.bounds.shape[0] > 0:
+        sampled = (last - first - 1) // SAMPLE + 1
+        if _count(first, last, found, centres) <= few * sampled * found.bounds.shape[1]:
+            _look_again(rows, first, last, found, centres)
+            return
+    take_all(rows, low, first, last, found, centres)
+
+
+@inlined
+def _count(first: int, last: int, found: Any, centres: Any) -> int:
+    """In every eighth row, how many pairs must be looked at."""
+    hits = 0
+    less, group_less = address(centres.total), address(centres.group_total)
+    for i in range(first, last, SAMPLE):
+        reach = _reach(found.own[i])
+        for g0 in range(0, found.groups.shape[1], SIXTEEN):
+            groups = lanes_below(
+                place_of(found.groups, i, g0), group_less + np.uintp(4 * g0), reach
+            )
+            while groups:
+                c0 = SIXTEEN * (g0 + lowest_bit(groups))
+                groups &= groups - np.uint64(1)
+                lanes = lanes_below(place_of(found.bounds, i, c0), less + np.uintp(4 * c0), reach)
+                while lanes:
+                    lanes &= lanes - np.uint64(1)
+                    hits += 1
+    return hits
+
+
+@inlined
+def _look_again(rows: Any, first: int, last: int, found: Any, centres: Any) -> None:
+    """Compute the distances whose bounds no longer rule them out."""
+    group_less = address(centres.group_total)
+    for i in range(first, last):
+        for g0 in range(0, found.groups.shape[1], SIXTEEN):
+            groups = lanes_below(
+                place_of(found.groups, i, g0), group_less + np.uintp(4 * g0), _reach(found.own[i])
+            )
+            while groups:
+                _look_at_group(rows, i, g0 + lowest_bit(groups), found, centres)
+                groups &= groups - np.uint64(1)
+
+
+@inlined
+def _look_at_group(rows: Any, i: int, g: int, found: Any, centres: Any) -> None:
+    c0 = SIXTEEN * g
+    place, less = place_of(found.bounds, i, c0), address(centres.total) + np.uintp(4 * c0)
+    lanes = lanes_below(place, less, _reach(found.own[i]))
+    while lanes:
+        c = c0 + lowest_bit(lanes)
+        lanes &= lanes - np.uint64(1)
+        if found.bounds[i, c] - centres.total[c] >= _reach(found.own[i]):
+            continue
+        squared = measure(rows, i, centres.values, c)
+        found.bounds[i, c] = keep_bound(np.float32(np.sqrt(squared)), centres.total[c])
+        if squared < found.own[i]:
+            _leave(i, found, centres)
+            found.labels[i], found.own[i] = c, squared
+            found.bounds[i, c] = np.float32(np.inf)
+    nearest = max(least_lane(place, less), np.float32(0))
+    found.groups[i, g] = keep_bound(nearest, centres.group_total[g])
+
+
+@inlined
+def _leave(i: int, found: Any, centres: Any) -> None:
+    """Remember how far the centre is that a row leaves."""
+    old = found.labels[i]
+    distance = np.float32(np.sqrt(found.own[i]))
+    found.bounds[i, old] = keep_bound(distance, centres.total[old])
+    g = old // SIXTEEN
+    bound = keep_bound(distance, centres.group_total[g])
+    found.groups[i, g] = min(found.groups[i, g], bound)
+
+
+@inlined
+def _reach(squared: float) -> Any:
+    """A distance as float32, never below the true one."""
+    return np.float32(np.sqrt(squared) * (1 + 2.0**-22))
+
+
+@kernel
+def shift_sums(
+    rows: Any, counted: Any, labels: Any, weights: Any, sums: Any, first: int, last: int
+) -> int:
+    """Bring the sums of the centres' rows up to date, in columns `first` to `last`.
+
+    Returns how many rows have changed their centre since they were counted.
+    """
+    changed = 0
+    for i in range(labels.shape[0]):
+        old, new = counted[i], labels[i]
+        if old == new:
+            continue
+        changed += 1
+        for t in range(first, last):
+            term = weights[i] * np.float64(rows[i, t])
+            if old >= 0:
+                sums[old, t] -= term
+            sums[new, t] += term
+    return changed
+
+
+@kernel
+def mean_rows(sums: Any, labels: Any, weights: Any, means: Any, counts: Any) -> None:
+    """Set the mean of every centre's rows; a centre without rows stays where it is."""
+    mass = np.zeros(counts.shape[0])
+    for i in range(labels.shape[0]):
+        counts[labels[i]] += 1
+        mass[labels[i]] += weights[i]
+    for c in range(counts.shape[0]):
+        if counts[c] > 0:
+            for t in range(means.shape[1]):
+                means[c, t] = np.float32(sums[c, t] / mass[c])

@@ -1,0 +1,1 @@
+"""Nearest neighbours, the balls they span, and who lies in whose, exact."""

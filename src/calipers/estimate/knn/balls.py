@@ -1,0 +1,271 @@
+"""The balls of a set, as what the pass over the pairs compares distances with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.errors import InputError
+from calipers.estimate.knn.nearest import Nearest
+from calipers.numeric.blocks import Blocks
+from calipers.numeric.compile import inlined, kernel
+from calipers.numeric.distances import Sieve, squared_distance
+from calipers.numeric.validation import check_whole
+
+Counts = NDArray[np.int32]
+Doubles = NDArray[np.float64]
+Distance = Literal["euclidean", "cosine"]
+
+LARGEST_FACTOR = 1e6
+
+
+@dataclass(frozen=True)
+class Supports:
+    """Further supports that the same pass measures; None leaves one out.
+
+    Attributes
+    ----------
+    capped
+        The k of balls whose radius is capped at the median of their set's radii.
+    smaller
+        The k of balls of which only those with a radius up to the median count.
+    spread
+        ``(k, factor)``: balls of one radius, `factor` times the mean k-th radius of their set.
+    """
+
+    capped: int | None = None
+    smaller: int | None = None
+    spread: tuple[int, float] | None = None
+
+    @property
+    def k_max(self) -> int:
+        """The largest k that they need; 0 where they need none."""
+        return max(self.capped or 0, self.smaller or 0, self.spread[0] if self.spread else 0)
+
+
+class Radii(NamedTuple):
+    """Squared radii of the balls around the rows of a set, float64.
+
+    Attributes
+    ----------
+    squared
+        For every row and every k from 1 to k_max, shape ``(n, k_max)``.
+    without
+        For every row and block, the radius for the chosen k once that block of the own set is
+        deleted, shape ``(n, blocks)``; no columns where no replicates are kept.
+    largest
+        The largest of these for every row, shape ``(n,)``: no pair beyond it counts.
+    capped
+        The radius capped at the median, -1 where none is asked for, shape ``(n,)``.
+    smaller
+        The radius where it is at most the median, else -1, shape ``(n,)``.
+    labels
+        The block of every row, shape ``(n,)``, int64.
+    halves
+        For every row and halving, the radius for the chosen k in the row's own half, shape
+        ``(n, halvings)``; no columns where the set is not halved.
+    codes
+        In which half every row lies, a bit for each halving, shape ``(n,)``, uint64.
+    """
+
+    squared: Doubles
+    without: Doubles
+    largest: Doubles
+    capped: Doubles
+    smaller: Doubles
+    labels: NDArray[np.int64]
+    halves: Doubles
+    codes: NDArray[np.uint64]
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """How many k, blocks and halvings there are."""
+        return self.squared.shape[1], self.without.shape[1], self.halves.shape[1]
+
+    def rows(self, start: int, stop: int) -> Radii:
+        """The radii of some of the rows."""
+        return Radii(
+            self.squared[start:stop],
+            self.without[start:stop],
+            self.largest[start:stop],
+            self.capped[start:stop],
+            self.smaller[start:stop],
+            self.labels[start:stop],
+            self.halves[start:stop],
+            self.codes[start:stop],
+        )
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two sets of a pass: its rows, its nearest neighbours, its balls.
+
+    Attributes
+    ----------
+    points
+        The rows, ready for the sieve.
+    nearest
+        Their nearest own neighbours.
+    radii
+        Their balls.
+    k
+        The chosen k, of the replicates.
+    median
+        The square of the median radius at which balls are capped, NaN where none is asked for.
+    spread
+        The common squared radius of :attr:`Supports.spread`, NaN where none is asked for.
+    """
+
+    points: Sieve
+    nearest: Nearest
+    radii: Radii
+    k: int
+    median: float
+    spread: float
+
+
+def radii_of(
+    nearest: Nearest, *, k: int, k_max: int, blocks: Blocks, supports: Supports
+) -> tuple[Radii, int]:
+    """Read the radii off the nearest neighbours of a set.
+
+    Also returns how many radii without a block, or within a half, are too small, since too few
+    neighbours are known.
+    """
+    n = len(nearest.squared)
+    without = np.empty((n, blocks.count))
+    short = _radii_without(nearest.squared, nearest.index, blocks.labels, k, without)
+    codes = np.zeros(n, np.uint64) if blocks.halves is None else blocks.halves
+    halves = np.empty((n, blocks.halvings))
+    short += _radii_of_halves(nearest.squared, nearest.index, codes, k, halves)
+    squared = np.ascontiguousarray(nearest.squared[:, :k_max])
+    capped, smaller = np.full((2, n), -1.0)
+    if supports.capped is not None:
+        capped = np.minimum(
+            squared[:, supports.capped - 1], median_radius(squared, supports.capped)
+        )
+    if supports.smaller is not None:
+        own = squared[:, supports.smaller - 1]
+        smaller = np.where(own <= median_radius(squared, supports.smaller), own, -1.0)
+    largest = np.maximum(squared[:, -1], without.max(axis=1, initial=0.0))
+    largest = np.maximum(largest, halves.max(axis=1, initial=0.0))
+    radii = Radii(squared, without, largest, capped, smaller, blocks.labels, halves, codes)
+    return radii, int(short)
+
+
+def common_radius(nearest: Nearest, supports: Supports, distance: Distance) -> float:
+    """The squared radius of the balls that all have the same one, NaN where none is asked for."""
+    if supports.spread is None:
+        return np.nan
+    k, factor = supports.spread
+    mean = float(as_distance(nearest.squared[:, k - 1], distance).mean())
+    return 2 * factor * mean if distance == "cosine" else (factor * mean) ** 2
+
+
+def as_distance(squared: Doubles, distance: Distance) -> Doubles:
+    """Turn squared distances of rows into the distance that was asked for."""
+    return squared / 2 if distance == "cosine" else np.sqrt(squared)
+
+
+def capped_own(side: Side, *, closed: bool) -> Counts:
+    """In how many of its own set's capped balls every row lies, its own left out, ``(n,)``."""
+    counts = np.zeros(len(side.radii.capped), np.int32)
+    _count_own(
+        side.nearest.squared,
+        side.nearest.index,
+        side.radii.capped,
+        side.points.points,
+        closed,
+        counts,
+    )
+    return counts
+
+
+def check_supports(supports: Supports) -> None:
+    """Refuse further supports that make no sense."""
+    k, factor = supports.spread or (1, 1.0)
+    named = (("capped", supports.capped), ("smaller", supports.smaller), ("spread", k))
+    for name, each in named:
+        check_whole(f"k of {name}", 1 if each is None else each, 1)
+    check_factor("the factor of spread", factor)
+
+
+def check_factor(name: str, factor: Any) -> None:
+    """Refuse what cannot widen a radius."""
+    real = isinstance(factor, int | float | np.floating) and not isinstance(factor, bool)
+    if not (real and 0 < factor <= LARGEST_FACTOR):
+        raise InputError(f"{name} must be above 0 and at most {LARGEST_FACTOR:g}; found {factor!r}")
+
+
+def median_radius(squared: Doubles, k: int | None) -> float:
+    """The square of the median k-th radius; exact where it is one of the radii."""
+    if k is None:
+        return np.nan
+    column = np.sort(squared[:, k - 1])
+    low, high = column[(len(column) - 1) // 2], column[len(column) // 2]
+    return float(low if low == high else ((np.sqrt(low) + np.sqrt(high)) / 2) ** 2)
+
+
+@inlined
+def holds(squared_radius: float, squared: float, closed: bool) -> bool:
+    """Whether a ball holds a point at some squared distance from its centre."""
+    return squared <= squared_radius if closed else squared < squared_radius
+
+
+@kernel
+def _radii_without(squared: Any, index: Any, labels: Any, k: int, without: Any) -> int:
+    """The k-th nearest row outside each block; the last known one where too few are known.
+
+    Returns how many radii are too small for that reason, each row's own block left out.
+    """
+    short = 0
+    for i in range(squared.shape[0]):
+        for block in range(without.shape[1]):
+            left = k
+            for place in range(squared.shape[1]):
+                without[i, block] = squared[i, place]
+                left -= labels[index[i, place]] != block
+                if left == 0:
+                    break
+            short += left > 0 and labels[i] != block
+    return short
+
+
+@kernel
+def _radii_of_halves(squared: Any, index: Any, codes: Any, k: int, halves: Any) -> int:
+    """The k-th nearest row in the row's own half; the last known one where too few are known.
+
+    Returns how many radii are too small for that reason.
+    """
+    short = 0
+    for i in range(squared.shape[0]):
+        for halving in range(halves.shape[1]):
+            left = k
+            for place in range(squared.shape[1]):
+                halves[i, halving] = squared[i, place]
+                apart = codes[i] ^ codes[index[i, place]]
+                left -= ((apart >> np.uint64(halving)) & np.uint64(1)) == 0
+                if left == 0:
+                    break
+            short += left > 0
+    return short
+
+
+@kernel
+def _count_own(
+    squared: Any, index: Any, capped: Any, points: Any, closed: bool, counts: Any
+) -> None:
+    n, kept = squared.shape
+    for i in range(n):
+        if kept < n - 1 and holds(capped[i], squared[i, -1], closed):
+            for j in range(n):  # ties go on beyond the neighbours that were kept
+                distance = squared_distance(points, i, points, j)
+                counts[j] += j != i and holds(capped[i], distance, closed)
+            continue
+        for place in range(kept):
+            if not holds(capped[i], squared[i, place], closed):
+                break
+            counts[index[i, place]] += 1

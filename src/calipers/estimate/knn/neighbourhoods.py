@@ -1,0 +1,499 @@
+"""The three passes over the distances of two sets: each within itself, and one across.
+
+The k-NN balls of two sets and who lies in them: what all support metrics are read from.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.errors import InputError
+from calipers.estimate.axes import unit_rows
+from calipers.estimate.knn.ball_counts import Crossing, cross_tile, exact_ratio
+from calipers.estimate.knn.balls import (
+    Counts,
+    Distance,
+    Side,
+    Supports,
+    as_distance,
+    capped_own,
+    check_supports,
+    common_radius,
+    median_radius,
+    radii_of,
+)
+from calipers.estimate.knn.nearest import Nearest, nearest_neighbours, settle
+from calipers.numeric.blocks import Blocks, SideName
+from calipers.numeric.distances import Points, Sieve, sieves
+from calipers.numeric.tiles import Span, Workers, block_of, panel_spans, rectangle, workers
+from calipers.numeric.validation import check_choice, check_pair, check_whole
+
+# Neighbours kept beyond k, at least, so that the radii without one block of rows are known too
+SPARE = 8
+# Where labels are so uneven that more would be needed, such a radius is the last known one
+MOST_KEPT = 1024
+HALVED = 12
+"""Neighbours kept beyond what halves need nearly always."""
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """What a pass found for the balls of one set, settled."""
+
+    found: Crossing
+    nearest: Nearest
+    ratio: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, owners: Side, guests: Side, found: Crossing, pool: Workers) -> Crossed:
+        """Settle the nearest owners and the deepest balls."""
+        nearest = settle(found.candidates, guests.points, owners.points, 1, pool, own=False)
+        return cls(found, nearest, exact_ratio(owners, guests, found))
+
+
+@dataclass(frozen=True)
+class Work:
+    """The choices of one call, and the three passes that follow from them."""
+
+    k: int
+    k_max: int
+    closed: bool
+    distance: Distance
+    supports: Supports
+    threads: int | None
+    size: int | None
+
+    def side(self, points: Sieve, blocks: Blocks) -> Side:
+        """Find the balls of one set."""
+        # One neighbour more tells whether ties go on beyond the rim of a capped ball
+        others, spare = len(points.points) - 1, int(self.supports.capped is not None)
+        if blocks.count:  # how many of the k nearest one block may hold, six deviations up
+            share = self.k / blocks.count
+            spare = max(SPARE, math.ceil(share + 6 * math.sqrt(share)))
+        if blocks.halvings:  # enough that k of them lie in the same half, by every halving
+            spare = max(spare, math.ceil(self.k + 6 * math.sqrt(2 * self.k)) + HALVED)
+        while True:
+            kept = min(self.k_max + spare, others)
+            nearest = nearest_neighbours(points, k=kept, threads=self.threads, block=self.size)
+            radii, short = radii_of(
+                nearest, k=self.k, k_max=self.k_max, blocks=blocks, supports=self.supports
+            )
+            if short == 0 or kept == others or kept > MOST_KEPT:
+                spread = common_radius(nearest, self.supports, self.distance)
+                median = median_radius(nearest.squared, self.supports.capped)
+                return Side(points, nearest, radii, self.k, median, spread)
+            spare = 2 * spare + self.k  # one block holds most neighbours of some row: keep more
+
+    def cross(self, reference: Side, generated: Side) -> tuple[Crossed, Crossed]:
+        """Look at every pair of the two sets once."""
+        n, m = len(reference.points.points), len(generated.points.points)
+        sizes = reference.radii.sizes
+        total = Crossing.empty(n, m, *sizes), Crossing.empty(m, n, *sizes)
+
+        def look(tile: tuple[Span, Span]) -> tuple[slice, slice, tuple[Crossing, Crossing]]:
+            found = cross_tile(reference, generated, *tile, total, closed=self.closed)
+            return slice(*tile[0]), slice(*tile[1]), found
+
+        with workers(self.threads) as pool:
+            size = self.size or block_of(n, m, self.threads)
+            tiles = rectangle(panel_spans(n, size), panel_spans(m, size))
+            for rows, columns, parts in pool.map(look, tiles):
+                total[0].add(parts[0], rows, columns)
+                total[1].add(parts[1], columns, rows)
+            return (
+                Crossed.of(reference, generated, total[0], pool),
+                Crossed.of(generated, reference, total[1], pool),
+            )
+
+
+def check_k(k: int, k_max: int | None, reference: Points, generated: Points) -> int:
+    """Return the largest k that is asked for, or say which set is too small for it."""
+    check_whole("k", k, 1)
+    largest = max(k, k if k_max is None else check_whole("k_max", k_max, 1))
+    for name, points in (("reference", reference), ("generated", generated)):
+        if len(points) < largest + 1:
+            raise InputError(
+                f"k = {largest} needs at least {largest + 1} samples in each set; "
+                f"the {name} set has {len(points)}"
+            )
+    return largest
+
+
+def check_blocks(blocks: tuple[Blocks, Blocks], n: int, m: int) -> None:
+    """Refuse labels that the kernels would write beyond their arrays with."""
+    if blocks[0].count != blocks[1].count:
+        raise InputError(
+            "both sets must have equally many blocks; "
+            f"found {blocks[0].count} and {blocks[1].count}"
+        )
+    if blocks[0].halvings != blocks[1].halvings:
+        raise InputError("either both sets or none must be halved; found one that is")
+    for name, side, rows in (("reference", blocks[0], n), ("generated", blocks[1], m)):
+        labels = side.labels
+        if labels.shape != (rows,):
+            raise InputError(f"{name} blocks must label {rows} rows; found shape {labels.shape}")
+        if side.count and not 0 <= labels.min() <= labels.max() < side.count:
+            raise InputError(f"{name} block labels must lie in 0..{side.count - 1}")
+        codes = side.halves
+        if codes is not None and (codes.shape != (rows,) or codes.dtype != np.uint64):
+            raise InputError(
+                f"{name} halves must be codes of {rows} rows, uint64; "
+                f"found shape {codes.shape}, dtype {codes.dtype}"
+            )
+
+
+def directions(reference: Points, generated: Points) -> tuple[Points, Points]:
+    """Rows of length one, whose squared distance is twice their cosine distance."""
+    for name, points in (("reference", reference), ("generated", generated)):
+        zero = np.flatnonzero(~points.any(axis=1))
+        if len(zero):
+            raise InputError(
+                f"{name}: distance cosine needs rows that are not all zero; "
+                f"{len(zero)} row(s) are, the first is row {zero[0] + 1}"
+            )
+    return unit_rows(reference.astype(np.float64)), unit_rows(generated.astype(np.float64))
+
+
+Ties = Literal["closed", "open"]
+NO_SUPPORTS = Supports()
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """Counts for the chosen k with one block of rows left out, enough to score each replicate.
+
+    Attributes
+    ----------
+    held_without
+        Guests in the ball of each owner once block b of the owners is deleted, ``(n, blocks)``.
+    held_from
+        Guests in the ball of each owner that belong to block b of theirs, ``(n, blocks)``.
+    inside_without
+        Owners that hold each guest once block b of the owners is deleted, ``(m, blocks)``.
+    radii_halves
+        Radius of each ball among the owners of its own half, shape ``(n, halvings)``.
+    held_halves
+        Guests of the same half in that ball, shape ``(n, halvings)``.
+    inside_halves
+        Owners of the same half whose such balls hold each guest, shape ``(m, halvings)``.
+    """
+
+    held_without: Counts
+    held_from: Counts
+    inside_without: Counts
+    radii_halves: NDArray[np.float64]
+    held_halves: Counts
+    inside_halves: Counts
+
+
+@dataclass(frozen=True)
+class Balls:
+    """The k-NN balls of one set (the owners), and which rows of the other (the guests) they hold.
+
+    Attributes
+    ----------
+    radii
+        Distance of every owner to its k-th nearest own neighbour, for k from 1 to k_max, shape
+        ``(n, k_max)``, float64.
+    held
+        How many guests lie in the ball of every owner, for each k, ``(n, k_max)``, int32.
+    inside
+        In how many of the balls every guest lies, for each k, shape ``(m, k_max)``, int32.
+    own_nearest
+        The nearest own neighbour of every owner, the first of equal ones, shape ``(n,)``, int64.
+    nearest
+        The owner nearest to every guest, the first of equal ones, shape ``(m,)``, int64.
+    distance
+        The distance to it, shape ``(m,)``, float64.
+    capped
+        How many balls of capped radius hold every guest, shape ``(m,)``, int32, or None.
+    capped_own
+        How many balls of capped radius hold every owner, its own left out, ``(n,)``, or None.
+    realism
+        Largest ratio of the radius of a smaller ball to the distance from its centre, for every
+        guest, shape ``(m,)``, float64, infinite at distance 0, or None.
+    missed
+        Product of distance over the common radius R over the owners within R of every guest,
+        shape ``(m,)``, float64, or None.
+    replicates
+        The counts with one block of rows left out, or None where no blocks were given.
+    """
+
+    radii: NDArray[np.float64]
+    held: Counts
+    inside: Counts
+    own_nearest: NDArray[np.int64]
+    nearest: NDArray[np.int64]
+    distance: NDArray[np.float64]
+    capped: Counts | None = None
+    capped_own: Counts | None = None
+    realism: NDArray[np.float64] | None = None
+    missed: NDArray[np.float64] | None = None
+    replicates: Replicates | None = None
+
+    @property
+    def first(self) -> NDArray[np.int64]:
+        """The smallest k whose ball holds the guest; k_max + 1 where none does, shape ``(m,)``."""
+        reached = self.inside > 0
+        first: NDArray[np.int64] = reached.shape[1] + 1 - reached.sum(axis=1)
+        return first
+
+
+@dataclass(frozen=True)
+class Neighbourhoods:
+    """Who lies in whose k-NN balls, for all k up to k_max, from one pass over the distances.
+
+    Attributes
+    ----------
+    reference
+        The balls of the reference rows; their guests are the generated rows.
+    generated
+        The balls of the generated rows; their guests are the reference rows.
+    ties
+        ``"closed"`` counts a point on the rim of a ball as inside, ``"open"`` as outside.
+    distance
+        ``"euclidean"``, or ``"cosine"``: 1 less the cosine of the angle.
+    supports
+        The further supports that were measured.
+    k_max
+        The largest k for which the counts are known.
+    reference_blocks, generated_blocks
+        The block of every row, for replicates.
+    """
+
+    reference: Balls
+    generated: Balls
+    ties: Ties
+    distance: Distance
+    supports: Supports
+    k_max: int
+    reference_blocks: Blocks
+    generated_blocks: Blocks
+
+    def without(self, side: SideName, block: int, *, k: int) -> Neighbourhoods:
+        """Return the counts with one block of rows of one of the sets left out.
+
+        Only what the counts of blocks tell is known: for the chosen k (columns of smaller k repeat
+        it) how many rows each ball holds and in how many balls each row lies.
+
+        Raises
+        ------
+        InputError
+            If no counts of blocks were kept.
+        """
+        ours, theirs = self.reference_blocks, self.generated_blocks
+        own, other = self.reference, self.generated
+        if side == "generated":
+            ours, theirs, own, other = theirs, ours, other, own
+        if not ours.count:
+            raise InputError(f"the counts of the {side} set were not kept by block")
+        keep = ours.labels != block
+        own, other = _owners_without(own, keep, block, k), _guests_without(other, keep, block, k)
+        ours = Blocks(ours.labels[keep], ours.count)
+        if side == "generated":
+            ours, theirs, own, other = theirs, ours, other, own
+        return replace(
+            self,
+            reference=own,
+            generated=other,
+            k_max=k,
+            reference_blocks=ours,
+            generated_blocks=theirs,
+        )
+
+    def half(self, halving: int, which: int, *, k: int) -> Neighbourhoods:
+        """Return the counts of a half of both sets by themselves, read from what was kept.
+
+        Only radii, how many rows each ball holds and in how many balls each row lies are known, for
+        the chosen k (columns of smaller k repeat it).
+
+        Raises
+        ------
+        InputError
+            If no counts of halves were kept.
+        """
+        ours = self.reference_blocks.half(halving, which)
+        theirs = self.generated_blocks.half(halving, which)
+        return replace(
+            self,
+            reference=_half(self.reference, ours, theirs, halving, k),
+            generated=_half(self.generated, theirs, ours, halving, k),
+            k_max=k,
+            reference_blocks=Blocks.none(int(ours.sum())),
+            generated_blocks=Blocks.none(int(theirs.sum())),
+        )
+
+
+def neighbourhoods(
+    reference: Points,
+    generated: Points,
+    *,
+    k: int = 4,
+    k_max: int | None = None,
+    ties: Ties = "closed",
+    distance: Distance = "euclidean",
+    supports: Supports = NO_SUPPORTS,
+    blocks: tuple[Blocks, Blocks] | None = None,
+    threads: int | None = None,
+    block_size: int | None = None,
+) -> Neighbourhoods:
+    """Find out which samples lie in whose k-NN balls, exactly and without an n by n matrix.
+
+    Parameters
+    ----------
+    reference, generated
+        Rows to compare, shapes ``(n, d)`` and ``(m, d)``; float32 or float64 are taken as given,
+        anything else is converted once.
+    k
+        Neighbours that span a ball, from 1 to the smaller set less one.
+    k_max
+        Counts are kept for every k up to this one (default: `k`).
+    ties
+        Whether the rim of a ball belongs to it: ``"closed"`` (the papers) or ``"open"`` (prdc).
+    distance
+        ``"euclidean"``, or ``"cosine"``: 1 less the cosine of the angle, for which rows are first
+        scaled to length one in float64.
+    supports
+        Further supports to measure in the same pass.
+    blocks
+        Block labels of both sets; with them, counts of delete-one-block replicates are kept.
+    threads, block_size
+        Where and in what pieces the work is done. Neither changes a count.
+
+    Returns
+    -------
+    Neighbourhoods
+        Every count equals that of a float64 brute force over all pairs.
+
+    Raises
+    ------
+    InputError
+        If the arrays do not fit together, hold NaN or infinity, or have too few rows for k.
+    """
+    reference, generated = check_pair(reference, generated)
+    check_supports(supports)
+    check_whole("threads", 1 if threads is None else threads, 1)
+    k_max = check_k(k, max(k_max or k, supports.k_max), reference, generated)
+    check_choice("ties", ties, ("closed", "open"))
+    check_choice("distance", distance, ("euclidean", "cosine"))
+    check_whole("block_size", 1 if block_size is None else block_size, 1)
+    blocks = blocks or (Blocks.none(len(reference)), Blocks.none(len(generated)))
+    check_blocks(blocks, len(reference), len(generated))
+    if distance == "cosine":
+        reference, generated = directions(reference, generated)
+    work = Work(k, k_max, ties == "closed", distance, supports, threads, block_size)
+    sides = [
+        work.side(sieve, labels)
+        for sieve, labels in zip(sieves(reference, generated, threads=threads), blocks, strict=True)
+    ]
+    found = work.cross(sides[0], sides[1])
+    return Neighbourhoods(
+        reference=_balls(work, sides[0], found[0]),
+        generated=_balls(work, sides[1], found[1]),
+        ties=ties,
+        distance=distance,
+        supports=supports,
+        k_max=k_max,
+        reference_blocks=blocks[0],
+        generated_blocks=blocks[1],
+    )
+
+
+def _owners_without(balls: Balls, keep: NDArray[np.bool_], block: int, k: int) -> Balls:
+    """The balls of a set without a block of it: they widen to their next neighbours."""
+    known = _replicates(balls)
+    return replace(
+        balls,
+        radii=balls.radii[keep],
+        held=_columns(known.held_without[keep, block], k),
+        inside=_columns(known.inside_without[:, block], k),
+        own_nearest=balls.own_nearest[keep],
+        capped=None,
+        capped_own=None,
+        realism=None,
+        missed=None,
+        replicates=replace(
+            known, held_without=known.held_without[keep], held_from=known.held_from[keep]
+        ),
+    )
+
+
+def _half(
+    balls: Balls, owners: NDArray[np.bool_], guests: NDArray[np.bool_], halving: int, k: int
+) -> Balls:
+    """The balls of half of a set, and what they hold of the same half of the other."""
+    known = _replicates(balls)
+    return replace(
+        balls,
+        radii=np.broadcast_to(known.radii_halves[owners, halving, None], (owners.sum(), k)),
+        held=_columns(known.held_halves[owners, halving], k),
+        inside=_columns(known.inside_halves[guests, halving], k),
+        own_nearest=balls.own_nearest[owners],
+        nearest=balls.nearest[guests],
+        distance=balls.distance[guests],
+        capped=None,
+        capped_own=None,
+        realism=None,
+        missed=None,
+        replicates=None,
+    )
+
+
+def _guests_without(balls: Balls, keep: NDArray[np.bool_], block: int, k: int) -> Balls:
+    """The balls of the other set, which lose the guests of a block."""
+    known = _replicates(balls)
+    return replace(
+        balls,
+        held=_columns(balls.held[:, k - 1] - known.held_from[:, block], k),
+        inside=balls.inside[keep, :k],
+        nearest=balls.nearest[keep],
+        distance=balls.distance[keep],
+        capped=None,
+        capped_own=None,
+        realism=None,
+        missed=None,
+        replicates=replace(known, inside_without=known.inside_without[keep]),
+    )
+
+
+def _replicates(balls: Balls) -> Replicates:
+    if balls.replicates is None:
+        raise InputError("the neighbourhoods were measured without blocks of rows")
+    return balls.replicates
+
+
+def _columns(counts: Counts, k: int) -> Counts:
+    return np.broadcast_to(counts[:, None], (len(counts), k))
+
+
+def _balls(work: Work, side: Side, crossed: Crossed) -> Balls:
+    """Bring what the passes found to what the metrics read."""
+    asked, euclidean = work.supports, work.distance == "euclidean"
+    root = np.sqrt if euclidean else np.positive
+    found = crossed.found
+    replicates = Replicates(
+        found.held_without,
+        found.held_from,
+        found.inside_without,
+        as_distance(side.radii.halves, work.distance),
+        found.held_halves,
+        found.inside_halves,
+    )
+    return Balls(
+        radii=as_distance(side.radii.squared, work.distance),
+        held=np.cumsum(found.held, axis=1, dtype=np.int32),
+        inside=np.cumsum(found.inside, axis=1, dtype=np.int32),
+        own_nearest=np.ascontiguousarray(side.nearest.index[:, 0]),
+        nearest=crossed.nearest.index[:, 0],
+        distance=as_distance(crossed.nearest.squared[:, 0], work.distance),
+        capped=None if asked.capped is None else found.capped,
+        capped_own=None if asked.capped is None else capped_own(side, closed=work.closed),
+        realism=None if asked.smaller is None else root(crossed.ratio),
+        missed=None if asked.spread is None else root(found.missed),
+        replicates=replicates if side.radii.without.shape[1] else None,
+    )

@@ -1,0 +1,437 @@
+"""Sums over all pairs of rows in float64, tile by tile: what kernel and energy distances are of.
+
+Rows are centred on the mean of both sets, so that an offset costs no digits, and squared distances
+come from products, |x|² + |y|² − 2x·y. Where that loses digits, because two rows lie much closer
+to each other than to the centre, the squared distance is summed up again from the differences of
+the rows as given: no pair is off by more than some 1e-12 of its own value. Memory grows with n + m,
+not with n·m.
+
+Kernels of pairs of rows, tile by tile: the Gaussian with its median width, and KID's cubic.
+
+k(x, y) = exp(−|x − y|²/(2h²)), and (x·y/d + 1)³. `exact_tiles` is in float64, with distances as in
+:mod:`calipers.estimate.pairwise`. `swift_tiles` takes the products of the Gaussian in float32, at
+about half the time: a value is off by some 1e-7 times the larger squared length about the centre
+over h², and the errors of many pairs cancel in a sum.
+
+Sums over pairs of rows by group of rows: what deleted blocks and swapped labels are read from.
+
+With the sum over the pairs of every two groups at hand, the sum over any union of groups costs no
+second look at the rows. Groups are what the caller makes of them: the blocks that replicates leave
+out, or the rows that a permutation moves together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.numeric.blocks import Blocks
+from calipers.numeric.compile import kernel
+from calipers.numeric.distances import Points, squared_distance
+from calipers.numeric.tiles import Span, Workers, rectangle, spans, triangle, workers
+
+Floats = NDArray[np.float64]
+NEAR = 1e-3  # of |x|² + |y|²: below, digits are lost
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows as they were given, less a centre in float64, and the squared lengths of the latter.
+
+    Shapes ``(n, d)``, ``(n, d)`` and ``(n,)``.
+    """
+
+    given: Points
+    points: Floats
+    squares: Floats
+
+    @classmethod
+    def of(cls, points: Points, centre: Floats | float = 0.0) -> Rows:
+        """Take the rows less a centre."""
+        moved = points.astype(np.float64) - centre
+        return cls(points, moved, np.einsum("ij,ij->i", moved, moved))
+
+    def span(self, span: Span) -> Rows:
+        """Some consecutive rows."""
+        return self.take(slice(*span))
+
+    def take(self, rows: slice | NDArray[np.intp]) -> Rows:
+        """Some of the rows, in the given order."""
+        return Rows(self.given[rows], self.points[rows], self.squares[rows])
+
+    @classmethod
+    def joined(cls, one: Rows, other: Rows) -> Rows:
+        """The rows of two sets, one set after the other."""
+        return cls(
+            np.concatenate([one.given, other.given]),
+            np.concatenate([one.points, other.points]),
+            np.concatenate([one.squares, other.squares]),
+        )
+
+
+Measure = Callable[[Rows, Rows], Floats]
+
+
+@dataclass(frozen=True)
+class PairSums:
+    """Sums of a symmetric measure over pairs of different rows within the sets, and across them.
+
+    Attributes
+    ----------
+    reference, generated
+        Sum over all ordered pairs of two different rows of the set.
+    across
+        Sum over all pairs of a reference and a generated row.
+    n, m
+        Rows of the reference and of the generated set.
+    """
+
+    reference: float
+    generated: float
+    across: float
+    n: int
+    m: int
+
+    def unbiased(self) -> float:
+        """E[k(x, x')] + E[k(y, y')] − 2E[k(x, y)], the U-statistic: no row meets itself."""
+        within = self.reference / (self.n * (self.n - 1)) + self.generated / (self.m * (self.m - 1))
+        return within - 2 * self.across / (self.n * self.m)
+
+
+def centred(reference: Points, generated: Points) -> tuple[Rows, Rows]:
+    """Both sets in float64 about the mean of all rows."""
+    total = sum(side.sum(axis=0, dtype=np.float64) for side in (reference, generated))
+    centre = total / (len(reference) + len(generated))
+    return Rows.of(reference, centre), Rows.of(generated, centre)
+
+
+def squared_distances(left: Rows, right: Rows) -> Floats:
+    """Squared distances of all pairs in float64, shape ``(n, m)``."""
+    tile = left.points @ right.points.T
+    _settle(tile, left.given, left.squares, right.given, right.squares)
+    return tile
+
+
+def pair_sums(
+    reference: Rows, generated: Rows, measure: Measure, *, threads: int | None = None
+) -> PairSums:
+    """Sum a symmetric measure over all pairs; the number of threads changes no bit.
+
+    Parameters
+    ----------
+    reference, generated
+        Both sets, centred where the measure allows it.
+    measure
+        From two blocks of rows to the values of their pairs, shape ``(rows, rows)``. Where they,
+        or their sum, overflow, the sum is NaN.
+    threads
+        Number of threads (default: all cores).
+    """
+    sides = [spans(len(side.squares)) for side in (reference, generated)]
+    with workers(threads) as pool:
+        one, other = (
+            _total(rows, rows, triangle(cut), measure, pool, symmetric=True)
+            for rows, cut in zip((reference, generated), sides, strict=True)
+        )
+        across = _total(reference, generated, rectangle(*sides), measure, pool)
+    return PairSums(one, other, across, len(reference.squares), len(generated.squares))
+
+
+def _total(
+    left: Rows,
+    right: Rows,
+    tiles: list[tuple[Span, Span]],
+    measure: Measure,
+    pool: Workers,
+    *,
+    symmetric: bool = False,
+) -> float:
+    def work(tile: tuple[Span, Span]) -> float:
+        values = measure(left.span(tile[0]), right.span(tile[1]))
+        if symmetric and tile[0] == tile[1]:
+            np.fill_diagonal(values, 0.0)
+        twice = symmetric and tile[0] != tile[1]
+        with np.errstate(over="ignore", invalid="ignore"):  # told of by NaN
+            return float(values.sum()) * (2 if twice else 1)
+
+    return _sum(list(pool.map(work, tiles)))
+
+
+def _sum(totals: list[float]) -> float:
+    """The sum, rounded once; NaN where it, or one of its parts, overflows."""
+    if not all(map(math.isfinite, totals)):
+        return math.nan
+    try:
+        return math.fsum(totals)
+    except OverflowError:
+        return math.nan
+
+
+@kernel
+def _settle(tile: Any, x: Any, x_squares: Any, y: Any, y_squares: Any) -> None:
+    """Turn products into squared distances, and sum up anew those that lose digits."""
+    for i in range(tile.shape[0]):
+        for j in range(tile.shape[1]):
+            lengths = x_squares[i] + y_squares[j]
+            tile[i, j] = lengths - 2.0 * tile[i, j]
+            if tile[i, j] < NEAR * lengths:
+                tile[i, j] = squared_distance(x, i, y, j)
+
+
+Tiles = Callable[[Span, Span], NDArray[Any]]
+STRIP = 250  # rows of a strip of distances for the median
+
+
+def gaussian(width: float) -> Measure:
+    """Give the kernel as a measure of two blocks of rows, in float64."""
+
+    def measure(one: Rows, other: Rows) -> Floats:
+        values = squared_distances(one, other)
+        # Divided twice: the square of a small bandwidth may be 0; exp(−∞) is the 0 that is meant
+        with np.errstate(over="ignore"):
+            values /= width
+            values /= -2 * width
+        return np.exp(values, out=values)
+
+    return measure
+
+
+def cubic(d: int) -> Measure:
+    """Give KID's kernel of rows of d numbers, in float64; NaN or infinite where it overflows."""
+
+    def measure(one: Rows, other: Rows) -> Floats:
+        with np.errstate(over="ignore", invalid="ignore"):  # found in the sum
+            values = one.points @ other.points.T
+            values /= d
+            values += 1
+            return values * values * values
+
+    return measure
+
+
+def exact_tiles(rows: Rows, measure: Measure) -> Tiles:
+    """Values of a measure for all pairs of two spans of the same rows."""
+    return lambda one, other: measure(rows.span(one), rows.span(other))
+
+
+def swift_tiles(rows: Rows, width: float) -> Tiles:
+    """Values of the Gaussian kernel for all pairs of two spans of the same rows, in float32."""
+    scaled, half = rows.points / width, -0.5 * rows.squares / width**2
+    one = np.ones(len(half))
+    # The product of a left and a right row is the whole exponent
+    left = np.column_stack([scaled, half, one]).astype(np.float32)
+    right = np.column_stack([scaled, one, half]).astype(np.float32)
+
+    def tile(rows: Span, columns: Span) -> NDArray[np.float32]:
+        values: NDArray[np.float32] = left[slice(*rows)] @ right[slice(*columns)].T
+        return np.exp(values, out=values)
+
+    return tile
+
+
+def median_distance(rows: tuple[Rows, Rows], pool: Workers, *, seed: int, most: int) -> float:
+    """Median distance of different rows of both sets together.
+
+    Of more than `most` rows, a seeded sample of so many counts.
+    """
+    points = np.concatenate([side.points for side in rows])
+    if len(points) > most:
+        drawn = np.random.default_rng(seed).choice(len(points), most, replace=False)
+        points = points[np.sort(drawn)]
+    if len(points) < 2:
+        return 0.0
+    return _middle(_distinct_pairs(Rows.of(points), pool))
+
+
+def _distinct_pairs(rows: Rows, pool: Workers) -> Floats:
+    """Squared distances of all unordered pairs of different rows."""
+    n = len(rows.squares)
+
+    def work(span: Span) -> Floats:
+        squares = squared_distances(rows.span(span), rows.span((span[0], n)))
+        return np.concatenate([row[i + 1 :] for i, row in enumerate(squares)])
+
+    return np.concatenate(list(pool.map(work, spans(n, STRIP))))
+
+
+def _middle(squares: Floats) -> float:
+    """The median of the roots; of two in the middle their mean, and not the root of the mean."""
+    middle = [(len(squares) - 1) // 2, len(squares) // 2]
+    return float(np.mean(np.sqrt(np.partition(squares, middle)[middle])))
+
+
+TILE = 384  # a float32 tile fits the cache of a core
+
+Labels = NDArray[np.int64]
+
+
+def group_sums(
+    tiles: Tiles, labels: Labels, count: int, pool: Workers, *, size: int = TILE
+) -> Floats:
+    """Sum a symmetric measure over the ordered pairs of different rows of every two groups.
+
+    Parameters
+    ----------
+    tiles
+        From two spans of rows to the values of their pairs.
+    labels
+        The group of every row, ascending, shape ``(n,)``, from 0 to ``count - 1``.
+    count
+        Number of groups G; some may be empty.
+    pool
+        Threads that share the tiles; their number changes no bit.
+    size
+        Rows of a tile.
+
+    Returns
+    -------
+    ndarray
+        Shape ``(G, G)``, symmetric, float64.
+    """
+
+    def work(tile: tuple[Span, Span]) -> tuple[Labels, Labels, Floats]:
+        values = tiles(*tile)
+        if tile[0] == tile[1]:
+            np.fill_diagonal(values, 0.0)
+        (rows, row_starts), (columns, column_starts) = (_runs(labels[slice(*s)]) for s in tile)
+        with np.errstate(over="ignore", invalid="ignore"):  # found in the sum
+            part = _sum_runs(values, row_starts)
+            return rows, columns, np.add.reduceat(part, column_starts, axis=1, dtype=np.float64)
+
+    total = np.zeros((count, count))
+    for tile in pool.map(_with_mirror(work), triangle(spans(len(labels), size))):
+        for rows, columns, part in tile:
+            total[np.ix_(rows, columns)] += part
+    return total
+
+
+Part = tuple[Labels, Labels, Floats]
+
+
+def _with_mirror(work: Callable[[tuple[Span, Span]], Part]) -> Callable[..., list[Part]]:
+    """A tile beside the diagonal stands for its mirror image too."""
+
+    def both(tile: tuple[Span, Span]) -> list[Part]:
+        rows, columns, part = work(tile)
+        mirror = [] if tile[0] == tile[1] else [(columns, rows, part.T)]
+        return [(rows, columns, part), *mirror]
+
+    return both
+
+
+def _sum_runs(values: NDArray[Any], starts: Labels) -> NDArray[Any]:
+    """Sum runs of rows; those of one length at once, many times faster."""
+    length = len(values) // len(starts)
+    if np.array_equal(starts, np.arange(0, len(values), length)) and len(values) % length == 0:
+        runs: NDArray[Any] = values.reshape(len(starts), length, -1).sum(axis=1)
+        return runs
+    summed: NDArray[Any] = np.add.reduceat(values, starts, axis=0)
+    return summed
+
+
+def _runs(labels: Labels) -> tuple[Labels, Labels]:
+    """The groups among consecutive rows, and where each begins."""
+    starts = np.flatnonzero(np.r_[True, labels[1:] != labels[:-1]])
+    return labels[starts], starts
+
+
+@dataclass(frozen=True, eq=False)
+class Replicates:
+    """A number of two sets, and what it would be without each block of rows.
+
+    Attributes
+    ----------
+    value
+        Of all rows.
+    without_reference, without_generated
+        For every block of the set, of the rows that are left without it, shape ``(blocks,)``; NaN
+        where too few are left.
+    """
+
+    value: float
+    without_reference: Floats
+    without_generated: Floats
+
+    @classmethod
+    def undefined(cls, blocks: tuple[Blocks, Blocks]) -> Replicates:
+        """NaN throughout."""
+        one, other = (np.full(side.count, np.nan) for side in blocks)
+        return cls(np.nan, one, other)
+
+
+def replicates(
+    rows: tuple[Rows, Rows],
+    measure: Measure,
+    blocks: tuple[Blocks, Blocks],
+    summary: Callable[[PairSums], float],
+    *,
+    threads: int | None = None,
+) -> Replicates:
+    """Sum a symmetric measure over all pairs once, and read a number off without every block.
+
+    Parameters
+    ----------
+    rows
+        Both sets.
+    measure
+        From two blocks of rows to the values of their pairs.
+    blocks
+        The blocks of the reference and of the generated rows; a set without blocks has no
+        replicates.
+    summary
+        From sums over pairs to the number.
+    threads
+        Number of threads (default: all cores); changes no bit.
+
+    Raises
+    ------
+    ValueError
+        If there is not one label for every row.
+    """
+    for side, own in zip(rows, blocks, strict=True):
+        if len(side.squares) != len(own.labels):
+            raise ValueError(f"{len(side.squares)} rows, but labels for {len(own.labels)}")
+    cut, other = (max(1, side.count) for side in blocks)  # one for all where there are no blocks
+    labels = np.concatenate([blocks[0].labels, blocks[1].labels + cut])
+    order = np.argsort(labels, kind="stable")
+    tiles = exact_tiles(Rows.joined(*rows).take(order), measure)
+    with workers(threads) as pool:
+        sums = group_sums(tiles, labels[order], cut + other, pool)
+    sizes = np.bincount(labels, minlength=cut + other)
+
+    def value(gone: int | None) -> float:
+        return _defined(summary, _left(sums, sizes, cut, gone))
+
+    return Replicates(
+        value(None),
+        np.array([value(block) for block in range(blocks[0].count)]),
+        np.array([value(cut + block) for block in range(blocks[1].count)]),
+    )
+
+
+def _left(sums: Floats, sizes: Labels, cut: int, gone: int | None) -> PairSums:
+    """What is left of the sums without a group; groups before the cut are of the reference."""
+    groups = np.arange(len(sums))
+    kept = groups != gone
+    one, other = kept & (groups < cut), kept & (groups >= cut)
+    return PairSums(
+        float(sums[np.ix_(one, one)].sum()),
+        float(sums[np.ix_(other, other)].sum()),
+        float(sums[np.ix_(one, other)].sum()),
+        int(sizes[one].sum()),
+        int(sizes[other].sum()),
+    )
+
+
+def _defined(summary: Callable[[PairSums], float], sums: PairSums) -> float:
+    """NaN where too few rows are left, or where the sums overflow."""
+    try:
+        value = summary(sums)
+    except ZeroDivisionError:
+        return np.nan
+    return value if np.isfinite(value) else np.nan

@@ -1,0 +1,189 @@
+"""Squared Euclidean distances: exact ones in float64, and float32 bounds that never miss one.
+
+Products in float32 are fast but cancel. They are used only as a sieve: for centred and scaled rows
+z, half the squared distance of two rows lies above ``low_i + low_j - z_i . z_j``, where
+``low = (1 - slack) * |z|^2 / 2``. The slack is the worst case of a d-term float32 sum, so no pair
+that matters can fall through; every pair that passes is computed again in float64, on the numbers
+as given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.numeric.compile import kernel, summation
+from calipers.numeric.simd import PANEL
+from calipers.numeric.tiles import Span, Workers, panel_spans, workers
+
+Points = NDArray[np.float32] | NDArray[np.float64]
+
+UNIT = 2.0**-24  # unit roundoff of float32
+FLOOR = 1e-32  # far above what bounds lose to underflow, also where float32 knows no subnormals
+
+
+@summation
+def squared_distance(x: Any, i: int, y: Any, j: int) -> float:
+    """Sum of squared differences of two rows in float64; swapping them changes no bit.
+
+    Takes whole arrays: every view of a row would be counted, by all threads in one place.
+    """
+    total = 0.0
+    for t in range(x.shape[1]):
+        difference = np.float64(x[i, t]) - np.float64(y[j, t])
+        total += difference * difference
+    return total
+
+
+@dataclass(frozen=True)
+class Sieve:
+    """The float32 side of a set of points: what is multiplied, and the bounds that it allows.
+
+    Attributes
+    ----------
+    points
+        The rows as given, shape ``(n, d)``, float32 or float64: the exact distances use these.
+    panels
+        Centred and scaled rows of absolute value at most about 1, in the layout of
+        :mod:`calipers.numeric.simd`, shape ``(panels, d, 48)``, float32; the rows that
+        fill the last panel are zero.
+    low
+        ``(1 - slack) * |row|^2 / 2``, shape ``(panels * 48,)``, float32; infinite for rows that
+        only fill, so that none of their pairs passes.
+    half_scale
+        Factor from a squared distance of `points` to half a squared distance of the rows; a power
+        of two, so that it rounds nothing.
+    """
+
+    points: Points
+    panels: NDArray[np.float32]
+    low: NDArray[np.float32]
+    half_scale: float
+
+    def limits(self, squared_radius: NDArray[np.float64]) -> NDArray[np.float32]:
+        """Squared radii of consecutive rows as limits of the sieve, filled up to whole panels."""
+        return fill_panels(thresholds(squared_radius, self.half_scale), 0.0)
+
+    @cached_property
+    def rows(self) -> NDArray[np.float32]:
+        """The centred and scaled rows one after the other, ``(n, d)``, made when asked for."""
+        n, d = self.points.shape
+        return np.ascontiguousarray(self.panels.transpose(0, 2, 1).reshape(-1, d)[:n])
+
+    def threshold(self, squared_radius: NDArray[np.float64]) -> NDArray[np.float32]:
+        """Bring squared radii to the scale of the bounds, rounded up."""
+        return thresholds(squared_radius, self.half_scale)
+
+    @property
+    def gap(self) -> float:
+        """By how much half a squared distance may pass its bound, over the sum of both `low`."""
+        return 2.02 * slack(self.points.shape[1])
+
+
+def thresholds(squared_radius: NDArray[np.float64], half_scale: float) -> NDArray[np.float32]:
+    """Half squared radii in the scale of the sieve, float32, above the true value."""
+    with np.errstate(over="ignore"):
+        scaled = (squared_radius * (half_scale * (1 + 4 * UNIT)) + FLOOR).astype(np.float32)
+    return np.where(np.isnan(squared_radius), np.float32(np.inf), scaled)
+
+
+def fill_panels(values: NDArray[np.float32], with_value: float) -> NDArray[np.float32]:
+    """Bring values, one for each row, to whole panels."""
+    places = -(-len(values) // PANEL) * PANEL
+    filled = np.full(places, with_value, np.float32)
+    filled[: len(values)] = values
+    return filled
+
+
+def sieves(*sets: Points, threads: int | None = None) -> tuple[Sieve, ...]:
+    """Prepare sets of points for the sieve, with one centre and one scale for all.
+
+    Parameters
+    ----------
+    *sets
+        Arrays of shape ``(n_s, d)``, float32 or float64, finite.
+    threads
+        Number of threads; no effect on the result.
+    """
+    with workers(threads) as pool:
+        centre, exponent = centre_and_scale(sets, pool)
+        scale = 2.0**-exponent
+        return tuple(_sieve(points, centre, scale, pool) for points in sets)
+
+
+def centre_and_scale(sets: Sequence[Points], pool: Workers) -> tuple[NDArray[np.float64], int]:
+    """The mean of all rows, and the power of two that no deviation from it passes."""
+    total = sum(len(points) for points in sets)
+    sums = [column_sums(points, pool) for points in sets]
+    centre = sum(sums[1:], start=sums[0]) / total
+    largest = max(_largest_deviation(points, centre, pool) for points in sets)
+    return centre, int(np.clip(np.frexp(largest)[1], -500, 500))
+
+
+def slack(d: int) -> float:
+    """Share of half a squared length by which the bounds stay below the truth."""
+    return (d + 16) * UNIT * 1.01
+
+
+def column_sums(points: Points, pool: Workers) -> NDArray[np.float64]:
+    """Sums of all columns in float64, whatever the number of threads."""
+    parts = list(pool.map(lambda span: _sum_rows(points[slice(*span)]), panel_spans(len(points))))
+    total: NDArray[np.float64] = np.sum(parts, axis=0)
+    return total
+
+
+def _largest_deviation(points: Points, centre: NDArray[np.float64], pool: Workers) -> float:
+    spans = panel_spans(len(points))
+    return max(pool.map(lambda span: float(_farthest(points[slice(*span)], centre)), spans))
+
+
+def _sieve(points: Points, centre: NDArray[np.float64], scale: float, pool: Workers) -> Sieve:
+    count = -(-len(points) // PANEL)
+    panels = np.zeros((count, points.shape[1], PANEL), np.float32)
+    low = np.full(count * PANEL, np.inf, np.float32)
+    share = 0.5 * (1 - slack(points.shape[1]))
+
+    def work(span: Span) -> None:
+        rows, first = slice(*span), span[0] // PANEL
+        _lay_out(points[rows], centre, scale, share, panels[first:], low[rows])
+
+    for _ in pool.map(work, panel_spans(len(points))):
+        pass
+    return Sieve(points, panels, low, 0.5 * scale * scale)
+
+
+@kernel
+def _sum_rows(points: Any) -> Any:
+    total = np.zeros(points.shape[1])
+    for row in range(points.shape[0]):
+        for t in range(points.shape[1]):
+            total[t] += points[row, t]
+    return total
+
+
+@kernel
+def _farthest(points: Any, centre: Any) -> float:
+    """Largest absolute deviation from the centre in any column."""
+    largest = 0.0
+    for row in range(points.shape[0]):
+        for t in range(points.shape[1]):
+            largest = max(largest, abs(points[row, t] - centre[t]))
+    return largest
+
+
+@kernel
+def _lay_out(points: Any, centre: Any, scale: float, share: float, panels: Any, low: Any) -> None:
+    """Centre and scale rows into their panels, and bound half their squared lengths from below."""
+    for row in range(points.shape[0]):
+        panel, place = row // PANEL, row % PANEL
+        squared = 0.0
+        for t in range(points.shape[1]):
+            value = (np.float64(points[row, t]) - centre[t]) * scale
+            panels[panel, t, place] = value
+            squared += value * value
+        low[row] = share * squared

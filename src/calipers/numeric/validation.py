@@ -1,0 +1,126 @@
+"""What the public functions over arrays accept, said once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calipers.errors import InputError, unknown_name
+from calipers.numeric.distances import Points
+
+LARGEST = 1e100
+
+
+def check_points(points: ArrayLike, name: str) -> Points:
+    """Return an array of samples as rows, float32 or float64, or say what is wrong with it.
+
+    float32 and float64 are taken as given, other real numbers are converted once: half precision
+    (float16, bfloat16) and short integers to float32, longer integers to float64. Tensors come
+    without their gradients.
+
+    Raises
+    ------
+    InputError
+        If the array is not two-dimensional, is empty, or holds anything but finite real numbers.
+    """
+    array = as_array(points, name)
+    if array.ndim != 2:
+        raise InputError(f"{name} must have shape (samples, dimensions); found {array.shape}")
+    if array.dtype.kind not in "fiu":
+        raise InputError(f"{name} must hold real numbers; found dtype {array.dtype}")
+    if 0 in array.shape:
+        raise InputError(f"{name} must have at least one row and one column; found {array.shape}")
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float32 if array.dtype.itemsize < 4 else np.float64)
+    array = np.ascontiguousarray(array)
+    _check_finite(array, name)
+    return array
+
+
+def check_pair(reference: ArrayLike, generated: ArrayLike) -> tuple[Points, Points]:
+    """Check both sets, and that they have the same number of columns.
+
+    Sets of different precision are both brought to float64.
+    """
+    left, right = check_points(reference, "reference"), check_points(generated, "generated")
+    if left.shape[1] != right.shape[1]:
+        raise InputError(
+            "reference and generated must have the same number of columns; "
+            f"found {left.shape[1]} and {right.shape[1]}"
+        )
+    if left.dtype != right.dtype:
+        return left.astype(np.float64), right.astype(np.float64)
+    return left, right
+
+
+def check_choice(parameter: str, found: Any, known: Sequence[str]) -> None:
+    """Refuse a word that is not one of the known ones."""
+    if found not in known:
+        raise unknown_name(f"value for {parameter}", str(found), known)
+
+
+def check_whole(parameter: str, found: Any, least: int) -> int:
+    """Return a whole number, or refuse what is none or lies below its least value."""
+    if not is_whole(found, least):
+        raise InputError(f"{parameter} must be a whole number of at least {least}; found {found!r}")
+    return int(found)
+
+
+def is_whole(found: Any, least: int) -> bool:
+    """Whether it is a whole number, also one of numpy's, from `least` on."""
+    return type(found) is not bool and isinstance(found, Integral) and int(found) >= least
+
+
+def is_positive(found: Any) -> bool:
+    """Whether it is a finite number above 0, also one of numpy's."""
+    if isinstance(found, bool) or not isinstance(found, Real):
+        return False
+    try:
+        return 0 < float(found) < np.inf
+    except OverflowError:  # a whole number beyond all floats
+        return False
+
+
+def as_array(points: Any, name: str) -> NDArray[Any]:
+    """Bring what holds numbers to an array; nothing is dropped in silence.
+
+    Raises
+    ------
+    InputError
+        If values are masked, or it is ragged or no array at all.
+    """
+    if type(points) is np.ndarray and points.dtype.kind in "biuf":
+        return points
+    if np.ma.is_masked(points):
+        raise InputError(f"{name} must have no masked values; found {int(points.mask.sum())}")
+    if hasattr(points, "detach"):  # a tensor, whose bfloat16 NumPy does not know
+        points = points.detach().cpu()
+        points = points.float() if str(points.dtype) == "torch.bfloat16" else points
+    try:
+        array = np.asarray(points)
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise InputError(f"{name} cannot be read as an array of numbers: {error}") from error
+    return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
+
+
+def _check_finite(array: Points, name: str) -> None:
+    bad: list[int] = []
+    for start in range(0, len(array), 4096):
+        good = _usable(array[start : start + 4096])
+        if not good.all():
+            bad += (start + np.flatnonzero(~good.all(axis=1)) + 1).tolist()
+    if bad:
+        shown = ", ".join(map(str, bad[:5])) + (", …" if len(bad) > 5 else "")
+        raise InputError(
+            f"{name} must hold finite numbers (of absolute value at most {LARGEST:g}); "
+            f"{len(bad)} row(s) do not, counted from 1: {shown}"
+        )
+
+
+def _usable(rows: Points) -> NDArray[np.bool_]:
+    """Finite, and small enough that a float64 holds the square of a distance."""
+    return np.isfinite(rows) if rows.dtype == np.float32 else np.abs(rows) <= LARGEST

@@ -1,0 +1,1 @@
+"""Readers of files and of what a person holds, one module a format."""

@@ -1,0 +1,187 @@
+"""Whether the values of a file are texts or token ids; the first that tells decides for all.
+
+Rows of any format, as Python values, into a sample set.
+
+Readers give numbered rows; here the text of each is found, checked and stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+from calipers.samples.columns import StringColumn
+from calipers.samples.fields import Extract, PathError, extractor, find_field
+from calipers.samples.files import Source
+from calipers.samples.labels import FieldLabels
+from calipers.samples.readers.logs import batch_items, harness_items, is_batch_output, is_harness
+from calipers.samples.readers.tokens import TokenColumn, is_id_list
+from calipers.samples.sample_set import SampleSet
+from calipers.samples.wording import counted, describe, numbered
+
+Item = tuple[int, Any, Any, Any]
+
+
+def typed(items: Iterator[Item], field: str | None, source: Source) -> Iterator[Item]:
+    """Pass on values that are all strings, or all lists of numbers, and refuse what is neither.
+
+    Parameters
+    ----------
+    items
+        The number of a row, a value, and whatever else belongs to it.
+    field
+        Where the values lie in the rows; None where they are the rows.
+    source
+        The file, for messages.
+
+    Raises
+    ------
+    InputError
+        If a value is neither a string nor a list of numbers, or not what the first one is.
+    """
+    empty: list[Item] = []
+    tokens: bool | None = None
+    for item in items:
+        number, value = item[:2]
+        if tokens is None and value == []:
+            empty.append(item)
+            continue
+        if tokens is None:
+            # A null among numbers is a wrong id, and not a list of something else.
+            plain = [each for each in value if each is not None] if type(value) is list else []
+            tokens = bool(plain) and is_id_list(plain)
+            yield from _settled(empty, tokens, field, source)
+        if not isinstance(value, list if tokens else str):
+            raise source.row_error(number, _problem(field, value, tokens))
+        yield item
+    if tokens is None:
+        # Nothing but empty lists, which the set will refuse.
+        yield from empty
+
+
+def _settled(empty: list[Item], tokens: bool, field: str | None, source: Source) -> Iterator[Item]:
+    """Pass on the empty lists in front of the first value that tells what the values are."""
+    if empty and not tokens:
+        raise source.row_error(empty[0][0], _problem(field, [], tokens))
+    yield from empty
+
+
+def _problem(field: str | None, value: Any, tokens: bool) -> str:
+    subject = "" if field is None else f"the field {field!r} "
+    if tokens:
+        return f"{subject}must be a list of token ids, as before, but it is {describe(value)}"
+    if isinstance(value, list) and value and is_id_list(value):
+        ids = counted(len(value), "token id")
+        return f"{subject}must be a string, as before, but it is a list of {ids}"
+    if field is None:
+        return f"must be a string, as the rows before it are, but it is {describe(value)}"
+    hint = _list_hint(field, value) if isinstance(value, list) else ""
+    return f"{subject}must be a string, but it is {describe(value)}{hint}"
+
+
+def _list_hint(field: str, value: list[object]) -> str:
+    last = value[-1] if value else None
+    if isinstance(last, dict):
+        key = "content" if "content" in last else next(iter(last), "KEY")
+        return f"; for the text of its last item write --field '{field}[-1].{key}'"
+    return f"; take its items with --field '{field}[*]', or the first with '{field}[0]'"
+
+
+Row = tuple[int, Any]
+"""The number of a row, counted from 1, and its value."""
+
+"""One sample: the number of its row, its text or token ids, its prompt or None, and the row."""
+
+
+def read_rows(rows: Iterable[Row], source: Source) -> SampleSet:
+    """Take the samples out of rows: texts, token ids, objects with such a field, or a log."""
+    rows = iter(rows)
+    first = next(rows, None)
+    if first is None:
+        raise source.error("holds no samples")
+    notes: list[str] = []
+    items = _items(first, chain([first], rows), source, notes)
+    return _collected(items, source, notes)
+
+
+def _items(first: Row, rows: Iterator[Row], source: Source, notes: list[str]) -> Iterator[Item]:
+    number, value = first
+    if source.field is not None:
+        return _field_items(rows, source.field, source, notes)
+    if isinstance(value, str) or (isinstance(value, list) and is_id_list(value)):
+        return typed(((number, value, None, value) for number, value in rows), None, source)
+    if not isinstance(value, dict):
+        raise source.row_error(
+            number, f"must be a string or an object, but it is {describe(value)}"
+        )
+    if is_harness(value):
+        return harness_items(rows, source, notes)
+    if is_batch_output(value):
+        return batch_items(rows, source, notes)
+    textual = [key for key, held in value.items() if isinstance(held, str | None)]
+    listed = [key for key, held in value.items() if isinstance(held, list) and is_id_list(held)]
+    field = find_field(list(value), textual, source, listed=listed)
+    return _field_items(rows, field, source, notes)
+
+
+def _field_items(
+    rows: Iterator[Row], field: str, source: Source, notes: list[str]
+) -> Iterator[Item]:
+    return typed(_at_field(rows, field, source, notes), field, source)
+
+
+def _at_field(rows: Iterator[Row], field: str, source: Source, notes: list[str]) -> Iterator[Item]:
+    extract = extractor(field)
+    none: list[int] = []
+    for number, row in rows:
+        prompt = row.get("prompt") if field != "prompt" and isinstance(row, dict) else None
+        values = _at(extract, number, row, source)
+        for value in values:
+            yield number, value, prompt, row
+        if not values:
+            none.append(number)
+    if none:
+        notes.append(
+            f"{counted(len(none), 'row')} had no item at {field!r} and gave no sample "
+            f"({numbered(source.unit, none)})"
+        )
+
+
+def _collected(items: Iterator[Item], source: Source, notes: list[str]) -> SampleSet:
+    first = next(items, None)
+    tokens = first is not None and isinstance(first[1], list)
+    column = (TokenColumn if tokens else StringColumn)(source.row_error)
+    prompts = StringColumn(source.row_error)
+    labels = {wanted.kind: FieldLabels(source, wanted) for wanted in source.labels}
+    for number, value, prompt, row in chain([] if first is None else [first], items):
+        column.append(number, value)
+        if isinstance(prompt, str):
+            prompts.append(number, prompt)
+        for label in labels.values():
+            label.append(number, row)
+    if 0 < prompts.length < column.length:
+        notes.append(without_prompts(column.length - prompts.length, column.length))
+    make: Any = SampleSet.from_tokens if tokens else SampleSet.from_texts
+    samples: SampleSet = make(
+        column.finish(),
+        name=source.name,
+        source=source.path,
+        groups=labels["group"].finish() if "group" in labels else None,
+        clusters=labels["cluster"].finish() if "cluster" in labels else None,
+        prompts=prompts.finish() if prompts.length == column.length else None,
+        notes=notes,
+    )
+    return samples
+
+
+def without_prompts(missing: int, total: int) -> str:
+    """Say that prompts were not kept, since not every sample has one."""
+    return f"prompts were left out: {missing:,} of {counted(total, 'sample')} have none"
+
+
+def _at(extract: Extract, number: int, row: Any, source: Source) -> list[Any]:
+    try:
+        return extract(row)
+    except PathError as error:
+        raise source.row_error(number, str(error)) from None

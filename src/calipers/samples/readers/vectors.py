@@ -1,0 +1,344 @@
+"""Embeddings and images in NumPy's files: ``.npy`` and ``.npz``. Nothing is ever unpickled.
+
+Embeddings in ``.safetensors`` files: a JSON header that names the tensors, then their bytes.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import math
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.errors import InputError
+from calipers.memory import budget
+from calipers.samples import files
+from calipers.samples.fields import NAME_IT
+from calipers.samples.files import LabelKind, Source
+from calipers.samples.sample_set import SampleSet
+from calipers.samples.wording import describe, names, shortened
+
+REASON = 200
+"""Most characters of what NumPy says of a damaged file: it may quote a header of any length."""
+
+_NPY, _NPZ = b"\x93NUMPY", b"PK"
+Labels = dict[LabelKind, NDArray[Any]]
+
+
+def read_numpy(path: Path, source: Source) -> SampleSet:
+    """Read an array: a ``.npy`` is memory-mapped, of an ``.npz`` the field names the array.
+
+    One with two axes holds embeddings, one with three or four images.
+    """
+    try:
+        array, labels = _load(path, source)
+    except (InputError, MemoryError):
+        raise
+    except OSError as error:
+        if error.errno == errno.ENOMEM:  # a file is mapped whole
+            raise MemoryError from error
+        raise source.error(f"cannot be read: {error.strerror or error}") from error
+    except Exception as error:
+        # A damaged header can make NumPy raise nearly anything, even errors of the tokenizer.
+        if "ickle" in str(error) or "Python objects" in str(error):
+            raise _pickled(source) from error
+        reason = shortened(str(error).partition("\n")[0], REASON)
+        raise source.error(f"is no readable NumPy file: {reason}") from error
+    samples = from_array(array, source.name, source.path)
+    if "group" in labels:
+        samples = samples.with_groups(labels["group"].tolist())
+    if "cluster" in labels:
+        samples = samples.with_clusters(labels["cluster"].tolist())
+    return samples
+
+
+def from_array(array: Any, name: str, source: str) -> SampleSet:
+    """Hold embeddings (two axes) or images (three or four axes)."""
+    if getattr(array, "ndim", 0) in (3, 4):
+        return SampleSet.from_images(array, name=name, source=source)
+    return SampleSet.from_vectors(array, name=name, source=source)
+
+
+def pick(found: list[str], source: Source) -> str:
+    """Choose one of a file's arrays: the one that the field names, or the only one."""
+    if source.field is None and len(found) == 1:
+        return found[0]
+    if source.field is None:
+        raise source.error(f"holds several arrays, {names(sorted(found))}; {NAME_IT}")
+    if source.field not in found:
+        raise source.error(
+            f"holds no array {source.field!r}; the arrays are {names(sorted(found))}"
+        )
+    return source.field
+
+
+def check_header(stream: BinaryIO, size: int) -> None:
+    """Refuse a header that promises more numbers than there are bytes, before NumPy makes room.
+
+    Parameters
+    ----------
+    stream
+        The bytes of a ``.npy`` file, which can seek; it is put back to its beginning.
+    size
+        How many bytes there are.
+
+    Raises
+    ------
+    ValueError
+        If the header cannot be read, or what it promises is not there.
+    """
+    stream.seek(0)
+    try:
+        form = np.lib.format
+        first = form.read_magic(stream) == (1, 0)
+        read = form.read_array_header_1_0 if first else form.read_array_header_2_0
+        shape, _, dtype = read(stream)
+        # NumPy would take True for 1
+        wrong = any(type(axis) is not int or axis < 0 for axis in shape)
+    except Exception as error:  # a damaged header can lead to nearly any error
+        raise ValueError("its header is damaged") from error
+    held = size - stream.tell()
+    if not dtype.hasobject and (wrong or math.prod(shape) * dtype.itemsize > held):
+        words = f"an array of shape {shape} and type {dtype}"
+        raise ValueError(f"its header promises {words}, but {held:,} bytes follow it")
+    stream.seek(0)
+
+
+def _load(path: Path, source: Source) -> tuple[NDArray[Any], Labels]:
+    """Read the embeddings, and their labels where there are any."""
+    with files.open_seekable(path) as stream:
+        start = stream.read(len(_NPY))
+        stream.seek(0)
+        if start.startswith(_NPZ):
+            with np.load(stream, allow_pickle=False) as arrays:
+                return _from_archive(arrays, source)
+        if start != _NPY:
+            raise source.error("is no NumPy file of plain numbers (pickled data are refused)")
+        check_header(stream, stream.seek(0, io.SEEK_END))
+        if files.is_gzipped(path):
+            return _array(np.load(stream, allow_pickle=False)), {}
+    return _array(np.load(path, mmap_mode="r", allow_pickle=False)), {}
+
+
+def _from_archive(arrays: Any, source: Source) -> tuple[NDArray[Any], Labels]:
+    for wanted in source.labels:
+        if wanted.needed and wanted.path not in arrays.files:
+            raise source.error(
+                f"holds no array {wanted.path!r} of {wanted.kind}s; "
+                f"the arrays are {names(arrays.files)}"
+            )
+    asked = {wanted.path for wanted in source.labels}
+    vectors = _member(
+        arrays, pick([name for name in arrays.files if name not in asked], source), source
+    )
+    found: Labels = {}
+    for wanted in (wanted for wanted in source.labels if wanted.path in arrays.files):
+        labels = found[wanted.kind] = _member(arrays, wanted.path, source)
+        if labels.ndim != 1:
+            raise source.error(
+                f"the array {wanted.path!r} of {wanted.kind}s must have one axis, a label for each "
+                f"sample; found the shape {labels.shape}"
+            )
+    return vectors, found
+
+
+def _member(arrays: Any, name: str, source: Source) -> NDArray[Any]:
+    member = next(i for i in arrays.zip.infolist() if i.filename in (name, f"{name}.npy"))
+    files.check_decompressed(source.path, member.file_size)
+    budget().check_claim(f"claims to hold numbers in {name!r}", member.file_size, source.error)
+    budget().take(member.file_size, source.error)
+    with arrays.zip.open(member) as stream:
+        if stream.read(len(_NPY)) == _NPY:
+            check_header(stream, member.file_size)
+    return _array(arrays[name])
+
+
+def _array(value: Any) -> NDArray[Any]:
+    if not isinstance(value, np.ndarray):
+        raise ValueError("it does not begin like an array")
+    return value
+
+
+def _pickled(source: Source) -> InputError:
+    return source.error(
+        "holds pickled Python objects (dtype object), which are refused; "
+        "save an array of plain numbers"
+    )
+
+
+LONGEST = 100_000_000
+"""Bytes; the format allows no longer header."""
+AXES = 64
+"""Most axes that an array of NumPy has."""
+
+MOST = 2**63
+"""What sizes and places in a file stay below."""
+
+_DTYPES = {
+    "F64": "<f8",
+    "F32": "<f4",
+    "F16": "<f2",
+    # NumPy has no bfloat16: its bits are the upper half of a float32's.
+    "BF16": "<u2",
+    "I64": "<i8",
+    "I32": "<i4",
+    "I16": "<i2",
+    "I8": "i1",
+    "U64": "<u8",
+    "U32": "<u4",
+    "U16": "<u2",
+    "U8": "u1",
+}
+
+
+def read_safetensors(path: Path, source: Source) -> SampleSet:
+    """Read embeddings from the only tensor, or from the one that the field names.
+
+    bfloat16 becomes float32. The tensor is memory-mapped where its type allows and the file is
+    not gzipped.
+    """
+    with files.open_seekable(path) as stream:
+        header, start = _header(stream, source)
+        name = pick(list(header), source)
+        try:
+            tensor = read_entry(header[name])
+        except ValueError as error:
+            raise source.error(
+                f"the header describes the tensor {name!r} wrongly: {error}"
+            ) from error
+        if tensor.dtype not in _DTYPES:
+            raise source.error(
+                f"the tensor {name!r} has the type {shortened(tensor.dtype)}, which is no embedding"
+            )
+        dtype = np.dtype(_DTYPES[tensor.dtype])
+        size = stream.seek(0, io.SEEK_END) - start
+        if tensor.last > size or tensor.size != tensor.numbers * dtype.itemsize:
+            raise source.error(f"the tensor {name!r} does not fit into the file; is it cut short?")
+        if not tensor.numbers:
+            raise source.error(f"the tensor {name!r} of shape {tensor.shape} holds no values")
+        array = _tensor(path, stream, dtype, start + tensor.first, tensor.shape)
+    if tensor.dtype == "BF16":
+        budget().take(4 * array.size, source.error)
+        array = _from_bfloat16(array)
+    return from_array(array, source.name, source.path)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a header says of a tensor.
+
+    Attributes
+    ----------
+    dtype
+        As the format writes it, such as ``"F32"`` or ``"BF16"``.
+    shape
+        Its axes, none below 0.
+    first, last
+        Where its bytes begin and end, counted from the end of the header.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    first: int
+    last: int
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers it has."""
+        return math.prod(self.shape)
+
+    @property
+    def size(self) -> int:
+        """How many bytes it takes in the file."""
+        return self.last - self.first
+
+    @property
+    def floats(self) -> bool:
+        """Whether it holds floating-point numbers, whose precision may be chosen when loading."""
+        return self.dtype.startswith(("F", "BF"))
+
+
+def read_entries(content: bytes) -> dict[str, Any]:
+    """Read the header's entries by the names of their tensors; each still has to be looked at.
+
+    Raises
+    ------
+    ValueError
+        If it is no JSON object.
+    """
+    try:
+        header = json.loads(content)
+    except RecursionError:
+        raise ValueError("its header is nested too deeply") from None
+    except ValueError as error:
+        raise ValueError("its header is no JSON") from error
+    if not isinstance(header, dict):
+        raise ValueError(f"its header must be an object, but it is {describe(header)}")
+    header.pop("__metadata__", None)
+    return header
+
+
+def read_entry(entry: Any) -> Entry:
+    """Read what a header says of one tensor.
+
+    Raises
+    ------
+    ValueError
+        If it says anything else than a type, a shape and where the bytes lie.
+    """
+    if not isinstance(entry, dict):
+        raise ValueError(f"it must be an object, but it is {describe(entry)}")
+    dtype = entry.get("dtype")
+    if not isinstance(dtype, str):
+        raise ValueError(f"'dtype' must be a string, but it is {describe(dtype)}")
+    shape, offsets = _whole_numbers("shape", entry), _whole_numbers("data_offsets", entry)
+    if len(shape) > AXES:
+        raise ValueError(f"'shape' must have at most {AXES} axes; found {len(shape)}")
+    if len(offsets) != 2:
+        raise ValueError(
+            f"'data_offsets' must be where the bytes begin and end; found {describe(offsets)}"
+        )
+    return Entry(dtype, tuple(shape), offsets[0], offsets[1])
+
+
+def _whole_numbers(key: str, entry: dict[str, Any]) -> list[int]:
+    found = entry.get(key)
+    if not isinstance(found, list):
+        raise ValueError(f"{key!r} must be a list, but it is {describe(found)}")
+    for each in found:
+        if type(each) is not int or not 0 <= each < MOST:
+            raise ValueError(
+                f"{key!r} must hold whole numbers from 0 to below 2**63; found {describe(each)}"
+            )
+    return found
+
+
+def _header(stream: BinaryIO, source: Source) -> tuple[dict[str, Any], int]:
+    """Return the header, and where the tensors' bytes start."""
+    try:
+        (length,) = struct.unpack("<Q", stream.read(8))
+        if length > LONGEST:
+            raise ValueError("it does not begin with the length of a header")
+        return read_entries(stream.read(length)), 8 + length
+    except (struct.error, ValueError) as error:
+        raise source.error(f"is no safetensors file: {error}") from error
+
+
+def _tensor(
+    path: Path, stream: BinaryIO, dtype: np.dtype[Any], start: int, shape: tuple[int, ...]
+) -> NDArray[Any]:
+    if not files.is_gzipped(path):
+        return np.memmap(path, dtype, mode="r", offset=start, shape=shape)
+    stream.seek(start)
+    return np.frombuffer(stream.read(math.prod(shape) * dtype.itemsize), dtype).reshape(shape)
+
+
+def _from_bfloat16(bits: NDArray[Any]) -> NDArray[np.float32]:
+    return (bits.astype(np.uint32) << 16).view(np.float32)

@@ -1,0 +1,512 @@
+"""The compiled loops behind Self-BLEU and its kin, with NLTK's arithmetic, bit for bit.
+
+A precision p = matches / total enters as weight · ln p, where 0 matches count as 0.1 (`method1`);
+the terms are added with what rounding lost, since NLTK adds them with ``math.fsum``.
+
+The BLEU of texts against many references at once, in time linear in the number of tokens.
+
+An n-gram of a text counts at most as often as any one reference holds it. So its largest count
+over all references, the next largest, and which text holds the largest tell how far it counts,
+also for a text that is itself among the references and left out.
+
+Which texts Self-BLEU scores, and which it holds them against.
+
+Self-BLEU: how much do generated texts repeat one another?
+
+The BLEU of each text with all other texts as its references, averaged (Zhu et al., "Texygen",
+SIGIR 2018). With c the length of a text, r the length closest to it among its
+references (of two, the shorter), p_n the share of its n-grams that a reference holds, each counted
+at most as often as in any one reference, and N the order:
+
+    BLEU = exp(min(0, 1 - r/c)) · (p_1 · … · p_N)^(1/N)
+
+where a p_n without any match becomes 0.1 / max(1, n-grams of the text), and the whole is 0 where
+not even a token matches: NLTK's ``sentence_bleu`` with ``SmoothingFunction().method1``, whose
+values it gives to the last bits for the same tokens. Only the text itself is left out: an
+equal copy of it is a reference like any other. The BLEU of paper 002 has the same precisions and
+the same penalty, summed over a corpus before they are divided, unsmoothed.
+
+The formula is that of Texygen and Holtzman et al. (ICLR 2020); the tokens are not. Texygen and
+others call NLTK's ``word_tokenize``, which splits sentences first, while `nltk` here takes a text
+as one; Holtzman et al. score the word pieces of GPT-2. So published values need their tokens.
+
+It rises with the number of texts, since more references match more, so hold it only against the
+value of a reference set of the same size; and it sees shared phrases, not shared ideas.
+
+Quality BLEU: how far are generated texts made of phrases that the references hold?
+
+The BLEU of each text with the whole corpus of references as its references, averaged (Zhu et al.,
+"Texygen", SIGIR 2018, section 2.3), with the formula and smoothing of
+:mod:`calipers.text.bleu`: NLTK's ``sentence_bleu`` with ``method1``, to the last bits. Texygen
+itself takes the first 500 references by default; here all count.
+
+It says nothing of diversity: one good sentence, written over and over, scores as that sentence
+does, and a copied reference scores 1. It rises with the number of references. What the references
+score among themselves is their Self-BLEU, each against the others.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.errors import InputError
+from calipers.numeric.compile import inlined, kernel
+from calipers.numeric.tiles import Span, Workers, spans, workers
+from calipers.numeric.validation import check_choice, check_whole
+from calipers.score import Score
+from calipers.text.checks import check_order, check_threads
+from calipers.text.corpus import Corpus, join
+from calipers.text.ngrams import NGrams
+from calipers.text.signing import text_score
+from calipers.text.tokens import AnyTokenizer, Texts, as_corpora, as_corpus
+
+EPSILON = 0.1
+
+
+@kernel
+def leaders(
+    ids: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    size: int,
+    pool: NDArray[np.int64],
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Find for each n-gram its largest count in a text, the next largest, and the first's text."""
+    largest = np.zeros(size, np.int32)
+    second = np.zeros(size, np.int32)
+    holder = np.full(size, -1, np.int32)
+    for text in pool:
+        for place in range(starts[text], starts[text + 1]):
+            gram, count = ids[place], counts[place]
+            if count > largest[gram]:
+                second[gram] = largest[gram]
+                largest[gram] = count
+                holder[gram] = text
+            elif count > second[gram]:
+                second[gram] = count
+    return largest, second, holder
+
+
+@kernel
+def clip(
+    ids: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    largest: NDArray[np.int32],
+    second: NDArray[np.int32],
+    holder: NDArray[np.int32],
+) -> NDArray[np.int64]:
+    """Count each text's n-grams, none more often than any one other text holds it."""
+    matches = np.zeros(len(rows), np.int64)
+    for row in range(len(rows)):
+        text = rows[row]
+        for place in range(starts[text], starts[text + 1]):
+            gram = ids[place]
+            allowed = second[gram] if holder[gram] == text else largest[gram]
+            matches[row] += min(counts[place], allowed)
+    return matches
+
+
+@kernel
+def sentence_scores(
+    matches: NDArray[np.int64], lengths: NDArray[np.int64], closest: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Turn matches of shape (m, order) into the BLEU of each text."""
+    scores = np.zeros(len(matches))
+    terms = np.empty(matches.shape[1])
+    for row in range(len(matches)):
+        if matches[row, 0] == 0:
+            continue
+        for n in range(len(terms)):
+            terms[n] = _term(matches[row, n], lengths[row] - n, len(terms))
+        scores[row] = _brevity(lengths[row], closest[row]) * math.exp(_total(terms))
+    return scores
+
+
+@kernel
+def post(
+    ids: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    size: int,
+    pool: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+    """List for each n-gram the members of the pool that hold it, and how often."""
+    ends = np.zeros(size + 1, np.int64)
+    for text in pool:
+        for place in range(starts[text], starts[text + 1]):
+            ends[ids[place]] += 1
+    ends = np.cumsum(ends)
+    members = np.empty(ends[-1], np.int32)
+    often = np.empty(ends[-1], np.int32)
+    for member in range(len(pool) - 1, -1, -1):
+        for place in range(starts[pool[member]], starts[pool[member] + 1]):
+            gram = ids[place]
+            ends[gram] -= 1
+            members[ends[gram]] = member
+            often[ends[gram]] = counts[place]
+    return ends, members, often
+
+
+@kernel
+def add_matches(
+    ids: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    members: NDArray[np.int32],
+    often: NDArray[np.int32],
+    matches: NDArray[np.int32],
+) -> None:
+    """Add the n-grams that each row shares with each member of the pool, shape (rows, pool)."""
+    for row in range(len(rows)):
+        for place in range(starts[rows[row]], starts[rows[row] + 1]):
+            for found in range(ends[ids[place]], ends[ids[place] + 1]):
+                matches[row, members[found]] += min(counts[place], often[found])
+
+
+@kernel
+def pair_means(
+    matches: NDArray[np.int32],
+    lengths: NDArray[np.int64],
+    own: NDArray[np.int64],
+    others: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Average each row's BLEU against every member of the pool alone, but for itself.
+
+    `matches` has shape (rows, pool, order), `own` is the row's place in the pool, and `others` are
+    the lengths of the pool.
+    """
+    rows, size, order = matches.shape
+    means = np.zeros(rows)
+    terms = np.empty(order)
+    longest = np.max(others)
+    for row in range(rows):
+        logs = np.empty((min(lengths[row], longest) + 1, order))
+        for match in range(len(logs)):
+            for n in range(order):
+                logs[match, n] = _term(match, lengths[row] - n, order)
+        for member in range(size):
+            if member == own[row] or matches[row, member, 0] == 0:
+                continue
+            for n in range(order):
+                terms[n] = logs[matches[row, member, n], n]
+            means[row] += _brevity(lengths[row], others[member]) * math.exp(_total(terms))
+        means[row] /= size - 1
+    return means
+
+
+@inlined
+def _term(matches: int, total: int, order: int) -> float:
+    """Weight · ln p; a text that is too short for the order counts as having one n-gram."""
+    return (1.0 / order) * math.log((matches if matches > 0 else EPSILON) / max(total, 1))
+
+
+@inlined
+def _brevity(length: int, closest: int) -> float:
+    return 1.0 if length > closest else math.exp(1.0 - closest / length)
+
+
+@inlined
+def _total(terms: NDArray[np.float64]) -> float:
+    total, lost = 0.0, 0.0
+    for term in terms:
+        larger = total + term
+        if abs(total) >= abs(term):
+            lost += (total - larger) + term
+        else:
+            lost += (term - larger) + total
+        total = larger
+    return total + lost
+
+
+Rows = NDArray[np.int64]
+
+BLOCK = 8192
+ROOM = 2**22
+"""Matches that a block of pairs holds, four bytes each."""
+
+
+def against_all(
+    corpus: Corpus, rows: Rows, pool: Rows, *, order: int, threads: int | None
+) -> NDArray[np.float64]:
+    """Score rows of a corpus, each with the whole pool as its references, itself left out.
+
+    Parameters
+    ----------
+    corpus
+        What holds both.
+    rows
+        The texts to score, shape (m,).
+    pool
+        The references; either all of `rows` are among them or none is.
+    order, threads
+        As for :func:`calipers.text.self_bleu`.
+
+    Returns
+    -------
+    ndarray
+        As NLTK's ``sentence_bleu`` with ``method1``, shape (m,), in [0, 1].
+    """
+    lengths = corpus.lengths
+    own = int(np.isin(rows[0], pool))
+    with workers(threads) as team:
+        found = [_matches(corpus.ngrams(n), rows, pool, team) for n in range(1, order + 1)]
+    closest = closest_lengths(lengths[rows], lengths[pool], own=own)
+    return sentence_scores(np.stack(found, axis=1), lengths[rows], closest)
+
+
+def against_each(
+    corpus: Corpus, rows: Rows, pool: Rows, *, order: int, threads: int | None
+) -> NDArray[np.float64]:
+    """Average, for each row, its scores with each other text of the pool as its one reference.
+
+    Takes what :func:`against_all` does, where all rows are in the pool; the time is proportional
+    to rows times pool.
+    """
+    grams = [corpus.ngrams(n) for n in range(1, order + 1)]
+    lists = [post(*_within(gram), gram.size, pool) for gram in grams]
+    lengths, places = corpus.lengths, np.searchsorted(pool, rows)
+
+    def score(span: Span) -> NDArray[np.float64]:
+        mine = slice(*span)
+        matches = np.zeros((span[1] - span[0], len(pool), order), np.int32)
+        for n, (gram, posted) in enumerate(zip(grams, lists, strict=True)):
+            add_matches(*_within(gram), rows[mine], *posted, matches[:, :, n])
+        return pair_means(matches, lengths[rows[mine]], places[mine], lengths[pool])
+
+    with workers(threads) as team:
+        blocks = spans(len(rows), max(1, ROOM // (len(pool) * order)))
+        return np.concatenate(list(team.map(score, blocks)))
+
+
+def closest_lengths(lengths: Rows, pool: Rows, *, own: int) -> Rows:
+    """Find the reference length that is closest to each text's; of two, the shorter.
+
+    `own` is 1 where each text is itself in the pool and does not count, and 0 elsewhere.
+    """
+    pool = np.sort(pool)
+    low, high = np.searchsorted(pool, lengths), np.searchsorted(pool, lengths, side="right")
+    far = np.iinfo(np.int64).max // 4
+    below = np.where(low > 0, pool[low - 1], -far)
+    above = np.where(high < len(pool), pool[np.minimum(high, len(pool) - 1)], far)
+    nearest = np.where(lengths - below <= above - lengths, below, above)
+    return np.where(high - low > own, lengths, nearest)
+
+
+def _matches(gram: NGrams, rows: Rows, pool: Rows, team: Workers) -> Rows:
+    within = _within(gram)
+    found = leaders(*within, gram.size, pool)
+    parts = team.map(
+        lambda span: clip(*within, rows[slice(*span)], *found), spans(len(rows), BLOCK)
+    )
+    return np.concatenate(list(parts))
+
+
+def _within(gram: NGrams) -> tuple[NDArray[np.int32], NDArray[np.int32], Rows]:
+    return gram.within.ids, gram.within.counts, gram.within.starts
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """A pool of texts, and those of them that are scored against the rest of the pool.
+
+    Attributes
+    ----------
+    rows
+        The texts that are scored, ascending, int64.
+    pool
+        The texts that they are held against, ascending, int64.
+    pins
+        The choices behind it, for a signature.
+    """
+
+    rows: NDArray[np.int64]
+    pool: NDArray[np.int64]
+    pins: dict[str, int]
+
+
+def draw(n: int, *, sample: int | None, others: int | None, seed: int) -> Draw:
+    """Draw the pool, others + 1 of n texts, and of it the sample, both without replacement.
+
+    Raises
+    ------
+    InputError
+        If a number is none that can be drawn.
+    """
+    seed = check_whole("seed", seed, least=0)
+    rng = np.random.default_rng(seed)
+    pins = {}
+    rows = pool = np.arange(n)
+    if others is not None:
+        pins["others"] = _at_most("others", others, n - 1, "the texts less one")
+        rows = pool = np.sort(rng.choice(n, pins["others"] + 1, replace=False))
+    if sample is not None:
+        pins["sample"] = _at_most("sample", sample, len(pool), "the texts to draw from")
+        rows = np.sort(rng.choice(pool, pins["sample"], replace=False))
+    return Draw(rows, pool, {**pins, "seed": seed} if pins else pins)
+
+
+def _at_most(parameter: str, found: int, most: int, what: str) -> int:
+    found = check_whole(parameter, found, least=1)
+    if found > most:
+        raise InputError(f"{parameter} must be at most {most:,}, {what}; found {found:,}")
+    return found
+
+
+Average = Literal["all", "pairwise"]
+
+_WORKS = {"all": against_all, "pairwise": against_each}
+
+
+def self_bleu(
+    texts: Texts,
+    *,
+    order: int = 4,
+    tokenizer: AnyTokenizer = "nltk",
+    sample: int | None = None,
+    others: int | None = None,
+    average: Average = "all",
+    seed: int = 0,
+    threads: int | None = None,
+) -> Score:
+    """Tell how much each text repeats the others: the lower, the more diverse.
+
+    Parameters
+    ----------
+    texts
+        At least two, or their corpus.
+    order
+        Longest n-grams that count, 1 to 100; n-grams of length 1 to `order` have equal weights.
+    tokenizer
+        What splits texts into tokens; no effect on a corpus.
+    sample
+        How many texts to score, drawn without replacement; all by default. Each is still held
+        against all others: Holtzman et al. (2020) score 1,000 of 5,000.
+    others
+        How many other texts to hold each against; all by default. A pool of ``others + 1`` texts
+        is drawn without replacement before the sample, which is then drawn from the pool, and each
+        text is held against the rest of the pool. ``sample=1000, others=4999`` is the protocol of
+        Holtzman et al. for more than 5,000 texts.
+    average
+        ``"all"``: all others together are the references of a text, in time linear in the number
+        of tokens. ``"pairwise"``: each other text alone is the one reference, and the scores are
+        averaged over all ordered pairs of different rows; the time grows with the square of the
+        number of texts (or with sample · others).
+    seed
+        Of the draws, at least 0.
+    threads
+        Number of threads (default: all cores); no effect on the values.
+
+    Returns
+    -------
+    Score
+        In [0, 1], to be held against the reference's own. ``per_sample`` gives the BLEU of each
+        text (the mean over its pairs), NaN for those that were not drawn; an empty text has 0, as
+        NLTK says. NaN where there is but one text, or no text has a token.
+
+    Raises
+    ------
+    InputError
+        If an option is none of the above, or more is to be drawn than there is.
+
+    Examples
+    --------
+    >>> texts = ["the cat sat on the mat", "the cat sat on the rug", "so it goes"]
+    >>> found = self_bleu(texts, tokenizer="whitespace")
+    >>> found.per_sample.round(3).tolist()
+    [0.76, 0.76, 0.0]
+    """
+    order = check_order(order)
+    check_choice("average", average, tuple(_WORKS))
+    threads = check_threads(threads)
+    corpus = as_corpus(texts, tokenizer)
+    values = np.full(len(corpus), np.nan)
+    pins: dict[str, Any] = {"order": order, "smoothing": "method1", "average": average}
+    if len(corpus) == 1:
+        reason = "a single text has no others to be held against"
+        return text_score("self_bleu", np.nan, corpus, reason=reason, per_sample=values, **pins)
+    drawn = draw(len(corpus), sample=sample, others=others, seed=seed)
+    work = _WORKS[average]
+    values[drawn.rows] = work(corpus, drawn.rows, drawn.pool, order=order, threads=threads)
+    empty = not corpus.lengths[drawn.pool].any()
+    return text_score(
+        "self_bleu",
+        np.nan if empty else float(np.mean(values[drawn.rows])),
+        corpus,
+        reason="no text has a token" if empty else None,
+        per_sample=values,
+        **(pins | drawn.pins),
+    )
+
+
+def corpus_match_bleu(
+    texts: Texts,
+    references: Texts,
+    *,
+    order: int = 4,
+    tokenizer: AnyTokenizer = "nltk",
+    threads: int | None = None,
+) -> Score:
+    """Tell how far each text is made of what any of the references says.
+
+    Parameters
+    ----------
+    texts, references
+        Lists of strings of any lengths, not aligned; or two corpora, tokenised together.
+    order
+        Longest n-grams that count, 1 to 100; n-grams of length 1 to `order` have equal weights.
+    tokenizer
+        What splits texts into tokens; no effect on corpora.
+    threads
+        Number of threads (default: all cores); no effect on the values.
+
+    Returns
+    -------
+    Score
+        In [0, 1], higher is better. ``per_sample`` gives the BLEU of each text; an empty one has
+        0, as NLTK says. NaN where no text or no reference has a token.
+
+    Raises
+    ------
+    InputError
+        If a set is empty, the order is no sensible number, or corpora do not belong together.
+
+    Examples
+    --------
+    >>> references = ["the cat sat on the mat", "a dog ran in the park"]
+    >>> found = corpus_match_bleu(["a dog ran on the mat"], references, tokenizer="whitespace")
+    >>> round(found.value, 3)
+    0.34
+    """
+    order, threads = check_order(order), check_threads(threads)
+    first, second = as_corpora(texts, references, tokenizer)
+    both = join(first, second)
+    rows, pool = np.split(np.arange(len(both)), [len(first)])
+    values = against_all(both, rows, pool, order=order, threads=threads)
+    reason = _undefined(first, second)
+    return text_score(
+        "corpus_match_bleu",
+        np.nan if reason else float(np.mean(values)),
+        first,
+        better="higher",
+        reason=reason,
+        per_sample=values,
+        order=order,
+        smoothing="method1",
+        references=len(second),
+    )
+
+
+def _undefined(texts: Corpus, references: Corpus) -> str | None:
+    for name, corpus in (("text", texts), ("reference", references)):
+        if len(corpus.tokens) == 0:
+            return f"no {name} has a token"
+    return None

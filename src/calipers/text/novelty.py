@@ -1,0 +1,110 @@
+"""Novelty: the share of generated n-grams that the references do not hold.
+
+    Σ over generated n-grams g of [g stands nowhere in the references] / generated n-grams
+
+with all occurrences pooled over the texts (``of="tokens"``), as McCoy et al., "How much do language
+models copy from their training data? Evaluating linguistic novelty in text generation using RAVEN",
+TACL 2023, and Merrill et al., "Evaluating n-gram novelty of language models using Rusty-DAWG",
+EMNLP 2024, report it by n; RAVEN also takes an n-gram for copied that stands earlier in its own
+text or prompt, here only the references count. With ``of="types"`` every different n-gram counts
+once, however often it was generated.
+
+It never falls from one n to the next, and it is 0 for texts out of the references themselves. It
+falls as the references grow, and random words are newest of all: new text that people wrote is the
+measure, not 1. Copies in other words, and copies of which every n-gram has a changed word, are new
+to it; a prompt that both sides begin with is not: take it off first.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.numeric.validation import check_choice
+from calipers.score import Score
+from calipers.text.checks import check_order
+from calipers.text.corpus import Corpus, join
+from calipers.text.distinct import too_short
+from calipers.text.ngrams import count_within
+from calipers.text.signing import text_score
+from calipers.text.tokens import AnyTokenizer, Texts, as_corpora
+
+
+def novelty(
+    texts: Texts,
+    references: Texts,
+    *,
+    order: int = 4,
+    of: Literal["tokens", "types"] = "tokens",
+    tokenizer: AnyTokenizer = "nltk",
+) -> Score:
+    """Tell how much of the texts is new: n-grams that occur nowhere in the references.
+
+    Parameters
+    ----------
+    texts
+        Generated texts: strings, or a corpus that was tokenised together with the references.
+    references
+        What they may have been taken from: the references, or the training set.
+    order
+        Tokens of an n-gram, 1 to 100.
+    of
+        ``"tokens"`` counts every occurrence of an n-gram, ``"types"`` every different one once.
+    tokenizer
+        What makes the tokens; corpora keep their own.
+
+    Returns
+    -------
+    Score
+        In [0, 1], higher is newer. ``per_sample`` has the share of every text; NaN where it has
+        fewer than `order` tokens, and so has no n-gram to count.
+
+    Raises
+    ------
+    InputError
+        If `order` is no whole number from 1 to 100, `of` is unknown, a set is empty, or corpora
+        were not tokenised together.
+
+    Examples
+    --------
+    The first text's "a b" and "b c" stand in the references, the second's "c d" does not.
+
+    >>> score = novelty(["a b c", "b c d"], ["a b c"], order=2, tokenizer="whitespace")
+    >>> score.value, score.per_sample.tolist()
+    (0.25, [0.0, 0.5])
+    """
+    order = check_order(order)
+    check_choice("of", of, ("tokens", "types"))
+    own, known = as_corpora(texts, references, tokenizer)
+    ids, starts, new = _new(own, known, order)
+    if of == "types":
+        ids, _, starts = count_within(ids, starts)
+    totals = np.diff(starts)
+    counts = np.diff(np.concatenate([[0], np.cumsum(new[ids])])[starts])
+    shares = np.divide(counts, totals, out=np.full(len(own), np.nan), where=totals > 0)
+    pooled = new[ids] if of == "tokens" else new[: ids.max(initial=-1) + 1]
+    pins: dict[str, Any] = {"order": order, "of": of, "references": len(known)}
+    if missing := int(np.count_nonzero(totals == 0)):
+        pins["undefined"] = missing
+    return text_score(
+        "novelty",
+        float(np.mean(pooled)) if len(pooled) else np.nan,
+        own,
+        better="higher",
+        reason=None if len(pooled) else too_short(order),
+        per_sample=shares,
+        **pins,
+    )
+
+
+def _new(
+    own: Corpus, known: Corpus, order: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.bool_]]:
+    """The n-grams of the texts, where each text starts in them, and which of them are new."""
+    ngrams = join(own, known).ngrams(order)
+    starts = ngrams.starts[: len(own) + 1]
+    new = np.ones(ngrams.size, bool)
+    new[ngrams.ids[starts[-1] :]] = False
+    return ngrams.ids[: starts[-1]], starts, new

@@ -1,0 +1,80 @@
+"""Self-repetition: long n-grams that a system uses in text after text.
+
+    value of a text = ln(1 + Σ_g (texts with the n-gram g - 1))
+
+over the different n-grams g of the text, averaged over the texts: the n-grams "of length four or
+longer that appear in multiple outputs of the same system" of Salkar et al., "Self-Repetition in
+Abstractive Neural Summarizers", AACL 2022, with n = 4, since whatever is shared at greater length
+shares its n-grams of length 4. It is what the package ``diversity`` of Shaib et al., 2024, gives
+for tokens between white space, but that texts of fewer than n tokens count 0 there and have no
+value here.
+
+An n-gram that comes again within one text counts once; see :func:`calipers.text.rep_n` for those.
+The sum grows with the number of texts and with their lengths: hold sets of equal size against each
+other. Texts that say the same in other words share nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.score import Score
+from calipers.text.checks import check_order
+from calipers.text.distinct import too_short
+from calipers.text.ngrams import NGrams
+from calipers.text.signing import FROM_ZERO, mean_score
+from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
+
+
+def self_repetition(texts: Texts, *, order: int = 4, tokenizer: AnyTokenizer = "nltk") -> Score:
+    """Tell how much the texts repeat each other's phrases.
+
+    Parameters
+    ----------
+    texts
+        The texts, or a corpus.
+    order
+        Tokens of an n-gram, 1 to 100.
+    tokenizer
+        What makes the tokens; a corpus keeps its own.
+
+    Returns
+    -------
+    Score
+        From 0, where no two texts share an n-gram, up; closest to the reference's own value is
+        best. ``per_sample`` holds the value of each text, shape ``(n,)``; NaN where a text has
+        fewer than `order` tokens, and for a single text, which has no others.
+
+    Raises
+    ------
+    InputError
+        If `order` is no whole number from 1 to 100.
+
+    Examples
+    --------
+    The first text shares "a b" with two others and "b c" with one: ln(1 + 3).
+
+    >>> texts = ["a b c", "a b", "b c a b", "d e"]
+    >>> score = self_repetition(texts, order=2, tokenizer="whitespace")
+    >>> score.per_sample.round(3).tolist()
+    [1.386, 1.099, 1.386, 0.0]
+    """
+    order = check_order(order)
+    corpus = as_corpus(texts, tokenizer)
+    ngrams = corpus.ngrams(order)
+    values = np.where(ngrams.totals > 0, np.log1p(shared(ngrams)), np.nan)
+    reason = too_short(order)
+    if len(corpus) == 1:
+        values, reason = np.full(1, np.nan), "there is only one text, and no other to repeat"
+    return mean_score(
+        "self_repetition", values, corpus, reason=reason, range=FROM_ZERO, order=order
+    )
+
+
+def shared(ngrams: NGrams) -> NDArray[np.int64]:
+    """For each text, how many other texts hold its n-grams, summed over them."""
+    within = ngrams.within
+    holders = np.bincount(within.ids, minlength=ngrams.size)
+    running = np.concatenate([[0], np.cumsum(holders[within.ids] - 1)])
+    return np.diff(running[within.starts])

@@ -1,0 +1,204 @@
+"""A pair as one start of k-means shows it: how much the starts alone move a score.
+
+A pair of sets with one block of rows left out, read from counts that its estimates keep.
+
+Nothing is measured again: neighbourhoods, histograms and moments know what they would be without
+each block of rows, so a replicate of a score costs a sum, and the metric that reads it is the one
+that read the score. The cells of the quantisation and the space of comparison stay those of the
+full sets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.estimate.knn.neighbourhoods import Neighbourhoods
+from calipers.estimate.moments import Moments
+from calipers.estimate.quantise import Quantisation
+from calipers.metrics.estimates import Estimates
+from calipers.metrics.pair import Pair
+from calipers.numeric.blocks import Blocks, SideName
+from calipers.numeric.distances import Points
+
+
+@dataclass(frozen=True, eq=False)
+class OneRun(Pair):
+    """A pair as a single start of k-means shows it, to tell how much the starts matter.
+
+    Attributes
+    ----------
+    whole
+        The pair itself.
+    run
+        Which of the starts, from 0.
+    """
+
+    whole: Pair = field(kw_only=True)
+    run: int = field(kw_only=True)
+
+    @classmethod
+    def of(cls, whole: Pair, run: int) -> OneRun:
+        """Look at one of the starts."""
+        return cls(whole.reference, whole.generated, whole.settings, whole=whole, run=run)
+
+    @cached_property
+    def estimates(self) -> Estimates:
+        """The cells of that start."""
+        return RunEstimates(
+            self.reference,
+            self.generated,
+            self.settings,
+            whole=self.whole.estimates,
+            run=self.run,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RunEstimates(Estimates):
+    """The estimates of a pair from one start of k-means."""
+
+    whole: Estimates = field(kw_only=True)
+    run: int = field(kw_only=True)
+
+    @cached_property
+    def cells(self) -> Quantisation:
+        """The cells behind MAUVE, by this start."""
+        return one_run(self.whole.cells, self.run)
+
+    @cached_property
+    def prd_cells(self) -> Quantisation:
+        """The few cells of the precision-recall curve, by this start."""
+        return one_run(self.whole.prd_cells, self.run)
+
+
+def one_run(cells: Quantisation, run: int) -> Quantisation:
+    """A quantisation with one of its runs."""
+    return replace(cells, runs=(cells.runs[run],), inertias=(cells.inertias[run],))
+
+
+def best_run(cells: Quantisation) -> Quantisation:
+    """A quantisation with the best of its runs, the first among equals."""
+    return one_run(cells, min(range(len(cells.runs)), key=cells.inertias.__getitem__))
+
+
+SIDES: tuple[SideName, SideName] = ("reference", "generated")
+
+
+@dataclass(frozen=True, eq=False)
+class Without(Pair):
+    """A pair without one block of rows of one of its sets.
+
+    Of that set only the number of rows is known; the rows themselves are NaN, so that a metric
+    which reads them cannot give a number that looks right.
+
+    Attributes
+    ----------
+    whole
+        The pair itself.
+    side, block
+        Which block of which set is left out.
+    """
+
+    whole: Pair = field(kw_only=True)
+    side: SideName = field(kw_only=True)
+    block: int = field(kw_only=True)
+
+    @classmethod
+    def of(cls, whole: Pair, side: SideName, block: int) -> Without:
+        """Leave a block of rows out of one of the two sets."""
+        count = int(np.count_nonzero(labels_of(whole, side).labels != block))
+        ours, theirs = whole.reference, whole.generated
+        if side == "reference":
+            ours = unread_rows(ours, count)
+        else:
+            theirs = unread_rows(theirs, count)
+        return cls(ours, theirs, whole.settings, whole=whole, side=side, block=block)
+
+    @cached_property
+    def blocks(self) -> tuple[Blocks, Blocks] | None:
+        """The labels of the rows that are left, so that a second block can go too."""
+        labels = {side: labels_of(self.whole, side) for side in SIDES}
+        own = labels[self.side]
+        labels[self.side] = Blocks(own.labels[self.kept], own.count)
+        return labels["reference"], labels["generated"]
+
+    @property
+    def kept(self) -> NDArray[np.bool_]:
+        """Which rows of its side are left."""
+        keep: NDArray[np.bool_] = labels_of(self.whole, self.side).labels != self.block
+        return keep
+
+    @cached_property
+    def neighbourhoods(self) -> Neighbourhoods:
+        """The counts for the chosen k alone."""
+        return self.whole.neighbourhoods.without(self.side, self.block, k=self.settings.k)
+
+    @cached_property
+    def estimates(self) -> Estimates:
+        """The cells of the full pair, counted without the block."""
+        return CountsWithout(
+            self.reference,
+            self.generated,
+            self.settings,
+            whole=self.whole.estimates,
+            side=self.side,
+            block=self.block,
+        )
+
+    @cached_property
+    def moments(self) -> tuple[Moments, Moments]:
+        """Mean and covariance of both sets, one of them without the block."""
+        left, right = self.whole.moments
+        if self.side == "reference":
+            return left.without(self._block(self.whole.projected[0])), right
+        return left, right.without(self._block(self.whole.projected[1]))
+
+    def _block(self, rows: Points) -> Moments:
+        own = labels_of(self.whole, self.side).labels == self.block
+        return Moments.of(rows[own].astype(float))
+
+
+@dataclass(frozen=True, eq=False)
+class CountsWithout(Estimates):
+    """The estimates of a pair over its own cells, counted without one block of rows."""
+
+    whole: Estimates = field(kw_only=True)
+    side: SideName = field(kw_only=True)
+    block: int = field(kw_only=True)
+
+    @cached_property
+    def cells(self) -> Quantisation:
+        """The best run alone: no metric reads the others."""
+        return self._recounted(best_run(self.whole.cells))
+
+    @cached_property
+    def prd_cells(self) -> Quantisation:
+        """Every run, since their curves are averaged."""
+        return self._recounted(self.whole.prd_cells)
+
+    def _recounted(self, cells: Quantisation) -> Quantisation:
+        runs = tuple(run.without(self.side, self.block) for run in cells.runs)
+        return replace(cells, runs=runs)
+
+
+def unread_rows(rows: Points, count: int) -> Points:
+    """So many rows of NaN, which take no memory: to copy rows takes longer than to count them."""
+    unread: Points = np.broadcast_to(np.asarray(np.nan, rows.dtype), (count, rows.shape[1]))
+    return unread
+
+
+def labels_of(pair: Pair, side: SideName) -> Blocks:
+    """The block of every row of one of the sets.
+
+    Raises
+    ------
+    ValueError
+        If the sets are too small to have blocks.
+    """
+    if pair.blocks is None:
+        raise ValueError("sets this small have no blocks")
+    return pair.blocks[side == "generated"]
