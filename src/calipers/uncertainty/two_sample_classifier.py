@@ -13,8 +13,8 @@ balanced.
 
 What it does not see: whatever no plane separates, such as equal means with another spread, or modes
 lost on all sides of the mean. :func:`calipers.uncertainty.two_sample_mmd.mmd_test` sees such gaps
-where they are coarse; this test sees a small shift along a direction of small variance, which the kernel
-drowns in the spread of the others.
+where they are coarse; this test sees a small shift along a direction of small variance, which the
+kernel drowns in the spread of the others.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 ``meaning`` is what a kind of model is usually read by: the state of the last token after the last
 layer of a causal model, as mauve-text has it, the mean over tokens of any other, or what a
 sentence-transformers folder says. ``form`` is the mean over tokens after a lower layer
-(:func:`calipers.embed.states.token_states.form_layer`), as it is: it sees style and word order, less
-of the topic. Neither sees what stands behind the first `max_length` tokens of a text, or before
-the last ones where the model's tokenizer cuts texts on the left.
+(:func:`calipers.embed.states.token_states.form_layer`), as it is: it sees style and word order,
+less of the topic. Neither sees what stands behind the first `max_length` tokens of a text, or
+before the last ones where the model's tokenizer cuts texts on the left.
 """
 
 from __future__ import annotations
