@@ -97,7 +97,7 @@ def nltk_bleu(references: list[list[str]], text: list[str]) -> float:
 
 def compile_kernels(texts: list[str]) -> None:
     """Compile, and load the packages, before anything is timed."""
-    from calipers.text.bleu import self_bleu
+    from calipers.text.bleu_sentences import self_bleu
 
     self_bleu(texts)
     self_bleu(texts, average="pairwise")
@@ -134,7 +134,7 @@ def against_nltk(
 
 
 def self_bleu_part(texts: list[str], options: argparse.Namespace) -> None:
-    from calipers.text.bleu import self_bleu
+    from calipers.text.bleu_sentences import self_bleu
     from calipers.text.tokens import tokenise
 
     tokenising, (corpus,) = timed(lambda: tokenise(texts))
@@ -160,7 +160,7 @@ def self_bleu_part(texts: list[str], options: argparse.Namespace) -> None:
 
 
 def match_part(texts: list[str], references: list[str], options: argparse.Namespace) -> None:
-    from calipers.text.bleu import corpus_match_bleu
+    from calipers.text.bleu_sentences import corpus_match_bleu
     from calipers.text.tokens import tokenise
 
     tokenising, (first, second) = timed(lambda: tokenise(texts, references))
@@ -180,7 +180,7 @@ def fast_bleu_part(texts: list[str], options: argparse.Namespace) -> None:
         return
     from fast_bleu import SelfBLEU
 
-    from calipers.text.bleu import self_bleu
+    from calipers.text.bleu_sentences import self_bleu
     from calipers.text.tokens import tokenise
 
     (corpus,), split = tokenise(texts), nltk_tokens(texts)
@@ -192,7 +192,7 @@ def fast_bleu_part(texts: list[str], options: argparse.Namespace) -> None:
 
 
 def growth_part(texts: list[str], n: int, options: argparse.Namespace) -> None:
-    from calipers.text.bleu import self_bleu
+    from calipers.text.bleu_sentences import self_bleu
     from calipers.text.tokens import tokenise
 
     seconds = []

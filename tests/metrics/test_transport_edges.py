@@ -168,9 +168,8 @@ def test_entropic_transport_of_too_many_cells(pair, monkeypatch):
 
 def test_as_many_cells_as_are_allowed_are_taken():
     for name, most in (
-        ("transport_cells", 5_000),
-        ("transport_entropic", 5_000),
-        ("mauve_ot", {"linear": 2_000, "barycentric": 1_000}),
+        ("transport", 5_000),
+        ("mauve_transport", {"linear": 2_000, "barycentric": 1_000}),
     ):
         found = importlib.import_module(f"calipers.metrics.{name}").MOST_CELLS
         assert found == most

@@ -142,8 +142,8 @@ def test_self_bleu_is_the_match_with_the_others(texts, order):
 def test_threads_and_blocks_change_nothing(monkeypatch, rng, average):
     texts = [" ".join(rng.choice(list("abcdef"), size)) for size in rng.integers(0, 20, 60)]
     whole = own(texts, average=average)
-    monkeypatch.setattr("calipers.text.bleu.BLOCK", 7)
-    monkeypatch.setattr("calipers.text.bleu.ROOM", 1000)
+    monkeypatch.setattr("calipers.text.bleu_sentences.BLOCK", 7)
+    monkeypatch.setattr("calipers.text.bleu_sentences.ROOM", 1000)
     cut = self_bleu(texts, tokenizer="whitespace", average=average, threads=3)
     assert cut.per_sample.tolist() == whole.per_sample.tolist()
     assert cut.value == whole.value

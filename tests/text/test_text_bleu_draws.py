@@ -5,7 +5,7 @@ import pytest
 
 from calipers.errors import InputError
 from calipers.text import corpus_match_bleu, self_bleu
-from calipers.text.bleu import draw
+from calipers.text.bleu_sentences import draw
 from calipers.text.tokens import tokenise
 
 

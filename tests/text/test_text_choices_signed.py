@@ -7,7 +7,7 @@ import pytest
 
 from calipers import text as t
 from calipers.text.catalogue import find_text
-from calipers.text.near_duplicates import hash_ngrams, minhashes
+from calipers.text.near_texts import hash_ngrams, minhashes
 from calipers.text.sizing import cut
 from calipers.text.tokens import tokenise
 

@@ -85,14 +85,14 @@ def test_a_misspelt_level():
 @settings(deadline=None)
 @given(st.integers(1, 300), st.integers(2, 60))
 def test_the_expected_number_is_exact(draws, size):
-    from calipers.text.distinct import expected
+    from calipers.text.distinct_ngrams import expected
 
     exact = size * (1 - Fraction(size - 1, size) ** draws)
     assert expected(draws, size) == pytest.approx(float(exact), rel=1e-12)
 
 
 def test_the_expected_number_stays_exact_for_huge_sizes():
-    from calipers.text.distinct import expected
+    from calipers.text.distinct_ngrams import expected
 
     draws, size = 10**6, 10**15  # draws - draws (draws - 1) / (2 size) + …
     assert expected(draws, size) == pytest.approx(draws - draws**2 / (2 * size), rel=1e-15)

@@ -13,7 +13,7 @@ from calipers.text import (
     near_duplicate_pairs,
     near_duplicates,
 )
-from calipers.text.near_duplicates import MISSED, bands, hash_ngrams, minhashes
+from calipers.text.near_texts import MISSED, bands, hash_ngrams, minhashes
 from calipers.text.tokens import tokenise
 
 WORDS = " ".join(f"w{number}" for number in range(60)).split()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks
-from calipers.text.bleu import against_all, draw
+from calipers.text.bleu_sentences import against_all, draw
 from calipers.text.catalogue import TEXT_METRICS, find_text
 from calipers.text.entries.metric import Held
 from calipers.text.tokens import tokenise

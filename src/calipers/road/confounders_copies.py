@@ -1,7 +1,7 @@
 """Samples that are there twice: within a generated set, and on both sides.
 
 Texts are compared as a whole, letter case and white space aside; a copy with one changed word is
-none (:func:`calipers.text.near_duplicates` finds those). Empty texts are left out: they have a
+none (:func:`calipers.text.near_texts` finds those). Empty texts are left out: they have a
 note of their own. The share of repeats rises with the number of texts, so the reference's is given
 as it would be in a random part of it of the generated set's size, which needs no drawing: a text
 that stands c times among n is missing in such a part of h with the chance C(n - c, h) / C(n, h).

@@ -13,16 +13,17 @@ if TYPE_CHECKING:
     from calipers.text.aligned import bleu as bleu
     from calipers.text.aligned import chrf as chrf
     from calipers.text.aligned import ter as ter
+    from calipers.text.aligned_rouge import rouge as rouge
     from calipers.text.bertscore import bert_score as bert_score
-    from calipers.text.bleu import corpus_match_bleu as corpus_match_bleu
-    from calipers.text.bleu import self_bleu as self_bleu
+    from calipers.text.bleu_sentences import corpus_match_bleu as corpus_match_bleu
+    from calipers.text.bleu_sentences import self_bleu as self_bleu
     from calipers.text.compression import compression_ratio as compression_ratio
     from calipers.text.copied import CopiedSpan as CopiedSpan
     from calipers.text.copied import copied_spans as copied_spans
     from calipers.text.copied import longest_copied_span as longest_copied_span
     from calipers.text.corpus import Corpus as Corpus
-    from calipers.text.distinct import distinct as distinct
-    from calipers.text.distinct import (
+    from calipers.text.distinct_ngrams import distinct as distinct
+    from calipers.text.distinct_ngrams import (
         expectation_adjusted_distinct as expectation_adjusted_distinct,
     )
     from calipers.text.duplicates import exact_duplicates as exact_duplicates
@@ -30,16 +31,15 @@ if TYPE_CHECKING:
     from calipers.text.lengths import mean_length as mean_length
     from calipers.text.lengths import median_length as median_length
     from calipers.text.lengths import vocabulary_size as vocabulary_size
-    from calipers.text.near_duplicates import NearDuplicate as NearDuplicate
-    from calipers.text.near_duplicates import near_duplicate_pairs as near_duplicate_pairs
-    from calipers.text.near_duplicates import near_duplicates as near_duplicates
-    from calipers.text.novelty import novelty as novelty
+    from calipers.text.near_texts import NearDuplicate as NearDuplicate
+    from calipers.text.near_texts import near_duplicate_pairs as near_duplicate_pairs
+    from calipers.text.near_texts import near_duplicates as near_duplicates
+    from calipers.text.ngram_novelty import novelty as novelty
     from calipers.text.repetition import RepeatedEndings as RepeatedEndings
     from calipers.text.repetition import rep_n as rep_n
     from calipers.text.repetition import repeated_endings as repeated_endings
     from calipers.text.repetition import repetition_frequency as repetition_frequency
-    from calipers.text.rouge import rouge as rouge
-    from calipers.text.self_repetition import self_repetition as self_repetition
+    from calipers.text.shared_ngrams import self_repetition as self_repetition
     from calipers.text.string_kernels import NgramKernel as NgramKernel
     from calipers.text.string_kernels import SubsequenceKernel as SubsequenceKernel
     from calipers.text.string_metrics import StringScores as StringScores
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "CopiedSpan": "calipers.text.copied",
     "Corpus": "calipers.text.corpus",
-    "NearDuplicate": "calipers.text.near_duplicates",
+    "NearDuplicate": "calipers.text.near_texts",
     "NgramKernel": "calipers.text.string_kernels",
     "RepeatedEndings": "calipers.text.repetition",
     "StringScores": "calipers.text.string_metrics",
@@ -65,26 +65,26 @@ _HOMES = {
     "chrf": "calipers.text.aligned",
     "compression_ratio": "calipers.text.compression",
     "copied_spans": "calipers.text.copied",
-    "corpus_match_bleu": "calipers.text.bleu",
-    "distinct": "calipers.text.distinct",
+    "corpus_match_bleu": "calipers.text.bleu_sentences",
+    "distinct": "calipers.text.distinct_ngrams",
     "exact_duplicates": "calipers.text.duplicates",
-    "expectation_adjusted_distinct": "calipers.text.distinct",
+    "expectation_adjusted_distinct": "calipers.text.distinct_ngrams",
     "length_spread": "calipers.text.lengths",
     "longest_copied_span": "calipers.text.copied",
     "mean_length": "calipers.text.lengths",
     "median_length": "calipers.text.lengths",
     "moving_average_ttr": "calipers.text.type_token",
-    "near_duplicate_pairs": "calipers.text.near_duplicates",
-    "near_duplicates": "calipers.text.near_duplicates",
+    "near_duplicate_pairs": "calipers.text.near_texts",
+    "near_duplicates": "calipers.text.near_texts",
     "non_termination": "calipers.text.termination",
-    "novelty": "calipers.text.novelty",
+    "novelty": "calipers.text.ngram_novelty",
     "rep_n": "calipers.text.repetition",
     "repeated_endings": "calipers.text.repetition",
     "repetition_frequency": "calipers.text.repetition",
     "rke": "calipers.text.vendi",
-    "rouge": "calipers.text.rouge",
-    "self_bleu": "calipers.text.bleu",
-    "self_repetition": "calipers.text.self_repetition",
+    "rouge": "calipers.text.aligned_rouge",
+    "self_bleu": "calipers.text.bleu_sentences",
+    "self_repetition": "calipers.text.shared_ngrams",
     "string_scores": "calipers.text.string_metrics",
     "ter": "calipers.text.aligned",
     "tokenise": "calipers.text.tokens",

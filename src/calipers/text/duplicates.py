@@ -6,7 +6,7 @@ so of three equal texts two are duplicates. Texts are compared character for cha
 too; with ``fold`` letter case and the kind and amount of white space do not matter. A set of few
 possible texts, such as short answers, has many duplicates in human hands too: hold the value
 against the reference's. It rises with the number of texts. A copy with one changed character is
-none; see :func:`calipers.text.near_duplicates`.
+none; see :func:`calipers.text.near_texts`.
 """
 
 from __future__ import annotations

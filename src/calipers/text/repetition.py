@@ -43,7 +43,7 @@ from calipers.numeric.validation import check_whole
 from calipers.score import Score
 from calipers.text.checks import check_order
 from calipers.text.corpus import Corpus
-from calipers.text.distinct import own_shares, too_short
+from calipers.text.distinct_ngrams import own_shares, too_short
 from calipers.text.signing import mean_score, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 

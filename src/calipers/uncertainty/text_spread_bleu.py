@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.tiles import Span, Workers, spans, workers
-from calipers.text.bleu import BLOCK, closest_lengths, draw, sentence_scores
+from calipers.text.bleu_sentences import BLOCK, closest_lengths, draw, sentence_scores
 from calipers.text.corpus import Corpus, join
 from calipers.uncertainty.spread import Component, Doubles
 from calipers.uncertainty.text_spread_blocks import BLOCKS, Longs, Measured, means_without

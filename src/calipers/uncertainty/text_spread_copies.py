@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.text.copied import common_lengths, sort_suffixes, tokens_left
 from calipers.text.corpus import join
-from calipers.text.near_duplicates import NearDuplicate, near_duplicate_pairs
+from calipers.text.near_texts import NearDuplicate, near_duplicate_pairs
 from calipers.uncertainty.spread import Component, Doubles
 from calipers.uncertainty.text_spread_blocks import Longs, Measured, means_without, ratio
 from calipers.uncertainty.text_spread_span_kernels import (

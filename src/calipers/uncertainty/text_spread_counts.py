@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.text.corpus import join
-from calipers.text.distinct import expected
+from calipers.text.distinct_ngrams import expected
 from calipers.text.ngrams import NGrams
-from calipers.text.self_repetition import shared
+from calipers.text.shared_ngrams import shared
 from calipers.text.zipf import steepness
 from calipers.uncertainty.spread import Component, Doubles
 from calipers.uncertainty.text_spread_blocks import (

@@ -36,9 +36,8 @@ value of a reference set of the same size; and it sees shared phrases, not share
 Quality BLEU: how far are generated texts made of phrases that the references hold?
 
 The BLEU of each text with the whole corpus of references as its references, averaged (Zhu et al.,
-"Texygen", SIGIR 2018, section 2.3), with the formula and smoothing of
-:mod:`calipers.text.bleu`: NLTK's ``sentence_bleu`` with ``method1``, to the last bits. Texygen
-itself takes the first 500 references by default; here all count.
+"Texygen", SIGIR 2018, section 2.3), with the same formula and smoothing. Texygen itself takes the
+first 500 references by default; here all count.
 
 It says nothing of diversity: one good sentence, written over and over, scores as that sentence
 does, and a copied reference scores 1. It rises with the number of references. What the references

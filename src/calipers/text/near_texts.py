@@ -1,6 +1,6 @@
 """MinHash of the n-grams of texts, by datasketch; equal n-grams hash alike in every corpus.
 
-The compiled loop behind :mod:`calipers.text.near_duplicates`.
+The compiled loop behind :mod:`calipers.text.near_texts`.
 
 Texts whose sets of n-grams are nearly equal: proposed by MinHash, confirmed one by one.
 
@@ -46,7 +46,7 @@ from calipers.numeric.validation import check_whole, is_positive
 from calipers.score import Score
 from calipers.text.checks import check_order
 from calipers.text.corpus import Corpus, join
-from calipers.text.distinct import too_short
+from calipers.text.distinct_ngrams import too_short
 from calipers.text.ngrams import NGrams, TextCounts
 from calipers.text.signing import mean_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora, as_corpus

@@ -26,7 +26,7 @@ from calipers.numeric.validation import check_choice
 from calipers.score import Score
 from calipers.text.checks import check_order
 from calipers.text.corpus import Corpus, join
-from calipers.text.distinct import too_short
+from calipers.text.distinct_ngrams import too_short
 from calipers.text.ngrams import count_within
 from calipers.text.signing import text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from calipers.score import Score
 from calipers.text.checks import check_order
-from calipers.text.distinct import too_short
+from calipers.text.distinct_ngrams import too_short
 from calipers.text.ngrams import NGrams
 from calipers.text.signing import FROM_ZERO, mean_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
