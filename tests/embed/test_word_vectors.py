@@ -136,8 +136,7 @@ def test_many_blocks_give_what_one_gives(kind, threads, write, monkeypatch):
     rows = rng.standard_normal((700, 7)).astype(np.float32)
     vectors = {f"w{row}" * (1 + row % 40): list(map(float, rows[row])) for row in range(700)}
     content = {"text": glove, "binary": binary, "gzip": lambda v: gzip.compress(glove(v))}[kind]
-    for reader in ("text", "binary"):
-        monkeypatch.setattr(f"calipers.embed.words.word_vectors_{reader}.BLOCK", 997)
+    monkeypatch.setattr(text_reader, "BLOCK", 997)
     table = read_word_vectors(write(content(vectors)), threads=threads)
     assert list(table.rows) == list(vectors)
     assert np.array_equal(table.vectors, rows)
@@ -198,7 +197,7 @@ def test_line_numbers_hold_across_blocks(write, monkeypatch):
 
 def test_endless_lines_are_refused(write, monkeypatch):
     monkeypatch.setattr(text_reader, "BLOCK", 64)
-    monkeypatch.setattr(text_reader, "LONGEST", 500)
+    monkeypatch.setattr(text_reader, "LONGEST_LINE", 500)
     with pytest.raises(InputError, match="a line is longer than 500 bytes"):
         read_word_vectors(write(b"a 1 2\nb 1 2\n" + b"c" * 2000))
 
