@@ -15,7 +15,7 @@ from calipers.estimate.kmeans.kernels import lay_out
 from calipers.estimate.kmeans.lloyd import k_means
 from calipers.metrics import prd, precision_recall
 from calipers.numeric.blocks import Blocks
-from calipers.numeric.tiles import workers
+from calipers.numeric.threads import workers
 
 _spec = importlib.util.spec_from_file_location("oracle", Path(__file__).with_name("oracle.py"))
 oracle = importlib.util.module_from_spec(_spec)

@@ -10,7 +10,7 @@ from calipers.numeric.simd import (
     LANES,
     PANEL,
     WIDTH,
-    Gates,
+    Thresholds,
     lowest_bit,
     multiply_panels,
     sift,
@@ -51,7 +51,9 @@ def test_products_are_those_of_numpy(rng, depth):
 
 @pytest.mark.parametrize(("row0", "column0"), [(0, 0), (48, 96)])
 def test_pairs_pass_by_limit_or_by_gain(rng, row0, column0):
-    rows, columns = (Gates(*rng.standard_normal((4, 144)).astype(np.float32)) for _ in range(2))
+    rows, columns = (
+        Thresholds(*rng.standard_normal((4, 144)).astype(np.float32)) for _ in range(2)
+    )
     products = rng.standard_normal((PANEL, PANEL)).astype(np.float32)
     found, passing = passing_of(products, rows, columns, row0, column0)
     r, c = slice(row0, row0 + PANEL), slice(column0, column0 + PANEL)
@@ -67,10 +69,10 @@ def test_pairs_pass_by_limit_or_by_gain(rng, row0, column0):
 
 def test_rows_that_only_fill_a_panel_never_pass(rng):
     (points,) = sieves(rng.standard_normal((50, 3)))
-    gates = Gates.of(points.low, np.full(96, np.inf, np.float32))
-    _, passing = passing_of(np.zeros((PANEL, PANEL), np.float32), gates, gates, 0, 48)
+    thresholds = Thresholds.of(points.low, np.full(96, np.inf, np.float32))
+    _, passing = passing_of(np.zeros((PANEL, PANEL), np.float32), thresholds, thresholds, 0, 48)
     assert passing.tolist() == [0b11] * PANEL  # the two rows that are there
-    assert passing_of(np.zeros((PANEL, PANEL), np.float32), gates, gates, 48, 0)[0] == 2
+    assert passing_of(np.zeros((PANEL, PANEL), np.float32), thresholds, thresholds, 48, 0)[0] == 2
 
 
 @pytest.mark.parametrize("place", [0, 1, 5, 47, 63])

@@ -11,8 +11,9 @@ from calipers.errors import InputError
 from calipers.estimate import neighbourhoods
 from calipers.estimate.knn.nearest import Candidates, nearest_in_tile, nearest_neighbours, settle
 from calipers.numeric.blocks import Blocks
-from calipers.numeric.distances import sieves, squared_distance, thresholds
-from calipers.numeric.tiles import available_threads, panel_spans, spans, triangle, workers
+from calipers.numeric.distances import sieve_limits, sieves, squared_distance
+from calipers.numeric.threads import available_threads, workers
+from calipers.numeric.tiles import panel_spans, spans, triangle
 from calipers.numeric.validation import check_points
 
 _spec = importlib.util.spec_from_file_location("oracle", Path(__file__).with_name("oracle.py"))
@@ -364,8 +365,8 @@ def test_a_bound_of_the_sieve_never_lies_above_the_distance(rng, d, offset):
 def test_thresholds_are_rounded_up(rng):
     squared = np.concatenate([rng.random(2000) * 10.0 ** rng.integers(-20, 20, 2000), [0.0]])
     for half_scale in (0.5, 2.0**-41, 2.0**31):
-        assert (thresholds(squared, half_scale) >= squared * half_scale).all()
-    assert thresholds(np.array([np.nan, np.inf]), 0.5).tolist() == [np.inf, np.inf]
+        assert (sieve_limits(squared, half_scale) >= squared * half_scale).all()
+    assert sieve_limits(np.array([np.nan, np.inf]), 0.5).tolist() == [np.inf, np.inf]
 
 
 def test_a_hair_closer_is_closer_also_once_the_limit_is_tight():

@@ -9,7 +9,7 @@ from calipers.estimate.pairwise import (
     median_distance,
     swift_tiles,
 )
-from calipers.numeric.tiles import Workers, workers
+from calipers.numeric.threads import Workers, workers
 
 
 def kernel_of(rows, width):

@@ -9,7 +9,7 @@ from calipers.estimate import preprocess
 from calipers.estimate.axes import principal_axes, scatter_about, unit_rows
 from calipers.estimate.moments import Moments
 from calipers.numeric.blocks import Blocks
-from calipers.numeric.tiles import Workers
+from calipers.numeric.threads import Workers
 
 
 @pytest.fixture

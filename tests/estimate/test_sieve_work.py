@@ -14,7 +14,7 @@ from calipers.estimate.knn.nearest import Candidates, nearest_neighbours, settle
 from calipers.estimate.knn.neighbourhoods import Work
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.distances import sieves
-from calipers.numeric.tiles import Workers
+from calipers.numeric.threads import Workers
 
 
 def candidates(bound, which):

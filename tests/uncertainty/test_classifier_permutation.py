@@ -3,7 +3,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from calipers.errors import InputError
-from calipers.numeric.tiles import Workers
+from calipers.numeric.threads import Workers
 from calipers.uncertainty.two_sample import permuted
 from calipers.uncertainty.two_sample_classifier import (
     _deal,

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calipers.numeric.tiles import Workers, workers
+from calipers.numeric.threads import Workers, workers
 from calipers.uncertainty.two_sample import permuted, subsets
 
 

@@ -206,9 +206,9 @@ def test_the_larger_set_is_cut_as_for_the_score():
 
 
 def _kept(corpus, size):
-    from calipers.numeric.subsample import kept_rows
+    from calipers.numeric.subsample import subsample_rows
 
-    return kept_rows(len(corpus), size, seed=SEED)
+    return subsample_rows(len(corpus), size, seed=SEED)
 
 
 def test_what_both_systems_have_in_common_cancels(sets):

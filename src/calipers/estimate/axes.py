@@ -31,7 +31,8 @@ from calipers.estimate.moments import STEP, Moments
 from calipers.numeric.compile import inlined, kernel, summation
 from calipers.numeric.distances import Points, column_sums
 from calipers.numeric.simd import HEIGHT, PANEL, WIDTH, address, multiply_block, multiply_patch
-from calipers.numeric.tiles import Span, Workers, available_threads, limit_threads, spans, workers
+from calipers.numeric.threads import Workers, available_threads, limit_threads, workers
+from calipers.numeric.tiles import Span, spans
 from calipers.numeric.validation import check_choice, check_pair, check_whole
 
 Singles = NDArray[np.float32]

@@ -39,7 +39,7 @@ from scipy.special import expit
 from calipers.errors import InputError
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
 from calipers.numeric.distances import Points
-from calipers.numeric.tiles import limit_threads
+from calipers.numeric.threads import limit_threads
 from calipers.numeric.validation import check_choice, check_pair, check_whole, is_positive
 
 Vector = NDArray[np.float64]

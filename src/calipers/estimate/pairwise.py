@@ -33,7 +33,8 @@ from numpy.typing import NDArray
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.compile import kernel
 from calipers.numeric.distances import Points, squared_distance
-from calipers.numeric.tiles import Span, Workers, rectangle, spans, triangle, workers
+from calipers.numeric.threads import Workers, workers
+from calipers.numeric.tiles import Span, rectangle, spans, triangle
 
 Floats = NDArray[np.float64]
 NEAR = 1e-3  # of |x|² + |y|²: below, digits are lost

@@ -19,7 +19,7 @@ from calipers.estimate.kmeans.kernels import Table, lay_out
 from calipers.estimate.kmeans.lloyd import MOST_BOUNDS, Clustering, cell_means, k_means
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.distances import Points
-from calipers.numeric.tiles import Workers, available_threads, workers
+from calipers.numeric.threads import Workers, available_threads, workers
 from calipers.numeric.validation import check_pair, check_whole, is_whole
 
 SMALL = 2**23  # pairs of rows and centres of a run that is not worth dividing over threads

@@ -92,7 +92,8 @@ from calipers.estimate.likelihood_ratios import LikelihoodRatios
 from calipers.estimate.moments import Moments
 from calipers.numeric.compile import kernel
 from calipers.numeric.distances import Points, sieves, squared_distance
-from calipers.numeric.tiles import Span, spans, workers
+from calipers.numeric.threads import workers
+from calipers.numeric.tiles import Span, spans
 from calipers.numeric.validation import check_whole, is_positive
 
 Counts = NDArray[np.int64]

@@ -35,7 +35,8 @@ from scipy.optimize import linear_sum_assignment
 
 from calipers.errors import CalipersError, require
 from calipers.numeric.compile import kernel
-from calipers.numeric.tiles import spans, workers
+from calipers.numeric.threads import workers
+from calipers.numeric.tiles import spans
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]

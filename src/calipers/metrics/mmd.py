@@ -32,7 +32,7 @@ from calipers.estimate.pairwise import (
     pair_sums,
 )
 from calipers.numeric.distances import Points
-from calipers.numeric.tiles import workers
+from calipers.numeric.threads import workers
 from calipers.numeric.validation import check_choice, check_pair, check_whole, is_positive
 from calipers.score import Score, signature
 

@@ -59,7 +59,8 @@ from calipers.estimate.pairwise import Rows, centred, squared_distances
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
 from calipers.estimate.transport import NoPlanError, assign, entropic, transport_cost
 from calipers.numeric.distances import Points
-from calipers.numeric.tiles import spans, workers
+from calipers.numeric.threads import workers
+from calipers.numeric.tiles import spans
 from calipers.numeric.validation import check_pair, check_whole, is_positive
 from calipers.score import Score, join_signature, signature
 

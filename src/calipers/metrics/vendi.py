@@ -41,7 +41,8 @@ from calipers.errors import InputError
 from calipers.estimate.axes import unit_rows
 from calipers.estimate.pairwise import Rows, squared_distances
 from calipers.numeric.distances import Points
-from calipers.numeric.tiles import Span, available_threads, limit_threads, spans, triangle, workers
+from calipers.numeric.threads import available_threads, limit_threads, workers
+from calipers.numeric.tiles import Span, spans, triangle
 from calipers.numeric.validation import as_array, check_points, check_whole, is_positive
 from calipers.score import Score, signature
 

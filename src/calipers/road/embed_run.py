@@ -8,7 +8,7 @@ from typing import Any
 
 from calipers.embed import Cache, Embeddings, embed_samples
 from calipers.errors import InputError, unknown_name
-from calipers.numeric.tiles import limit_threads
+from calipers.numeric.threads import limit_threads
 from calipers.progress import Progress, Silent
 from calipers.road.embedder import AnyEmbedder, open_unfitted, usual_warnings
 from calipers.samples import SampleSet, as_sample_set

@@ -15,7 +15,7 @@ from calipers.estimate.knn.neighbourhoods import Ties
 from calipers.estimate.quantise import Buckets
 from calipers.metrics.catalogue import check_extras, choose
 from calipers.metrics.pair import Settings
-from calipers.numeric.tiles import limit_threads
+from calipers.numeric.threads import limit_threads
 from calipers.progress import Progress, Silent
 from calipers.road.certainty import Certainty, check_certainty, permutations_for
 from calipers.road.choices import check_scope, check_settings, listed

@@ -10,7 +10,7 @@ from typing import TypeVar
 from calipers.metrics.catalogue import Choice
 from calipers.metrics.groups import group_scores
 from calipers.metrics.pair import Pair
-from calipers.numeric.tiles import available_threads, limit_threads
+from calipers.numeric.threads import available_threads, limit_threads
 from calipers.road.certainty import Certainty
 from calipers.road.groups import Labels
 from calipers.road.scored import Scored

@@ -55,7 +55,8 @@ from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.numeric.compile import inlined, kernel
-from calipers.numeric.tiles import Span, Workers, spans, workers
+from calipers.numeric.threads import Workers, workers
+from calipers.numeric.tiles import Span, spans
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
 from calipers.text.checks import check_order, check_threads

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calipers.numeric.subsample import kept_rows
+from calipers.numeric.subsample import subsample_rows
 from calipers.text.corpus import Corpus
 
 
@@ -20,4 +20,4 @@ def cut(corpus: Corpus, size: int, *, seed: int = 0) -> Corpus:
     """
     if size >= len(corpus):
         return corpus
-    return corpus.take(kept_rows(len(corpus), size, seed=seed))
+    return corpus.take(subsample_rows(len(corpus), size, seed=seed))

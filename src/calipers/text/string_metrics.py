@@ -24,7 +24,7 @@ from calipers import __version__
 from calipers.curves.frontier import DivergenceFrontier, divergence_frontier
 from calipers.errors import InputError
 from calipers.estimate.estimators import PAIRED_C
-from calipers.estimate.knn.from_distances import Seen, look
+from calipers.estimate.knn.from_distances import DistancePasses, pass_over
 from calipers.metrics.frontiers import summary_score
 from calipers.metrics.keys import Options
 from calipers.metrics.support import (
@@ -134,13 +134,13 @@ def string_scores(
         generated, reference = _drawn(generated, reference, sample, seed)
     distances = made.distances(reference, generated, threads=threads)
     quarter = max(1, min(len(generated), len(reference)) // 4)
-    seen = look(distances, k_max=k, k_union=min(mauve_k, quarter), threads=threads)
+    seen = pass_over(distances, k_max=k, k_union=min(mauve_k, quarter), threads=threads)
     drawn = {} if sample is None else {"sample": sample, "seed": seed}
     pins = {**drawn, "tokenizer": generated.tokenizer, "calipers": __version__}
     return _scores(seen, k, pins)
 
 
-def _scores(seen: Seen, k: int, pins: Mapping[str, object]) -> StringScores:
+def _scores(seen: DistancePasses, k: int, pins: Mapping[str, object]) -> StringScores:
     near, ratios = seen.neighbourhoods, seen.ratios
     frontier = divergence_frontier(ratios)
     sizes = {"n": len(ratios.log_reference), "m": len(ratios.log_generated)}

@@ -27,7 +27,8 @@ from calipers.errors import InputError
 from calipers.metrics.vendi import check_order, eigenvalues, vendi_of
 from calipers.metrics.vendi import rke as rke_of_rows
 from calipers.metrics.vendi import vendi_score as vendi_of_rows
-from calipers.numeric.tiles import Span, limit_threads, spans, workers
+from calipers.numeric.threads import limit_threads, workers
+from calipers.numeric.tiles import Span, spans
 from calipers.numeric.validation import as_array, check_whole
 from calipers.score import Score
 from calipers.text.checks import check_order as check_length

@@ -37,7 +37,7 @@ from calipers.metrics.keys import COUNTING
 from calipers.metrics.needs import Needs
 from calipers.metrics.pair import Pair
 from calipers.numeric.blocks import SideName
-from calipers.numeric.tiles import workers
+from calipers.numeric.threads import workers
 from calipers.uncertainty.delete_block import SIDES, OneRun, Without, labels_of
 from calipers.uncertainty.half_samples import half_differences
 from calipers.uncertainty.spread import Component, Doubles, Source, Spread

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.numeric.blocks import DEFAULT_BLOCKS
-from calipers.numeric.tiles import Span, Workers, spans, workers
+from calipers.numeric.threads import Workers, workers
+from calipers.numeric.tiles import Span, spans
 from calipers.text.bleu_sentences import BLOCK, closest_lengths, draw, sentence_scores
 from calipers.text.corpus import Corpus, join
 from calipers.uncertainty.spread import Component, Doubles

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from calipers.numeric.tiles import limit_threads, spans
+from calipers.numeric.threads import limit_threads
+from calipers.numeric.tiles import spans
 from calipers.text.vendi import MOST_DENSE, STEP, features, vendi_of_features
 from calipers.uncertainty.spread import Component, Doubles
 from calipers.uncertainty.text_spread_blocks import BLOCKS, Measured, by_block

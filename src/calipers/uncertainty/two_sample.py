@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.numeric.compile import kernel
-from calipers.numeric.tiles import Workers
+from calipers.numeric.threads import Workers
 from calipers.numeric.validation import check_whole
 from calipers.score import signature
 

@@ -1,6 +1,7 @@
-"""The three passes over the distances of two sets: each within itself, and one across.
+"""Who lies in whose k-NN balls: what all support metrics are read from.
 
-The k-NN balls of two sets and who lies in them: what all support metrics are read from.
+Three passes over the distances, each set within itself for the radii and one across for the counts,
+give exact counts for every k up to `k_max` in memory O(n + m).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.estimate.axes import unit_rows
-from calipers.estimate.knn.ball_counts import Crossing, cross_tile, exact_ratio
+from calipers.estimate.knn.ball_counts import BallCounts, count_tile, exact_ratio
 from calipers.estimate.knn.balls import (
     Counts,
     Distance,
@@ -30,7 +31,8 @@ from calipers.estimate.knn.balls import (
 from calipers.estimate.knn.nearest import Nearest, nearest_neighbours, settle
 from calipers.numeric.blocks import Blocks, SideName
 from calipers.numeric.distances import Points, Sieve, sieves
-from calipers.numeric.tiles import Span, Workers, block_of, panel_spans, rectangle, workers
+from calipers.numeric.threads import Workers, workers
+from calipers.numeric.tiles import Span, block_of, panel_spans, rectangle
 from calipers.numeric.validation import check_choice, check_pair, check_whole
 
 # Neighbours kept beyond k, at least, so that the radii without one block of rows are known too
@@ -42,15 +44,15 @@ HALVED = 12
 
 
 @dataclass(frozen=True)
-class Crossed:
+class SettledCounts:
     """What a pass found for the balls of one set, settled."""
 
-    found: Crossing
+    found: BallCounts
     nearest: Nearest
     ratio: NDArray[np.float64]
 
     @classmethod
-    def of(cls, owners: Side, guests: Side, found: Crossing, pool: Workers) -> Crossed:
+    def of(cls, owners: Side, guests: Side, found: BallCounts, pool: Workers) -> SettledCounts:
         """Settle the nearest owners and the deepest balls."""
         nearest = settle(found.candidates, guests.points, owners.points, 1, pool, own=False)
         return cls(found, nearest, exact_ratio(owners, guests, found))
@@ -89,14 +91,14 @@ class Work:
                 return Side(points, nearest, radii, self.k, median, spread)
             spare = 2 * spare + self.k  # one block holds most neighbours of some row: keep more
 
-    def cross(self, reference: Side, generated: Side) -> tuple[Crossed, Crossed]:
+    def count_across(self, reference: Side, generated: Side) -> tuple[SettledCounts, SettledCounts]:
         """Look at every pair of the two sets once."""
         n, m = len(reference.points.points), len(generated.points.points)
         sizes = reference.radii.sizes
-        total = Crossing.empty(n, m, *sizes), Crossing.empty(m, n, *sizes)
+        total = BallCounts.empty(n, m, *sizes), BallCounts.empty(m, n, *sizes)
 
-        def look(tile: tuple[Span, Span]) -> tuple[slice, slice, tuple[Crossing, Crossing]]:
-            found = cross_tile(reference, generated, *tile, total, closed=self.closed)
+        def look(tile: tuple[Span, Span]) -> tuple[slice, slice, tuple[BallCounts, BallCounts]]:
+            found = count_tile(reference, generated, *tile, total, closed=self.closed)
             return slice(*tile[0]), slice(*tile[1]), found
 
         with workers(self.threads) as pool:
@@ -106,8 +108,8 @@ class Work:
                 total[0].add(parts[0], rows, columns)
                 total[1].add(parts[1], columns, rows)
             return (
-                Crossed.of(reference, generated, total[0], pool),
-                Crossed.of(generated, reference, total[1], pool),
+                SettledCounts.of(reference, generated, total[0], pool),
+                SettledCounts.of(generated, reference, total[1], pool),
             )
 
 
@@ -391,7 +393,7 @@ def neighbourhoods(
         work.side(sieve, labels)
         for sieve, labels in zip(sieves(reference, generated, threads=threads), blocks, strict=True)
     ]
-    found = work.cross(sides[0], sides[1])
+    found = work.count_across(sides[0], sides[1])
     return Neighbourhoods(
         reference=_balls(work, sides[0], found[0]),
         generated=_balls(work, sides[1], found[1]),
@@ -471,11 +473,11 @@ def _columns(counts: Counts, k: int) -> Counts:
     return np.broadcast_to(counts[:, None], (len(counts), k))
 
 
-def _balls(work: Work, side: Side, crossed: Crossed) -> Balls:
+def _balls(work: Work, side: Side, counted: SettledCounts) -> Balls:
     """Bring what the passes found to what the metrics read."""
     asked, euclidean = work.supports, work.distance == "euclidean"
     root = np.sqrt if euclidean else np.positive
-    found = crossed.found
+    found = counted.found
     replicates = Replicates(
         found.held_without,
         found.held_from,
@@ -489,11 +491,11 @@ def _balls(work: Work, side: Side, crossed: Crossed) -> Balls:
         held=np.cumsum(found.held, axis=1, dtype=np.int32),
         inside=np.cumsum(found.inside, axis=1, dtype=np.int32),
         own_nearest=np.ascontiguousarray(side.nearest.index[:, 0]),
-        nearest=crossed.nearest.index[:, 0],
-        distance=as_distance(crossed.nearest.squared[:, 0], work.distance),
+        nearest=counted.nearest.index[:, 0],
+        distance=as_distance(counted.nearest.squared[:, 0], work.distance),
         capped=None if asked.capped is None else found.capped,
         capped_own=None if asked.capped is None else capped_own(side, closed=work.closed),
-        realism=None if asked.smaller is None else root(crossed.ratio),
+        realism=None if asked.smaller is None else root(counted.ratio),
         missed=None if asked.spread is None else root(found.missed),
         replicates=replicates if side.radii.without.shape[1] else None,
     )

@@ -7,7 +7,7 @@ from calipers.metrics.entries.metric import FROM_ZERO, Doubles, Metric
 from calipers.metrics.frechet import frechet_score, frechet_without
 from calipers.metrics.keys import Options
 from calipers.metrics.pair import Pair
-from calipers.numeric.tiles import limit_threads
+from calipers.numeric.threads import limit_threads
 from calipers.score import Score
 
 JMLR = "Pillutla et al., JMLR 2023, section 7.4.2"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from calipers.metrics.entries.metric import Metric
 from calipers.metrics.keys import Options
-from calipers.numeric.subsample import kept_rows
+from calipers.numeric.subsample import subsample_rows
 from calipers.score import Score, signature
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def _beside(metric: str, q: float) -> Callable[[Pair, Options], Score]:
         settings = pair.settings
         n, m = (len(rows) for rows in pair.embedded)
         sides = (
-            rows[kept_rows(len(rows), min(n, m), seed=settings.seed)] for rows in pair.embedded
+            rows[subsample_rows(len(rows), min(n, m), seed=settings.seed)] for rows in pair.embedded
         )
         known, found = (vendi_score(each, q=q, threads=settings.threads).value for each in sides)
         d = pair.embedded[0].shape[1]
