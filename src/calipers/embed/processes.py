@@ -24,6 +24,7 @@ from calipers.embed.catalogue import MODEL, EmbedderChoice
 from calipers.embed.embedder import Embedder, EncodedBatch
 from calipers.embed.pipeline import SampleError
 from calipers.errors import CalipersError, InputError
+from calipers.numeric.threads import available_threads
 
 PER_PROCESS = 256
 _own: dict[str, Embedder] = {}
@@ -173,4 +174,4 @@ def _threads() -> int:
     """Count the threads to share: as many as torch would take here, which limits may lower."""
     if "torch" in sys.modules:
         return int(sys.modules["torch"].get_num_threads())
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return available_threads()

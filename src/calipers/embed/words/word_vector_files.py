@@ -21,25 +21,25 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import os
 import re
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import BinaryIO, cast
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.files import check_plain, fitting_in_memory
+from calipers.numeric.compile import kernel
+from calipers.numeric.threads import available_threads
 
 EXPECTED = (
     "word vectors are a text file with a word and its numbers on each line (GloVe, fastText .vec), "
@@ -207,7 +207,6 @@ class Matrix:
         self._array.resize((rows, self._array.shape[1]), refcheck=False)
 
 
-F = TypeVar("F", bound=Callable[..., Any])
 _LARGEST_POWER = 300
 POWERS = np.array([float(f"1e{power}") for power in range(_LARGEST_POWER + 1)])
 
@@ -216,14 +215,6 @@ _PLUS, _MINUS, _POINT, _ZERO = 43, 45, 46, 48
 _ROOM = np.uint64(10**18)  # below it, another digit fits into 64 bits
 _EXACT, _EXACT_POWER = np.uint64(2**53), 22
 _SLACK = 2.0**-50  # above the error of a product or quotient that is not exact
-
-
-def kernel(function: F) -> F:
-    """Compile a kernel once per machine where the disk allows it."""
-    try:
-        return cast(F, numba.njit(function, nogil=True, cache=True))
-    except RuntimeError:  # no place to write the compiled code to
-        return cast(F, numba.njit(function, nogil=True))
 
 
 @kernel
@@ -629,7 +620,7 @@ def read_word_vectors(path: str | Path, *, threads: int | None = None) -> WordTa
     """
     path = Path(path)
     check_plain(path)
-    threads = threads or _cores()
+    threads = threads or available_threads()
     with fitting_in_memory(path), _readable(path), ThreadPoolExecutor(threads) as pool:
         sha256 = pool.submit(_hash, path)
         with _opened(path) as stream:
@@ -713,9 +704,3 @@ def _only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
     if members[0].flag_bits & 1:
         raise InputError(f"{path}: is protected by a password; unpack it first")
     return members[0]
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
