@@ -16,7 +16,7 @@ from calipers.curves import divergence_frontier
 from calipers.estimate.axes import preprocess
 from calipers.estimate.quantise import quantise
 from calipers.metrics.reading import measure
-from calipers.metrics.support import coverage_score, precision_score, recall_score
+from calipers.metrics.knn_support import coverage_score, precision_score, recall_score
 from form_views_models import view
 
 SCORES = ("mauve_star", "precision", "recall", "coverage")

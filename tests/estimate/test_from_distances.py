@@ -9,7 +9,7 @@ from calipers.errors import InputError
 from calipers.estimate import knn_ratios, neighbourhoods
 from calipers.estimate.knn.from_distances import knn_ratios_from, neighbourhoods_from, pass_over
 from calipers.metrics.copying import authenticity_score, near_copies_score
-from calipers.metrics.support import (
+from calipers.metrics.knn_support import (
     coverage_score,
     density_score,
     precision_score,

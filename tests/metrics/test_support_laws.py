@@ -18,7 +18,7 @@ from calipers.metrics.robust import (
     probabilistic_recall_score,
 )
 from calipers.metrics.spheres import sphere_precision_score, sphere_recall_score
-from calipers.metrics.support import coverage_score, precision_score, realism_score, recall_score
+from calipers.metrics.knn_support import coverage_score, precision_score, realism_score, recall_score
 
 SUPPORTS = Supports(capped=2, smaller=2, spread=(4, 1.2))
 

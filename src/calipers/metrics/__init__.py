@@ -23,7 +23,7 @@ from calipers.metrics.robust import (
     probabilistic_precision_recall,
 )
 from calipers.metrics.spheres import sphere_precision_recall
-from calipers.metrics.support import (
+from calipers.metrics.knn_support import (
     DensityCoverage,
     PrecisionRecall,
     density_coverage,

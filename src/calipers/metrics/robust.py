@@ -83,7 +83,7 @@ from numpy.typing import ArrayLike, NDArray
 from calipers.estimate.knn.balls import Distance, Supports, check_factor
 from calipers.estimate.knn.neighbourhoods import Balls, Neighbourhoods, Ties
 from calipers.metrics.reading import measure, share, signed, sizes, too_small
-from calipers.metrics.support import PrecisionRecall
+from calipers.metrics.knn_support import PrecisionRecall
 from calipers.numeric.validation import check_whole
 from calipers.score import Score
 

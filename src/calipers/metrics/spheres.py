@@ -38,7 +38,7 @@ from calipers.estimate.axes import unit_rows
 from calipers.estimate.knn.balls import Distance
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties
 from calipers.metrics.reading import measure, signed, sizes
-from calipers.metrics.support import PrecisionRecall
+from calipers.metrics.knn_support import PrecisionRecall
 from calipers.numeric.distances import Points
 from calipers.numeric.validation import check_pair
 from calipers.score import Score

@@ -27,7 +27,7 @@ from calipers.estimate.estimators import PAIRED_C
 from calipers.estimate.knn.from_distances import DistancePasses, pass_over
 from calipers.metrics.frontiers import summary_score
 from calipers.metrics.keys import Options
-from calipers.metrics.support import (
+from calipers.metrics.knn_support import (
     coverage_score,
     density_score,
     precision_score,

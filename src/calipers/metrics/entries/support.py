@@ -6,7 +6,7 @@ import numpy as np
 
 from calipers.metrics.entries.metric import FROM_ZERO, Metric
 from calipers.metrics.needs import REALISM
-from calipers.metrics.support import (
+from calipers.metrics.knn_support import (
     coverage_score,
     density_score,
     precision_score,
