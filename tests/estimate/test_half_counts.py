@@ -11,7 +11,12 @@ import pytest
 
 from calipers.errors import InputError
 from calipers.estimate.knn.neighbourhoods import neighbourhoods
-from calipers.metrics.knn_support import coverage_score, density_score, precision_score, recall_score
+from calipers.metrics.knn_support import (
+    coverage_score,
+    density_score,
+    precision_score,
+    recall_score,
+)
 from calipers.numeric.blocks import HALVINGS, Blocks
 
 _spec = importlib.util.spec_from_file_location("oracle", Path(__file__).with_name("oracle.py"))

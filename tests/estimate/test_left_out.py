@@ -10,7 +10,12 @@ from calipers.estimate.histograms import Histograms
 from calipers.estimate.knn.neighbourhoods import neighbourhoods
 from calipers.estimate.moments import Moments
 from calipers.estimate.quantise import quantise
-from calipers.metrics.knn_support import coverage_score, density_score, precision_score, recall_score
+from calipers.metrics.knn_support import (
+    coverage_score,
+    density_score,
+    precision_score,
+    recall_score,
+)
 from calipers.numeric.blocks import Blocks
 
 SIDES = ("reference", "generated")

@@ -31,8 +31,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.estimate.knn.balls import Distance
-from calipers.estimate.knn.neighbourhoods import Neighbourhoods
-from calipers.metrics.reading import measure, share, signed
+from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
+from calipers.metrics.reading import share, signed
 from calipers.score import Score
 
 QUANTILE = 0.01
@@ -74,7 +74,9 @@ def authenticity(
     >>> authenticity([[0.0], [1.0], [3.0]], [[0.1], [5.0]]).per_sample.tolist()
     [False, False]
     """
-    return authenticity_score(measure(reference, generated, distance=distance, threads=threads))
+    return authenticity_score(
+        neighbourhoods(reference, generated, k=1, distance=distance, threads=threads)
+    )
 
 
 def near_copies(
@@ -109,7 +111,9 @@ def near_copies(
     >>> near_copies([[0.0], [1.0], [3.0]], [[3.0], [5.0]]).value
     0.5
     """
-    return near_copies_score(measure(reference, generated, distance=distance, threads=threads))
+    return near_copies_score(
+        neighbourhoods(reference, generated, k=1, distance=distance, threads=threads)
+    )
 
 
 def authenticity_score(near: Neighbourhoods, *, of: str = "reference") -> Score:

@@ -1,30 +1,28 @@
-"""Support metrics: does each sample lie where the other set has samples?
+"""Support metrics of k-NN balls: does each sample lie where the other set has samples?
 
-With the k-NN balls B_k of a set as its support:
+With the ball B_k around every sample, as far as its k-th nearest other sample of its own set:
 
 - precision = share of generated rows inside a reference ball, recall = share of reference rows
   inside a generated ball (Kynkäänniemi et al., NeurIPS 2019, equations 1–2; paper 000, section 3);
 - density = reference balls around a generated row, over k; coverage = share of reference rows
-  whose ball holds a generated row (Naeem et al., ICML 2020, equations 3–4).
+  whose ball holds a generated row (Naeem et al., ICML 2020, equations 3–4);
+- realism = how deep inside the reference's support one generated sample y lies,
+  R(y) = max over reference x of r_k(x) / d(x, y), over the half of the reference balls whose radius
+  is at most the median (Kynkäänniemi et al., section 5, equation 3); at least 1 inside one of them.
 
-With ``ties="open"`` the values equal those of prdc. They do not see how the mass is spread inside
-the support, one outlier with a large ball can make it too wide, and coverage falls when there are
-fewer generated rows, whatever their distribution. Recall may rise where samples of a worse model
-are mixed in, whose balls are wide; coverage, of which the balls are the reference's, falls
-(docs/experiments.md).
+:func:`support` gives the first four from one pass over the distances; with ``ties="open"`` the
+values equal those of prdc. The paper prunes the wide half of the balls for realism, since they
+stretch over regions where samples are sparse; the authors' released code takes all balls and adds
+1e-5 to the distance, so its values are larger and finite. The paper uses k = 3 and gives values for
+single samples only; the score here is their median.
 
-Realism: how deep inside the reference's support each generated sample lies.
-
-R(y) = max over reference x of r_k(x) / d(x, y), over the half of the reference balls whose radius
-is at most the median (Kynkäänniemi et al., NeurIPS 2019, section 5, equation 3). R(y) ≥ 1 says that
-y lies in one of these balls. The paper prunes the wide half of the balls, since they stretch over
-regions where samples are sparse; the authors' released code takes all balls and adds 1e-5 to the
-distance, so its values are larger and finite. The paper uses k = 3 and gives values for single
-samples only; the score here is their median.
-
-It does not detect missing variety: the same good sample, many times over, scores high, and exact
-copies of the reference score without bound. Like every ratio of distances it comes close to 1 for
-all samples in high dimensions, and samples in the sparse half of the reference never score high.
+What they do not detect: how the mass is spread inside the support. One outlier with a large ball
+can make it too wide, and coverage falls when there are fewer generated rows, whatever their
+distribution. Recall may rise where samples of a worse model are mixed in, whose balls are wide;
+coverage, of which the balls are the reference's, falls (docs/experiments.md). Realism does not see
+missing variety: the same good sample, many times over, scores high, and exact copies of the
+reference score without bound. Like every ratio of distances it comes close to 1 for all samples in
+high dimensions, and samples in the sparse half of the reference never score high.
 """
 
 from __future__ import annotations
@@ -35,8 +33,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.estimate.knn.balls import Distance, Supports
-from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties
-from calipers.metrics.reading import measure, share, signed, too_small
+from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties, neighbourhoods
+from calipers.metrics.reading import share, signed, too_small
 from calipers.score import Score
 
 
@@ -54,6 +52,70 @@ class DensityCoverage:
 
     density: Score
     coverage: Score
+
+
+@dataclass(frozen=True)
+class SupportScores:
+    """Precision, recall, density and coverage of the same k-NN balls."""
+
+    precision: Score
+    recall: Score
+    density: Score
+    coverage: Score
+
+
+def support(
+    reference: ArrayLike,
+    generated: ArrayLike,
+    *,
+    k: int = 4,
+    ties: Ties = "closed",
+    distance: Distance = "euclidean",
+    threads: int | None = None,
+) -> SupportScores:
+    """Measure precision, recall, density and coverage in one pass over the distances.
+
+    Parameters
+    ----------
+    reference, generated
+        Embeddings, shapes ``(n, d)`` and ``(m, d)``; taken as given, nothing is normalised.
+    k
+        Neighbours that span a ball, from 1 to the smaller set less one.
+    ties
+        Whether a point on the rim is inside: ``"closed"`` (the papers) or ``"open"`` (prdc).
+    distance
+        ``"euclidean"``, or ``"cosine"``: 1 less the cosine of the angle, for rows other than 0.
+    threads
+        Number of threads (default: all cores); no effect on the values.
+
+    Returns
+    -------
+    SupportScores
+        The scores of :func:`precision_recall` and :func:`density_coverage`. Higher is better; all
+        lie in [0, 1] but density, which may exceed 1.
+
+    Raises
+    ------
+    InputError
+        If the arrays do not fit together, are not finite, or are too small for k.
+
+    Examples
+    --------
+    >>> reference = [[0.0], [1.0], [2.0], [3.0]]
+    >>> generated = [[0.5], [1.5], [9.0], [10.0]]
+    >>> scores = support(reference, generated, k=1)
+    >>> scores.precision.value, scores.recall.value
+    (0.5, 0.75)
+    >>> scores.density.value, scores.coverage.value
+    (1.0, 0.75)
+    """
+    near = neighbourhoods(reference, generated, k=k, ties=ties, distance=distance, threads=threads)
+    return SupportScores(
+        precision=precision_score(near, k),
+        recall=recall_score(near, k),
+        density=density_score(near, k),
+        coverage=coverage_score(near, k),
+    )
 
 
 def precision_recall(
@@ -99,8 +161,8 @@ def precision_recall(
     >>> scores.precision.value, scores.recall.value
     (0.5, 0.75)
     """
-    near = measure(reference, generated, k=k, ties=ties, distance=distance, threads=threads)
-    return PrecisionRecall(precision_score(near, k), recall_score(near, k))
+    found = support(reference, generated, k=k, ties=ties, distance=distance, threads=threads)
+    return PrecisionRecall(found.precision, found.recall)
 
 
 def density_coverage(
@@ -131,8 +193,8 @@ def density_coverage(
     InputError
         If the arrays do not fit together, are not finite, or are too small for k.
     """
-    near = measure(reference, generated, k=k, ties=ties, distance=distance, threads=threads)
-    return DensityCoverage(density_score(near, k), coverage_score(near, k))
+    found = support(reference, generated, k=k, ties=ties, distance=distance, threads=threads)
+    return DensityCoverage(found.density, found.coverage)
 
 
 def precision_score(near: Neighbourhoods, k: int) -> Score:
@@ -201,7 +263,9 @@ def realism(
     [2.0, 0.25]
     """
     supports = Supports(smaller=k)
-    near = measure(reference, generated, k=k, distance=distance, supports=supports, threads=threads)
+    near = neighbourhoods(
+        reference, generated, k=k, distance=distance, supports=supports, threads=threads
+    )
     return realism_score(near, k)
 
 

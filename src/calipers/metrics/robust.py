@@ -81,9 +81,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.estimate.knn.balls import Distance, Supports, check_factor
-from calipers.estimate.knn.neighbourhoods import Balls, Neighbourhoods, Ties
-from calipers.metrics.reading import measure, share, signed, sizes, too_small
+from calipers.estimate.knn.neighbourhoods import Balls, Neighbourhoods, Ties, neighbourhoods
 from calipers.metrics.knn_support import PrecisionRecall
+from calipers.metrics.reading import share, signed, sizes, too_small
 from calipers.numeric.validation import check_whole
 from calipers.score import Score
 
@@ -173,7 +173,7 @@ def clipped_density_coverage(
         If the arrays do not fit together, are not finite, or are too small for k.
     """
     supports = Supports(capped=k)
-    near = measure(
+    near = neighbourhoods(
         reference,
         generated,
         k=k,
@@ -259,7 +259,9 @@ def precision_recall_cover(
     """
     check_whole("k", k, 1)
     balls = k * check_whole("factor", factor, 1)
-    near = measure(reference, generated, k=balls, ties=ties, distance=distance, threads=threads)
+    near = neighbourhoods(
+        reference, generated, k=balls, ties=ties, distance=distance, threads=threads
+    )
     return PrecisionRecall(
         cover_precision_score(near, k, factor), cover_recall_score(near, k, factor)
     )
@@ -335,7 +337,9 @@ def probabilistic_precision_recall(
     """
     check_factor("factor", factor)
     supports = Supports(spread=(k, factor))
-    near = measure(reference, generated, k=k, distance=distance, supports=supports, threads=threads)
+    near = neighbourhoods(
+        reference, generated, k=k, distance=distance, supports=supports, threads=threads
+    )
     return PrecisionRecall(
         probabilistic_precision_score(near, (k, factor)),
         probabilistic_recall_score(near, (k, factor)),

@@ -8,8 +8,13 @@ from calipers.comparison.sweep import Over
 from calipers.errors import InputError, unknown_name
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods
 from calipers.metrics.catalogue import FAMILIES, METRICS, Choice, check_keys, choose, split_key
+from calipers.metrics.knn_support import (
+    coverage_score,
+    density_score,
+    precision_score,
+    recall_score,
+)
 from calipers.metrics.robust import clipped_coverage_score
-from calipers.metrics.knn_support import coverage_score, density_score, precision_score, recall_score
 from calipers.score import Score
 
 BY_K: Mapping[str, Callable[[Neighbourhoods, int], Score]] = {

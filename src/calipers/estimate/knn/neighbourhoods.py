@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
 from calipers.estimate.axes import unit_rows
@@ -113,10 +113,9 @@ class Work:
             )
 
 
-def check_k(k: int, k_max: int | None, reference: Points, generated: Points) -> int:
+def _largest_k(k: int, k_max: int, reference: Points, generated: Points) -> int:
     """Return the largest k that is asked for, or say which set is too small for it."""
-    check_whole("k", k, 1)
-    largest = max(k, k if k_max is None else check_whole("k_max", k_max, 1))
+    largest = max(k, check_whole("k_max", k_max, 1))
     for name, points in (("reference", reference), ("generated", generated)):
         if len(points) < largest + 1:
             raise InputError(
@@ -332,8 +331,8 @@ class Neighbourhoods:
 
 
 def neighbourhoods(
-    reference: Points,
-    generated: Points,
+    reference: ArrayLike,
+    generated: ArrayLike,
     *,
     k: int = 4,
     k_max: int | None = None,
@@ -377,21 +376,22 @@ def neighbourhoods(
     InputError
         If the arrays do not fit together, hold NaN or infinity, or have too few rows for k.
     """
-    reference, generated = check_pair(reference, generated)
+    left, right = check_pair(reference, generated)
+    check_whole("k", k, 1)
     check_supports(supports)
     check_whole("threads", 1 if threads is None else threads, 1)
-    k_max = check_k(k, max(k_max or k, supports.k_max), reference, generated)
+    k_max = _largest_k(k, max(k_max or k, supports.k_max), left, right)
     check_choice("ties", ties, ("closed", "open"))
     check_choice("distance", distance, ("euclidean", "cosine"))
     check_whole("block_size", 1 if block_size is None else block_size, 1)
-    blocks = blocks or (Blocks.none(len(reference)), Blocks.none(len(generated)))
-    check_blocks(blocks, len(reference), len(generated))
+    blocks = blocks or (Blocks.none(len(left)), Blocks.none(len(right)))
+    check_blocks(blocks, len(left), len(right))
     if distance == "cosine":
-        reference, generated = directions(reference, generated)
+        left, right = directions(left, right)
     work = Work(k, k_max, ties == "closed", distance, supports, threads, block_size)
     sides = [
         work.side(sieve, labels)
-        for sieve, labels in zip(sieves(reference, generated, threads=threads), blocks, strict=True)
+        for sieve, labels in zip(sieves(left, right, threads=threads), blocks, strict=True)
     ]
     found = work.count_across(sides[0], sides[1])
     return Neighbourhoods(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from calipers.metrics.entries.metric import FROM_ZERO, Metric
-from calipers.metrics.needs import REALISM
 from calipers.metrics.knn_support import (
     coverage_score,
     density_score,
@@ -13,6 +12,7 @@ from calipers.metrics.knn_support import (
     realism_score,
     recall_score,
 )
+from calipers.metrics.needs import REALISM
 
 KYNKAANNIEMI = "Kynkäänniemi et al., NeurIPS 2019"
 NAEEM = "Naeem et al., ICML 2020"
