@@ -1,16 +1,11 @@
-"""Held-out scores of a classifier turned into log-odds that can be believed (Platt, 1999).
-
-Folds for a classifier between two sets: stratified, seeded, with copies kept together.
-
-The classifiers themselves: trained on rows with labels, they give log-odds of other rows.
-
-Likelihood ratios from a classifier that tells the two sets apart, and how well it does.
+"""Likelihood ratios from a classifier between the two sets, and how well it tells them apart.
 
     p/q = (m / n) · η(x) / (1 − η(x)),   with η(x) the probability that x is from the reference
 
 (Pillutla et al., JMLR 2023, section 4.3, equation 28). Every sample is judged by a classifier that
-was trained on the other folds. The paper's classifier is logistic regression with an L2 penalty;
-gradient-boosted trees see what no plane separates.
+was trained on the other folds, which are stratified, seeded, and keep copies together. The paper's
+classifier is logistic regression with an L2 penalty; gradient-boosted trees see what no plane
+separates.
 
 Scores are calibrated: log p/q is a line in the held-out score, fitted to the scores of the other
 folds (Platt, 1999). Without it many dimensions make a classifier too sure of itself: for two equal

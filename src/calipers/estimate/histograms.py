@@ -1,12 +1,11 @@
-"""From counts to probabilities: what is added so that a cell unseen is not a cell impossible.
+"""Two distributions over the same cells, as counts: one of the two estimates that carry scores.
 
-Counts of a sample understate how many cells a distribution reaches (the missing mass). Adding a
-constant to every count, or moving mass from cells seen once to cells not seen, makes up for it
-(Pillutla et al., JMLR 2023, section 4.1.1 and table 2; Orlitsky and Suresh, NeurIPS 2015). Every
-estimator but ``none`` gives each of the k cells some probability, so what one side lacks
+Counts of a sample understate how many cells a distribution reaches (the missing mass). Smoothing
+makes up for it: a constant is added to every count, or mass is moved from cells seen once to cells
+not seen (Pillutla et al., JMLR 2023, section 4.1.1 and table 2; Orlitsky and Suresh, NeurIPS 2015).
+
+Every smoothing but ``none`` gives each of the k cells some probability, so what one side lacks
 altogether is then no longer seen.
-
-Two distributions over the same cells, as counts: one of the two estimates that carry scores.
 """
 
 from __future__ import annotations

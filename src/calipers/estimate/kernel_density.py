@@ -1,11 +1,12 @@
-"""How wide a kernel a set asks for: the median distance to a far neighbour, in memory O(n).
-
-Kernel densities at the samples, and how far they would wander if the set were drawn again.
+"""Kernel densities at the samples, and how far they would wander if the set were drawn again.
 
 The kernel is the cosine with a compact support: a point at distance t ≤ h of the place counts
 cos(πt / 2h), one beyond the bandwidth h nothing. Densities are means of the kernel over the set,
 1 at most; the constant (π/4h)^d that would make them integrate to one overflows in high
 dimensions and cancels wherever densities of one set are compared, so it is left out.
+
+The balloon bandwidth of a set is the median distance of its rows to their (5 d)-th nearest other
+row, found in memory O(n).
 """
 
 from __future__ import annotations

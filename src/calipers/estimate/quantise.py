@@ -1,6 +1,7 @@
-"""Several runs of k-means on the union of some sets, before anything is counted.
+"""Joint k-means: samples of both sets become counts over the same cells.
 
-Joint k-means: samples of both sets become counts over the same cells.
+The union of the sets is clustered several times from seeded starts; the run of least inertia, or
+all of them, give the histograms that divergences and frontiers are read from.
 """
 
 from __future__ import annotations

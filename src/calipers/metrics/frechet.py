@@ -1,8 +1,9 @@
 """Fréchet distance: how far apart the Gaussians fitted to both sets are.
 
-d² = |μ₁ − μ₂|² + tr(Σ₁ + Σ₂ − 2(Σ₁^½ Σ₂ Σ₁^½)^½), as in FID (Heusel et al., NeurIPS 2017). Only
-means and covariances count: sets of different shape may score 0, and the estimate is too large
-when there are few samples for the number of dimensions.
+d² = |μ₁ − μ₂|² + tr(Σ₁ + Σ₂ − 2(Σ₁^½ Σ₂ Σ₁^½)^½), as in FID (Heusel et al., NeurIPS 2017).
+
+What it does not detect: anything but means and covariances, so sets of different shape may score 0.
+The estimate is too large when there are few samples for the number of dimensions.
 """
 
 from __future__ import annotations

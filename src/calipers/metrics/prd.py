@@ -4,8 +4,10 @@ Union quantised into 20 cells, one curve for each of 10 runs of k-means, curves 
 angle; F_8 sums up recall (diversity), F_1/8 precision (quality), each the maximum over the
 averaged curve (Sajjadi et al., NeurIPS 2018, section 4.1 and definition of F_β; the authors use
 mini-batch k-means, here it is Lloyd's). The ends of the curve are the shares in cells that the
-other set reaches at all (theorem 1), and 1 − α(1) is the total variation. Differences within a
-cell are not seen. Likelihood ratios of any estimator give such a curve too.
+other set reaches at all (theorem 1), and 1 − α(1) is the total variation. Likelihood ratios of any
+estimator give such a curve too.
+
+What it does not detect: differences within a cell.
 """
 
 from __future__ import annotations

@@ -1,61 +1,46 @@
-"""What clipped coverage is worth when only some of the generated samples are good, and back.
+"""Precision and recall that outliers cannot raise: clipped, cover and probabilistic supports.
 
-Let m of the M generated samples come from the reference distribution and the others cover nothing.
-The distances of a reference sample to the N − 1 other reference samples and to these m are
-exchangeable, so the number J of generated samples within the k-th nearest other reference sample
-has the negative hypergeometric (beta-binomial) law
-
-    P(J = j) = C(m, j) B(k + j, N − k + m − j) / B(k, N − k),
-
-and clipped coverage is expected to be f(m) = E[min(J, k)] / k (Salvy et al., arXiv 2507.01761,
-section 4). f grows with m; the calibrated score is the share m/M whose expectation is what was
-measured. Between two m it is interpolated linearly, and beyond f(M) it is 1. The authors' release
-sets f(m) = 0 for m < k, takes the first m that is not below the measured value, and divides by
-M + 1: both agree within 1/M from f(k) on, and below it the release says k/(M + 1) for any value
-above 0 where this says less.
-
-Clipped density and clipped coverage: shares of good samples that outliers cannot raise.
-
-With r(x) the distance of a reference sample x to its k-th nearest other reference sample
-(Salvy, Talbot and Thirion, "Enhanced generative model evaluation with clipped density and
-coverage", arXiv 2507.01761; k = 5):
+**Clipped density and clipped coverage.** With r(x) the distance of a reference sample x to its k-th
+nearest other reference sample (Salvy, Talbot and Thirion, "Enhanced generative model evaluation
+with clipped density and coverage", arXiv 2507.01761; k = 5):
 
 - clipped density: radii capped at their median; a generated sample counts min(balls around it, k)
   over k; the mean over the generated samples is divided by the same mean over the reference
   samples (each without its own ball), and capped at 1;
 - clipped coverage: a reference sample counts min(generated samples in its ball, k) over k, radii
-  not capped; the mean is passed through the inverse of its expectation (`metrics/robust.py`),
-  so that it reads as the share of good samples.
+  not capped; the mean is passed through the inverse of its expectation, so that it reads as the
+  share of good samples.
 
-The release takes ``<=`` for density and ``<`` for coverage; here both follow `ties`. Neither sees
-copies, or where inside the support the mass lies as long as k samples reach every ball. Clipped
-density does not see missing variety; samples in regions where the reference is sparse count as bad
-ones, since the wide balls are cut. The capped score of 1 hides a generated set that keeps to the
-dense regions more than the reference does.
+That expectation: let m of the M generated samples come from the reference distribution and the
+others cover nothing. The distances of a reference sample to the N − 1 other reference samples and
+to these m are exchangeable, so the number J of generated samples within the k-th nearest other
+reference sample has the negative hypergeometric (beta-binomial) law
 
-Precision–recall cover: does the other set bring enough samples where this set has many?
+    P(J = j) = C(m, j) B(k + j, N − k + m − j) / B(k, N − k),
 
-With k = 3 and C = 3, a sample is covered when the ball of its k' = C k = 9 nearest samples of its
-own set holds at least k = 3 samples of the other set (Cheema and Urner, "Precision recall cover: a
-method for assessing generative models", AISTATS 2023; the pseudocode of its appendix A.3):
+and clipped coverage is expected to be f(m) = E[min(J, k)] / k (section 4). f grows with m; the
+calibrated score is the share m/M whose expectation is what was measured. Between two m it is
+interpolated linearly, and beyond f(M) it is 1. The authors' release sets f(m) = 0 for m < k, takes
+the first m that is not below the measured value, and divides by M + 1: both agree within 1/M from
+f(k) on, and below it the release says k/(M + 1) for any value above 0 where this says less. The
+release takes ``<=`` for density and ``<`` for coverage; here both follow `ties`.
+
+**Precision–recall cover.** With k = 3 and C = 3, a sample is covered when the ball of its
+k' = C k = 9 nearest samples of its own set holds at least k = 3 samples of the other set (Cheema
+and Urner, "Precision recall cover: a method for assessing generative models", AISTATS 2023; the
+pseudocode of its appendix A.3):
 
 - cover_precision = share of generated samples that are covered by reference samples,
 - cover_recall = share of reference samples that are covered by generated samples.
 
 This is the paper's PC of the pair (P reference, Q generated). The authors' released function counts
 P's samples as precision and Q's as recall, so called with the reference first it gives these two
-the other way round. Own neighbours never include the sample itself.
+the other way round. Own neighbours never include the sample itself. The scores look at the mass
+near each sample and not at a union of balls, so an outlier of one set does not widen the support of
+the other.
 
-The scores look at the mass near each sample and not at a union of balls, so an outlier of one set
-does not widen the support of the other. They do not detect how much mass is missing or in excess
-up to a factor of C: a ball with 9 own samples may hold 3 or 300 of the other. Two samples of one
-distribution and of one size score about 0.97, not 1; with a third as many samples on the other side
-about 0.54, so sets of different sizes are not comparable.
-
-Probabilistic precision and recall: how likely each sample lies in the other set's support.
-
-A sample x supports its surroundings with probability 1 − d/R up to distance R and 0 beyond; the
-supports of different samples are independent, so
+**Probabilistic precision and recall.** A sample x supports its surroundings with probability
+1 − d/R up to distance R and 0 beyond; the supports of different samples are independent, so
 
     P-precision = mean over generated y of 1 − Π over reference x with d(x, y) ≤ R of d(x, y) / R,
     R = 1.2 × the mean distance of a reference sample to its 4th nearest other reference sample
@@ -63,14 +48,22 @@ supports of different samples are independent, so
 (Park and Kim, "Probabilistic precision and recall towards reliable evaluation of generative
 models", ICCV 2023, with the release's constants). P-recall is the same with the sides swapped, so
 its R comes from the generated set. With one radius for all samples, one outlier cannot blow up the
-support, as it can for the k-NN balls of precision and recall.
+support, as it can for the k-NN balls of precision and recall. Distances come from float32 products
+here, except where these cancel: values of single samples are good to about 1e-6.
 
-Distances come from float32 products here, except where these cancel: values of single samples are
-good to about 1e-6.
+What they do not detect:
 
-It does not detect how the mass is spread inside the support. Where densities differ much, or in
-high dimensions, one R is too large for dense regions (everything there scores 1) and too small for
-sparse ones (nothing does): modes of another scale are missed, even for equal distributions.
+- Clipped density and coverage: copies, or where inside the support the mass lies as long as k
+  samples reach every ball. Clipped density does not see missing variety; samples in regions where
+  the reference is sparse count as bad ones, since the wide balls are cut. The capped score of 1
+  hides a generated set that keeps to the dense regions more than the reference does.
+- Cover: how much mass is missing or in excess up to a factor of C: a ball with 9 own samples may
+  hold 3 or 300 of the other. Two samples of one distribution and of one size score about 0.97, not
+  1; with a third as many samples on the other side about 0.54, so sets of different sizes are not
+  comparable.
+- Probabilistic: how the mass is spread inside the support. Where densities differ much, or in high
+  dimensions, one R is too large for dense regions (everything there scores 1) and too small for
+  sparse ones (nothing does): modes of another scale are missed, even for equal distributions.
 """
 
 from __future__ import annotations

@@ -1,21 +1,15 @@
-"""The effective number that a spectrum stands for: exponentials of Rényi entropies.
+"""Vendi score and RKE: how many different samples does a set hold, in effect? No reference needed.
 
-For eigenvalues λ ≥ 0 that sum to 1 (Friedman & Dieng, TMLR 2023; Pasarkar & Dieng, AISTATS 2024):
+With rows of length 1, K = X·Xᵀ/n holds the cosine similarities of all pairs, and its eigenvalues
+λ ≥ 0 sum to 1. The Vendi score is the exponential of their Rényi entropy of order q (Friedman &
+Dieng, TMLR 2023, for q = 1; Pasarkar & Dieng, AISTATS 2024, for any q):
 
     VS_q = exp(log(Σ λ^q) / (1 − q)),   VS_1 = exp(−Σ λ log λ),   VS_∞ = 1 / max λ
 
-and VS_0 is the number of eigenvalues that are not 0. It falls as q grows: small q count rare kinds
-as much as common ones, large q see the commonest only.
-
-Eigenvalues of the similarities of rows, and the sum of their squares, in float64.
-
-Vendi score and RKE: how many different samples does a set hold, in effect? No reference needed.
-
-With rows of length 1, K = X·Xᵀ/n holds the cosine similarities of all pairs, and its eigenvalues
-sum to 1. The Vendi score is the exponential of their Rényi entropy of order q (Friedman & Dieng,
-TMLR 2023, for q = 1; Pasarkar & Dieng, AISTATS 2024, for any q): n where all rows are orthogonal, 1
-where all are equal. X·Xᵀ and Xᵀ·X have the same eigenvalues but for zeros, so a d x d matrix is
-enough. Equal to ``score_dual`` of the vendi-score package.
+and VS_0 is the number of eigenvalues that are not 0: n where all rows are orthogonal, 1 where all
+are equal. It falls as q grows: small q count rare kinds as much as common ones, large q see the
+commonest only. X·Xᵀ and Xᵀ·X have the same eigenvalues but for zeros, so a d x d matrix is enough.
+Equal to ``score_dual`` of the vendi-score package.
 
 RKE is that of order 2, 1 / Σ λ² = n² / Σ_ij k(x_i, x_j)², which needs no eigenvalues; its authors
 take it of a Gaussian kernel, k(x, y) = exp(−|x − y|²/(2σ²)), and call it the mode count, RKE-MC
@@ -23,8 +17,10 @@ take it of a Gaussian kernel, k(x, y) = exp(−|x − y|²/(2σ²)), and call it
 
 Both are properties T(Q) of one set, so hold them against T(P) of the reference at the same n: they
 grow with n, for kernels of many dimensions without end; ``truncate`` bounds that (Ospanov & Farnia,
-UAI 2025). What they do not detect: whether the samples are any good, noise being very diverse; and
-with embeddings that all point one way, as those of many language models do, the cosine kernel gives
+UAI 2025).
+
+What they do not detect: whether the samples are any good, noise being very diverse; and with
+embeddings that all point one way, as those of many language models do, the cosine kernel gives
 values near 1 to any set.
 """
 

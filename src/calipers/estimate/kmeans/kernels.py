@@ -1,10 +1,8 @@
-"""How k-means lays out rows: centred, scaled, and filled with zeros to whole vectors and panels.
+"""Compiled loops of k-means, and the layout of the rows that they run over.
 
-What k-means knows of each row, and the small steps that all its loops share.
-
-The nearest of all centres for each row, from the products of rows and centres.
-
-The inner loops of k-means over some of the rows; all of them work in place.
+Rows are centred, scaled, and filled with zeros to whole vectors and panels. A row finds its centre
+either from the products with all centres, or from single distances to those few whose lower bounds
+do not rule them out; all loops work in place and compile into one another.
 """
 
 from __future__ import annotations

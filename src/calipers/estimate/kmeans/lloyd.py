@@ -1,6 +1,4 @@
-"""How k-means lays out centres, and how it keeps track of their moves.
-
-k-means by Lloyd's algorithm, with a lower bound for every row and centre that spares most work.
+"""K-means by Lloyd's algorithm, with a lower bound for every row and centre that spares most work.
 
 When a centre moves by δ, its distance to a row shrinks by at most δ. Keeping that bound for every
 pair (Elkan, ICML 2003), an iteration has to look only at pairs whose bound has fallen below the
