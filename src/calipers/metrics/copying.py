@@ -18,8 +18,8 @@ nearest: 1/3 in one dimension, 0.38 in two, towards 0.5 for an even spread in mo
 where many samples share a few hubs as their nearest (0.8 for a Gaussian in 100 dimensions). So hold
 it against the value of held-out samples, not against 1; samples far from everything score 1.
 
-What they do not detect: neither tells copying from a reference with few distinct samples, or sees a copied fragment in an
-otherwise new text; what lies close is what the embedding says. Copies matter most against the set
+What they do not detect: neither tells copying from a reference with few distinct samples, or sees a
+copied fragment in an otherwise new text; what lies close is what the embedding says. Copies matter most against the set
 that the model was trained on: neighbourhoods of (training set, generated set), with
 ``of="train"``, give these scores for it.
 """

@@ -18,8 +18,8 @@ steps). In S_β the quantiles are those of all generated samples, as in the pape
 them over the nearest generated samples of the reference. The paper looks for the nearest generated
 sample within S_β only; here, as in the release, it is the nearest of all.
 
-What they do not detect: anything but distances to a mean: two sets whose modes lie equally far from it
-score the same, and a reference with several modes has its "typical" region where no sample lies.
+What they do not detect: anything but distances to a mean. Two sets whose modes lie equally far from
+it score the same, and a reference with several modes has its "typical" region where no sample lies.
 A missing mode can even raise a value. For two samples of one distribution and of one size
 sphere_precision comes to 1, but sphere_recall only to between 0.5 (few dimensions) and 0.65: x's
 nearest generated sample is as often further away than its nearest reference sample as not. It also

@@ -3,8 +3,8 @@
 All costs are mean squared distances, so their unit is that of squared distances: costs in different
 spaces do not compare (Pillutla et al., JMLR 2023, section 7.4.2, unless said otherwise).
 
-**Plug-in** (:func:`optimal_transport`): W₂²(P̂, Q̂) = min over plans π of Σ π_ij·|x_i − y_j|², uniform
-weights on the samples of both sides (the plug-in estimate of OT_ρ). Equal to POT's
+**Plug-in** (:func:`optimal_transport`): W₂²(P̂, Q̂) = min over plans π of Σ π_ij·|x_i − y_j|², with
+uniform weights on the samples of both sides (the plug-in estimate of OT_ρ). Equal to POT's
 ``emd2(a, b, dist(x, y))`` where that reaches the optimum; by default it stops, at some thousand
 rows a side, before that.
 
