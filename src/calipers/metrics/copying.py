@@ -19,9 +19,9 @@ where many samples share a few hubs as their nearest (0.8 for a Gaussian in 100 
 it against the value of held-out samples, not against 1; samples far from everything score 1.
 
 What they do not detect: neither tells copying from a reference with few distinct samples, or sees a
-copied fragment in an otherwise new text; what lies close is what the embedding says. Copies matter most against the set
-that the model was trained on: neighbourhoods of (training set, generated set), with
-``of="train"``, give these scores for it.
+copied fragment in an otherwise new text; what lies close is what the embedding says. Copies matter
+most against the set that the model was trained on: neighbourhoods of (training set, generated set),
+with ``of="train"``, give these scores for it.
 """
 
 from __future__ import annotations
