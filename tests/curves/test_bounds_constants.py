@@ -6,13 +6,13 @@ from calipers.curves.bounds import REFUSED, TABLE, bounded_divergence, smoothnes
 from calipers.curves.divergences import KL, interpolated_kl
 from calipers.errors import InputError
 
-WEIGHTS = (0.1, 0.3, 0.5, 0.9)
+MIXTURES = (0.1, 0.3, 0.5, 0.9)
 WEIGHTED = ("interpolated_kl", "interpolated_chi2", "skew_jensen_shannon")
-COVERED = [
+COVERED_WEIGHTS = [
     "frontier_integral",
     "jensen_shannon",
     "le_cam",
-    *(f"{kind}={weight}" for kind in WEIGHTED for weight in WEIGHTS),
+    *(f"{kind}={weight}" for kind in WEIGHTED for weight in MIXTURES),
 ]
 
 
@@ -41,21 +41,21 @@ def second(f, t):
     return (4 * rough(1e-3) - rough(2e-3)) / 3
 
 
-@pytest.mark.parametrize("name", COVERED)
+@pytest.mark.parametrize("name", COVERED_WEIGHTS)
 def test_limits_are_those_of_the_generator(name):
     for f, at_zero, *_ in sides(name):
         assert f.at_zero == pytest.approx(at_zero, rel=1e-12)
         assert f(np.array([1e-12]))[0] == pytest.approx(at_zero, rel=1e-6, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", COVERED)
+@pytest.mark.parametrize("name", COVERED_WEIGHTS)
 def test_slopes_stay_below_their_constant(name):
     t = np.geomspace(1e-8, 1 - 1e-6, 2000)
     for f, _, slope, *_ in sides(name):
         assert np.all(np.abs(first(f, t)) <= slope * np.maximum(1, -np.log(t)) * (1 + 1e-4))
 
 
-@pytest.mark.parametrize("name", COVERED)
+@pytest.mark.parametrize("name", COVERED_WEIGHTS)
 def test_curvatures_reach_their_constant_and_do_not_pass_it(name):
     t = np.geomspace(1e-4, 1e4, 4001)
     for f, _, _, curvature, _ in sides(name):
@@ -63,7 +63,7 @@ def test_curvatures_reach_their_constant_and_do_not_pass_it(name):
         assert found == pytest.approx(curvature, rel=2e-3)
 
 
-@pytest.mark.parametrize("name", COVERED)
+@pytest.mark.parametrize("name", COVERED_WEIGHTS)
 def test_an_error_of_a_probability_costs_no_more_than_the_constants_say(name):
     # Lemma 20, on which both theorems rest, for ψ(p, q) = q·f(p/q)
     grid = np.concatenate([[0], np.geomspace(1e-8, 1, 40)])

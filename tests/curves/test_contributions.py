@@ -12,7 +12,7 @@ from calipers.estimate.histograms import SMOOTHINGS
 
 WEIGHTED = ("interpolated_kl=0.3", "interpolated_chi2=0.6", "skew_jensen_shannon=0.8")
 NAMES = (*DIVERGENCES, *WEIGHTED)
-FINITE = tuple(name for name in NAMES if name != "reverse_kl")
+FINITE_COSTS = tuple(name for name in NAMES if name != "reverse_kl")
 COUNTS = st.lists(st.integers(0, 30), min_size=6, max_size=6).filter(any)
 smoothed = pytest.mark.parametrize("smoothing", SMOOTHINGS)
 
@@ -31,7 +31,7 @@ def test_disjoint_sets_split_the_largest_value_by_their_mass():
 
 
 @smoothed
-@pytest.mark.parametrize("name", FINITE)
+@pytest.mark.parametrize("name", FINITE_COSTS)
 @settings(max_examples=8, deadline=None)
 @given(p=COUNTS, q=COUNTS)
 def test_they_add_up_to_the_frontier_integral(name, smoothing, p, q):
@@ -51,7 +51,7 @@ def test_a_divergence_with_infinite_ends_needs_smoothing_alone(smoothing):
     assert contributions(histograms, "reverse_kl").sum() == pytest.approx(whole, rel=1e-12)
 
 
-@pytest.mark.parametrize("name", FINITE)
+@pytest.mark.parametrize("name", FINITE_COSTS)
 @settings(max_examples=10, deadline=None)
 @given(p=COUNTS, q=COUNTS)
 def test_swapping_the_sets_changes_nothing(name, p, q):
@@ -60,7 +60,7 @@ def test_swapping_the_sets_changes_nothing(name, p, q):
 
 
 @smoothed
-@pytest.mark.parametrize("name", FINITE)
+@pytest.mark.parametrize("name", FINITE_COSTS)
 def test_cells_of_equal_share_add_nothing(name, smoothing):
     histograms = Histograms([3, 0, 7, 1], [3, 0, 7, 1], smoothing=smoothing)
     assert contributions(histograms, name) == pytest.approx(np.zeros(4), abs=1e-15)

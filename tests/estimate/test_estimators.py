@@ -9,7 +9,7 @@ from calipers.errors import InputError
 from calipers.estimate.estimators import ESTIMATORS, PAIRED_C, estimate_ratios
 
 _spec = importlib.util.spec_from_file_location(
-    "ratio_oracle", Path(__file__).with_name("ratio_oracle.py")
+    "brute_force", Path(__file__).with_name("brute_force.py")
 )
 oracle = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(oracle)

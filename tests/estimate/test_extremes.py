@@ -17,7 +17,9 @@ from calipers.metrics import prd, precision_recall
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.threads import workers
 
-_spec = importlib.util.spec_from_file_location("oracle", Path(__file__).with_name("oracle.py"))
+_spec = importlib.util.spec_from_file_location(
+    "brute_force", Path(__file__).with_name("brute_force.py")
+)
 oracle = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(oracle)
 

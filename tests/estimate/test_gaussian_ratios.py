@@ -10,7 +10,7 @@ from calipers.errors import InputError
 from calipers.estimate.ratios import gaussian_kl, gaussian_ratios
 
 _spec = importlib.util.spec_from_file_location(
-    "ratio_oracle", Path(__file__).with_name("ratio_oracle.py")
+    "brute_force", Path(__file__).with_name("brute_force.py")
 )
 oracle = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(oracle)
@@ -77,7 +77,7 @@ def test_two_gaussians_within_ten_percent(d, kl):
     assert found == pytest.approx(kl, rel=0.1)
 
 
-def test_laws(rng):
+def test_gaussian_laws(rng):
     x, y = rng.standard_normal((80, 6)), rng.standard_normal((120, 6)) * 1.2 + 0.1
     found = gaussian_ratios(x, y, draws=500)
     close = {"rtol": 1e-9, "atol": 1e-9}
@@ -93,7 +93,7 @@ def test_laws(rng):
 
 
 @pytest.mark.parametrize("exponent", [-1000, -540, 300])
-def test_the_unit_of_the_rows_does_not_matter(rng, exponent):
+def test_gaussians_take_rows_in_any_unit(rng, exponent):
     x, y = rng.standard_normal((80, 3)), rng.standard_normal((120, 3)) + 0.5
     found = gaussian_ratios(x, y, draws=50)
     scaled = gaussian_ratios(np.ldexp(x, exponent), np.ldexp(y, exponent), draws=50)
@@ -146,7 +146,7 @@ def test_options_out_of_range_are_refused(options, words):
         gaussian_ratios(np.eye(4), np.eye(4) + 1, **options)
 
 
-def test_single_rows_and_constant_sets_are_refused():
+def test_gaussians_refuse_single_rows_and_constant_sets():
     with pytest.raises(InputError, match="a Gaussian needs at least two rows in each set"):
         gaussian_ratios(np.eye(1, 3), np.eye(3))
     with pytest.raises(InputError, match="all rows of both sets are equal"):

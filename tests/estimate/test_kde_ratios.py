@@ -13,14 +13,10 @@ from calipers.errors import InputError
 from calipers.estimate.ratios import kde_ratios
 
 _spec = importlib.util.spec_from_file_location(
-    "ratio_oracle", Path(__file__).with_name("ratio_oracle.py")
+    "brute_force", Path(__file__).with_name("brute_force.py")
 )
 oracle = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(oracle)
-
-
-def column(*values):
-    return np.array(values, np.float64)[:, None]
 
 
 def test_four_points_by_hand():
@@ -36,7 +32,7 @@ def test_four_points_by_hand():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("bandwidth", ["balloon", "scott", 0.05])
 @pytest.mark.parametrize(("n", "m"), [(150, 150), (60, 1200)])
-def test_equals_brute_force(rng, dtype, bandwidth, n, m):
+def test_kde_equals_brute_force(rng, dtype, bandwidth, n, m):
     d = 3
     x = (rng.standard_normal((n, d)) * 2 + 30).astype(dtype)
     y = (rng.standard_normal((m, d)) + 31).astype(dtype)
@@ -57,7 +53,7 @@ def test_equals_brute_force(rng, dtype, bandwidth, n, m):
 
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), bandwidth=st.sampled_from(["balloon", "scott", 0.3]))
-def test_laws(seed, bandwidth):
+def test_kde_laws(seed, bandwidth):
     rng = np.random.default_rng(seed)
     x, y = rng.standard_normal((90, 4)), rng.standard_normal((140, 4)) * 1.3 + 0.2
     found = kde_ratios(x, y, bandwidth=bandwidth, threads=1)
@@ -86,7 +82,7 @@ def test_nothing_underflows_however_far_samples_lie(rng):
 
 
 @pytest.mark.parametrize("exponent", [-1000, -540, 300])
-def test_the_unit_of_the_rows_does_not_matter(rng, exponent):
+def test_kde_takes_rows_in_any_unit(rng, exponent):
     x, y = rng.standard_normal((80, 2)), rng.standard_normal((60, 2)) + 0.5
     found = kde_ratios(x, y)
     scaled = kde_ratios(np.ldexp(x, exponent), np.ldexp(y, exponent))
@@ -126,7 +122,7 @@ def test_in_equal_sets_the_copy_of_a_sample_counts(rng):
     np.testing.assert_allclose(found.log_reference, -found.log_generated, atol=1e-12)
 
 
-def test_the_error_falls_with_the_number_of_samples():
+def test_kde_error_falls_with_the_number_of_samples():
     errors = []
     for n in (500, 2000, 8000):
         draws = [
@@ -153,7 +149,7 @@ def test_a_bandwidth_that_is_none_is_refused(bandwidth):
         kde_ratios(np.eye(3), np.eye(3), bandwidth=bandwidth)
 
 
-def test_single_rows_and_constant_sets_are_refused():
+def test_kde_refuses_single_rows_and_constant_sets():
     with pytest.raises(InputError, match="at least two rows in each set; the generated set has"):
         kde_ratios(np.eye(3), np.eye(1, 3))
     with pytest.raises(InputError, match="all rows of both sets are equal"):

@@ -13,7 +13,7 @@ from calipers.estimate.ratios import balanced_count, knn_ratios, neighbour_count
 LOG2 = np.log(2)
 
 _spec = importlib.util.spec_from_file_location(
-    "ratio_oracle", Path(__file__).with_name("ratio_oracle.py")
+    "brute_force", Path(__file__).with_name("brute_force.py")
 )
 oracle = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(oracle)
@@ -63,7 +63,7 @@ def test_one_more_on_the_own_side_takes_the_bias_away(k, share):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(("n", "m", "d", "k"), [(80, 80, 3, 7), (40, 150, 8, 30), (3, 2, 1, 4)])
-def test_equals_brute_force(rng, dtype, n, m, d, k):
+def test_knn_equals_brute_force(rng, dtype, n, m, d, k):
     x = (rng.standard_normal((n, d)) + 1e3).astype(dtype)
     y = (rng.standard_normal((m, d)) * 0.7 + 1e3).astype(dtype)
     found = knn_ratios(x, y, k=k, dimensions=None)
@@ -129,7 +129,7 @@ def test_unequal_sizes_do_not_bias_the_ratio():
     assert np.exp(-ratios.log_reference).mean() == pytest.approx(1, abs=0.02)
 
 
-def test_the_error_falls_with_the_number_of_samples():
+def test_knn_error_falls_with_the_number_of_samples():
     errors = []
     for n in (500, 2000, 8000):
         draws = [

@@ -19,7 +19,7 @@ from calipers.metrics.knn_support import (
 from calipers.numeric.blocks import Blocks
 
 SIDES = ("reference", "generated")
-SCORES = {
+BY_NAME = {
     "precision": precision_score,
     "recall": recall_score,
     "density": density_score,
@@ -53,7 +53,7 @@ def support_scores(reference, generated, k, ties="closed", distance="euclidean")
 
 
 def read(near, k):
-    return {name: score(near, k).value for name, score in SCORES.items()}
+    return {name: score(near, k).value for name, score in BY_NAME.items()}
 
 
 def labels(n, m, count, seed=0):
@@ -64,7 +64,7 @@ def kept(points, blocks, block):
     return points[blocks.labels != block]
 
 
-def clouds(rng, kind):
+def small_clouds(rng, kind):
     if kind == "smooth":
         return rng.standard_normal((63, 3)), rng.standard_normal((48, 3)) + 0.3
     if kind == "ties":  # a small grid: most distances are equal to others, many are 0
@@ -86,7 +86,7 @@ KINDS = [
 @pytest.mark.parametrize("ties", ["closed", "open"])
 @pytest.mark.parametrize(("kind", "distance"), KINDS)
 def test_every_block_of_either_side_as_if_it_had_never_been_there(rng, kind, distance, ties, k):
-    sets = clouds(rng, kind)
+    sets = small_clouds(rng, kind)
     blocks = labels(*map(len, sets), 6)
     near = neighbourhoods(*sets, k=k, ties=ties, distance=distance, blocks=blocks)
     for place, side in enumerate(SIDES):
@@ -101,7 +101,7 @@ def test_every_block_of_either_side_as_if_it_had_never_been_there(rng, kind, dis
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_smaller_k_than_the_largest_that_was_measured(rng, dtype):
-    sets = [each.astype(dtype) for each in clouds(rng, "smooth")]
+    sets = [each.astype(dtype) for each in small_clouds(rng, "smooth")]
     blocks = labels(63, 48, 5)
     near = neighbourhoods(*sets, k=2, k_max=7, blocks=blocks)
     for place, side in enumerate(SIDES):
@@ -125,7 +125,7 @@ def test_as_many_neighbours_as_a_set_without_its_block_still_has(rng):
 
 @pytest.mark.parametrize("kind", ["smooth", "ties", "copies"])
 def test_a_block_of_each_side_is_exact_but_for_coverage(rng, kind):
-    sets = clouds(rng, kind)
+    sets = small_clouds(rng, kind)
     blocks, k = labels(63, 48, 6), 3
     near = neighbourhoods(*sets, k=k, blocks=blocks)
     gaps = []
@@ -142,7 +142,7 @@ def test_a_block_of_each_side_is_exact_but_for_coverage(rng, kind):
 
 
 def test_rows_and_labels_that_are_left_fit_together(rng):
-    sets = clouds(rng, "smooth")
+    sets = small_clouds(rng, "smooth")
     blocks = labels(63, 48, 6)
     near = neighbourhoods(*sets, k=3, blocks=blocks).without("generated", 2, k=3)
     assert len(near.reference_blocks.labels) == len(near.reference.held) == 63
@@ -154,7 +154,7 @@ def test_rows_and_labels_that_are_left_fit_together(rng):
 
 
 def test_nothing_is_known_without_blocks(rng):
-    near = neighbourhoods(*clouds(rng, "smooth"), k=3)
+    near = neighbourhoods(*small_clouds(rng, "smooth"), k=3)
     with pytest.raises(InputError, match="counts of the generated set were not kept by block"):
         near.without("generated", 0, k=3)
     bare = Histograms(np.array([1, 2]), np.array([3, 4]))
@@ -163,7 +163,7 @@ def test_nothing_is_known_without_blocks(rng):
 
 
 def test_histograms_are_recounted(rng):
-    sets = clouds(rng, "smooth")
+    sets = small_clouds(rng, "smooth")
     blocks = labels(63, 48, 6)
     cells = quantise(*sets, buckets=7, restarts=2, blocks=blocks)
     run = int(np.argmin(cells.inertias))

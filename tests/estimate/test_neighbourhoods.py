@@ -16,7 +16,9 @@ from calipers.numeric.threads import available_threads, workers
 from calipers.numeric.tiles import panel_spans, spans, triangle
 from calipers.numeric.validation import check_points
 
-_spec = importlib.util.spec_from_file_location("oracle", Path(__file__).with_name("oracle.py"))
+_spec = importlib.util.spec_from_file_location(
+    "brute_force", Path(__file__).with_name("brute_force.py")
+)
 oracle = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(oracle)
 

@@ -41,7 +41,7 @@ def test_swift_tiles_are_those_of_float64(rng):
     assert abs(found.mean(dtype=np.float64) - exact.mean()) < 1e-7
 
 
-def test_threads_change_no_bit(rng):
+def test_threads_change_no_bit_of_a_group(rng):
     rows = Rows.of(rng.standard_normal((1_000, 4)))
     labels, found = np.arange(1_000) // 10, []
     for threads in (1, 3):

@@ -50,7 +50,7 @@ def test_sums_that_overflow_are_nan(totals):
     assert np.isnan(_sum(totals))
 
 
-def test_threads_change_no_bit(rng):
+def test_threads_change_no_bit_of_a_sum(rng):
     x, y = rng.standard_normal((2100, 3)), rng.standard_normal((1500, 3))
     one, more = (pair_sums(*centred(x, y), squared_distances, threads=t) for t in (1, 4))
     assert one == more

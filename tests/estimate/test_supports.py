@@ -12,7 +12,9 @@ from hypothesis.extra.numpy import arrays
 from calipers.errors import InputError
 from calipers.estimate import Supports, neighbourhoods
 
-_spec = importlib.util.spec_from_file_location("oracle", Path(__file__).with_name("oracle.py"))
+_spec = importlib.util.spec_from_file_location(
+    "brute_force", Path(__file__).with_name("brute_force.py")
+)
 oracle = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(oracle)
 
@@ -69,7 +71,7 @@ def test_equal_brute_force_on_small_grids(reference, generated):
     assert_supports(reference, generated, exact=False)
 
 
-def test_four_points_by_hand():
+def test_supports_of_four_points_by_hand():
     # Radii of the reference 0, 1, 3, 7 for k = 1: 1, 1, 2, 4; median 1.5, mean 2
     near = neighbourhoods(
         [[0.0], [1], [3], [7]],
