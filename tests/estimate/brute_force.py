@@ -1,4 +1,4 @@
-"""Float64 brute force, a matrix of all pairs at a time: what every fast count and ratio must equal."""
+"""Float64 brute force over all pairs: what every fast count and ratio must equal."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def _lay_rows(points: Any, centre: Any, scale: float, share: float, rows: Any, l
         low[i] = share * squared
 
 
-class Found(NamedTuple):
+class Assignments(NamedTuple):
     """What is known of each row.
 
     Attributes
@@ -161,7 +161,9 @@ def place_of(array: Any, i: int, place: int) -> Any:
 
 
 @inlined
-def take_all(rows: Any, low: Any, first: int, last: int, found: Any, centres: Any) -> None:
+def assign_by_products(
+    rows: Any, low: Any, first: int, last: int, found: Any, centres: Any
+) -> None:
     """Find the nearest centre of every row from all products, and set its bounds anew."""
     places = centres.low.shape[0]
     products = np.empty((PANEL, PANEL), np.float32)
@@ -210,10 +212,10 @@ def _choose(rows: Any, i: int, halves: Any, r: int, zeros: Any, found: Any, cent
     )  # first, since it lowers the limit
     _try_centre(rows, i, likely, before, found, centres)
     for c0 in range(0, halves.shape[1], VECTOR_LENGTH):
-        lanes = mask_below(place_of(halves, r, c0), zero, _half(found.own[i]))
-        while lanes:
-            c = c0 + lowest_bit(lanes)
-            lanes &= lanes - np.uint64(1)
+        mask = mask_below(place_of(halves, r, c0), zero, _half(found.own[i]))
+        while mask:
+            c = c0 + lowest_bit(mask)
+            mask &= mask - np.uint64(1)
             if c != likely and c != found.labels[i]:
                 _try_centre(rows, i, c, before, found, centres)
 
@@ -253,9 +255,9 @@ def assign(
     if found.labels[first] >= 0 and found.bounds.shape[0] > 0:
         sampled = (last - first - 1) // SAMPLE + 1
         if _count(first, last, found, centres) <= few * sampled * found.bounds.shape[1]:
-            _look_again(rows, first, last, found, centres)
+            _assign_by_bounds(rows, first, last, found, centres)
             return
-    take_all(rows, low, first, last, found, centres)
+    assign_by_products(rows, low, first, last, found, centres)
 
 
 @inlined
@@ -270,15 +272,15 @@ def _count(first: int, last: int, found: Any, centres: Any) -> int:
             while groups:
                 c0 = VECTOR_LENGTH * (g0 + lowest_bit(groups))
                 groups &= groups - np.uint64(1)
-                lanes = mask_below(place_of(found.bounds, i, c0), less + np.uintp(4 * c0), reach)
-                while lanes:
-                    lanes &= lanes - np.uint64(1)
+                mask = mask_below(place_of(found.bounds, i, c0), less + np.uintp(4 * c0), reach)
+                while mask:
+                    mask &= mask - np.uint64(1)
                     hits += 1
     return hits
 
 
 @inlined
-def _look_again(rows: Any, first: int, last: int, found: Any, centres: Any) -> None:
+def _assign_by_bounds(rows: Any, first: int, last: int, found: Any, centres: Any) -> None:
     """Compute the distances whose bounds no longer rule them out."""
     group_less = address(centres.group_total)
     for i in range(first, last):
@@ -287,18 +289,18 @@ def _look_again(rows: Any, first: int, last: int, found: Any, centres: Any) -> N
                 place_of(found.groups, i, g0), group_less + np.uintp(4 * g0), _reach(found.own[i])
             )
             while groups:
-                _look_at_group(rows, i, g0 + lowest_bit(groups), found, centres)
+                _assign_within_group(rows, i, g0 + lowest_bit(groups), found, centres)
                 groups &= groups - np.uint64(1)
 
 
 @inlined
-def _look_at_group(rows: Any, i: int, g: int, found: Any, centres: Any) -> None:
+def _assign_within_group(rows: Any, i: int, g: int, found: Any, centres: Any) -> None:
     c0 = VECTOR_LENGTH * g
     place, less = place_of(found.bounds, i, c0), address(centres.total) + np.uintp(4 * c0)
-    lanes = mask_below(place, less, _reach(found.own[i]))
-    while lanes:
-        c = c0 + lowest_bit(lanes)
-        lanes &= lanes - np.uint64(1)
+    mask = mask_below(place, less, _reach(found.own[i]))
+    while mask:
+        c = c0 + lowest_bit(mask)
+        mask &= mask - np.uint64(1)
         if found.bounds[i, c] - centres.total[c] >= _reach(found.own[i]):
             continue
         squared = measure(rows, i, centres.values, c)

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.estimate.kmeans.kernels import (
+    Assignments,
     Floats,
-    Found,
     Table,
     assign,
     filled,
@@ -127,7 +127,7 @@ class _Run:
     """What a run keeps between rounds; the arrays are updated in place."""
 
     table: Table
-    found: Found
+    found: Assignments
     counted: NDArray[np.int32]  # the labels that are in the sums
     sums: NDArray[np.float64]  # (centres, depth)
     workers: Workers
@@ -184,7 +184,7 @@ def _draw(table: Table, centres: int, seed: int) -> NDArray[np.int64]:
 
 def _start(table: Table, places: int, workers: Workers) -> _Run:
     n, kept = table.n, table.n if table.n * places <= MOST_BOUNDS else 0
-    found = Found(
+    found = Assignments(
         np.full(n, -1, np.int32),
         np.full(n, np.inf),
         np.empty((kept, places), np.float32),
