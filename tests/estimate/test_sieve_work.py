@@ -88,9 +88,9 @@ def test_the_pass_across_finds_the_nearest_on_both_sides_by_their_bounds(rng):
         work.side(points, Blocks.none(len(points.points))) for points in sieves(*sets, threads=1)
     ]
     apart = np.array([((row - sets[1]) ** 2).sum(axis=1) for row in sets[0]])
-    of_reference, of_generated = work.cross(*sides)
-    assert of_reference.found.which[:, 0].tolist() == apart.argmin(axis=0).tolist()
-    assert of_generated.found.which[:, 0].tolist() == apart.argmin(axis=1).tolist()
+    of_reference, of_generated = work.count_across(*sides)
+    assert of_reference.counts.which[:, 0].tolist() == apart.argmin(axis=0).tolist()
+    assert of_generated.counts.which[:, 0].tolist() == apart.argmin(axis=1).tolist()
 
 
 @pytest.mark.parametrize("turned", [False, True])

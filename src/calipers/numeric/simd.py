@@ -215,13 +215,14 @@ def lowest_bit(typingctx: Any, mask: Any) -> Any:
 
 
 VECTOR_LENGTH = 16
+"""Numbers of float32 that the vector steps of k-means take at a time."""
 
 _DOUBLE = ir.DoubleType()
 _FLOATS, _DOUBLES = ir.VectorType(_FLOAT, VECTOR_LENGTH), ir.VectorType(_DOUBLE, VECTOR_LENGTH)
 
 
 def _load_vector(builder: Any, base: Any, place: Any = None) -> Any:
-    """Read sixteen float32 that stand `place` numbers behind an address."""
+    """Read a vector of float32 that stands `place` numbers behind an address."""
     pointer = builder.inttoptr(base, _FLOAT.as_pointer())
     if place is not None:
         pointer = builder.gep(pointer, [place])

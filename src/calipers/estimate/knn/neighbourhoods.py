@@ -45,17 +45,17 @@ HALVED = 12
 
 @dataclass(frozen=True)
 class SettledCounts:
-    """What a pass found for the balls of one set, settled."""
+    """Counts of the balls of one set, with the nearest owners and the deepest balls settled."""
 
-    found: BallCounts
+    counts: BallCounts
     nearest: Nearest
     ratio: NDArray[np.float64]
 
     @classmethod
-    def of(cls, owners: Side, guests: Side, found: BallCounts, pool: Workers) -> SettledCounts:
+    def of(cls, owners: Side, guests: Side, counts: BallCounts, pool: Workers) -> SettledCounts:
         """Settle the nearest owners and the deepest balls."""
-        nearest = settle(found.candidates, guests.points, owners.points, 1, pool, own=False)
-        return cls(found, nearest, exact_ratio(owners, guests, found))
+        nearest = settle(counts.candidates, guests.points, owners.points, 1, pool, own=False)
+        return cls(counts, nearest, exact_ratio(owners, guests, counts))
 
 
 @dataclass(frozen=True)
@@ -473,11 +473,11 @@ def _columns(counts: Counts, k: int) -> Counts:
     return np.broadcast_to(counts[:, None], (len(counts), k))
 
 
-def _balls(work: Work, side: Side, counted: SettledCounts) -> Balls:
+def _balls(work: Work, side: Side, settled: SettledCounts) -> Balls:
     """Bring what the passes found to what the metrics read."""
     asked, euclidean = work.supports, work.distance == "euclidean"
     root = np.sqrt if euclidean else np.positive
-    found = counted.found
+    found = settled.counts
     replicates = Replicates(
         found.held_without,
         found.held_from,
@@ -491,11 +491,11 @@ def _balls(work: Work, side: Side, counted: SettledCounts) -> Balls:
         held=np.cumsum(found.held, axis=1, dtype=np.int32),
         inside=np.cumsum(found.inside, axis=1, dtype=np.int32),
         own_nearest=np.ascontiguousarray(side.nearest.index[:, 0]),
-        nearest=counted.nearest.index[:, 0],
-        distance=as_distance(counted.nearest.squared[:, 0], work.distance),
+        nearest=settled.nearest.index[:, 0],
+        distance=as_distance(settled.nearest.squared[:, 0], work.distance),
         capped=None if asked.capped is None else found.capped,
         capped_own=None if asked.capped is None else capped_own(side, closed=work.closed),
-        realism=None if asked.smaller is None else root(counted.ratio),
+        realism=None if asked.smaller is None else root(settled.ratio),
         missed=None if asked.spread is None else root(found.missed),
         replicates=replicates if side.radii.without.shape[1] else None,
     )
