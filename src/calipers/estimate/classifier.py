@@ -37,12 +37,12 @@ from calipers.numeric.distances import Points
 from calipers.numeric.threads import limit_threads
 from calipers.numeric.validation import check_choice, check_pair, check_whole, is_positive
 
-Vector = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 STEPS = 100
 
 
-def platt(scores: Vector, positive: NDArray[np.bool_]) -> tuple[float, float]:
+def platt(scores: Floats, positive: NDArray[np.bool_]) -> tuple[float, float]:
     """Fit a line from scores to log-odds by maximum likelihood.
 
     Targets are (N₊ + 1) / (N₊ + 2) and 1 / (N₋ + 2) in place of 1 and 0, as Platt has them, so that
@@ -68,7 +68,7 @@ def platt(scores: Vector, positive: NDArray[np.bool_]) -> tuple[float, float]:
     return (slope / spread, intercept) if slope > 0 else (0.0, prior)
 
 
-def _newton(x: Vector, targets: Vector, prior: float) -> tuple[float, float]:
+def _newton(x: Floats, targets: Floats, prior: float) -> tuple[float, float]:
     """Newton's method with halved steps, for two parameters."""
     found, loss = np.array([0.0, prior]), np.inf
     design = np.stack([x, np.ones_like(x)])
@@ -89,7 +89,7 @@ def _newton(x: Vector, targets: Vector, prior: float) -> tuple[float, float]:
     return float(found[0]), float(found[1])
 
 
-def _loss(odds: Vector, targets: Vector) -> float:
+def _loss(odds: Floats, targets: Floats) -> float:
     return float(np.sum(np.logaddexp(0, odds) - targets * odds))
 
 
@@ -157,7 +157,6 @@ def _deal(keys: Folds, folds: int, seed: int, *, start: int) -> Folds:
     return fold
 
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.bool_]
 Learner = Callable[[Points, Labels], Callable[[Points], Floats]]
 Model = Literal["logistic", "boosted"]

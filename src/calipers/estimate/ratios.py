@@ -464,7 +464,6 @@ def gaussian_kl(mean: Floats, covariance: Floats, other_mean: Floats, other: Flo
     return float(0.5 * (spread + gap @ np.linalg.solve(other, gap) + other_log_size - log_size))
 
 
-Vector = NDArray[np.float64]
 Pair = tuple[ArrayLike, ArrayLike]
 
 ROUNDING = 1e-5
@@ -502,7 +501,7 @@ def probability_ratios(reference: Pair, generated: Pair) -> LikelihoodRatios:
     return LikelihoodRatios(logs[0], logs[1], positive=positive, pins={"estimator": "model"})
 
 
-def _check_pair(pair: Pair, side: str) -> tuple[Vector, Vector]:
+def _check_pair(pair: Pair, side: str) -> tuple[Floats, Floats]:
     if not isinstance(pair, tuple | list) or len(pair) != 2:
         raise InputError(
             f"{side} must be a pair of lists: log-probabilities under P' and under Q; "
@@ -517,7 +516,7 @@ def _check_pair(pair: Pair, side: str) -> tuple[Vector, Vector]:
     return p, q
 
 
-def _check_logs(given: ArrayLike, side: str, model: str) -> Vector:
+def _check_logs(given: ArrayLike, side: str, model: str) -> Floats:
     name = f"log-probabilities of the {side} samples under {model}"
     try:
         logs = np.asarray(given, dtype=np.float64)
@@ -534,7 +533,7 @@ def _check_logs(given: ArrayLike, side: str, model: str) -> Vector:
     return logs
 
 
-def _check_own(logs: Vector, side: str, model: str) -> None:
+def _check_own(logs: Floats, side: str, model: str) -> None:
     impossible = np.flatnonzero(np.isneginf(logs))
     if len(impossible):
         raise InputError(

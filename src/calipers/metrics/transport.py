@@ -301,7 +301,7 @@ def _values(cells: Cells, epsilon: float) -> tuple[float, float]:
 
 
 PROJECTIONS = 500
-AT_ONCE = 16
+DIRECTIONS_PER_CHUNK = 16
 
 Places = tuple[NDArray[np.int64], NDArray[np.int64], Floats]
 
@@ -371,7 +371,7 @@ def _mean_cost(left: Floats, right: Floats, directions: Floats, threads: int | N
         return _cost(chosen @ left.T, chosen @ right.T, places)
 
     with workers(threads) as pool:
-        total = math.fsum(pool.map(work, spans(len(directions), AT_ONCE)))
+        total = math.fsum(pool.map(work, spans(len(directions), DIRECTIONS_PER_CHUNK)))
     return total / len(directions)
 
 

@@ -42,7 +42,7 @@ from calipers.numeric.tiles import Span, spans, triangle
 from calipers.numeric.validation import as_array, check_points, check_whole, is_positive
 from calipers.score import Score, signature
 
-Vector = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 def vendi_of(
@@ -90,7 +90,7 @@ def vendi_of(
     return float(np.exp(_entropy(shares[shares > 0], q)))
 
 
-def truncated(shares: Vector, truncate: int | None) -> Vector:
+def truncated(shares: Floats, truncate: int | None) -> Floats:
     """The largest shares, each with an equal part of what the others hold.
 
     Parameters
@@ -102,7 +102,7 @@ def truncated(shares: Vector, truncate: int | None) -> Vector:
     """
     if truncate is None or check_whole("truncate", truncate, 1) >= len(shares):
         return shares
-    kept: Vector = shares[:truncate] + (1 - shares[:truncate].sum()) / truncate
+    kept: Floats = shares[:truncate] + (1 - shares[:truncate].sum()) / truncate
     return kept
 
 
@@ -113,7 +113,7 @@ def check_order(q: Any) -> float:
     return float(q)
 
 
-def _entropy(shares: Vector, q: float) -> float:
+def _entropy(shares: Floats, q: float) -> float:
     logs = np.log(shares)
     if q == 1:
         return float(-(shares @ logs))
@@ -124,8 +124,6 @@ def _entropy(shares: Vector, q: float) -> float:
     largest = logs.max()  # so that no power of a large order is rounded to 0
     return float((q * largest + np.log(np.exp(q * (logs - largest)).sum())) / (1 - q))
 
-
-Floats = NDArray[np.float64]
 
 STEP = 2048  # rows of a product
 SMALL = 1024  # columns of matrices that one thread works on
