@@ -29,6 +29,18 @@ from stamped_part import part
 def whole(x):
     return part(x)
 """
+NAMED = """
+from typing import NamedTuple
+from calipers.numeric.compile import kernel
+
+class NAME(NamedTuple):
+    left: float
+    right: float
+
+@kernel
+def total(pair):
+    return pair.left + pair.right
+"""
 
 
 @pytest.fixture
@@ -64,6 +76,25 @@ def test_edit_of_a_building_block_recompiles_its_callers(load):
     edited = load(5, 2_000_000)
     assert edited(1) == 6
     assert sum(edited.stats.cache_hits.values()) == 0
+
+
+@pytest.mark.parametrize("damage", ["renamed", "cut short"])
+def test_index_that_cannot_be_read_counts_as_expired(tmp_path, monkeypatch, damage):
+    monkeypatch.syspath_prepend(tmp_path)
+    file = tmp_path / "named_kernel.py"
+
+    def total(name: str) -> float:
+        file.write_text(NAMED.replace("NAME", name))
+        monkeypatch.delitem(sys.modules, "named_kernel", raising=False)
+        importlib.invalidate_caches()
+        module = importlib.import_module("named_kernel")
+        return module.total(getattr(module, name)(1.0, 2.0))
+
+    assert total("Before") == 3
+    for index in tmp_path.rglob("*.nbi"):
+        if damage == "cut short":
+            index.write_bytes(index.read_bytes()[:-20])
+    assert total("Afterwards" if damage == "renamed" else "Before") == 3
 
 
 def kernel_modules() -> list[ModuleType]:

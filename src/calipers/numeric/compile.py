@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, TypeVar, cast
 
 import numba
@@ -45,12 +46,24 @@ def summation(function: F) -> F:
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
-    """Numba's cache of one function, which also expires when a building block changes."""
+    """Numba's cache of one function, which also expires when a building block changes.
+
+    An index that cannot be read, since it names a type that has since been renamed or moved, counts
+    as expired: Numba reads it before it looks at the stamp.
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
         own = self._cache_file._source_stamp
         self._cache_file._source_stamp = own, _stamps(BUILDING_BLOCKS)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except (AttributeError, ImportError, EOFError, UnpicklingError):
+            with suppress(OSError):
+                self.flush()
+            return None
 
 
 @cache
