@@ -206,12 +206,14 @@ def test_sets_far_apart_do_not_touch(rng):
     assert found.outside_reference == 1.0
 
 
+@pytest.mark.slow
 def test_unequal_sizes_do_not_bias_the_ratio():
     ratios = knn_ratios(*oracle.two_gaussians(0.0, 2, 4000, seed=1, m=1000), k=100)
     assert np.exp(ratios.log_generated).mean() == pytest.approx(1, abs=0.02)
     assert np.exp(-ratios.log_reference).mean() == pytest.approx(1, abs=0.02)
 
 
+@pytest.mark.slow
 def test_knn_error_falls_with_the_number_of_samples():
     errors = []
     for n in (500, 2000, 8000):
@@ -355,6 +357,7 @@ def test_in_equal_sets_the_copy_of_a_sample_counts(rng):
     np.testing.assert_allclose(found.log_reference, -found.log_generated, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_kde_error_falls_with_the_number_of_samples():
     errors = []
     for n in (500, 2000, 8000):
@@ -366,6 +369,7 @@ def test_kde_error_falls_with_the_number_of_samples():
     assert errors[2] < 0.15
 
 
+@pytest.mark.slow
 def test_memory_stays_far_below_a_matrix_of_all_pairs():
     x, y = oracle.two_gaussians(0.5, 3, 3000, seed=0)
     kde_ratios(x, y, threads=1)  # compiles

@@ -64,6 +64,7 @@ def load(tmp_path, monkeypatch):
     compiling._stamps.cache_clear()
 
 
+@pytest.mark.slow
 def test_kernel_is_read_from_the_cache_while_nothing_changes(load):
     assert load(1, 1_000_000)(1) == 2
     again = load(1, 1_000_000)
@@ -71,6 +72,7 @@ def test_kernel_is_read_from_the_cache_while_nothing_changes(load):
     assert sum(again.stats.cache_hits.values()) == 1
 
 
+@pytest.mark.slow
 def test_edit_of_a_building_block_recompiles_its_callers(load):
     assert load(1, 1_000_000)(1) == 2
     edited = load(5, 2_000_000)
@@ -78,6 +80,7 @@ def test_edit_of_a_building_block_recompiles_its_callers(load):
     assert sum(edited.stats.cache_hits.values()) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["renamed", "cut short"])
 def test_index_that_cannot_be_read_counts_as_expired(tmp_path, monkeypatch, damage):
     monkeypatch.syspath_prepend(tmp_path)
