@@ -24,8 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ag_news import DATA
+from calipers.catalogue.choosing import choose, needs_of
 from calipers.estimate.axes import joint_space
-from calipers.metrics.catalogue import choose, needs_of
 from calipers.metrics.pair import Pair, Settings
 from calipers.numeric.tiles import limit_threads
 from calipers.uncertainty.differences import differences

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import calipers as library
-from calipers.metrics.catalogue import FAMILIES
+from calipers.catalogue.embeddings import FAMILIES
 
 
 @pytest.mark.parametrize("arguments", [["version"], ["--version"]])

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from rich.cells import cell_len
 
+from calipers.catalogue.embeddings import FAMILIES, METRICS
+from calipers.catalogue.estimation import ESTIMATORS
 from calipers.cli.options import complete_metrics
-from calipers.metrics.catalogue import FAMILIES, METRICS
-from calipers.metrics.keys import ESTIMATORS
 
 JOB = ("compare", "--reference", "human.npy", "a.npy")
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from rich.cells import cell_len
 
+from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
 from calipers.cli.metrics import _completed
 from calipers.cli.text_options import TOKENIZERS, complete_text_metrics
-from calipers.text.catalogue import TEXT_FAMILIES, TEXT_METRICS
 from calipers.text.tokenizers import NAMES
 
 HUMAN = [f"the {a} saw a {b} near the {c}" for a in ("cat", "dog", "fox", "old man")

@@ -25,7 +25,8 @@ def test_the_commands_of_the_page(calipers):
 
 
 def test_every_key_of_the_page_is_known():
-    from calipers.text.catalogue import TEXT_FAMILIES, TEXT_METRICS, find_text
+    from calipers.catalogue.choosing import find_text
+    from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
 
     keys = set(re.findall(r"`([a-z_0-9]+(?::[\w=.]+)*)`", PAGE))
     metrics = {key for key in keys if key.partition(":")[0] in TEXT_METRICS}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from calipers.metrics.catalogue import METRICS, find
-from calipers.metrics.described import describe_all
-from calipers.metrics.entries.unseen import UNSEEN
-from calipers.metrics.keys import COUNTING, ESTIMATORS
+from calipers.catalogue.choosing import find
+from calipers.catalogue.describing import describe_all
+from calipers.catalogue.embeddings import METRICS
+from calipers.catalogue.estimation import COUNTING, ESTIMATORS, UNSEEN
 
 BEYOND = "where it is infinite, everything beyond that"
 WITH_ESTIMATOR = [name for name, metric in METRICS.items() if "estimator" in metric.takes]

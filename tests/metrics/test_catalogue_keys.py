@@ -3,13 +3,16 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from VOCAB import vocabulary
 
+from calipers.catalogue.choosing import choose, find
+from calipers.catalogue.embeddings import FAMILIES, METRICS
+from calipers.catalogue.estimation import ESTIMATORS, Options
+from calipers.catalogue.keys import split_key
 from calipers.curves.divergences import DIVERGENCES, WEIGHTED
 from calipers.errors import InputError
 from calipers.estimate.estimators import ESTIMATORS as CATALOGUE
 from calipers.estimate.histograms import SMOOTHINGS
-from calipers.metrics.catalogue import FAMILIES, METRICS, choose, find, split_key
-from calipers.metrics.keys import ESTIMATORS, Options, vocabulary
 
 VIEWS = ("meaning", "form")
 

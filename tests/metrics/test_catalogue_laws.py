@@ -4,10 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from VOCAB import vocabulary
 
-from calipers.metrics.catalogue import FAMILIES, METRICS, Choice, check_extras, choose, find
-from calipers.metrics.keys import ESTIMATORS, USUAL, Options, vocabulary
-from calipers.metrics.needs import Needs
+from calipers.catalogue.choosing import Choice, check_extras, choose, find
+from calipers.catalogue.embeddings import FAMILIES, METRICS
+from calipers.catalogue.estimation import DEFAULTS, ESTIMATORS, Options
+from calipers.catalogue.needs import Needs
 from calipers.metrics.pair import Pair, Settings
 
 SETTINGS = Settings(k=3, buckets=12, restarts=2, threads=1)
@@ -116,7 +118,7 @@ def test_a_metric_takes_the_words_of_its_options_and_no_others(name):
         word = {"divergence": "chi2", "estimator": "knn", "smoothing": "laplace"}[axis]
         taken = axis in metric.takes
         try:
-            assert (find(f"{name}:{word}").options != USUAL) == taken
+            assert (find(f"{name}:{word}").options != DEFAULTS) == taken
         except ValueError:
             assert not taken
 

@@ -4,8 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from VOCAB import vocabulary
 
 from calipers import Histograms, divergence_frontier
+from calipers.catalogue.estimation import Options
 from calipers.curves.divergences import DIVERGENCES, find_divergence
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
 from calipers.metrics.frontiers import (
@@ -17,7 +19,6 @@ from calipers.metrics.frontiers import (
     starred_key,
     summary_score,
 )
-from calipers.metrics.keys import Options, vocabulary
 
 PINS = {"n": 4, "m": 4, "seed": 0}
 FINITE = [word for word in vocabulary("divergence") if np.isfinite(find_divergence(word).at_zero)]

@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 
 from calipers.errors import InputError
-from calipers.metrics.energy import energy_distance
-from calipers.metrics.mmd import kid, mmd
-from calipers.metrics.pair_replicates import energy_replicates, kid_replicates, mmd_replicates
+from calipers.metrics.energy import energy_distance, energy_replicates
+from calipers.metrics.mmd import kid, kid_replicates, mmd, mmd_replicates
 from calipers.numeric.blocks import Blocks
 
 FAMILY = {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calipers.metrics.catalogue import METRICS
+from calipers.catalogue.embeddings import METRICS
 from calipers.metrics.pair import Pair, Settings
 from calipers.metrics.vendi import vendi_score
 

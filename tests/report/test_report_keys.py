@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from VOCAB import vocabulary
 
-from calipers.metrics.catalogue import METRICS, find
-from calipers.metrics.keys import ESTIMATORS, SMOOTHINGS, vocabulary
+from calipers.catalogue.choosing import find
+from calipers.catalogue.embeddings import METRICS
+from calipers.catalogue.estimation import ESTIMATORS, SMOOTHINGS
 from calipers.report import names, plain_text
 from calipers.report import vocabulary as words
 from calipers.report.names import label, meaning

@@ -18,7 +18,7 @@ def test_every_known_metric_has_a_name_and_a_meaning():
 
 
 def test_every_metric_of_the_library_is_known():
-    from calipers.metrics.catalogue import METRICS
+    from calipers.catalogue.embeddings import METRICS
 
     assert set(METRICS) == set(LABELS)
 

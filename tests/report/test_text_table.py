@@ -8,6 +8,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
 from calipers.comparison import SetSummary
 from calipers.comparison.text_model import TextComparison, TextResult
 from calipers.report.text_meanings import PLAIN, TOLD, text_meaning
@@ -16,7 +17,6 @@ from calipers.report.text_numbers import gap_text, value_text
 from calipers.report.text_table import TextTable, text_table
 from calipers.report.text_words import legend
 from calipers.score import Score
-from calipers.text.catalogue import TEXT_FAMILIES, TEXT_METRICS
 
 KEYS = ("mean_length", "distinct:n=2", "self_bleu", "novelty")
 

@@ -10,8 +10,8 @@ import pytest
 from scipy import optimize, stats
 
 import calipers
+from calipers.catalogue.choosing import choose
 from calipers.errors import InputError
-from calipers.metrics.catalogue import choose
 from calipers.road.certainty import adjusted, permutations_for, with_intervals
 from calipers.score import Score
 from calipers.uncertainty.holm import holm

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import calipers
+from calipers.catalogue.needs import NOTHING
 from calipers.embed import Embeddings
-from calipers.metrics.needs import NOTHING
 from calipers.metrics.pair import Settings
 from calipers.road.certainty import are_paired, prompts_of
 from calipers.road.intake import Cut, Entry

@@ -7,10 +7,10 @@ import calipers
 import calipers.metrics.estimates as estimates
 import calipers.metrics.pair as pair_module
 from calipers import metrics
+from calipers.catalogue.embeddings import METRICS
+from calipers.catalogue.estimation import Options
 from calipers.embed import Embeddings, EncodedBatch
 from calipers.errors import InputError
-from calipers.metrics.catalogue import METRICS
-from calipers.metrics.keys import Options
 from calipers.metrics.pair import Pair, Settings
 from calipers.road.scored import Scored, average
 from calipers.road.stages import Embedded

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import calipers
+from calipers.catalogue.choosing import choose, needs_of
 from calipers.estimate.axes import preprocess
-from calipers.metrics.catalogue import choose, needs_of
 from calipers.metrics.pair import Pair, Settings
 from calipers.uncertainty.replicates import curve_variances, spreads, without_each
 

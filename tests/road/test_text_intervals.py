@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from calipers import measure_texts
+from calipers.catalogue.choosing import choose_text
 from calipers.cli import app
 from calipers.comparison import Comparison
 from calipers.errors import InputError
@@ -18,7 +19,6 @@ from calipers.report.text_table import text_table
 from calipers.road.intake import summarise, take_in
 from calipers.road.text_scores import with_text_scores
 from calipers.samples import SampleSet
-from calipers.text.catalogue import choose_text
 from calipers.uncertainty.differences import differences
 from calipers.uncertainty.spread import confidence_interval
 

@@ -10,18 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calipers.catalogue.choosing import check_extras, choose_text, find_text
+from calipers.catalogue.describing import describe_text, is_text_name
+from calipers.catalogue.embeddings import METRICS
+from calipers.catalogue.keys import split_text_key
+from calipers.catalogue.suggest import ALIASES, NUMBERED, check_known
+from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
 from calipers.errors import InputError, MissingExtraError
-from calipers.metrics.entries import METRICS
-from calipers.text.catalogue import (
-    TEXT_FAMILIES,
-    TEXT_METRICS,
-    check_text_extras,
-    choose_text,
-    find_text,
-)
-from calipers.text.described import describe_text, is_text_name
-from calipers.text.keys import split_text_key
-from calipers.text.nearby import ALIASES, NUMBERED, check_known
 from calipers.text.tokens import tokenise
 
 
@@ -158,8 +153,8 @@ def test_a_missing_package_is_an_error_only_where_the_metric_was_named(monkeypat
     with pytest.raises(
         MissingExtraError, match=r"'near_duplicates' needs .*calipers\[duplicates\]"
     ):
-        check_text_extras(choose_text("near_duplicates"))
-    check_text_extras(choose_text("copies"))
+        check_extras(choose_text("near_duplicates"))
+    check_extras(choose_text("copies"))
 
 
 @pytest.mark.parametrize("metric", TEXT_METRICS.values(), ids=lambda metric: metric.name)

@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calipers.text.catalogue import TEXT_METRICS, choose_text, find_text
-from calipers.text.sizing import cut
+from calipers.catalogue.choosing import choose_text, find_text
+from calipers.catalogue.texts import TEXT_METRICS
+from calipers.text.measuring import cut
 from calipers.text.tokens import tokenise
 
 WORDS = [

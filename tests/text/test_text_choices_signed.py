@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from calipers import text as t
-from calipers.text.catalogue import find_text
+from calipers.catalogue.choosing import find_text
+from calipers.text.measuring import cut
 from calipers.text.near_texts import hash_ngrams, minhashes
-from calipers.text.sizing import cut
 from calipers.text.tokens import tokenise
 
 W = {"tokenizer": "whitespace"}

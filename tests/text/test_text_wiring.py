@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from calipers import text
+from calipers.catalogue.choosing import find_text
+from calipers.catalogue.texts import TEXT_METRICS
 from calipers.score import Score
-from calipers.text.catalogue import TEXT_METRICS, find_text
 from calipers.text.tokens import tokenise
 
 WORDS = ["the", "a", "cat", "dog", "sun", "moon", "sat", "ran", "on", "mat", "and", "again", "."]

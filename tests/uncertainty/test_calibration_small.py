@@ -7,7 +7,7 @@ half as large is checked, too.
 import numpy as np
 import pytest
 
-from calipers.metrics.catalogue import choose, find, needs_of
+from calipers.catalogue.choosing import choose, find, needs_of
 from calipers.metrics.pair import Pair, Settings
 from calipers.uncertainty.differences import differences
 from calipers.uncertainty.replicates import spreads

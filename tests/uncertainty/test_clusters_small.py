@@ -6,7 +6,7 @@ Fixed seeds, so the counts are the same in every run.
 import numpy as np
 import pytest
 
-from calipers.metrics.catalogue import choose, find, needs_of
+from calipers.catalogue.choosing import choose, find, needs_of
 from calipers.metrics.pair import Pair, Settings
 from calipers.numeric.blocks import cluster_sets
 from calipers.uncertainty.replicates import by_part, spreads

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from calipers.catalogue.choosing import choose, needs_of
 from calipers.curves import divergence_frontier
 from calipers.estimate.histograms import Histograms
-from calipers.metrics.catalogue import choose, needs_of
 from calipers.metrics.pair import Pair, Settings
 from calipers.uncertainty.replicates import columns, curve_variances, spreads, without_each
 

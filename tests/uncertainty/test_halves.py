@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from calipers.catalogue.choosing import choose, needs_of
+from calipers.catalogue.embeddings import METRICS
 from calipers.estimate.histograms import Histograms
 from calipers.estimate.quantise import joined_cells
-from calipers.metrics.catalogue import METRICS, choose, needs_of
 from calipers.metrics.frontiers import mauve_scores
 from calipers.metrics.pair import Pair, Settings
 from calipers.uncertainty.delete_block import best_run

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calipers.metrics.catalogue import METRICS, choose, needs_of
-from calipers.metrics.choice import Choice
-from calipers.metrics.entries.metric import ANY, Metric
+from calipers.catalogue.choosing import Choice, choose, needs_of
+from calipers.catalogue.embeddings import METRICS
+from calipers.catalogue.metric import ANY, Metric
 from calipers.metrics.pair import Pair, Settings
 from calipers.score import Score
 from calipers.uncertainty.delete_block import OneRun, Without

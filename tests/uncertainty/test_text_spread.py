@@ -7,10 +7,11 @@ import random
 import numpy as np
 import pytest
 
+from calipers.catalogue.choosing import find_text
+from calipers.catalogue.texts import TEXT_METRICS
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks
 from calipers.text.bleu_sentences import against_all, draw
-from calipers.text.catalogue import TEXT_METRICS, find_text
-from calipers.text.entries.metric import Held
+from calipers.text.measuring import Held
 from calipers.text.tokens import tokenise
 from calipers.uncertainty import text_spread_bytes, text_spread_vendi
 from calipers.uncertainty.differences import differences

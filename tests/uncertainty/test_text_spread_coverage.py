@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calipers.text.catalogue import find_text
+from calipers.catalogue.choosing import find_text
 from calipers.text.tokens import tokenise
 from calipers.uncertainty.spread import confidence_interval
 from calipers.uncertainty.text_spread import TextSpreads

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from calipers.catalogue.choosing import choose, needs_of
+from calipers.catalogue.embeddings import METRICS
 from calipers.estimate.histograms import Histograms
 from calipers.estimate.moments import Moments
-from calipers.metrics.catalogue import METRICS, choose, needs_of
 from calipers.metrics.frontiers import mauve_scores
 from calipers.metrics.pair import Pair, Settings
 from calipers.numeric.blocks import Blocks

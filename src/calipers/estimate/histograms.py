@@ -14,27 +14,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.catalogue.estimation import SMOOTHING, Smoothing
 from calipers.errors import InputError, unknown_name
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
 from calipers.numeric.blocks import SideName
 from calipers.numeric.validation import as_array
 
-Smoothing = Literal["none", "laplace", "krichevsky-trofimov", "braess-sauer", "good-turing"]
 Probabilities = NDArray[np.float64]
-SMOOTHINGS: tuple[Smoothing, ...] = get_args(Smoothing)
 
 PSEUDO_COUNTS: dict[str, float] = {"none": 0.0, "laplace": 1.0, "krichevsky-trofimov": 0.5}
 
 
 def check_smoothing(smoothing: str) -> None:
     """Refuse a name that is no smoothing."""
-    if smoothing not in SMOOTHINGS:
-        raise unknown_name("smoothing", str(smoothing), SMOOTHINGS)
+    if smoothing not in SMOOTHING.words:
+        raise unknown_name("smoothing", str(smoothing), SMOOTHING.words)
 
 
 def probabilities(counts: NDArray[np.integer], smoothing: Smoothing) -> Probabilities:

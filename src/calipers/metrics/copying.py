@@ -27,6 +27,8 @@ that the model was trained on: neighbourhoods of (training set, generated set), 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -34,6 +36,10 @@ from calipers.estimate.knn.balls import Distance
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods
 from calipers.metrics.reading import measure, share, signed
 from calipers.score import Score
+
+if TYPE_CHECKING:
+    from calipers.catalogue.estimation import Options
+    from calipers.metrics.pair import Pair
 
 QUANTILE = 0.01
 
@@ -146,3 +152,11 @@ def are_near_copies(near: Neighbourhoods) -> NDArray[np.bool_]:
     tau = np.quantile(near.reference.radii[:, 0], QUANTILE, method="inverted_cdf")
     close: NDArray[np.bool_] = near.reference.distance <= tau
     return close
+
+
+def read_authenticity(pair: Pair, _: Options) -> Score:
+    return authenticity_score(pair.neighbourhoods)
+
+
+def read_near_copies(pair: Pair, _: Options) -> Score:
+    return near_copies_score(pair.neighbourhoods)

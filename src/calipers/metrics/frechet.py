@@ -8,6 +8,7 @@ when there are few samples for the number of dimensions.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +17,10 @@ from calipers.estimate.moments import Moments
 from calipers.numeric.tiles import limit_threads
 from calipers.numeric.validation import check_pair
 from calipers.score import Score, signature
+
+if TYPE_CHECKING:
+    from calipers.catalogue.estimation import Options
+    from calipers.metrics.pair import Pair
 
 
 def frechet_distance(reference: ArrayLike, generated: ArrayLike) -> Score:
@@ -114,3 +119,15 @@ def _root(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
     values, vectors = np.linalg.eigh(covariance)
     root: NDArray[np.float64] = (vectors * np.sqrt(np.clip(values, 0.0, None))) @ vectors.T
     return root
+
+
+def read_frechet_distance(pair: Pair, _: Options) -> Score:
+    return frechet_score(*pair.moments)
+
+
+def frechet_distance_without(pair: Pair) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The distance without each block of the reference, and of the generated rows."""
+    sets = zip(pair.projected, pair.labels, strict=True)
+    with limit_threads(1):
+        left, right = (Moments.by_block(rows.astype(float), labels) for rows, labels in sets)
+    return frechet_without(*pair.moments, left, right)

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,6 +52,10 @@ from calipers.metrics.transport import (
 from calipers.numeric.distances import Points
 from calipers.numeric.validation import check_choice
 from calipers.score import Score, join_signature, signature
+
+if TYPE_CHECKING:
+    from calipers.catalogue.estimation import Options
+    from calipers.metrics.pair import Pair
 
 Floats = NDArray[np.float64]
 Interpolation = Literal["linear", "barycentric"]
@@ -284,3 +288,21 @@ def _check(c: float, regularisation: Regularisation | None) -> None:
     positive("the scaling constant c", c)
     if regularisation is not None:
         check_regularisation(regularisation)
+
+
+def read_mauve_ot(pair: Pair, _: Options) -> Score:
+    return _read(pair, "linear")
+
+
+def read_mauve_ot_barycentric(pair: Pair, _: Options) -> Score:
+    return _read(pair, "barycentric")
+
+
+def _read(pair: Pair, interpolation: Interpolation) -> Score:
+    return mauve_ot_score(
+        *pair.projected,
+        pair.estimates.cells,
+        interpolation=interpolation,
+        c=pair.curves.scaling("quantisation"),
+        pins=pair.estimates.seed_pin,
+    )

@@ -76,16 +76,22 @@ sparse ones (nothing does): modes of another scale are missed, even for equal di
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calipers.catalogue.needs import CLIPPED_K, COVER_FACTOR, COVER_K, SPREAD
 from calipers.estimate.knn.balls import Distance, Supports, check_factor
 from calipers.estimate.knn.neighbourhoods import Balls, Neighbourhoods, Ties
 from calipers.metrics.reading import measure, share, signed, sizes, too_small
 from calipers.metrics.support import PrecisionRecall
 from calipers.numeric.validation import check_whole
 from calipers.score import Score
+
+if TYPE_CHECKING:
+    from calipers.catalogue.estimation import Options
+    from calipers.metrics.pair import Pair
 
 
 def expected_coverage(reference: int, good: int, k: int) -> NDArray[np.float64]:
@@ -121,9 +127,6 @@ def good_share(measured: float, reference: int, generated: int, k: int) -> float
     """The share of good samples at which so much clipped coverage is expected, in [0, 1]."""
     shares = np.arange(generated + 1) / generated
     return float(np.interp(measured, expected_coverage(reference, generated, k), shares))
-
-
-CLIPPED_K = 5
 
 
 @dataclass(frozen=True)
@@ -213,10 +216,6 @@ def clipped_coverage_score(near: Neighbourhoods, k: int = CLIPPED_K) -> Score:
     return Score(value=good_share(measured, n, m, k), signature=line, per_sample=held / k)
 
 
-COVER_K = 3
-COVER_FACTOR = 3
-
-
 def precision_recall_cover(
     reference: ArrayLike,
     generated: ArrayLike,
@@ -284,9 +283,6 @@ def _covered(metric: str, owners: Balls, near: Neighbourhoods, k: int, factor: i
         line = signed(metric, near, k, own_neighbours=balls)
         return Score(value=np.nan, signature=line, reason=reason)
     return share(metric, owners.held[:, balls - 1] >= k, near, k, own_neighbours=balls)
-
-
-SPREAD = (4, 1.2)
 
 
 def probabilistic_precision_recall(
@@ -365,3 +361,27 @@ def _mean(metric: str, owners: Balls, near: Neighbourhoods, spread: tuple[int, f
         reason=reason,
         per_sample=each,
     )
+
+
+def read_clipped_density(pair: Pair, _: Options) -> Score:
+    return clipped_density_score(pair.neighbourhoods)
+
+
+def read_clipped_coverage(pair: Pair, _: Options) -> Score:
+    return clipped_coverage_score(pair.neighbourhoods)
+
+
+def read_probabilistic_precision(pair: Pair, _: Options) -> Score:
+    return probabilistic_precision_score(pair.neighbourhoods)
+
+
+def read_probabilistic_recall(pair: Pair, _: Options) -> Score:
+    return probabilistic_recall_score(pair.neighbourhoods)
+
+
+def read_cover_precision(pair: Pair, _: Options) -> Score:
+    return cover_precision_score(pair.neighbourhoods)
+
+
+def read_cover_recall(pair: Pair, _: Options) -> Score:
+    return cover_recall_score(pair.neighbourhoods)

@@ -29,7 +29,7 @@ moves with the ratio of the sizes: 0.26 with a quarter as many generated samples
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,6 +42,10 @@ from calipers.metrics.support import PrecisionRecall
 from calipers.numeric.distances import Points
 from calipers.numeric.validation import check_pair
 from calipers.score import Score
+
+if TYPE_CHECKING:
+    from calipers.catalogue.estimation import Options
+    from calipers.metrics.pair import Pair
 
 BLOCK = 4096
 
@@ -161,3 +165,11 @@ def _to_centre(rows: Points, centre: NDArray[np.float64], scaled: Scaling) -> ND
         part = scaled(rows[start : start + BLOCK]) - centre
         gaps[start : start + BLOCK] = np.sqrt((part * part).sum(axis=1))
     return gaps
+
+
+def read_sphere_precision(pair: Pair, _: Options) -> Score:
+    return sphere_precision_score(pair.neighbourhoods, pair.reference, pair.generated)
+
+
+def read_sphere_recall(pair: Pair, _: Options) -> Score:
+    return sphere_recall_score(pair.neighbourhoods, pair.reference, pair.generated)

@@ -30,6 +30,7 @@ all samples in high dimensions, and samples in the sparse half of the reference 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,6 +39,10 @@ from calipers.estimate.knn.balls import Distance, Supports
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties
 from calipers.metrics.reading import measure, share, signed, too_small
 from calipers.score import Score
+
+if TYPE_CHECKING:
+    from calipers.catalogue.estimation import Options
+    from calipers.metrics.pair import Pair
 
 
 @dataclass(frozen=True)
@@ -219,3 +224,23 @@ def realism_score(near: Neighbourhoods, k: int) -> Score:
         reason=reason,
         per_sample=each,
     )
+
+
+def read_precision(pair: Pair, _: Options) -> Score:
+    return precision_score(pair.neighbourhoods, pair.settings.k)
+
+
+def read_recall(pair: Pair, _: Options) -> Score:
+    return recall_score(pair.neighbourhoods, pair.settings.k)
+
+
+def read_density(pair: Pair, _: Options) -> Score:
+    return density_score(pair.neighbourhoods, pair.settings.k)
+
+
+def read_coverage(pair: Pair, _: Options) -> Score:
+    return coverage_score(pair.neighbourhoods, pair.settings.k)
+
+
+def read_realism(pair: Pair, _: Options) -> Score:
+    return realism_score(pair.neighbourhoods, pair.settings.k)

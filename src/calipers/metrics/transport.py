@@ -49,7 +49,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -62,6 +62,10 @@ from calipers.numeric.distances import Points
 from calipers.numeric.tiles import spans, workers
 from calipers.numeric.validation import check_pair, check_whole, is_positive
 from calipers.score import Score, join_signature, signature
+
+if TYPE_CHECKING:
+    from calipers.catalogue.estimation import Options
+    from calipers.metrics.pair import Pair
 
 MOST_CELLS = 5_000
 
@@ -488,3 +492,33 @@ def cost_matrix(left: Rows, right: Rows, *, threads: int | None = None) -> NDArr
         for _ in pool.map(work, spans(len(costs), 256)):
             pass
     return costs
+
+
+def read_ot(pair: Pair, _: Options) -> Score:
+    return optimal_transport(*pair.projected, threads=pair.settings.threads)
+
+
+def read_ot_quantised(pair: Pair, _: Options) -> Score:
+    made = pair.estimates
+    return quantised_transport_score(*pair.projected, made.cells, pins=made.seed_pin)
+
+
+def read_ot_entropic(pair: Pair, _: Options) -> Score:
+    return _entropic(pair).entropic
+
+
+def read_ot_debiased(pair: Pair, _: Options) -> Score:
+    return _entropic(pair).debiased
+
+
+def read_sliced_wasserstein(pair: Pair, _: Options) -> Score:
+    settings = pair.settings
+    return sliced_wasserstein(*pair.projected, seed=settings.seed, threads=settings.threads)
+
+
+def _entropic(pair: Pair) -> EntropicTransport:
+    made = pair.estimates
+    return pair.once(
+        "entropic",
+        lambda: entropic_transport_scores(*pair.projected, made.cells, pins=made.seed_pin),
+    )

@@ -32,18 +32,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calipers.catalogue.metric import FROM_ONE
 from calipers.errors import InputError
 from calipers.estimate.axes import unit_rows
 from calipers.estimate.pairwise import Rows, squared_distances
 from calipers.numeric.distances import Points
+from calipers.numeric.subsample import kept_rows
 from calipers.numeric.tiles import Span, available_threads, limit_threads, spans, triangle, workers
 from calipers.numeric.validation import as_array, check_points, check_whole, is_positive
 from calipers.score import Score, signature
+
+if TYPE_CHECKING:
+    from calipers.catalogue.estimation import Options
+    from calipers.metrics.pair import Pair
 
 Vector = NDArray[np.float64]
 
@@ -345,4 +351,29 @@ def _score(metric: str, value: float, points: Points, most: int, **pins: object)
         range=(1.0, float(most)),
         better="closest",
         signature=signature({"metric": metric, **pins, "n": n, "d": d}),
+    )
+
+
+def read_vendi(pair: Pair, _: Options) -> Score:
+    return _beside(pair, "vendi", 1.0)
+
+
+def read_rke(pair: Pair, _: Options) -> Score:
+    return _beside(pair, "rke", 2.0)
+
+
+def _beside(pair: Pair, metric: str, q: float) -> Score:
+    """Measure both sets, the larger cut to the size of the smaller."""
+    settings = pair.settings
+    n, m = (len(rows) for rows in pair.embedded)
+    sides = (rows[kept_rows(len(rows), min(n, m), seed=settings.seed)] for rows in pair.embedded)
+    known, found = (vendi_score(side, q=q, threads=settings.threads).value for side in sides)
+    d = pair.embedded[0].shape[1]
+    pins = {"metric": metric, "q": q, "kernel": "cosine", "d": d, "each": min(n, m)}
+    return Score(
+        found,
+        range=FROM_ONE,
+        better="closest",
+        signature=signature(pins | {"n": n, "m": m}),
+        reference=known,
     )

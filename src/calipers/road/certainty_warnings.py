@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from calipers.metrics.catalogue import Choice
+from calipers.catalogue.choosing import Choice
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.road.clusters import cluster_warnings
 from calipers.road.intake import Intake

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from calipers.catalogue.choosing import Choice, check_extras, choose
 from calipers.comparison import SetSummary
 from calipers.comparison.probe_model import Probe
 from calipers.comparison.probe_words import ENOUGH
 from calipers.embed import Cache
-from calipers.metrics.catalogue import Choice, check_extras, choose
 from calipers.metrics.pair import Settings
 from calipers.numeric.tiles import limit_threads
 from calipers.progress import Progress, Silent

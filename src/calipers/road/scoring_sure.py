@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TypeVar
 
-from calipers.metrics.catalogue import Choice
+from calipers.catalogue.choosing import Choice
 from calipers.metrics.groups import group_scores
 from calipers.metrics.pair import Pair
 from calipers.numeric.tiles import available_threads, limit_threads

@@ -27,7 +27,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -39,6 +39,9 @@ from calipers.text.checks import check_flags, check_order
 from calipers.text.corpus import Corpus, as_strings
 from calipers.text.signing import FROM_ZERO
 from calipers.text.tokens import Texts
+
+if TYPE_CHECKING:
+    from calipers.text.measuring import Chosen, Held
 
 References = Sequence[str] | Sequence[Sequence[str]] | Corpus
 """One string for each text, or a list of the references of each text."""
@@ -449,3 +452,15 @@ def ter(
     rows, words = align(texts, references), metric._preprocess_segment
     check_tables("ter", rows, lambda text: len(words(text).split()), LARGEST_TER)
     return sacrebleu_score("ter", metric, metric, rows, range=FROM_ZERO, better="lower")
+
+
+def read_bleu(held: Held, options: Chosen) -> Score:
+    return bleu(held.texts, held.references, order=options["n"], tokenizer=options["tokenizer"])
+
+
+def read_chrf(held: Held, options: Chosen) -> Score:
+    return chrf(held.texts, held.references, word_order=options["words"])
+
+
+def read_ter(held: Held, _: Chosen) -> Score:
+    return ter(held.texts, held.references)

@@ -56,7 +56,9 @@ from calipers.metrics.bert_score import (
 )
 from calipers.numeric.validation import check_whole
 from calipers.progress import Advance, Progress, Silent
+from calipers.score import Score
 from calipers.text.aligned import Aligned, References, align
+from calipers.text.measuring import Chosen, Held, Memo
 from calipers.text.tokens import Texts
 
 Integers = NDArray[np.int64]
@@ -496,3 +498,24 @@ def _finish(found: Floats, level: Floats | None, pins: Mapping[str, object]) -> 
         nowhere = np.full_like(found, np.nan)
         return summarise(nowhere, pins, reason="the baseline is 1: other rows score as their own")
     return summarise(rescale(found, level), pins, lowest=(-level / (1 - level)).tolist())
+
+
+def read_bert_score_precision(held: Held, options: Chosen) -> Score:
+    return _measured(held, options).precision
+
+
+def read_bert_score_recall(held: Held, options: Chosen) -> Score:
+    return _measured(held, options).recall
+
+
+def read_bert_score_f1(held: Held, options: Chosen) -> Score:
+    return _measured(held, options).f1
+
+
+def _measured(held: Held, options: Chosen) -> BertScore:
+    """Precision, recall and F1, which share the work."""
+    idf = options["weights"] == "idf"
+    return _KEPT.get(held, idf, lambda: bert_score(held.texts, held.references, idf=idf))
+
+
+_KEPT = Memo()

@@ -48,7 +48,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,9 @@ from calipers.text.corpus import Corpus, join
 from calipers.text.ngrams import NGrams
 from calipers.text.signing import text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora, as_corpus
+
+if TYPE_CHECKING:
+    from calipers.text.measuring import Chosen, Held
 
 EPSILON = 0.1
 
@@ -509,3 +512,19 @@ def _undefined(texts: Corpus, references: Corpus) -> str | None:
         if len(corpus.tokens) == 0:
             return f"no {name} has a token"
     return None
+
+
+def read_self_bleu(held: Held, options: Chosen) -> Score:
+    return self_bleu(
+        held.texts,
+        order=options["n"],
+        average=options["average"],
+        sample=options["sample"] or None,
+        others=options["others"] or None,
+        seed=held.seed,
+        threads=held.threads,
+    )
+
+
+def read_corpus_match_bleu(held: Held, options: Chosen) -> Score:
+    return corpus_match_bleu(held.texts, held.references, order=options["n"], threads=held.threads)

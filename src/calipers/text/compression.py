@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from calipers.score import Score
 from calipers.text.raw import raw_score, raw_texts
 from calipers.text.signing import FROM_ZERO
 from calipers.text.tokens import Texts
+
+if TYPE_CHECKING:
+    from calipers.text.measuring import Chosen, Held
 
 Codec = Literal["gzip", "zstd"]
 
@@ -118,3 +121,7 @@ def _checked(codec: Codec, level: int | None) -> int:
             f"level must be at most {HIGHEST[codec]} for the codec {codec!r}; found {level}"
         )
     return level
+
+
+def read_compression(held: Held, options: Chosen) -> Score:
+    return compression_ratio(held.texts, codec=options["codec"])

@@ -32,7 +32,7 @@ texts and references begin with the same prompt, the prompt is a copied span: ta
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,9 @@ from calipers.score import Score
 from calipers.text.corpus import Corpus, join
 from calipers.text.signing import FROM_ZERO, mean_score, text_score
 from calipers.text.tokens import MOST_TOKENS, AnyTokenizer, Texts, as_corpora
+
+if TYPE_CHECKING:
+    from calipers.text.measuring import Chosen, Held
 
 Numbers = NDArray[np.int32]
 RUN = 12
@@ -422,3 +425,7 @@ def copied_spans(
         CopiedSpan(row, start, length, reference, beginning, own)
         for row, start, length, reference, beginning in found.spans(least).tolist()
     ]
+
+
+def read_longest_copied_span(held: Held, options: Chosen) -> Score:
+    return longest_copied_span(held.texts, held.references, over=options["over"])

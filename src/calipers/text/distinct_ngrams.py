@@ -36,7 +36,7 @@ n > 1 and large sets.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,9 @@ from calipers.text.checks import check_order
 from calipers.text.ngrams import NGrams
 from calipers.text.signing import FROM_ZERO, mean_score, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
+
+if TYPE_CHECKING:
+    from calipers.text.measuring import Chosen, Held
 
 Per = Literal["system", "sample"]
 
@@ -193,3 +196,13 @@ def _checked(vocabulary: int) -> int:
 def expected(draws: int, size: int) -> float:
     """How many different ones to expect of so many draws from `size` equally likely ones."""
     return float(-size * np.expm1(draws * np.log1p(-1 / size)))
+
+
+def read_distinct(held: Held, options: Chosen) -> Score:
+    return distinct(held.texts, order=options["n"], per=options["per"])
+
+
+def read_expectation_adjusted_distinct(held: Held, options: Chosen) -> Score:
+    return expectation_adjusted_distinct(
+        held.texts, order=options["n"], vocabulary=options["vocabulary"]
+    )

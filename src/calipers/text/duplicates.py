@@ -11,12 +11,17 @@ none; see :func:`calipers.text.near_texts`.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from calipers.score import Score
 from calipers.text.checks import check_flags
 from calipers.text.raw import raw_score, raw_texts
 from calipers.text.tokens import Texts
+
+if TYPE_CHECKING:
+    from calipers.text.measuring import Chosen, Held
 
 
 def exact_duplicates(texts: Texts, *, fold: bool = False) -> Score:
@@ -59,3 +64,7 @@ def exact_duplicates(texts: Texts, *, fold: bool = False) -> Score:
 
 def _folded(text: str) -> str:
     return " ".join(text.casefold().split())
+
+
+def read_exact_duplicates(held: Held, options: Chosen) -> Score:
+    return exact_duplicates(held.texts, fold=options["compare"] == "folded")

@@ -7,7 +7,7 @@ scripts that do not put space between them, such as Chinese and Thai.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from calipers.score import Score
 from calipers.text.raw import raw_score, raw_texts
 from calipers.text.signing import FROM_ZERO, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
+
+if TYPE_CHECKING:
+    from calipers.text.measuring import Chosen, Held
 
 Unit = Literal["tokens", "words", "characters"]
 
@@ -131,3 +134,19 @@ def _summed(summary: Any, lengths: NDArray[np.int64]) -> dict[str, Any]:
 
 def _spread(lengths: NDArray[np.int64]) -> float:
     return float(np.std(lengths, ddof=1)) if len(lengths) > 1 else np.nan
+
+
+def read_mean_length(held: Held, options: Chosen) -> Score:
+    return mean_length(held.texts, unit=options["unit"])
+
+
+def read_median_length(held: Held, options: Chosen) -> Score:
+    return median_length(held.texts, unit=options["unit"])
+
+
+def read_length_spread(held: Held, options: Chosen) -> Score:
+    return length_spread(held.texts, unit=options["unit"])
+
+
+def read_vocabulary_size(held: Held, _: Chosen) -> Score:
+    return vocabulary_size(held.texts)

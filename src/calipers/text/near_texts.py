@@ -35,7 +35,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,9 @@ from calipers.text.distinct_ngrams import too_short
 from calipers.text.ngrams import NGrams, TextCounts
 from calipers.text.signing import mean_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora, as_corpus
+
+if TYPE_CHECKING:
+    from calipers.text.measuring import Chosen, Held
 
 MISSED = 0.01
 """Largest chance to miss a pair that is just at the threshold."""
@@ -488,4 +491,10 @@ def _score(own: Corpus, near: Near, settings: Settings, **rest: Any) -> Score:
         bands=f"{count}x{rows}",
         seed=settings.seed,
         **rest,
+    )
+
+
+def read_near_duplicates(held: Held, options: Chosen) -> Score:
+    return near_duplicates(
+        held.texts, held.against, order=options["n"], threshold=options["threshold"]
     )

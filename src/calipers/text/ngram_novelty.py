@@ -17,7 +17,7 @@ to it; a prompt that both sides begin with is not: take it off first.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ from calipers.text.distinct_ngrams import too_short
 from calipers.text.ngrams import count_within
 from calipers.text.signing import text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora
+
+if TYPE_CHECKING:
+    from calipers.text.measuring import Chosen, Held
 
 
 def novelty(
@@ -108,3 +111,7 @@ def _new(
     new = np.ones(ngrams.size, bool)
     new[ngrams.ids[starts[-1] :]] = False
     return ngrams.ids[: starts[-1]], starts, new
+
+
+def read_novelty(held: Held, options: Chosen) -> Score:
+    return novelty(held.texts, held.references, order=options["n"], of=options["of"])

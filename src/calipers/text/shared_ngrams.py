@@ -16,6 +16,8 @@ other. Texts that say the same in other words share nothing.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,6 +27,9 @@ from calipers.text.distinct_ngrams import too_short
 from calipers.text.ngrams import NGrams
 from calipers.text.signing import FROM_ZERO, mean_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
+
+if TYPE_CHECKING:
+    from calipers.text.measuring import Chosen, Held
 
 
 def self_repetition(texts: Texts, *, order: int = 4, tokenizer: AnyTokenizer = "nltk") -> Score:
@@ -78,3 +83,7 @@ def shared(ngrams: NGrams) -> NDArray[np.int64]:
     holders = np.bincount(within.ids, minlength=ngrams.size)
     running = np.concatenate([[0], np.cumsum(holders[within.ids] - 1)])
     return np.diff(running[within.starts])
+
+
+def read_self_repetition(held: Held, options: Chosen) -> Score:
+    return self_repetition(held.texts, order=options["n"])

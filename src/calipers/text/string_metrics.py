@@ -21,12 +21,11 @@ from typing import Literal, get_args
 import numpy as np
 
 from calipers import __version__
+from calipers.catalogue.estimation import PAIRED_C, Options
 from calipers.curves.frontier import DivergenceFrontier, divergence_frontier
 from calipers.errors import InputError
-from calipers.estimate.estimators import PAIRED_C
 from calipers.estimate.knn.from_distances import Seen, look
 from calipers.metrics.frontiers import summary_score
-from calipers.metrics.keys import Options
 from calipers.metrics.support import (
     coverage_score,
     density_score,
@@ -36,7 +35,7 @@ from calipers.metrics.support import (
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
 from calipers.text.corpus import Corpus
-from calipers.text.sizing import cut
+from calipers.text.measuring import Chosen, Held, Memo, cut
 from calipers.text.string_kernels import NgramKernel, SubsequenceKernel
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora
 
@@ -178,3 +177,38 @@ def _drawn(generated: Corpus, reference: Corpus, sample: int, seed: int) -> tupl
                 f"sample must be at most the number of {name}, {len(corpus)}; found {sample}"
             )
     return cut(generated, sample, seed=seed), cut(reference, sample, seed=seed)
+
+
+def read_string_mauve(held: Held, options: Chosen) -> Score:
+    return _measured(held, options).mauve
+
+
+def read_string_precision(held: Held, options: Chosen) -> Score:
+    return _measured(held, options).precision
+
+
+def read_string_recall(held: Held, options: Chosen) -> Score:
+    return _measured(held, options).recall
+
+
+def read_string_density(held: Held, options: Chosen) -> Score:
+    return _measured(held, options).density
+
+
+def read_string_coverage(held: Held, options: Chosen) -> Score:
+    return _measured(held, options).coverage
+
+
+def _measured(held: Held, options: Chosen) -> StringScores:
+    """All scores of a string kernel, which share the work."""
+    kernel = options["kernel"]
+    return _KEPT.get(
+        held,
+        kernel,
+        lambda: string_scores(
+            held.texts, held.references, kernel=kernel, seed=held.seed, threads=held.threads
+        ),
+    )
+
+
+_KEPT = Memo()

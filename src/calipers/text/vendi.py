@@ -38,6 +38,7 @@ from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 
 if TYPE_CHECKING:
     from calipers.text.corpus import Corpus
+    from calipers.text.measuring import Chosen, Held
 
 Floats = NDArray[np.float64]
 
@@ -274,3 +275,11 @@ def _check_rows(texts: Texts, embeddings: ArrayLike) -> NDArray[Any]:
             f"embeddings must have one row for each text, {len(texts)}; found shape {rows.shape}"
         )
     return rows
+
+
+def read_vendi(held: Held, options: Chosen) -> Score:
+    return vendi_score(held.texts, q=options["q"], threads=held.threads)
+
+
+def read_rke(held: Held, _: Chosen) -> Score:
+    return rke(held.texts, threads=held.threads)

@@ -14,6 +14,8 @@ there is as long as there are fewer than `top` different words.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +23,9 @@ from calipers.numeric.validation import check_whole
 from calipers.score import Score
 from calipers.text.signing import FROM_ZERO, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
+
+if TYPE_CHECKING:
+    from calipers.text.measuring import Chosen, Held
 
 
 def zipf_coefficient(texts: Texts, *, top: int = 5000, tokenizer: AnyTokenizer = "nltk") -> Score:
@@ -70,3 +75,7 @@ def steepness(counts: NDArray[np.int64]) -> float:
 
 def _few(found: int) -> str:
     return f"a line needs two different words; the texts have {'one' if found else 'none'}"
+
+
+def read_zipf_coefficient(held: Held, options: Chosen) -> Score:
+    return zipf_coefficient(held.texts, top=options["top"])

@@ -15,10 +15,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.catalogue.choosing import Choice
 from calipers.estimate.histograms import Histograms
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods
 from calipers.estimate.quantise import Quantisation, bucket_count, joined_cells
-from calipers.metrics.catalogue import Choice
 from calipers.metrics.estimates import Estimates
 from calipers.metrics.pair import Pair
 from calipers.numeric.blocks import Blocks

@@ -3,7 +3,7 @@
 Three ways, the first that a metric allows:
 
 - its estimate keeps what it would be without each block of rows: the metric is read from that;
-- the metric knows a sum of its own for it (:attr:`~calipers.metrics.catalogue.Metric.without`);
+- the metric knows a sum of its own for it (:attr:`~calipers.catalogue.metric.Metric.replicates`);
 - both sets are cut into five disjoint parts, the score is measured part against part, and its
   variance is divided by their number. That takes variance to fall as one over the size; where
   the score itself depends on the size (near copies, transport costs) it is a rough guide, and the
@@ -31,10 +31,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from calipers.catalogue.choosing import Choice, needs_of
+from calipers.catalogue.estimation import COUNTING
+from calipers.catalogue.metric import resolve
+from calipers.catalogue.needs import Needs
 from calipers.curves import DivergenceFrontier, PrecisionRecallCurve
-from calipers.metrics.catalogue import Choice, needs_of
-from calipers.metrics.keys import COUNTING
-from calipers.metrics.needs import Needs
 from calipers.metrics.pair import Pair
 from calipers.numeric.blocks import SideName
 from calipers.numeric.tiles import workers
@@ -91,7 +92,7 @@ def spreads(
         return {}
     kept = [choice for choice in choices if is_kept(choice)]
     rest = [choice for choice in choices if goes_by_part(choice)]
-    own = [choice for choice in choices if choice.metric.without is not None]
+    own = [choice for choice in choices if has_own(choice)]
     found = _by_block(left_out or without_each(pair), kept, further)
     found |= _own(pair, own)
     found |= by_part(pair, rest)
@@ -118,13 +119,12 @@ def without_each(pair: Pair) -> LeftOut:
 
 def goes_by_part(choice: Choice) -> bool:
     """Whether nothing is kept or known of a score, so that smaller sets must tell how it moves."""
-    known = choice.metric.without is not None or is_kept(choice)
-    return not known and not has_no_interval(choice)
+    return not has_own(choice) and not is_kept(choice) and not has_no_interval(choice)
 
 
 def has_no_interval(choice: Choice) -> bool:
     """Whether no way is known to tell how much a score moves: simulated intervals missed it."""
-    unlike = choice.options.estimator in UNLIKE or not choice.metric.by_part
+    unlike = choice.options.estimator in UNLIKE or choice.metric.replicates == "none"
     return unlike and not is_kept(choice)
 
 
@@ -145,7 +145,12 @@ def by_part(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
 
 def is_kept(choice: Choice) -> bool:
     """Whether the estimates behind a score keep what they would be without each block."""
-    return choice.metric.by_block and choice.options.estimator == COUNTING
+    return choice.metric.replicates == "counts" and choice.options.estimator == COUNTING
+
+
+def has_own(choice: Choice) -> bool:
+    """Whether the metric has a function of its own that leaves blocks out."""
+    return ":" in choice.metric.replicates
 
 
 def _by_block(
@@ -169,10 +174,9 @@ def _own(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
     """The jackknife by what the metrics know of their own sums."""
     found = {}
     for choice in choices:
-        if choice.metric.without is not None:
-            sides = zip(SIDES, choice.metric.without(pair), strict=True)
-            parts = tuple(Component.jackknife(side, each) for side, each in sides)
-            found[choice.name] = Spread(parts)
+        sides = zip(SIDES, resolve(choice.metric.replicates)(pair), strict=True)
+        parts = tuple(Component.jackknife(side, values) for side, values in sides)
+        found[choice.name] = Spread(parts)
     return found
 
 

@@ -18,11 +18,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from calipers.catalogue.choosing import TRAIN, TextChoice
 from calipers.score import Score
-from calipers.text.choice import TRAIN, TextChoice
 from calipers.text.corpus import Corpus
-from calipers.text.entries.metric import Held
-from calipers.text.sizing import cut
+from calipers.text.measuring import Held, cut
 from calipers.uncertainty.spread import Spread
 from calipers.uncertainty.text_spread_ways import spread_of
 
@@ -34,7 +33,7 @@ class TextSpreads:
     Attributes
     ----------
     reference, train
-        As for :meth:`calipers.text.choice.TextChoice.score`.
+        As for :meth:`calipers.text.measuring.score_of`.
     keep_sizes, seed, threads
         As for the scores; the seed picks the blocks too.
     """
@@ -114,4 +113,4 @@ class TextSpreads:
 
 
 def _measure(choice: TextChoice, held: Held) -> Score:
-    return choice.metric.score(held, choice.options, choice.key)
+    return choice.metric.score(held, choice.options)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks
 from calipers.text.corpus import Corpus
-from calipers.text.entries.metric import Held
+from calipers.text.measuring import Held
 from calipers.uncertainty.spread import Component, Doubles, Source
 
 Longs = NDArray[np.int64]

@@ -16,7 +16,7 @@ from calipers.uncertainty.spread import Component, Doubles
 from calipers.uncertainty.text_spread_blocks import Measured, labels_of
 
 if TYPE_CHECKING:
-    from calipers.text.choice import TextChoice
+    from calipers.catalogue.choosing import TextChoice
     from calipers.text.corpus import Corpus
 
 PARTS = 10
@@ -44,7 +44,7 @@ def _values(found: Measured, choice: TextChoice, parts: int) -> Doubles:
     mine = _parts(held.texts, parts, held.seed)
     theirs = _parts(held.references, parts, held.seed) if found.drawn else [held.against] * parts
     made = (replace(held, texts=a, against=b) for a, b in zip(mine, theirs, strict=True))
-    return np.array([choice.metric.score(each, choice.options, choice.key).value for each in made])
+    return np.array([choice.metric.score(each, choice.options).value for each in made])
 
 
 def _parts(texts: Corpus, parts: int, seed: int) -> list[Corpus]:

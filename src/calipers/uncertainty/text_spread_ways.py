@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from calipers.catalogue.choosing import TextChoice
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.score import Score
-from calipers.text.choice import TextChoice
-from calipers.text.entries.metric import Held
+from calipers.text.measuring import Held
 from calipers.uncertainty import text_spread_aligned as aligned
 from calipers.uncertainty import text_spread_bleu as bleu
 from calipers.uncertainty import text_spread_copies as copies

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from calipers.estimate.knn.balls import Supports
-from calipers.metrics.robust import CLIPPED_K, COVER_FACTOR, COVER_K, SPREAD
+CLIPPED_K = 5
+"""Neighbours of the balls of clipped density and coverage."""
+
+COVER_K, COVER_FACTOR = 3, 3
+"""Samples that make a cover, and how many times as many neighbours its ball has."""
+
+SPREAD = (4, 1.2)
+"""Neighbours and factor of the one radius of probabilistic precision and recall."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +37,6 @@ class Needs:
             self.capped or other.capped,
             self.smaller or other.smaller,
             self.spread or other.spread,
-        )
-
-    def supports(self, k: int, largest: int) -> Supports:
-        """The supports to measure where sets allow balls of at most `largest` neighbours."""
-        return Supports(
-            capped=CLIPPED_K if self.capped and largest >= CLIPPED_K else None,
-            smaller=k if self.smaller else None,
-            spread=SPREAD if self.spread and largest >= SPREAD[0] else None,
         )
 
 
