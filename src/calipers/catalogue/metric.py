@@ -193,7 +193,7 @@ class Metric:
         """The smallest and largest value by some options."""
         if self.ranged is None or options == DEFAULTS:
             return self.range
-        bounds: tuple[float, float] = resolve(self.ranged)(self.name, options)
+        bounds: tuple[float, float] = resolve(self.ranged)(self.alias_of or self.name, options)
         return bounds
 
     def blind_of(self, options: Options | Mapping[str, Value]) -> str:

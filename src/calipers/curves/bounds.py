@@ -57,10 +57,11 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calipers.catalogue.estimation import Smoothing
 from calipers.curves.divergence import Divergence, Vector
 from calipers.curves.divergences import DIVERGENCES, WEIGHTED, find_divergence, half_kl
 from calipers.errors import InputError, unknown_name
-from calipers.estimate.histograms import PSEUDO_COUNTS, Histograms, Smoothing
+from calipers.estimate.histograms import PSEUDO_COUNTS, Histograms
 from calipers.numeric.validation import check_whole
 
 FRONTIER_INTEGRAL = Divergence(
