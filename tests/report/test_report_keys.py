@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from VOCAB import vocabulary
 
 from calipers.catalogue.choosing import find
 from calipers.catalogue.embeddings import METRICS
-from calipers.catalogue.estimation import ESTIMATORS, SMOOTHINGS
-from calipers.report import names, plain_text
-from calipers.report import vocabulary as words
+from calipers.catalogue.estimation import DIVERGENCE, ESTIMATOR, SMOOTHING
+from calipers.report import plain_text
 from calipers.report.names import label, meaning
 
 
@@ -53,13 +51,11 @@ def test_what_a_key_with_options_tells(key, text):
 
 
 def test_every_word_of_every_option_has_a_name():
-    for divergence in vocabulary("divergence"):
+    for divergence in DIVERGENCE.forms:
         assert label(find(f"divergence_star:{divergence}").name).startswith("Div* ")
-        assert divergence.partition("=")[0] in words.DIVERGENCES
-    assert set(ESTIMATORS[1:]) == set(words.ESTIMATORS)
-    assert set(SMOOTHINGS) - {"none"} == set(words.SMOOTHINGS)
-    assert set(words.MADE_BY) == set(words.ESTIMATORS) | set(words.SMOOTHINGS)
-    assert set(names.FAMILIES) == {metric.family for metric in METRICS.values()}
+    assert set(DIVERGENCE.names) == set(DIVERGENCE.labels)
+    for option in (ESTIMATOR, SMOOTHING):
+        assert set(option.words) - {option.default} == set(option.labels) == set(option.said)
     assert len({label(name) for name in METRICS}) == len(METRICS)
 
 

@@ -9,18 +9,8 @@ from rich.cells import cell_len
 
 from calipers.report.grid import Cell, Column, render, total_width
 from calipers.report.layout import packed
-from calipers.report.names import HEADLINE, LABELS, MEANINGS, clean, shorten
+from calipers.report.names import clean, shorten
 from calipers.report.numbers import best_of, number, score_text, words_text
-
-
-def test_every_known_metric_has_a_name_and_a_meaning():
-    assert LABELS.keys() == MEANINGS.keys() >= set(HEADLINE)
-
-
-def test_every_metric_of_the_library_is_known():
-    from calipers.catalogue.embeddings import METRICS
-
-    assert set(METRICS) == set(LABELS)
 
 
 @pytest.mark.parametrize(

@@ -74,15 +74,16 @@ def test_lopsided_intervals_stand_below_their_value(two_systems):
 
 
 def test_all_metrics_are_shown_in_pieces_at_60_columns(make):
-    from calipers.report.names import LABELS, UNRANKED, label
+    from calipers.catalogue.embeddings import METRICS
+    from calipers.report.names import UNRANKED, label
 
-    scores = {key: make["score"](0.5) for key in LABELS}
-    scores |= {f"form.{key}": make["score"](0.25) for key in LABELS}
-    data = make["comparison"]([make["system"]("a", scores)], metrics_shown=list(LABELS))
+    scores = {key: make["score"](0.5) for key in METRICS}
+    scores |= {f"form.{key}": make["score"](0.25) for key in METRICS}
+    data = make["comparison"]([make["system"]("a", scores)], metrics_shown=list(METRICS))
     text = shown(data, width=60)
     assert max(map(len, plain_text(data, width=60).splitlines())) <= 60
-    assert text.count("0.500") == text.count("0.250") == len(LABELS)
-    for key in LABELS:
+    assert text.count("0.500") == text.count("0.250") == len(METRICS)
+    for key in METRICS:
         assert text.count(f"{label(key)}↑") == (0 if key in UNRANKED else 2)
         assert text.count(label(key)) >= 2
     assert "--metrics all" not in text

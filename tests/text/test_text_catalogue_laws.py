@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from calipers.catalogue.choosing import choose_text, find_text
+from calipers.catalogue.metric import resolve
 from calipers.catalogue.texts import TEXT_METRICS
 from calipers.text.measuring import cut
 from calipers.text.tokens import tokenise
@@ -146,14 +147,16 @@ def test_a_degenerate_set_has_a_value_or_a_reason(key, texts):
         assert found.reason is None
 
 
-def test_the_reference_is_measured_once():
+def test_the_reference_is_measured_once(monkeypatch):
     calls, found = [], find_text("distinct")
 
     def counted(held, options):
         calls.append(held.texts)
-        return found.metric.read(held, options)
+        return resolve(found.metric.read)(held, options)
 
-    choice = replace(found, metric=replace(found.metric, read=counted))
+    monkeypatch.setattr("calipers.text.measuring.counted", counted, raising=False)
+    read = "calipers.text.measuring:counted"
+    choice = replace(found, metric=replace(found.metric, read=read))
     first = choice.score(SETS[1], SETS[0])
     second = choice.score(SETS[2], SETS[0])
     own = choice.of_reference(SETS[0])

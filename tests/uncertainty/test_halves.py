@@ -103,7 +103,7 @@ def test_a_half_is_read_from_counts_and_not_measured_again(pair, monkeypatch):
     asked = [
         each
         for each in choose("all", ("v",))
-        if each.metric.by_block and each.metric.family in FAMILIES
+        if each.metric.replicates == "counts" and each.metric.family in FAMILIES
     ]
     assert {each.name for each in SUPPORT + CELLS} <= {each.name for each in asked}
     for choice in asked:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -17,14 +19,25 @@ from calipers.uncertainty.half_samples import Half
 from calipers.uncertainty.replicates import by_part, spreads
 from calipers.uncertainty.spread import Component
 
+MADE_UP = sys.modules["made_up_metrics"] = ModuleType("made_up_metrics")
+
+
+def named(function):
+    """The ``module:function`` by which the catalogue finds a function of a test."""
+    name = f"function_{len(vars(MADE_UP))}"
+    setattr(MADE_UP, name, function)
+    return f"made_up_metrics:{name}"
+
 
 def made_up(read, *, name="made_up", family="mmd", **fields):
     """A metric that a test can see through."""
     metric = Metric(
         name=name,
         family=family,
+        label="",
+        meaning="",
         tells="",
-        read=lambda pair, _: Score(float(read(pair)), range=ANY),
+        read=named(lambda pair, _: Score(float(read(pair)), range=ANY)),
         source="",
         blind="",
         range=ANY,
@@ -50,7 +63,7 @@ def rows_of(pair, side):
 
 GAP = made_up(
     lambda pair: rows_of(pair, "reference")[:, 0].mean() - rows_of(pair, "generated")[:, 0].mean(),
-    by_block=True,
+    replicates="counts",
 )
 
 
@@ -116,7 +129,7 @@ def test_sums_that_a_metric_knows_are_used():
         return np.arange(20.0), np.array([1.0, 2.0, 4.0])
 
     pair = pair_of()
-    found = spreads(pair, [made_up(lambda _: 0.0, without=without)])["made_up"]
+    found = spreads(pair, [made_up(lambda _: 0.0, replicates=named(without))])["made_up"]
     assert seen == [pair]
     assert found.of("reference")[0].variance == pytest.approx(
         Component.jackknife("reference", np.arange(20.0)).variance
@@ -196,7 +209,7 @@ def test_sets_too_small_for_blocks(k, n, known):
 def test_a_score_without_a_value_in_one_replicate_is_left_out(odd):
     whole = pair_of()
     rare = made_up(
-        lambda pair: odd if len(pair.reference) < 200 else 1.0, name="rare", by_block=True
+        lambda pair: odd if len(pair.reference) < 200 else 1.0, name="rare", replicates="counts"
     )
     assert spreads(whole, [GAP, rare]).keys() == {"made_up"}
 
@@ -245,8 +258,8 @@ def test_a_score_without_a_value_in_one_half_has_the_jackknife_alone():
     def read(pair):
         return np.inf if isinstance(pair, Half) and (pair.halving, pair.which) == (7, 1) else 1.0
 
-    rare = made_up(read, name="rare", family="support", by_block=True)
-    usual = made_up(lambda _: 1.0, family="support", by_block=True)
+    rare = made_up(read, name="rare", family="support", replicates="counts")
+    usual = made_up(lambda _: 1.0, family="support", replicates="counts")
     found = spreads(pair_of(), [usual, rare])
     assert found["rare"].halves is None
     assert found["rare"].finite
@@ -259,7 +272,7 @@ def test_metrics_of_the_catalogue_get_a_spread():
     # The Kullback-Leibler divergence of raw counts is infinite where a cell lacks one side
     assert {choice.name for choice in asked} - found.keys() == {"divergence"}
     approximate = {name for name, spread in found.items() if spread.approximate}
-    exact = {name for name, metric in METRICS.items() if metric.by_block or metric.without}
+    exact = {name for name, metric in METRICS.items() if metric.replicates not in ("parts", "none")}
     assert approximate == found.keys() - exact
     assert {"realism", "clipped_density", "authenticity"} <= approximate
 

@@ -1,18 +1,25 @@
 """Keys of scores: options in any order, one canonical form, and clear words for what is wrong."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from VOCAB import vocabulary
 
 from calipers.catalogue.choosing import choose, find
 from calipers.catalogue.embeddings import FAMILIES, METRICS
-from calipers.catalogue.estimation import ESTIMATORS, Options
+from calipers.catalogue.estimation import (
+    AXES,
+    DIVERGENCE,
+    ESTIMATOR,
+    ESTIMATORS,
+    SMOOTHING,
+    Options,
+)
 from calipers.catalogue.keys import split_key
 from calipers.curves.divergences import DIVERGENCES, WEIGHTED
 from calipers.errors import InputError
 from calipers.estimate.estimators import ESTIMATORS as CATALOGUE
-from calipers.estimate.histograms import SMOOTHINGS
+from calipers.estimate.histograms import probabilities
 
 VIEWS = ("meaning", "form")
 
@@ -47,7 +54,7 @@ def test_the_canonical_key(written, canonical):
 
 @given(
     st.permutations(["divergence", "estimator"]),
-    st.sampled_from(vocabulary("divergence")),
+    st.sampled_from(DIVERGENCE.forms),
     st.sampled_from(ESTIMATORS),
 )
 def test_the_order_of_the_options_is_free(order, divergence, estimator):
@@ -215,13 +222,14 @@ def test_an_unknown_estimator_is_named():
 
 
 def test_the_words_are_those_of_the_rooms_that_read_them():
-    assert {word.partition("=")[0] for word in vocabulary("divergence")} == {
+    assert {word.partition("=")[0] for word in DIVERGENCE.forms} == {
         *DIVERGENCES,
         *WEIGHTED,
     }
-    assert vocabulary("smoothing") == SMOOTHINGS
-    assert {*vocabulary("estimator"), "model"} == set(CATALOGUE)
-    words = [word for axis in ("divergence", "estimator", "smoothing") for word in vocabulary(axis)]
+    for smoothing in SMOOTHING.words:
+        assert probabilities(np.array([3, 1]), smoothing).sum() == pytest.approx(1)
+    assert {*ESTIMATOR.forms, "model"} == set(CATALOGUE)
+    words = [word for axis in AXES for word in axis.forms]
     assert len(words) == len(set(words))
     assert not {*METRICS} & {*VIEWS}
     assert {*FAMILIES} & {*METRICS} == {"ot", "mmd"}

@@ -4,10 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from VOCAB import vocabulary
 
 from calipers import Histograms, divergence_frontier
-from calipers.catalogue.estimation import Options
+from calipers.catalogue.estimation import DIVERGENCE, Options
 from calipers.curves.divergences import DIVERGENCES, find_divergence
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
 from calipers.metrics.frontiers import (
@@ -16,12 +15,11 @@ from calipers.metrics.frontiers import (
     integral_bound,
     midpoint_bound,
     range_by,
-    starred_key,
     summary_score,
 )
 
 PINS = {"n": 4, "m": 4, "seed": 0}
-FINITE = [word for word in vocabulary("divergence") if np.isfinite(find_divergence(word).at_zero)]
+FINITE = [word for word in DIVERGENCE.forms if np.isfinite(find_divergence(word).at_zero)]
 
 
 def score(name, options, estimate, **more):
@@ -106,10 +104,8 @@ def test_ratios_are_read_as_histograms_are():
 
 def test_a_star_stands_for_its_smoothing():
     star = Options(smoothing="krichevsky-trofimov")
-    assert starred_key("mauve", star) == "mauve_star"
-    assert (
-        starred_key("frontier", Options("chi2", smoothing=star.smoothing)) == "frontier_star:chi2"
-    )
-    assert starred_key("mauve", Options(smoothing="laplace")) == "mauve:laplace"
+    assert star.starred_key("mauve") == "mauve_star"
+    assert Options("chi2", smoothing=star.smoothing).starred_key("frontier") == "frontier_star:chi2"
+    assert Options(smoothing="laplace").starred_key("mauve") == "mauve:laplace"
     found = score("midpoint", star, counts([3, 0], [0, 3], "krichevsky-trofimov"))
     assert found.signature.startswith("metric:midpoint_star|divergence:kl|smoothing:krichevsky")

@@ -10,7 +10,7 @@ from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.estimation import COUNTING, ESTIMATORS, UNSEEN
 
 BEYOND = "where it is infinite, everything beyond that"
-WITH_ESTIMATOR = [name for name, metric in METRICS.items() if "estimator" in metric.takes]
+WITH_ESTIMATOR = [name for name, metric in METRICS.items() if metric.takes("estimator")]
 
 
 def blind(key):
@@ -65,7 +65,7 @@ def test_a_metric_without_options_says_the_same_always():
 
 def test_no_metric_read_from_ratios_speaks_of_cells():
     for metric in METRICS.values():
-        if "estimator" in metric.takes:
+        if metric.takes("estimator"):
             (found,) = describe_all([f"{metric.name}:knn"])
             assert "cells" not in found["tells"]
             assert not found["tells"].endswith(",")
