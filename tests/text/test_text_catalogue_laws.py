@@ -147,16 +147,14 @@ def test_a_degenerate_set_has_a_value_or_a_reason(key, texts):
         assert found.reason is None
 
 
-def test_the_reference_is_measured_once(monkeypatch):
+def test_the_reference_is_measured_once(named):
     calls, found = [], find_text("distinct")
 
     def counted(held, options):
         calls.append(held.texts)
         return resolve(found.metric.read)(held, options)
 
-    monkeypatch.setattr("calipers.text.measuring.counted", counted, raising=False)
-    read = "calipers.text.measuring:counted"
-    choice = replace(found, metric=replace(found.metric, read=read))
+    choice = replace(found, metric=replace(found.metric, read=named(counted)))
     first = choice.score(SETS[1], SETS[0])
     second = choice.score(SETS[2], SETS[0])
     own = choice.of_reference(SETS[0])

@@ -79,16 +79,13 @@ def order(default: int, *, labelled: bool = True) -> Option:
     )
 
 
-THERE = {"train": "to training", "reference": "to reference"}
-OTHER = {"reference": "the reference", "train": "the training set"}
-
 AGAINST = Option(
     name="against",
     default="reference",
     tells="which set the texts are held against",
     words=("reference", "train"),
-    labels=THERE,
-    said=OTHER,
+    labels={"train": "to training"},
+    said={"reference": "the reference", "train": "the training set"},
 )
 UNIT_OF_LENGTH = Option(
     name="unit",
@@ -461,7 +458,7 @@ COPIES = (
                 default="itself",
                 tells="in which set near copies are looked for",
                 words=("itself", "reference", "train"),
-                labels=THERE,
+                labels={"train": "to training", "reference": "to reference"},
                 said={
                     "itself": "another",
                     "reference": "one of the reference",
