@@ -8,7 +8,7 @@ import pytest
 from calipers.text.catalogue import find_text
 from calipers.text.tokens import tokenise
 from calipers.uncertainty.spread import confidence_interval
-from calipers.uncertainty.text_spread import TextSpreads
+from calipers.uncertainty.text_replicates import TextSpreads
 
 KEYS = (
     "mean_length", "vocabulary_size", "zipf_coefficient", "distinct:n=2", "self_bleu",

@@ -37,6 +37,7 @@ from calipers.numeric.validation import check_choice, check_whole, is_positive
 from calipers.score import Better, Score, join_signature, signature
 from calipers.text.checks import check_flags, check_order
 from calipers.text.corpus import Corpus, as_strings
+from calipers.text.replicates import BLOCKS, Measured, Replicates, by_block
 from calipers.text.signing import FROM_ZERO
 from calipers.text.tokens import Texts
 
@@ -449,3 +450,39 @@ def ter(
     rows, words = align(texts, references), metric._preprocess_segment
     check_tables("ter", rows, lambda text: len(words(text).split()), LARGEST_TER)
     return sacrebleu_score("ter", metric, metric, rows, range=FROM_ZERO, better="lower")
+
+
+def bleu_replicates(measured: Measured) -> Replicates:
+    """Corpus BLEU without each block of rows."""
+    options = measured.options
+    metric = make_bleu(
+        options["tokenizer"], "exp", None, max_ngram_order=options["n"], lowercase=False
+    )
+    return _from_counts(measured, metric)
+
+
+def chrf_replicates(measured: Measured) -> Replicates:
+    """Corpus chrF without each block of rows."""
+    return _from_counts(measured, the_metrics("chrf").CHRF(word_order=measured.options["words"]))
+
+
+def ter_replicates(measured: Measured) -> Replicates:
+    """Edits over words without each block of rows."""
+    return _from_counts(measured, the_metrics("ter").TER())
+
+
+def _from_counts(measured: Measured, metric: Any) -> Replicates:
+    """Sum sacrebleu's counts of each row over all blocks but one.
+
+    Which rows there are draws texts and references at once.
+    """
+    rows = align(measured.texts, measured.references)
+    counts = np.array(metric._extract_corpus_statistics(rows.texts, rows.streams), float)
+    sums = np.stack([by_block(column, measured.labels) for column in counts.T], axis=1)
+    left = sums.sum(axis=0) - sums
+    return {"rows": np.array([_value(metric, left[block]) for block in BLOCKS])}
+
+
+def _value(metric: Any, counts: Any) -> float:
+    whole = [int(count) if count == int(count) else float(count) for count in counts]
+    return float(metric._compute_score_from_stats(whole).score)

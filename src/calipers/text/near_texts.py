@@ -41,6 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError, require
+from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.validation import check_whole, is_positive
 from calipers.score import Score
@@ -48,6 +49,7 @@ from calipers.text.checks import check_order
 from calipers.text.corpus import Corpus, join
 from calipers.text.distinct_ngrams import too_short
 from calipers.text.ngrams import NGrams, TextCounts
+from calipers.text.replicates import Doubles, Measured, Replicates, means_without, ratio
 from calipers.text.signing import mean_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora, as_corpus
 
@@ -489,3 +491,39 @@ def _score(own: Corpus, near: Near, settings: Settings, **rest: Any) -> Score:
         seed=settings.seed,
         **rest,
     )
+
+
+def near_duplicates_replicates(measured: Measured) -> Replicates:
+    """The share of near copies; texts that were found near by way of others count as near."""
+    pairs = near_duplicate_pairs(
+        measured.texts,
+        measured.against,
+        order=measured.options["n"],
+        threshold=measured.options["threshold"],
+    )
+    defined = ~np.isnan(measured.by_text)
+    if measured.against is None:
+        return {"texts": _clusters_without(pairs, defined, measured.labels)}
+    mine = means_without(measured)
+    if not measured.drawn:
+        return {"texts": mine}
+    holders = measured.reference_labels[[pair.source for pair in pairs]]
+    lost = np.bincount(holders, minlength=DEFAULT_BLOCKS)
+    return {"texts": mine, "references": (len(pairs) - lost) / max(int(defined.sum()), 1)}
+
+
+def _clusters_without(
+    pairs: list[NearDuplicate], defined: NDArray[np.bool_], labels: NDArray[np.int64]
+) -> Doubles:
+    """The share of texts that have another of their cluster left, without each block."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = len(labels)
+    rows, sources = [pair.row for pair in pairs], [pair.source for pair in pairs]
+    links = coo_array((np.ones(len(pairs)), (rows, sources)), shape=(n, n))
+    cluster = connected_components(links, directed=False)[1]
+    table = np.zeros((cluster.max() + 1, DEFAULT_BLOCKS))
+    np.add.at(table, (cluster[defined], labels[defined]), 1)
+    left = table.sum(axis=1, keepdims=True) - table
+    return ratio(np.where(left > 1, left, 0.0).sum(axis=0), left.sum(axis=0))
