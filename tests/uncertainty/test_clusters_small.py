@@ -9,7 +9,7 @@ import pytest
 from calipers.metrics.catalogue import choose, find, needs_of
 from calipers.metrics.pair import Pair, Settings
 from calipers.numeric.blocks import cluster_sets
-from calipers.uncertainty.replicates import by_part, spreads
+from calipers.uncertainty.replicates import by_parts, spreads
 from calipers.uncertainty.spread import confidence_interval
 
 SCORES = ("precision", "mauve_star", "frechet_distance")
@@ -86,7 +86,7 @@ def test_smaller_sets_hold_whole_clusters(monkeypatch):
         return part(self, *masks_and_more)
 
     monkeypatch.setattr(Pair, "part", seen)
-    assert by_part(pair, choose(["realism"], ("rows",)))
+    assert by_parts(pair, choose(["realism"], ("rows",)))
     assert len(parts) == 5
     for masks in parts:
         for mask in masks:

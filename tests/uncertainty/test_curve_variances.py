@@ -9,7 +9,7 @@ from calipers.curves import divergence_frontier
 from calipers.estimate.histograms import Histograms
 from calipers.metrics.catalogue import choose, needs_of
 from calipers.metrics.pair import Pair, Settings
-from calipers.uncertainty.replicates import columns, curve_variances, spreads, without_each
+from calipers.uncertainty.replicates import columns, curve_variances, delete_blocks, spreads
 
 
 def read_pair(metrics):
@@ -19,7 +19,7 @@ def read_pair(metrics):
     pair = Pair(*sets, Settings(threads=1), needs_of(each.metric for each in choices))
     for choice in choices:
         choice.score(pair)
-    left_out = without_each(pair)
+    left_out = delete_blocks(pair)
     spreads(pair, choices, left_out=left_out)
     return pair, left_out
 

@@ -12,9 +12,9 @@ from calipers.metrics.choice import Choice
 from calipers.metrics.entries.metric import ANY, Metric
 from calipers.metrics.pair import Pair, Settings
 from calipers.score import Score
-from calipers.uncertainty.delete_block import OneRun, Without
-from calipers.uncertainty.half_samples import Half
-from calipers.uncertainty.replicates import by_part, spreads
+from calipers.uncertainty.delete_block import DeleteBlock, OneRun
+from calipers.uncertainty.half_samples import HalfSample
+from calipers.uncertainty.replicates import by_parts, spreads
 from calipers.uncertainty.spread import Component
 
 
@@ -42,7 +42,7 @@ def pair_of(n=200, m=160, *, seed=0, d=3, needs=(), **choices):
 
 def rows_of(pair, side):
     """The rows that are left of a set: a pair without a block knows their number alone."""
-    if not isinstance(pair, Without):
+    if not isinstance(pair, DeleteBlock):
         return getattr(pair, side)
     rows = rows_of(pair.whole, side)
     return rows[pair.kept] if pair.side == side else rows
@@ -77,7 +77,7 @@ def test_every_replicate_is_the_score_of_the_rest():
     found = spreads(pair, asked)
     for choice in asked:
         for side in ("reference", "generated"):
-            values = [choice.score(Without.of(pair, side, b)).value for b in range(20)]
+            values = [choice.score(DeleteBlock.of(pair, side, b)).value for b in range(20)]
             wanted = Component.jackknife(side, values)
             np.testing.assert_array_equal(
                 found[choice.name].of(side)[0].deviations, wanted.deviations
@@ -129,7 +129,7 @@ def test_the_frechet_distance_by_its_own_sums():
     pair = pair_of()
     found = spreads(pair, asked)["frechet_distance"]
     for side in ("reference", "generated"):
-        rest = [Without.of(pair, side, block) for block in range(20)]
+        rest = [DeleteBlock.of(pair, side, block) for block in range(20)]
         values = [
             asked[0].score(Pair(rows_of(p, "reference"), rows_of(p, "generated"), p.settings)).value
             for p in rest
@@ -146,7 +146,7 @@ def test_disjoint_parts_by_hand():
         return pair.reference[:, 0].mean()
 
     pair = pair_of(430, 330)
-    found = by_part(pair, [made_up(read)])["made_up"]
+    found = by_parts(pair, [made_up(read)])["made_up"]
     assert len(seen) == 5
     assert found.approximate
     values = np.array([part.reference[:, 0].mean() for part in seen])
@@ -162,7 +162,7 @@ def test_the_scaled_error_of_a_mean_is_that_of_a_mean():
     pair = Pair(rows, rows, Settings(threads=1))
     mean = made_up(lambda part: part.reference.mean())
     found = [
-        by_part(replace(pair, settings=Settings(seed=seed)), [mean])["made_up"].variance
+        by_parts(replace(pair, settings=Settings(seed=seed)), [mean])["made_up"].variance
         for seed in range(60)
     ]
     assert np.mean(found) == pytest.approx(1 / 4000, rel=0.2)
@@ -172,7 +172,7 @@ def test_parts_are_cut_from_the_rows_as_embedded_too():
     seen = []
     pair = pair_of(240, 240)
     given = (np.arange(240.0)[:, None], -np.arange(240.0)[:, None])
-    by_part(replace(pair, given=given), [made_up(lambda part: seen.append(part) or 0.0)])
+    by_parts(replace(pair, given=given), [made_up(lambda part: seen.append(part) or 0.0)])
     for part in seen:
         ours, theirs = part.given
         np.testing.assert_array_equal(part.reference, pair.reference[ours[:, 0].astype(int)])
@@ -243,7 +243,9 @@ def test_scores_of_neighbours_and_of_cells_know_halves_and_others_do_not():
 @pytest.mark.filterwarnings("error")
 def test_a_score_without_a_value_in_one_half_has_the_jackknife_alone():
     def read(pair):
-        return np.inf if isinstance(pair, Half) and (pair.halving, pair.which) == (7, 1) else 1.0
+        return (
+            np.inf if isinstance(pair, HalfSample) and (pair.halving, pair.which) == (7, 1) else 1.0
+        )
 
     rare = made_up(read, name="rare", family="support", by_block=True)
     usual = made_up(lambda _: 1.0, family="support", by_block=True)

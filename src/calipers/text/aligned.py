@@ -1,15 +1,10 @@
-"""Texts beside their references, row by row, checked once for all metrics that need them so.
-
-Texts too long for libraries that lay out a table of one text's words by another's.
-
-A table is refused before it takes the machine's memory; cutting the texts is the user's choice.
-
-How a number of sacrebleu becomes a score: its value and its signature, both unchanged.
-
-BLEU, chrF and TER of texts that have references of their own, as sacrebleu computes them.
+"""BLEU, chrF and TER of texts that have references of their own, as sacrebleu computes them.
 
 The numbers are sacrebleu's (Post, WMT 2018), unchanged and on its scale of 0 to 100, and each
-signature holds sacrebleu's own.
+signature holds sacrebleu's own. Texts and references are checked row by row once for all metrics
+that need them so; rows too long for a library that lays out a table of one text's words by
+another's are refused before they take the machine's memory, since cutting texts is the user's
+choice.
 
 BLEU is that of paper 002: matches clipped at the most that one reference holds, summed over the
 corpus and divided; a penalty of exp(1 - r/c) for a corpus of c tokens whose closest references add

@@ -1,47 +1,35 @@
-"""The compiled loops behind Self-BLEU and its kin, with NLTK's arithmetic, bit for bit.
+"""The BLEU of each text of a set, averaged: Self-BLEU, and BLEU against a whole set of references.
 
-A precision p = matches / total enters as weight · ln p, where 0 matches count as 0.1 (`method1`);
-the terms are added with what rounding lost, since NLTK adds them with ``math.fsum``.
-
-The BLEU of texts against many references at once, in time linear in the number of tokens.
-
-An n-gram of a text counts at most as often as any one reference holds it. So its largest count
-over all references, the next largest, and which text holds the largest tell how far it counts,
-also for a text that is itself among the references and left out.
-
-Which texts Self-BLEU scores, and which it holds them against.
-
-Self-BLEU: how much do generated texts repeat one another?
-
-The BLEU of each text with all other texts as its references, averaged (Zhu et al., "Texygen",
-SIGIR 2018). With c the length of a text, r the length closest to it among its
-references (of two, the shorter), p_n the share of its n-grams that a reference holds, each counted
-at most as often as in any one reference, and N the order:
+With c the length of a text, r the length closest to it among its references (of two, the shorter),
+p_n the share of its n-grams that a reference holds, each counted at most as often as in any one
+reference, and N the order:
 
     BLEU = exp(min(0, 1 - r/c)) · (p_1 · … · p_N)^(1/N)
 
 where a p_n without any match becomes 0.1 / max(1, n-grams of the text), and the whole is 0 where
 not even a token matches: NLTK's ``sentence_bleu`` with ``SmoothingFunction().method1``, whose
-values it gives to the last bits for the same tokens. Only the text itself is left out: an
-equal copy of it is a reference like any other. The BLEU of paper 002 has the same precisions and
-the same penalty, summed over a corpus before they are divided, unsmoothed.
+values it gives to the last bits for the same tokens. The BLEU of paper 002 has the same precisions
+and the same penalty, summed over a corpus before they are divided, unsmoothed.
 
-The formula is that of Texygen and Holtzman et al. (ICLR 2020); the tokens are not. Texygen and
-others call NLTK's ``word_tokenize``, which splits sentences first, while `nltk` here takes a text
-as one; Holtzman et al. score the word pieces of GPT-2. So published values need their tokens.
+Self-BLEU has all other texts of the set as the references of a text (Zhu et al., "Texygen", SIGIR
+2018) and tells how much generated texts repeat one another. Only the text itself is left out: an
+equal copy of it is a reference like any other. The formula is that of Texygen and Holtzman et al.
+(ICLR 2020); the tokens are not. Texygen and others call NLTK's ``word_tokenize``, which splits
+sentences first, while `nltk` here takes a text as one; Holtzman et al. score the word pieces of
+GPT-2. So published values need their tokens. It rises with the number of texts, since more
+references match more, so hold it only against the value of a reference set of the same size; and it
+sees shared phrases, not shared ideas.
 
-It rises with the number of texts, since more references match more, so hold it only against the
-value of a reference set of the same size; and it sees shared phrases, not shared ideas.
+Quality BLEU has the whole corpus of references as the references of each text (Texygen, section
+2.3; its own code takes the first 500 by default, here all count) and tells how far generated texts
+are made of phrases that people wrote. It says nothing of diversity: one good sentence, written over
+and over, scores as that sentence does, and a copied reference scores 1. It rises with the number of
+references. What the references score among themselves is their Self-BLEU, each against the others.
 
-Quality BLEU: how far are generated texts made of phrases that the references hold?
-
-The BLEU of each text with the whole corpus of references as its references, averaged (Zhu et al.,
-"Texygen", SIGIR 2018, section 2.3), with the same formula and smoothing. Texygen itself takes the
-first 500 references by default; here all count.
-
-It says nothing of diversity: one good sentence, written over and over, scores as that sentence
-does, and a copied reference scores 1. It rises with the number of references. What the references
-score among themselves is their Self-BLEU, each against the others.
+Both take time linear in the number of tokens. An n-gram of a text counts at most as often as any
+one reference holds it; so its largest count over all references, the next largest, and which text
+holds the largest tell how far it counts, also for a text that is itself among the references and
+left out.
 """
 
 from __future__ import annotations
@@ -225,6 +213,7 @@ def _brevity(length: int, closest: int) -> float:
 
 @inlined
 def _total(terms: NDArray[np.float64]) -> float:
+    """Add the logs with what rounding lost, since NLTK adds them with ``math.fsum``."""
     total, lost = 0.0, 0.0
     for term in terms:
         larger = total + term

@@ -1,26 +1,23 @@
-"""Suffixes of many texts in order, by prefix doubling; the compiled part of finding copies.
-
-Prefix doubling (Manber and Myers, SIAM Journal on Computing 1993) sorts groups of suffixes that
-agree in h tokens by the ranks of their suffixes h tokens on, so that they then agree in 2h. Only
-groups that still hold several suffixes are sorted again (after Larsson and Sadakane, Theoretical
-Computer Science 2007). A suffix ends where its text ends, and the shorter of two goes first.
-
-The compiled loops behind :mod:`calipers.text.copied`: what suffixes share.
-
-Copied spans: what stands word for word in the references, and where.
+"""Copied spans: what stands word for word in the references, and where.
 
 At each token of a text starts a longest span that the references hold too, as one run of tokens
 within one of their texts. The longest of these is the text's longest copied span (McCoy et al.,
 "How much do language models copy from their training data?", TACL 2023, report passages of more
 than 1,000 words; Lee et al., "Deduplicating training data makes language models better", ACL 2022,
-take out copies of 50 tokens). Spans are found exactly, by sorting the suffixes of texts and
-references together, in O(N log² N) steps at most for N tokens, whatever the lengths of the copies.
+take out copies of 50 tokens).
 
 A text without tokens has no value. Every text that shares a token with the references has a span of
 at least 1, and common phrases, quotations and formulas count like any other: hold the value against
 that of held-out texts of people. It rises with the length of the texts and with the number of
 references. A copy with one changed word counts as two spans, a paraphrase as none. Where generated
 texts and references begin with the same prompt, the prompt is a copied span: take it off first.
+
+Spans are found exactly, by sorting the suffixes of texts and references together, texts first, in
+O(N log² N) steps at most for N tokens, whatever the lengths of the copies. Prefix doubling (Manber
+and Myers, SIAM Journal on Computing 1993) sorts groups of suffixes that agree in h tokens by the
+ranks of their suffixes h tokens on, so that they then agree in 2h. Only groups that still hold
+several suffixes are sorted again (after Larsson and Sadakane, Theoretical Computer Science 2007). A
+suffix ends where its text ends, and the shorter of two goes first.
 """
 
 from __future__ import annotations

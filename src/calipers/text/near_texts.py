@@ -1,12 +1,4 @@
-"""MinHash of the n-grams of texts, by datasketch; equal n-grams hash alike in every corpus.
-
-The compiled loop behind :mod:`calipers.text.near_texts`.
-
-Texts whose sets of n-grams are nearly equal: proposed by MinHash, confirmed one by one.
-
-Texts with equal sets are put into one group first, and only groups are compared.
-
-Near duplicates: texts that share most of their n-grams with another text.
+"""Near duplicates: texts that share most of their n-grams with another text.
 
     J(A, B) = |A ∩ B| / |A ∪ B| ≥ threshold
 
@@ -15,13 +7,15 @@ documents", SEQUENCES 1997); 5-grams are the choice of Lee et al., "Deduplicatin
 makes language models better", ACL 2022. A score is the share of texts that have such a copy among
 the other texts, or among references.
 
-Candidates are pairs whose MinHash signatures (by datasketch) agree in a band, and every candidate's
-similarity is computed exactly, so nothing is called a copy that is none. Bands are chosen so that a
-pair just at the threshold is missed with a chance of at most 1 %, and pairs of higher similarity
-less (with 21 bands of 6 rows, the usual ones, 0.2 % at 0.8 and 1 in ten million at 0.9). What is
-missed depends on `seed` and the two texts alone, not on the order of the texts or on the others.
-Where very many texts are each just below the threshold to all others, nearly all pairs are
-candidates, and the time grows with the square of their number (14 s for 10,000).
+Texts with equal sets are put into one group first, and only groups are compared. Candidates are
+pairs whose MinHash signatures (by datasketch; equal n-grams hash alike in every corpus) agree in a
+band, and every candidate's similarity is computed exactly, so nothing is called a copy that is
+none. Bands are chosen so that a pair just at the threshold is missed with a chance of at most 1 %,
+and pairs of higher similarity less (with 21 bands of 6 rows, the usual ones, 0.2 % at 0.8 and 1 in
+ten million at 0.9). What is missed depends on `seed` and the two texts alone, not on the order of
+the texts or on the others. Where very many texts are each just below the threshold to all others,
+nearly all pairs are candidates, and the time grows with the square of their number (14 s for
+10,000).
 
 A changed word takes up to n n-grams with it, so texts of 12 tokens are no near copies by their
 5-grams as soon as one word differs: take a lower `order` for short texts. Texts of fewer tokens

@@ -1,6 +1,4 @@
-"""The n-gram similarities of texts as products of sparse rows, and what their spectrum gives.
-
-Vendi score and RKE of texts: how many different texts does a set hold, in effect?
+"""Vendi score and RKE of texts: how many different texts does a set hold, in effect?
 
 The similarity of two texts is the mean over orders of the cosine of their n-gram counts, as in the
 text part of the vendi-score package; :mod:`calipers.metrics.vendi` has the definitions. A text of
@@ -8,8 +6,9 @@ fewer tokens than an order has no such n-gram; there it is like equal texts only
 is like itself by 1 (that package gives such texts less weight). Embeddings may take the n-grams'
 place.
 
-The exact score takes a matrix of n x n numbers, for up to 10,000 texts; for more, orders 2 and
-infinity and truncated scores are found without one.
+Similarities are products of sparse rows of counts, whose spectrum gives the scores. The exact score
+takes a matrix of n x n numbers, for up to 10,000 texts; for more, orders 2 and infinity and
+truncated scores are found without one.
 
 What they do not detect: see :mod:`calipers.metrics.vendi`; with n-grams, also any likeness beyond
 the words themselves. Both grow with n: compare sets of one size.
