@@ -289,6 +289,7 @@ def test_vendi_to_first_order_is_close_to_finding_all_eigenvalues_anew(key, monk
     assert near.standard_error == pytest.approx(exact.standard_error, rel=0.3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("codec", ["gzip", "zstd"])
 def test_bytes_that_blocks_add_tell_how_much_fresh_texts_differ(codec, monkeypatch):
     key = "compression" if codec == "gzip" else "compression:zstd"
