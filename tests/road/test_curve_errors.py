@@ -8,7 +8,7 @@ import calipers
 from calipers.catalogue.choosing import choose, needs_of
 from calipers.estimate.axes import preprocess
 from calipers.metrics.pair import Pair, Settings
-from calipers.uncertainty.replicates import curve_variances, spreads, without_each
+from calipers.uncertainty.replicates import curve_variances, delete_blocks, spreads
 
 
 def test_both_sets_move_a_curve(rng):
@@ -21,7 +21,7 @@ def test_both_sets_move_a_curve(rng):
     )
     for choice in choices:
         choice.score(pair)
-    left_out = without_each(pair)
+    left_out = delete_blocks(pair)
     spreads(pair, choices, left_out=left_out)
     for key, (reference, generated) in curve_variances(left_out).items():
         assert min(reference.max(), generated.max()) > 0

@@ -21,7 +21,7 @@ from calipers.text.corpus import Corpus
 from calipers.text.tokenizers import Tokenizer
 from calipers.text.tokens import tokenise
 from calipers.uncertainty.spread import Spread
-from calipers.uncertainty.text_spread import TextSpreads
+from calipers.uncertainty.text_replicates import TextSpreads
 
 
 @dataclass(frozen=True, eq=False)

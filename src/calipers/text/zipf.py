@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.validation import check_whole
 from calipers.score import Score
+from calipers.text.replicates import BLOCKS, Measured, Replicates
 from calipers.text.signing import FROM_ZERO, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 
@@ -75,6 +77,19 @@ def steepness(counts: NDArray[np.int64]) -> float:
 
 def _few(found: int) -> str:
     return f"a line needs two different words; the texts have {'one' if found else 'none'}"
+
+
+def zipf_coefficient_replicates(measured: Measured) -> Replicates:
+    """The slope through the most frequent words without each block of texts."""
+    single, top = measured.texts.ngrams(1), measured.options["top"]
+    owner = np.repeat(measured.labels, single.totals)
+    slopes = np.full(DEFAULT_BLOCKS, np.nan)
+    for block in BLOCKS:
+        gone = np.bincount(single.ids[owner == block], minlength=single.size)
+        counts = np.sort(single.counts - gone)[::-1][:top]
+        counts = counts[counts > 0]
+        slopes[block] = steepness(counts) if len(counts) > 1 else np.nan
+    return {"texts": slopes}
 
 
 def read_zipf_coefficient(held: Held, options: Chosen) -> Score:

@@ -1,17 +1,24 @@
-"""A small version of experiments/calibration.py: do intervals cover, and do tests keep the level?
+"""Do intervals cover, and do tests keep the level? A small version of experiments/calibration.py.
 
-Fixed seeds, so the counts are the same in every run; what would be seen if standard errors were
-half as large is checked, too.
-"""
+Scores of vectors; ten rows of one prompt, where intervals that take rows for independent are too
+short; and statistics of texts whose words are drawn with topics. Fixed seeds, so the counts are the
+same in every run; what would be seen if standard errors were half as large is checked, too."""
+
+from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from calipers.catalogue.choosing import choose, find, needs_of
+from calipers.catalogue.choosing import choose, find, find_text, needs_of
 from calipers.metrics.pair import Pair, Settings
+from calipers.numeric.blocks import cluster_sets
+from calipers.text.tokens import tokenise
 from calipers.uncertainty.differences import differences
 from calipers.uncertainty.replicates import spreads
 from calipers.uncertainty.spread import confidence_interval
+from calipers.uncertainty.text_replicates import TextSpreads
+
+pytestmark = pytest.mark.slow
 
 SCORES = ("precision", "recall", "coverage", "mauve_star", "prd_f8", "frechet_distance")
 N, D, WORLDS, FRESH, ENOUGH = 300, 8, 60, 80, 0.88
@@ -161,3 +168,112 @@ def test_of_equal_sets_intervals_hold_the_expectation(equal_sets, name):
     ]
     expected = values[name].mean()
     assert np.mean([low <= expected <= high for low, high in ends]) >= ENOUGH
+
+
+CLUSTERED = ("precision", "mauve_star", "frechet_distance")
+ROWS, EACH, SHARE = 400, 10, 0.5
+POOR, LESS = 0.75, 0.03
+CLUSTERS = cluster_sets([[(side, row // EACH) for row in range(ROWS)] for side in (0, 1)])
+
+
+def clustered(seed):
+    """Half of the variance of every row is its prompt's; either set has prompts of its own."""
+    rng = np.random.default_rng([11, seed])
+    prompts = np.repeat(rng.standard_normal((2, ROWS // EACH, D)), EACH, axis=1)
+    rows = np.sqrt(SHARE) * prompts + np.sqrt(1 - SHARE) * rng.standard_normal((2, ROWS, D))
+    rows[1, :, 0] += 1
+    return rows.astype(np.float32)
+
+
+def read_clustered(seed, clusters=None, *, moved=True):
+    choices = choose(CLUSTERED, ("rows",))
+    needs = needs_of(choice.metric for choice in choices)
+    pair = Pair(*clustered(seed), Settings(threads=1, seed=seed), needs, clusters=clusters)
+    values = {choice.name: choice.score(pair).value for choice in choices}
+    return values, spreads(pair, choices) if moved else {}
+
+
+@pytest.fixture(scope="module")
+def expected():
+    fresh = [read_clustered(seed, moved=False)[0] for seed in range(WORLDS, WORLDS + FRESH)]
+    return {name: np.mean([values[name] for values in fresh]) for name in CLUSTERED}
+
+
+@pytest.fixture(scope="module")
+def by_rows():
+    return [read_clustered(seed) for seed in range(WORLDS)]
+
+
+@pytest.fixture(scope="module")
+def by_clusters():
+    return [read_clustered(seed, CLUSTERS) for seed in range(WORLDS)]
+
+
+@pytest.mark.parametrize("name", CLUSTERED)
+def test_intervals_by_clusters_hold_the_expectation(by_clusters, expected, name):
+    assert covers((by_clusters, expected), name) >= ENOUGH
+
+
+@pytest.mark.parametrize("name", CLUSTERED)
+def test_intervals_by_rows_hold_it_less_often(by_rows, by_clusters, expected, name):
+    assert covers((by_rows, expected), name) <= covers((by_clusters, expected), name) - LESS
+
+
+def test_of_frechet_they_miss_it_in_one_world_of_four(by_rows, expected):
+    assert covers((by_rows, expected), "frechet_distance") <= POOR
+
+
+def test_scores_do_not_change(by_rows, by_clusters):
+    assert [values for values, _ in by_rows] == [values for values, _ in by_clusters]
+
+
+TEXT_KEYS = (
+    "mean_length", "vocabulary_size", "zipf_coefficient", "distinct:n=2", "self_bleu",
+    "compression", "self_repetition:n=3", "novelty:n=3", "longest_copied_span",
+    "corpus_match_bleu",
+)  # fmt: skip
+TEXT_WORLDS, TEXTS = 90, 200
+
+
+def topical(rng, n):
+    """Texts of 5 to 40 words, from one of six topics that share half of their words."""
+    chances = 1 / np.arange(1, 401)
+    texts = []
+    for topic in rng.integers(0, 6, n):
+        words = rng.choice(400, rng.integers(5, 41), p=chances / chances.sum())
+        texts.append(" ".join(f"w{w}" if w % 2 else f"t{topic}w{w}" for w in words))
+    return texts
+
+
+@pytest.fixture(scope="module")
+def text_worlds():
+    """For each key the values and the intervals."""
+    rng = np.random.default_rng(0)
+    values, ends = {key: [] for key in TEXT_KEYS}, {key: [] for key in TEXT_KEYS}
+    for world in range(TEXT_WORLDS):
+        generated, reference = tokenise(
+            topical(rng, TEXTS), topical(rng, TEXTS), tokenizer="whitespace"
+        )
+        spreads = TextSpreads(reference, seed=world, threads=1)
+        for key in TEXT_KEYS:
+            choice = find_text(key)
+            score = choice.score(generated, reference, threads=1)
+            spread = spreads.of(choice, generated, score)
+            values[key].append(score.value)
+            ends[key].append(confidence_interval(score.value, spread, bounds=score.range))
+    return {key: (np.array(values[key]), np.array(ends[key])) for key in TEXT_KEYS}
+
+
+@pytest.mark.parametrize("key", TEXT_KEYS)
+def test_intervals_of_text_statistics_hold_the_mean(key, text_worlds):
+    """Of 90 intervals at 95 %, fewer than 78 hold the mean once in a thousand runs."""
+    values, ends = text_worlds[key]
+    held = (ends[:, 0] <= values.mean()) & (values.mean() <= ends[:, 1])
+    assert held.sum() >= 78
+
+
+@pytest.mark.parametrize("key", TEXT_KEYS)
+def test_intervals_of_text_statistics_are_no_longer_than_need_be(key, text_worlds):
+    values, ends = text_worlds[key]
+    oracle = 2 * 2.093 * values.std(ddof=1)
+    assert np.mean(ends[:, 1] - ends[:, 0]) < 2 * oracle

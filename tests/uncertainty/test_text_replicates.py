@@ -10,14 +10,13 @@ import pytest
 from calipers.catalogue.choosing import find_text
 from calipers.catalogue.texts import TEXT_METRICS
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks
+from calipers.text import compression, vendi
 from calipers.text.bleu_sentences import against_all, draw
 from calipers.text.measuring import Held
 from calipers.text.tokens import tokenise
-from calipers.uncertainty import text_spread_bytes, text_spread_vendi
 from calipers.uncertainty.differences import differences
 from calipers.uncertainty.spread import Component
-from calipers.uncertainty.text_spread import TextSpreads
-from calipers.uncertainty.text_spread_ways import WAYS
+from calipers.uncertainty.text_replicates import TextSpreads
 
 N, M, SEED = 90, 70, 3
 WORDS = [f"w{rank}" for rank in range(40)]
@@ -173,10 +172,10 @@ def test_a_training_set_is_no_sample(sets):
         assert set(spread.by_source) == {"generated"}
 
 
-def test_every_metric_of_the_catalogue_has_a_way_or_is_measured_on_parts():
+def test_every_metric_of_the_catalogue_has_replicates_or_is_measured_on_parts():
     by_parts = {*(name for name in TEXT_METRICS if name.startswith("string_"))}
-    assert set(WAYS) | by_parts == set(TEXT_METRICS)
-    assert not set(WAYS) & by_parts
+    on_parts = {name for name, metric in TEXT_METRICS.items() if metric.replicates == "parts"}
+    assert on_parts == by_parts
 
 
 def test_gaps_move_with_both_sets_and_keep_the_sign(sets):
@@ -284,19 +283,20 @@ def test_neighbour_scores_move_with_parts_of_both_sets():
 def test_vendi_to_first_order_is_close_to_finding_all_eigenvalues_anew(key, monkeypatch):
     (corpus,) = tokenise(texts_of(400, 10), tokenizer="whitespace")
     _, exact = spread_of(key, corpus)
-    monkeypatch.setattr(text_spread_vendi, "FEW", 0)
+    monkeypatch.setattr(vendi, "FEW_ANEW", 0)
     _, near = spread_of(key, corpus)
     first, second = (spread.components[0].deviations for spread in (exact, near))
     assert np.corrcoef(first, second)[0, 1] > 0.9
     assert near.standard_error == pytest.approx(exact.standard_error, rel=0.3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("codec", ["gzip", "zstd"])
 def test_bytes_that_blocks_add_tell_how_much_fresh_texts_differ(codec, monkeypatch):
     key = "compression" if codec == "gzip" else "compression:zstd"
     choice = find_text(key)
     worlds = [tokenise(texts_of(3000, seed), tokenizer="whitespace")[0] for seed in range(30, 60)]
-    monkeypatch.setattr(text_spread_bytes, "LITTLE", {"gzip": 0, "zstd": 0})
+    monkeypatch.setattr(compression, "LITTLE", {"gzip": 0, "zstd": 0})
     spreads = [spread_of(key, world)[1] for world in worlds[:8]]
     assert not spreads[0].approximate
     error = np.sqrt(np.mean([spread.variance for spread in spreads]))

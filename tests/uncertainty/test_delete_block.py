@@ -14,7 +14,7 @@ from calipers.estimate.moments import Moments
 from calipers.metrics.frontiers import mauve_scores
 from calipers.metrics.pair import Pair, Settings
 from calipers.numeric.blocks import Blocks
-from calipers.uncertainty.delete_block import OneRun, Without, best_run, labels_of, one_run
+from calipers.uncertainty.delete_block import DeleteBlock, OneRun, best_run, labels_of, one_run
 
 SUPPORT = choose("precision recall density coverage", ("v",))
 CELLS = choose("mauve mauve_star frontier_integral prd_f8 prd_f1_8 total_variation", ("v",))
@@ -37,7 +37,7 @@ def rest_of(pair, side, block):
 
 @pytest.mark.parametrize(("side", "block"), BOTH)
 def test_supports_equal_those_of_the_rest(pair, side, block):
-    part = Without.of(pair, side, block)
+    part = DeleteBlock.of(pair, side, block)
     fresh = Pair(*rest_of(pair, side, block), pair.settings)
     for choice in SUPPORT:
         assert choice.score(part).value == pytest.approx(choice.score(fresh).value, rel=1e-14)
@@ -48,7 +48,7 @@ def test_supports_equal_those_of_the_rest(pair, side, block):
 
 @pytest.mark.parametrize(("side", "block"), BOTH)
 def test_frontiers_and_curves_equal_those_over_the_same_cells_recounted(pair, side, block):
-    part = Without.of(pair, side, block)
+    part = DeleteBlock.of(pair, side, block)
     keep = labels_of(pair, side).labels != block
     labels = dict(zip(("reference", "generated"), pair.estimates.cells.labels, strict=True))
     labels[side] = labels[side][keep]
@@ -74,7 +74,7 @@ def test_all_that_is_read_by_block_is_read_from_counts_and_not_measured_again(pa
     ):
         monkeypatch.setattr(f"{module}.{name}", refuse)
     for side, sizes in (("reference", "n:123|m:115"), ("generated", "n:130|m:109")):
-        part = Without.of(pair, side, 7)
+        part = DeleteBlock.of(pair, side, 7)
         for choice in by_block:
             score = choice.score(part)
             assert np.isfinite(score.value), choice.name
@@ -86,7 +86,7 @@ def refuse(*_, **__):
 
 
 def test_a_second_block_leaves_what_is_left_of_the_first_pair(pair):
-    twice = Without.of(Without.of(pair, "reference", 4), "generated", 9)
+    twice = DeleteBlock.of(DeleteBlock.of(pair, "reference", 4), "generated", 9)
     left = pair.reference[labels_of(pair, "reference").labels != 4]
     right = pair.generated[labels_of(pair, "generated").labels != 9]
     assert (len(twice.reference), len(twice.generated)) == (len(left), len(right))
@@ -101,7 +101,7 @@ def test_a_second_block_leaves_what_is_left_of_the_first_pair(pair):
 
 @pytest.mark.parametrize(("side", "block"), BOTH)
 def test_moments_are_those_of_the_rest(pair, side, block):
-    part = Without.of(pair, side, block)
+    part = DeleteBlock.of(pair, side, block)
     for found, rows in zip(part.moments, rest_of(pair, side, block), strict=True):
         wanted = Moments.of(rows)
         assert found.count == wanted.count
@@ -133,7 +133,7 @@ def test_sets_too_small_for_blocks_say_so(rng):
     small = Pair(rng.standard_normal((99, 2)), rng.standard_normal((200, 2)), Settings())
     assert small.blocks is None
     with pytest.raises(ValueError, match="sets this small have no blocks"):
-        Without.of(small, "reference", 0)
+        DeleteBlock.of(small, "reference", 0)
 
 
 def test_labels_of_each_side(pair):

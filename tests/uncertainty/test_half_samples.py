@@ -14,7 +14,12 @@ from calipers.estimate.quantise import joined_cells
 from calipers.metrics.frontiers import mauve_scores
 from calipers.metrics.pair import Pair, Settings
 from calipers.uncertainty.delete_block import best_run
-from calipers.uncertainty.half_samples import FAMILIES, Half, HalvedCells, half_differences
+from calipers.uncertainty.half_samples import (
+    FAMILIES,
+    HalfSample,
+    HalfSampleCells,
+    half_differences,
+)
 from calipers.uncertainty.replicates import spreads
 
 SUPPORT = choose("precision recall density coverage", ("v",))
@@ -94,7 +99,7 @@ def test_differences_over_joined_cells_recounted(buckets, left):
 def test_halves_have_as_many_cells_as_sets_of_their_size():
     for n, m in ((130, 115), (400, 210)):
         pair = made(n, m)
-        cells = HalvedCells(pair).cells
+        cells = HalfSampleCells(pair).cells
         used = len(np.unique(np.concatenate(cells.labels)))
         assert used == pytest.approx(round(min(n, m) / 20), abs=1)
 
@@ -116,7 +121,7 @@ def test_a_half_is_read_from_counts_and_not_measured_again(pair, monkeypatch):
         monkeypatch.setattr(f"calipers.metrics.{place}", refuse)
     found = half_differences(pair, asked)
     assert found.keys() == {each.name for each in asked}
-    half = Half.of(pair, 4, 1, HalvedCells(pair))
+    half = HalfSample.of(pair, 4, 1, HalfSampleCells(pair))
     sizes = [len(rows) for rows in rows_of(pair, 4, 1)]
     assert [len(half.reference), len(half.generated)] == sizes
     assert f"n:{sizes[0]}|m:{sizes[1]}" in SUPPORT[0].score(half).signature
