@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help check format lint types layers fix test bench
+.PHONY: help check format lint types layers tables fix test bench
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ fix: ## format, and mend what ruff can mend
 
 test: ## the tests and the examples in docstrings
 	pytest
+
+tables: ## the tables of metrics in README.md and docs/metrics.md, from the catalogue
+	python docs/metric_tables.py
 
 bench: ## every measurement in benchmarks/, ours beside theirs
 	@status=0; for script in benchmarks/[!_]*.py; do \

@@ -63,7 +63,7 @@ def replicates(texts, read):
 
 
 def value_of(choice, texts, against=None):
-    return choice.metric.score(Held(texts, against, SEED), choice.options, choice.key).value
+    return choice.metric.score(Held(texts, against, SEED), choice.options).value
 
 
 def spread_of(key, generated, reference=None, train=None):

@@ -86,6 +86,8 @@ class Metric:
         ``module:function`` that measures it, from a pair or from texts and the options.
     source
         The paper, and its equation or section.
+    parity
+        Whose numbers it equals, or whose definition it is measured by.
     blind
         What it does not detect by the default options.
     unseen
@@ -140,6 +142,7 @@ class Metric:
     read: str
     source: str
     blind: str
+    parity: str = ""
     unseen: tuple[str, str] | None = None
     side: Side = "both"
     options: tuple[Option, ...] = ()
