@@ -1,15 +1,19 @@
 """The catalogue drives the laws: what it says of a metric holds for the metric's scores."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from calipers.catalogue.choosing import Choice, check_extras, choose, find
+from calipers.catalogue.choosing import Choice, check_extras, choose, choose_text, find, find_text
 from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.estimation import DEFAULTS, DIVERGENCE, ESTIMATORS, Options
+from calipers.catalogue.metric import resolve
 from calipers.catalogue.needs import Needs
+from calipers.catalogue.texts import TEXT_METRICS
 from calipers.metrics.pair import Pair, Settings
+from calipers.text.tokens import tokenise
 
 SETTINGS = Settings(k=3, buckets=12, restarts=2, threads=1)
 # One key for every word of every option, and two together
@@ -169,3 +173,200 @@ def test_options_change_the_value(pair):
     chosen = ["kl", "chi2", "le_cam", "interpolated_kl=0.5", "squared_hellinger"]
     values = {METRICS["mauve"].score(pair, Options(divergence=word)).value for word in chosen}
     assert len(values) == len(chosen)
+
+
+BY_DISTANCE = [
+    name
+    for name, metric in METRICS.items()
+    if metric.family in ("support", "copying") or name == "frechet_distance"
+]
+BY_CELLS = [name for name, metric in METRICS.items() if metric.family in ("frontier", "prd")]
+"""K-means starts from random rows, so these depend on the order of the rows."""
+
+
+def turned(pair, change):
+    return Pair(*(change(rows) for rows in (pair.reference, pair.generated)), SETTINGS)
+
+
+def same(name, found, expected, *, rel=None, within=1e-6):
+    assert found.value == pytest.approx(expected.value, abs=within, rel=rel, nan_ok=True), name
+
+
+@pytest.mark.parametrize("name", [name for name in BY_DISTANCE if not name.startswith("top")])
+def test_the_order_of_the_rows_moves_nothing(name, pair, rng):
+    moved = Pair(rng.permutation(pair.reference), pair.generated[::-1], SETTINGS)
+    within = 1e-6 if name.startswith("probabilistic") else 1e-9
+    same(name, METRICS[name].score(moved), METRICS[name].score(pair), within=within)
+
+
+@pytest.mark.parametrize("name", [*BY_DISTANCE, *BY_CELLS])
+def test_a_rotation_moves_nothing(name, pair, rotated):
+    same(name, METRICS[name].score(rotated), METRICS[name].score(pair))
+
+
+@pytest.mark.parametrize("name", [*BY_DISTANCE, *BY_CELLS])
+def test_the_scale_moves_only_distances(name, pair, scaled):
+    for factor, larger in scaled.items():
+        expected = METRICS[name].score(pair)
+        if name == "frechet_distance":
+            expected = replace(expected, value=expected.value * factor**2)
+        same(name, METRICS[name].score(larger), expected, rel=1e-6, within=0)
+
+
+@pytest.fixture(scope="module")
+def rotated(pair):
+    rotation, _ = np.linalg.qr(np.random.default_rng(5).standard_normal((8, 8)))
+    return turned(pair, lambda rows: rows @ rotation)
+
+
+@pytest.fixture(scope="module")
+def scaled(pair):
+    return {
+        factor: turned(pair, lambda rows, factor=factor: rows * factor) for factor in (0.125, 64.0)
+    }
+
+
+@pytest.mark.parametrize(
+    "metric", [*METRICS.values(), *TEXT_METRICS.values()], ids=lambda m: f"{m.kind}.{m.name}"
+)
+def test_every_function_that_an_entry_names_is_there(metric):
+    assert callable(resolve(metric.read))
+    for name in (metric.replicates, metric.ranged):
+        assert name in ("counts", "parts", "none", None) or callable(resolve(name))
+    assert metric.label
+    assert metric.meaning_of(())
+    assert "{" not in metric.meaning_of(())
+    if metric.alias_of is not None:
+        assert METRICS[metric.alias_of].read == metric.read
+
+
+WORDS = [
+    "the",
+    "a",
+    "cat",
+    "dog",
+    "sun",
+    "moon",
+    "sat",
+    "ran",
+    "on",
+    "mat",
+    "and",
+    "again",
+    ",",
+    ".",
+]
+MODELS = {"bert_score_precision", "bert_score_recall", "bert_score_f1"}
+"""Those that run a model have their laws elsewhere."""
+
+MORE = [
+    "distinct",
+    "distinct:n=3:sample",
+    "self_bleu:n=2:pairwise",
+    "compression:zstd",
+    "mean_length:characters",
+    "moving_average_ttr:window=5",
+    "zipf_coefficient:top=5",
+    "novelty:n=2:types",
+    "near_duplicates:reference",
+    "longest_copied_span:largest",
+    "vendi:q=inf",
+    "string_mauve:subsequence",
+    "non_termination:limit=9",
+    "rouge:rouge1:recall",
+    "chrf:words=2",
+    "ter",
+]
+TEXT_KEYS = [
+    choice.key
+    for choice in [
+        *choose_text("all", train=True, aligned=True),
+        *choose_text(MORE, train=True, aligned=True),
+    ]
+    if choice.metric.name not in MODELS
+]
+
+
+def written(seed, n=30):
+    """Texts of 8 to 24 words, two of them equal, and a longer one."""
+    rng = np.random.default_rng(seed)
+    texts = [" ".join(rng.choice(WORDS, rng.integers(8, 25))) for _ in range(n - 2)]
+    return [*texts, texts[0], " ".join(texts[1:8])]
+
+
+SETS = tokenise(written(0), written(1), written(2), tokenizer="whitespace")
+
+
+def text_score(key, generated, reference=SETS[0], train=SETS[2]):
+    return find_text(key).score(generated, reference, train=train, threads=1)
+
+
+@pytest.mark.parametrize("key", TEXT_KEYS)
+def test_a_statistic_of_texts_lies_in_its_range_and_is_signed(key):
+    found, metric = text_score(key, SETS[1]), find_text(key).metric
+    assert found.reason is None
+    assert metric.range[0] <= found.value <= metric.range[1]
+    assert metric.range[0] <= found.range[0] <= found.value <= found.range[1] <= metric.range[1]
+    if find_text(key).has_gap or metric.side != "own":
+        assert found.better == ("closest" if find_text(key).has_gap else metric.better)
+    assert found.signature.startswith("metric:")
+    assert "calipers:" in found.signature
+    if found.per_sample is not None:
+        assert len(found.per_sample) == len(SETS[1])
+
+
+@pytest.mark.parametrize("key", TEXT_KEYS)
+def test_a_statistic_of_texts_gives_the_same_again(key):
+    first, second = text_score(key, SETS[1]), text_score(key, SETS[1])
+    assert first.value == second.value
+    assert first.reference == second.reference
+    assert first.signature == second.signature
+
+
+@pytest.mark.parametrize("key", TEXT_KEYS)
+def test_the_order_of_the_texts_moves_nothing(key):
+    """Aligned metrics are held against the same references in the same new order."""
+    if find_text(key).metric.ordered:
+        pytest.skip("it says that the order moves it")
+    turned = np.random.default_rng(5).permutation(30)
+    texts, others, known = written(1), written(0), written(2)
+    generated, reference, train = tokenise(
+        [texts[row] for row in turned],
+        [others[row] for row in turned],
+        known,
+        tokenizer="whitespace",
+    )
+    found, before = text_score(key, generated, reference, train), text_score(key, SETS[1])
+    assert found.value == pytest.approx(before.value, abs=1e-12)
+    if before.reference is not None:
+        assert found.reference == pytest.approx(before.reference, abs=1e-12)
+
+
+@pytest.mark.parametrize("key", TEXT_KEYS)
+def test_equal_sets_of_texts_have_no_gap(key):
+    found = text_score(key, SETS[0])
+    assert (found.gap is not None) == find_text(key).has_gap
+    if found.gap is not None:
+        assert found.gap == 0
+
+
+@pytest.mark.parametrize("key", TEXT_KEYS)
+@pytest.mark.parametrize(
+    "texts",
+    [["", "", ""], ["a"], ["a", "a", "a", "a"], ["", "🙂 \ud800", "日本語の文", " "]],
+    ids=["empty", "one", "equal", "odd"],
+)
+def test_a_degenerate_set_of_texts_has_a_value_or_a_reason(key, texts):
+    others = [*reversed(texts)]
+    generated, reference, train = tokenise(texts, others, others, tokenizer="whitespace")
+    found = text_score(key, generated, reference, train)
+    if np.isnan(found.value):
+        assert found.reason
+    else:
+        low, high = find_text(key).metric.range
+        assert low <= found.value <= high
+        assert found.reason is None
+
+
+def test_these_are_all_statistics_of_texts():
+    assert {find_text(key).metric.name for key in TEXT_KEYS} == {*TEXT_METRICS} - MODELS

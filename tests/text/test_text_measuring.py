@@ -1,4 +1,4 @@
-"""What holds for every text metric of the catalogue, whatever it measures."""
+"""A statistic of texts beside that of the reference: measured once, cut to one size, forgotten."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calipers.catalogue.choosing import choose_text, find_text
+from calipers.catalogue.choosing import find_text
 from calipers.catalogue.metric import resolve
-from calipers.catalogue.texts import TEXT_METRICS
 from calipers.text.measuring import cut
 from calipers.text.tokens import tokenise
 
@@ -31,35 +30,6 @@ WORDS = [
     ",",
     ".",
 ]
-MODELS = {"bert_score_precision", "bert_score_recall", "bert_score_f1"}
-"""Those that run a model have their laws elsewhere."""
-
-MORE = [
-    "distinct",
-    "distinct:n=3:sample",
-    "self_bleu:n=2:pairwise",
-    "compression:zstd",
-    "mean_length:characters",
-    "moving_average_ttr:window=5",
-    "zipf_coefficient:top=5",
-    "novelty:n=2:types",
-    "near_duplicates:reference",
-    "longest_copied_span:largest",
-    "vendi:q=inf",
-    "string_mauve:subsequence",
-    "non_termination:limit=9",
-    "rouge:rouge1:recall",
-    "chrf:words=2",
-    "ter",
-]
-KEYS = [
-    choice.key
-    for choice in [
-        *choose_text("all", train=True, aligned=True),
-        *choose_text(MORE, train=True, aligned=True),
-    ]
-    if choice.metric.name not in MODELS
-]
 
 
 def written(seed, n=30):
@@ -74,77 +44,6 @@ SETS = tokenise(written(0), written(1), written(2), tokenizer="whitespace")
 
 def score(key, generated, reference=SETS[0], train=SETS[2]):
     return find_text(key).score(generated, reference, train=train, threads=1)
-
-
-def test_these_are_all_of_them():
-    assert {find_text(key).metric.name for key in KEYS} == {*TEXT_METRICS} - MODELS
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_a_value_lies_in_its_range_and_is_signed(key):
-    found, metric = score(key, SETS[1]), find_text(key).metric
-    assert found.reason is None
-    assert metric.range[0] <= found.value <= metric.range[1]
-    assert metric.range[0] <= found.range[0] <= found.value <= found.range[1] <= metric.range[1]
-    if find_text(key).has_gap or metric.side != "own":
-        assert found.better == ("closest" if find_text(key).has_gap else metric.better)
-    assert found.signature.startswith("metric:")
-    assert "calipers:" in found.signature
-    if found.per_sample is not None:
-        assert len(found.per_sample) == len(SETS[1])
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_it_gives_the_same_again(key):
-    first, second = score(key, SETS[1]), score(key, SETS[1])
-    assert first.value == second.value
-    assert first.reference == second.reference
-    assert first.signature == second.signature
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_the_order_of_the_texts_moves_nothing(key):
-    """Aligned metrics are held against the same references in the same new order."""
-    if find_text(key).metric.ordered:
-        pytest.skip("it says that the order moves it")
-    turned = np.random.default_rng(5).permutation(30)
-    texts, others, known = written(1), written(0), written(2)
-    generated, reference, train = tokenise(
-        [texts[row] for row in turned],
-        [others[row] for row in turned],
-        known,
-        tokenizer="whitespace",
-    )
-    found, before = score(key, generated, reference, train), score(key, SETS[1])
-    assert found.value == pytest.approx(before.value, abs=1e-12)
-    if before.reference is not None:
-        assert found.reference == pytest.approx(before.reference, abs=1e-12)
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_equal_sets_have_no_gap(key):
-    found = score(key, SETS[0])
-    assert (found.gap is not None) == find_text(key).has_gap
-    if found.gap is not None:
-        assert found.gap == 0
-
-
-@pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize(
-    "texts",
-    [["", "", ""], ["a"], ["a", "a", "a", "a"], ["", "🙂 \ud800", "日本語の文", " "]],
-    ids=["empty", "one", "equal", "odd"],
-)
-def test_a_degenerate_set_has_a_value_or_a_reason(key, texts):
-    others = [*reversed(texts)]
-    generated, reference, train = tokenise(texts, others, others, tokenizer="whitespace")
-    found = score(key, generated, reference, train)
-    if np.isnan(found.value):
-        assert found.reason
-    else:
-        low, high = find_text(key).metric.range
-        assert low <= found.value <= high
-        assert found.reason is None
 
 
 def test_the_reference_is_measured_once(named):
