@@ -5,16 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calipers.catalogue.estimation import SMOOTHING
 from calipers.curves import DIVERGENCES, contributions, custom_divergence, divergence_frontier
 from calipers.errors import InputError
 from calipers.estimate import Histograms, LikelihoodRatios
-from calipers.estimate.histograms import SMOOTHINGS
 
 WEIGHTED = ("interpolated_kl=0.3", "interpolated_chi2=0.6", "skew_jensen_shannon=0.8")
 NAMES = (*DIVERGENCES, *WEIGHTED)
 FINITE = tuple(name for name in NAMES if name != "reverse_kl")
 COUNTS = st.lists(st.integers(0, 30), min_size=6, max_size=6).filter(any)
-smoothed = pytest.mark.parametrize("smoothing", SMOOTHINGS)
+smoothed = pytest.mark.parametrize("smoothing", SMOOTHING.words)
 
 
 def test_worked_by_hand():
@@ -44,7 +44,7 @@ def test_they_add_up_to_the_frontier_integral(name, smoothing, p, q):
     assert found.sum() == pytest.approx(whole, rel=1e-12, abs=1e-13)
 
 
-@pytest.mark.parametrize("smoothing", [each for each in SMOOTHINGS if each != "none"])
+@pytest.mark.parametrize("smoothing", [each for each in SMOOTHING.words if each != "none"])
 def test_a_divergence_with_infinite_ends_needs_smoothing_alone(smoothing):
     histograms = Histograms([9, 0, 3], [1, 5, 0], smoothing=smoothing)
     whole = divergence_frontier(histograms, divergence="reverse_kl").integral()

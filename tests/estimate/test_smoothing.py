@@ -3,8 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calipers.catalogue.estimation import SMOOTHING
 from calipers.errors import InputError
-from calipers.estimate.histograms import SMOOTHINGS, check_smoothing, probabilities
+from calipers.estimate.histograms import check_smoothing, probabilities
 
 COUNTS = st.lists(st.integers(0, 12), min_size=1, max_size=30).filter(any)
 
@@ -28,7 +29,7 @@ def test_weights_by_hand(smoothing, weights):
     )
 
 
-@pytest.mark.parametrize("smoothing", SMOOTHINGS)
+@pytest.mark.parametrize("smoothing", SMOOTHING.words)
 @given(COUNTS)
 def test_probabilities_are_shares_and_follow_the_cells(smoothing, counts):
     counts = np.array(counts)
