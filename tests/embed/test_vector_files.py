@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from safetensors import safe_open
 
-from calipers.embed.vector_files import write_vectors
+from calipers.embed.vectors import write_vectors
 from calipers.errors import InputError
 from calipers.samples import read_samples
 

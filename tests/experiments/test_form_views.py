@@ -42,7 +42,7 @@ def minilm(scripts):
 def states(minilm, ids):
     import torch
 
-    from calipers.embed.batching import Run
+    from calipers.embed.states.batches import Run
 
     with torch.inference_mode():
         found = minilm.states(torch.tensor(ids), [Run(0, 1, len(ids))])
@@ -127,7 +127,7 @@ def test_poolings_by_hand(scripts, minilm):
 
 
 def test_any_folder_gives_the_states_of_transformers(scripts, minilm):
-    from calipers.embed.weights import find_model
+    from calipers.embed.minilm import find_model
 
     folder = scripts.models.Folder(find_model())
     assert (folder.layers, folder.width) == (6, 384)

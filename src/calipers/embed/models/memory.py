@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from calipers import memory
-from calipers.embed.device import choose_device, choose_dtype
 from calipers.embed.models.model_files import find_weights
 from calipers.embed.models.model_folder import FoundModel
-from calipers.embed.models.safetensors_header import read_header
-from calipers.embed.options import Options
+from calipers.embed.models.tensors import read_header
+from calipers.embed.options import Options, choose_device, choose_dtype
 from calipers.errors import InputError, require
 from calipers.memory import size_words
 from calipers.samples.readers.vectors import Entry

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from calipers.embed.models.safetensors_header import read_header
+from calipers.embed.models.tensors import read_header
 from calipers.errors import InputError
 
 MODULES = "modules.json"

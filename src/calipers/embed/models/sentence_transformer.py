@@ -27,7 +27,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.device import choose_device, choose_dtype
 from calipers.embed.embedder import Embedder, EncodedBatch
 from calipers.embed.minilm import not_a_text
 from calipers.embed.models.memory import check_loadable
@@ -50,7 +49,7 @@ from calipers.embed.models.sentence_transformer_settings import (
     read_pooling,
     read_prompt,
 )
-from calipers.embed.options import Options
+from calipers.embed.options import Options, choose_device, choose_dtype
 from calipers.embed.states.pooling import SentencePlan
 from calipers.embed.states.pretrained import quiet, unreadable
 from calipers.errors import CalipersError, InputError, require

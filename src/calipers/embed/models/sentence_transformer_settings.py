@@ -13,7 +13,7 @@ from torch import Tensor
 
 from calipers.embed.models.model_files import TRANSFORMER_CONFIGS, find_weights, read_settings
 from calipers.embed.models.model_folder import FoundModel
-from calipers.embed.models.tensor_files import pickled_tensors, safe_tensors
+from calipers.embed.models.tensors import pickled_tensors, safe_tensors
 from calipers.embed.options import Options
 from calipers.embed.states.pretrained import ENCODERS
 from calipers.errors import InputError

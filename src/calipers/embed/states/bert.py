@@ -30,7 +30,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from calipers.embed.batching import Run
+from calipers.embed.states.batches import Run
 from calipers.embed.states.pretrained import layer_count, layer_stack, load_model, position_limit
 from calipers.embed.states.token_states import choose_layer
 from calipers.errors import InputError

@@ -25,8 +25,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from calipers.embed.batching import Run
-from calipers.embed.models.tensor_files import safe_tensors
+from calipers.embed.models.tensors import safe_tensors
+from calipers.embed.states.batches import Run
 from calipers.embed.states.pretrained import quiet
 
 if TYPE_CHECKING:

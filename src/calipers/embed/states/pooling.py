@@ -15,7 +15,7 @@ from calipers.errors import InputError, unknown_name
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from calipers.embed.batching import Run
+    from calipers.embed.states.batches import Run
 
 ACTIVATIONS = ("identity", "tanh", "relu", "gelu", "sigmoid", "silu")
 """What may follow a dense layer."""

@@ -19,17 +19,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from calipers.embed.batching import Run
-from calipers.embed.device import choose_device, choose_dtype, token_budget
 from calipers.embed.embedder import EncodedBatch
 from calipers.embed.models.model_folder import FoundModel
-from calipers.embed.options import Options
-from calipers.embed.states.halving import Batches
+from calipers.embed.options import Options, choose_device, choose_dtype, token_budget
+from calipers.embed.states.batches import Batches, Run
 from calipers.embed.states.pooling import SentencePlan, pool
 from calipers.embed.states.pretrained import load_model, load_tokenizer
 from calipers.embed.states.token_states import choose_layer, form_layer
-from calipers.embed.states.transformer_states import TransformerStates
-from calipers.embed.states.transformer_tokens import (
+from calipers.embed.states.tokens import (
     UNLIMITED,
     USUAL,
     Reader,
@@ -39,6 +36,7 @@ from calipers.embed.states.transformer_tokens import (
     marks,
     stand_in,
 )
+from calipers.embed.states.transformer_states import TransformerStates
 from calipers.errors import CalipersError, require
 
 _WORDS = {"last": "last_token", "mean": "mean_tokens", "max": "max_tokens"}

@@ -24,10 +24,9 @@ import torch
 import transformers
 from torch import Tensor
 
-from calipers.embed.batching import Run
 from calipers.embed.states import packed
-from calipers.embed.states.fast_linear import quicken, widen
-from calipers.embed.states.halving import is_out_of_memory
+from calipers.embed.states.batches import Run, is_out_of_memory
+from calipers.embed.states.dense import quicken, widen
 from calipers.embed.states.pretrained import (
     layer_count,
     layer_stack,

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.embed.models.model_files import read_json
-from calipers.embed.states.halving import is_out_of_memory
+from calipers.embed.states.batches import is_out_of_memory
 from calipers.embed.states.pretrained import quiet, unreadable
 from calipers.errors import InputError, require
 

@@ -26,10 +26,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.device import choose_device
 from calipers.embed.embedder import EncodedBatch
-from calipers.embed.models.tensor_files import pickled_tensors
-from calipers.embed.options import Options
+from calipers.embed.models.tensors import pickled_tensors
+from calipers.embed.options import Options, choose_device
 from calipers.embed.vision.images import ImageBatches, checked_images
 from calipers.errors import InputError, MissingExtraError, require
 from calipers.files import at_home

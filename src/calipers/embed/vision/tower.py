@@ -15,7 +15,7 @@ from torch import Tensor
 
 from calipers.embed.models.model_folder import FoundModel
 from calipers.embed.options import Options
-from calipers.embed.states.fast_linear import quicken
+from calipers.embed.states.dense import quicken
 from calipers.embed.states.pretrained import layer_stack, quiet, unreadable
 from calipers.errors import InputError, require
 

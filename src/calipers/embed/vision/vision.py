@@ -26,10 +26,9 @@ import transformers
 from numpy.typing import NDArray
 from torch import Tensor
 
-from calipers.embed.device import choose_device, choose_dtype
 from calipers.embed.embedder import EncodedBatch
 from calipers.embed.models.model_folder import FoundModel
-from calipers.embed.options import Options
+from calipers.embed.options import Options, choose_device, choose_dtype
 from calipers.embed.vision.images import ImageBatches, ImageProcessor, Pixels
 from calipers.embed.vision.tower import VisionTower
 from calipers.errors import InputError
