@@ -1,19 +1,49 @@
-"""Vectors written to a file that any program reads, and that ``calipers compare`` reads back."""
+"""Vectors that were computed already: taken as they are, or written to a file.
+
+A file of vectors is one that any program reads, and that ``calipers compare`` reads back.
+"""
 
 from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.embed.embedder import Embedder, EncodedBatch
+from calipers.embed.options import Options
 from calipers.errors import InputError
 
+TAKES: frozenset[str] = frozenset()
 Arrays = Mapping[str, NDArray[Any]]
+
+
+def load(name: str, options: Options) -> Precomputed:
+    """Make the embedder of given vectors; none of the options can change them."""
+    return Precomputed()
+
+
+class Precomputed(Embedder):
+    """The embedder of sample sets that hold vectors; it has one view and computes nothing."""
+
+    name = "precomputed"
+    views = ("precomputed",)
+    identity = "precomputed"
+    signature = MappingProxyType({"embedder": name})
+    view_signature = MappingProxyType({"precomputed": "as_given"})
+    reads = frozenset({"vectors"})
+
+    def encode(self, prepared: Sequence[Any]) -> EncodedBatch:
+        """Refuse, since samples are not vectors."""
+        raise InputError(
+            f"the embedder 'precomputed' takes vectors, not texts; found {len(prepared)} samples. "
+            "Choose an embedder that reads texts, such as 'minilm'"
+        )
 
 
 def write_vectors(path: str | Path, arrays: Arrays, *, about: Mapping[str, str]) -> None:

@@ -86,7 +86,7 @@ def embed(
     model = open_unfitted(embedder, base, processes=processes)
     if view is not None and view not in model.views:
         raise unknown_name("view", view, model.views)
-    if hasattr(model, "fitted"):
+    if model.needs_fitting:
         model = model.fitted(base)
     elif fit_on is not None:
         raise InputError(

@@ -180,7 +180,7 @@ TAKES = frozenset(
 _BATCH = 32
 
 
-class LibraryEmbedder:
+class LibraryEmbedder(Embedder):
     """A sentence-transformers model as the library runs it.
 
     Parameters
@@ -213,7 +213,7 @@ class LibraryEmbedder:
         self._limit = limit_length(self._model, options.max_length, model.name)
         self._sign(model)
 
-    def embed(self, samples: Sequence[Any]) -> EncodedBatch:
+    def encode(self, samples: Sequence[Any]) -> EncodedBatch:
         """Embed texts; empty ones too.
 
         Returns

@@ -17,7 +17,7 @@ from threading import Event
 
 import numpy as np
 
-from calipers.embed.embedder import EncodedBatch
+from calipers.embed.embedder import Embedder, EncodedBatch
 from calipers.embed.options import Options, check_unicode
 from calipers.embed.service.client import Answer, Client, Requests, TooLongError
 from calipers.embed.service.connection import (
@@ -77,7 +77,7 @@ def load(name: str, options: Options) -> Endpoint:
     )
 
 
-class Endpoint:
+class Endpoint(Embedder):
     """An embeddings service that a person named.
 
     Parameters
@@ -160,7 +160,7 @@ class Endpoint:
         return f"<Endpoint {self.name!r} at {self._address.shown}>"
 
     @property
-    def signature(self) -> dict[str, str]:
+    def signature(self) -> dict[str, str]:  # type: ignore[override]
         """The model, the service, and what the service calls the model where it says otherwise."""
         served = "+".join(self._ledger.served)
         return self._pins | ({"served": served} if served not in ("", self.name) else {})
@@ -173,7 +173,7 @@ class Endpoint:
         """Tell what was asked for since the last call, and any trouble with what is kept."""
         return self._ledger.told()
 
-    def embed(self, samples: Sequence[str]) -> EncodedBatch:
+    def encode(self, samples: Sequence[str]) -> EncodedBatch:
         """Return the service's vectors; only those that are not kept yet are asked for.
 
         A text that stands several times is asked for once, and an empty one as a single space.

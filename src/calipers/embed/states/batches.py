@@ -1,18 +1,25 @@
-"""Which texts share a forward pass: texts of one length side by side, so that nothing is padded.
+"""Texts through a model in batches, on the one way that leads to the states of their tokens.
 
-Forward passes that fit in memory: a batch that does not is halved, and so are those after it.
+Texts of one length stand side by side, so that nothing is padded and a text's states do not depend
+on its company. A batch that does not fit in memory is halved, and so are those after it. What
+computes the states is a `Model`: :class:`~calipers.embed.states.bert.PackedBert` for plain BERT,
+:class:`~calipers.embed.states.transformer_states.TransformerStates` for any other kind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class Run(NamedTuple):
@@ -71,8 +78,14 @@ def _runs(lengths: NDArray[np.intp]) -> Iterator[Run]:
         start += count * length
 
 
-Forward = Callable[[NDArray[np.intp], Sequence[Run]], None]
-"""Computes some rows, given in the order of their tokens, and how the tokens divide."""
+States = dict[int, "Tensor"]
+"""Layer to the states of all tokens of a batch, shape (T, d)."""
+
+Model = Callable[["Tensor", Sequence[Run]], States]
+"""Tokens of some texts end to end, int64 of shape (T,), and how they divide, to their states."""
+
+Take = Callable[[NDArray[np.intp], Sequence[Run], States], None]
+"""Takes the states of a batch: which texts they are of, in the order of the tokens, and runs."""
 
 _SIGNS = (
     "out of memory",
@@ -101,22 +114,34 @@ class Batches:
         self.max_tokens = max_tokens
         self._max_texts, self._name = max_texts, name
 
-    def run(self, lengths: NDArray[np.intp], forward: Forward) -> None:
-        """Compute all rows, the longest first.
+    def run(self, model: Model, ids: Sequence[NDArray[np.integer[Any]]], take: Take) -> None:
+        """Compute the states of all texts, the longest first.
+
+        Parameters
+        ----------
+        model
+            What computes them.
+        ids
+            The tokens of each text, at least one.
+        take
+            Called once for each batch.
 
         Raises
         ------
         InputError
             If not even one text fits in memory.
         """
-        left = np.arange(len(lengths))
+        lengths = np.array([len(each) for each in ids], dtype=np.intp)
+        left = np.arange(len(ids))
         while len(left):
             plan = plan_batches(
                 lengths[left], max_tokens=self.max_tokens, max_texts=self._max_texts
             )
             batch = next(plan)
             rows = left[batch.rows]
-            if _fits(forward, rows, batch.runs):
+            if _fits(
+                model, [ids[row] for row in rows], partial(take, rows, batch.runs), batch.runs
+            ):
                 left = np.delete(left, batch.rows)
             else:
                 self._halve(lengths[rows])
@@ -139,9 +164,17 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in _SIGNS)
 
 
-def _fits(forward: Forward, rows: NDArray[np.intp], runs: Sequence[Run]) -> bool:
+def _fits(
+    model: Model,
+    ids: list[NDArray[np.integer[Any]]],
+    take: Callable[[States], None],
+    runs: Sequence[Run],
+) -> bool:
+    import torch
+
     try:
-        forward(rows, runs)
+        packed = np.concatenate(ids).astype(np.int64)
+        take(model(torch.from_numpy(packed), runs))
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.embed.embedder import SampleError
 from calipers.embed.minilm import not_a_text
-from calipers.embed.pipeline import SampleError
-from calipers.embed.states.token_states import Encode, closing
 from calipers.errors import InputError
 
+Encode = Callable[[list[str]], list[list[int]]]
+"""Texts to the ids of their tokens, the model's own marks included, nothing cut."""
 UNLIMITED = 1_000_000
 """Tokenizers that know no limit name a number beyond this."""
 USUAL = 1_024
@@ -151,6 +152,15 @@ def encoder(tokenizer: Any) -> Encode:
         return ids
 
     return encode
+
+
+def closing(encode: Encode) -> int:
+    """How many tokens close a text: those at the end of an empty text and of any other."""
+    empty, other = encode(["", "a"])
+    tail = 0
+    while tail < min(len(empty), len(other)) and empty[-1 - tail] == other[-1 - tail]:
+        tail += 1
+    return tail
 
 
 def marks(encode: Encode) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.embedder import EncodedBatch
+from calipers.embed.embedder import Embedder, EncodedBatch
 from calipers.embed.models.tensors import pickled_tensors
 from calipers.embed.options import Options, choose_device
 from calipers.embed.vision.images import ImageBatches, checked_images
@@ -118,7 +118,7 @@ def load(name: str, options: Options) -> Inception:
     return Inception(device=options.device, batch_size=options.batch_size, offline=options.offline)
 
 
-class Inception:
+class Inception(Embedder):
     """FID's Inception-v3, as torch-fidelity has it.
 
     Parameters
@@ -170,7 +170,7 @@ class Inception:
         pins["torch_fidelity"] = _version()
         self.identity = "|".join(f"{key}:{value}" for key, value in pins.items())
 
-    def embed(self, samples: Sequence[Any]) -> EncodedBatch:
+    def encode(self, samples: Sequence[Any]) -> EncodedBatch:
         """Embed images.
 
         Parameters

@@ -26,7 +26,7 @@ import transformers
 from numpy.typing import NDArray
 from torch import Tensor
 
-from calipers.embed.embedder import EncodedBatch
+from calipers.embed.embedder import Embedder, EncodedBatch
 from calipers.embed.models.model_folder import FoundModel
 from calipers.embed.options import Options, choose_device, choose_dtype
 from calipers.embed.vision.images import ImageBatches, ImageProcessor, Pixels
@@ -149,7 +149,7 @@ ON_CPU, ELSEWHERE = 16, 64
 """Images in one forward pass."""
 
 
-class VisionEmbedder:
+class VisionEmbedder(Embedder):
     """A vision model that gives one vector for each image.
 
     Parameters
@@ -197,6 +197,11 @@ class VisionEmbedder:
     def prepare(self, samples: Sequence[Any]) -> list[Pixels]:
         """Resize, crop and normalise images as the model wants them.
 
+        Parameters
+        ----------
+        samples
+            uint8 arrays of shape (height, width, 3), of any sizes.
+
         Raises
         ------
         InputError
@@ -205,29 +210,9 @@ class VisionEmbedder:
         return self._processor(samples)
 
     def encode(self, prepared: Sequence[Pixels]) -> EncodedBatch:
-        """Turn prepared images into vectors."""
+        """Turn prepared images into vectors: ``image``, float32 of shape (n, d)."""
         vectors = self._batches.run(prepared, self._forward)
         return EncodedBatch({"image": vectors}, np.zeros(len(prepared), dtype=np.bool_))
-
-    def embed(self, samples: Sequence[Any]) -> EncodedBatch:
-        """Embed images.
-
-        Parameters
-        ----------
-        samples
-            uint8 arrays of shape (height, width, 3), of any sizes.
-
-        Returns
-        -------
-        EncodedBatch
-            ``image``, float32 of shape (n, d).
-
-        Raises
-        ------
-        InputError
-            If an item is no image, or cannot be prepared.
-        """
-        return self.encode(self.prepare(samples))
 
     def _settle(self, model: FoundModel, options: Options, dtype: torch.dtype) -> None:
         """Find out on a first image what the model gives, and what is needed of it."""

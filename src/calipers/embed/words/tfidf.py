@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from calipers.embed.embedder import EncodedBatch
+from calipers.embed.embedder import Embedder, EncodedBatch
 from calipers.embed.options import Options
 from calipers.embed.words.words import parts, split_chunk
 from calipers.errors import InputError
@@ -370,7 +370,7 @@ def _in_order(words: list[str], bags: list[Bag]) -> tuple[dict[str, int], list[B
     return {words[old]: new for new, old in enumerate(order)}, renumbered
 
 
-class FittedTfidf:
+class FittedTfidf(Embedder):
     """TF-IDF on the leading axes of a reference. Made by :meth:`Tfidf.fitted`."""
 
     name = "tfidf"
@@ -392,7 +392,7 @@ class FittedTfidf:
         versions = f"numpy:{np.__version__}|scipy:{scipy.__version__}|sklearn:{sklearn.__version__}"
         self.identity = f"tfidf|{found.digest}|components:{components}|{CHOICES}|{versions}"
 
-    def embed(self, samples: Sequence[Any]) -> EncodedBatch:
+    def encode(self, samples: Sequence[Any]) -> EncodedBatch:
         """Embed texts or lists of token ids, each by the half of the reference it is not in.
 
         Returns
@@ -434,7 +434,7 @@ def load(name: str, options: Options) -> Tfidf:
     return Tfidf(size=options.size or SIZE)
 
 
-class Tfidf:
+class Tfidf(Embedder):
     """TF-IDF and its leading axes, before it is fitted.
 
     Parameters
@@ -451,6 +451,7 @@ class Tfidf:
     name = "tfidf"
     views = ("wording",)
     reads = frozenset({"texts", "tokens"})
+    needs_fitting = True
     kept = False  # fitting is the work, and no part of it can be kept for another reference
 
     def __init__(self, *, size: int = SIZE) -> None:
@@ -476,7 +477,7 @@ class Tfidf:
         """
         return FittedTfidf(fit(samples, components=self._size // 2))
 
-    def embed(self, samples: Sequence[Any]) -> NoReturn:
+    def encode(self, samples: Sequence[Any]) -> NoReturn:
         """Refuse, since nothing is known before a reference is.
 
         Raises
