@@ -8,7 +8,7 @@ from calipers.errors import CalipersError, InputError, MissingExtraError
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("tokenizers")
-dense = pytest.importorskip("calipers.embed.states.bert")
+dense = pytest.importorskip("calipers.embed.states.dense")
 try:
     FOLDER = minilm.find_model()
 except MissingExtraError:
@@ -89,13 +89,13 @@ def test_neither_company_nor_order_nor_batch_size_changes_a_vector(batch):
 
 def test_no_more_texts_share_a_pass_than_asked(monkeypatch):
     few, sizes = load_embedder("minilm", device="cpu", batch_size=3), []
-    forward = few._forward
+    model = few._model
 
-    def spy(ids, batch):
-        sizes.append(len(batch.rows))
-        return forward(ids, batch)
+    def spy(tokens, runs):
+        sizes.append(sum(run.texts for run in runs))
+        return model(tokens, runs)
 
-    monkeypatch.setattr(few, "_forward", spy)
+    monkeypatch.setattr(few, "_model", spy)
     few.embed(TEXTS[:8])
     assert sizes == [3, 3, 2]
 

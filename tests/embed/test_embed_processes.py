@@ -14,6 +14,7 @@ from calipers.errors import CalipersError, InputError, MissingExtraError
 from calipers.samples import SampleSet
 
 pytest.importorskip("torch")
+pytestmark = pytest.mark.slow
 try:
     find_model()
 except MissingExtraError:

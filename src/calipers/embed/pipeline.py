@@ -19,7 +19,6 @@ from calipers.embed.cache import Cache, DamagedChunkError
 from calipers.embed.embedder import Embedder, Embeddings, EncodedBatch, SampleError, as_embedder
 from calipers.errors import CalipersError, InputError
 from calipers.progress import Advance, Progress, Silent
-from calipers.samples.readers.images import Images
 
 if TYPE_CHECKING:
     from calipers.samples import Chunk, SampleSet
@@ -276,6 +275,8 @@ def _pieces(
 
 
 def _prepare(piece: _Piece, embedder: Embedder, name: str) -> Any:
+    from calipers.samples.readers.images import Images
+
     items = piece.chunk.items
     # Images stay undecoded until the embedder goes through them
     part = items.part if isinstance(items, Images) else lambda *rows: items[slice(*rows)]

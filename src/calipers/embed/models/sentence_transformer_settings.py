@@ -1,15 +1,12 @@
-"""What the settings of a sentence-transformers model's modules mean, old forms and new ones.
-
-The dense layers of a sentence-transformers model, read from their folders.
+"""The files of a sentence-transformers model's modules: what their settings mean, in old forms and
+new ones, and the dense layers that they hold.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from calipers.embed.models.model_files import TRANSFORMER_CONFIGS, find_weights, read_settings
 from calipers.embed.models.model_folder import FoundModel
@@ -17,6 +14,9 @@ from calipers.embed.models.tensors import pickled_tensors, safe_tensors
 from calipers.embed.options import Options
 from calipers.embed.states.pretrained import ENCODERS
 from calipers.errors import InputError
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 SETTINGS = "config_sentence_transformers.json"
 _NO_PROMPT = "hkunlp/instructor-"
@@ -159,7 +159,7 @@ def moves(folder: Path) -> bool:
     return any(name not in (None, "sentence_embedding") for name in names)
 
 
-Dense = tuple[Tensor, Tensor | None, str]
+Dense: TypeAlias = "tuple[Tensor, Tensor | None, str]"
 """Weight of shape (outputs, inputs), bias of shape (outputs,) or None, name of the activation."""
 
 _ACTIVATIONS = {
