@@ -1,9 +1,8 @@
-"""How an embedder is to be made: its name, and the choices that a person may make about it.
+"""The choices that a person may make about an embedder: as options, and in one line with its name.
 
-One line holds both, ``NAME[:option=value…]``, so that a list of embedders can be written down:
-``./gpt2:layer=6:pooling=mean``. Which options an embedder takes, its module says (``TAKES``).
-
-Where a model runs and in which precision, from what a person asked and what is there.
+The line, ``NAME[:option=value…]``, lets a list of embedders be written down:
+``./gpt2:layer=6:pooling=mean``. Which options an embedder takes, its module says (``TAKES``). What
+``device`` and ``dtype`` come to on this machine is decided here too.
 """
 
 from __future__ import annotations

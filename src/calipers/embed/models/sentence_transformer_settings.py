@@ -13,6 +13,7 @@ from calipers.embed.models.model_folder import FoundModel
 from calipers.embed.models.tensors import pickled_tensors, safe_tensors
 from calipers.embed.options import Options
 from calipers.embed.states.pretrained import ENCODERS
+from calipers.embed.states.tokens import UNLIMITED
 from calipers.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,8 +39,6 @@ _POOLS = {
     "weightedmean": "weighted_mean",
     "lasttoken": "last",
 }
-_UNLIMITED = 1_000_000
-"""Tokenizers that know no limit name a number beyond this."""
 _ALTERING = ("model", "config", "tokenizer", "processor")
 _TEXT = {"method": "forward", "method_output_name": "last_hidden_state"}
 _ENCODERS = frozenset(
@@ -129,7 +128,7 @@ def read_length(folder: Path, own: Mapping[str, Any], config: Mapping[str, Any])
     tokenizer = read_settings(folder, "tokenizer_config.json")
     limits = (tokenizer.get("model_max_length"), config.get("max_position_embeddings"))
     numbers = [each for each in limits if isinstance(each, int | float)]
-    return min((int(each) for each in numbers if 0 < each < _UNLIMITED), default=None)
+    return min((int(each) for each in numbers if 0 < each < UNLIMITED), default=None)
 
 
 def read_pooling(path: Path, settings: Mapping[str, Any]) -> str:

@@ -1,12 +1,9 @@
-"""What a safetensors file holds, read from its header alone: names, dtypes, shapes.
+"""The tensors of a file of weights: of safetensors, or pickled by torch where that may be read.
 
-The header also says how long the file must be, so that a file cut short is found before any of
-its numbers are used. A change of single numbers is not seen.
-
-The tensors of a file of weights: of safetensors, or pickled by torch where that may be read.
-
-A pickled file is read so that nothing but tensors can come of it: whatever else it holds is refused
-and never made.
+The header of a safetensors file alone tells names, dtypes and shapes, and how long the file must
+be, so that a file cut short is found before any of its numbers are used; a change of single numbers
+is not seen. A pickled file is read so that nothing but tensors can come of it: whatever else it
+holds is refused and never made.
 """
 
 from __future__ import annotations

@@ -189,6 +189,13 @@ def quiet(transformers: Any) -> Iterator[None]:
             logging.enable_progress_bar()
 
 
+def versions(*packages: str) -> dict[str, str]:
+    """Tell the version of each package that can change a vector."""
+    return {
+        name: require(name, extra="text", purpose="the embedder").__version__ for name in packages
+    }
+
+
 def unreadable(folder: Path, part: str, error: Exception) -> InputError:
     """Say that transformers cannot load a part of a model's folder."""
     reason = (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -24,7 +24,7 @@ from calipers.embed.models.model_folder import FoundModel
 from calipers.embed.options import Options, choose_device, choose_dtype, token_budget
 from calipers.embed.states.batches import Batches, Run, States
 from calipers.embed.states.pooling import SentencePlan, choose_layer, form_layer, pool
-from calipers.embed.states.pretrained import load_model, load_tokenizer
+from calipers.embed.states.pretrained import load_model, load_tokenizer, versions
 from calipers.embed.states.tokens import (
     UNLIMITED,
     USUAL,
@@ -36,7 +36,7 @@ from calipers.embed.states.tokens import (
     stand_in,
 )
 from calipers.embed.states.transformer_states import TransformerStates
-from calipers.errors import CalipersError, require
+from calipers.errors import CalipersError
 
 _WORDS = {"last": "last_token", "mean": "mean_tokens", "max": "max_tokens"}
 
@@ -186,7 +186,7 @@ class TransformersEmbedder(Embedder):
             "form": f"mean_tokens_layer{form_layer(self._states.layers)}",
         }
         pins = {**self.signature, **self.view_signature, "lower": self._plan.lower}
-        pins |= {"skipped": self._plan.skipped, **_versions()}
+        pins |= {"skipped": self._plan.skipped, **versions("torch", "transformers", "tokenizers")}
         self.identity = "|".join(f"{key}:{value}" for key, value in pins.items())
 
 
@@ -227,10 +227,3 @@ def _words(plan: SentencePlan, layer: int) -> str:
     words = "+".join(_WORDS.get(name, name) for name in plan.pooling.split("+"))
     dense = "_dense" if plan.dense else ""
     return f"{words}_layer{layer}{dense}{'_norm' if plan.normalise else ''}"
-
-
-def _versions() -> dict[str, str]:
-    packages = ("torch", "transformers", "tokenizers")
-    return {
-        name: require(name, extra="text", purpose="the embedder").__version__ for name in packages
-    }

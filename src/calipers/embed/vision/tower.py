@@ -1,8 +1,8 @@
 """The part of a model that sees images, run as transformers runs it, up to one of its layers.
 
 Of a model of images and texts, such as CLIP, the vision tower is taken, and of the usual ones
-nothing else is loaded. Where the states of a
-lower layer are asked for, those behind it are not computed, if the model can be cut there.
+nothing else is loaded. Where the states of a lower layer are asked for, those behind it are not
+computed, if the model can be cut there.
 """
 
 from __future__ import annotations

@@ -1,16 +1,14 @@
-"""How a vision model's states become one vector for an image.
-
-A transformer's states are tokens, (n, T, d), the class token and registers before those of the
-patches; a convolutional network's are maps, (n, d, height, width). Behind the last layer stands
-what the model has for a whole image: its class token behind the closing norm, else its own pooler
-(Swin, SigLIP, ConvNeXt, ResNet), else the mean. Of a lower layer, the states are taken raw.
-
-Images through any vision model of transformers, from a folder: DINOv2, ViT, CLIP, ResNet, …
+"""Images through any vision model of transformers, from a folder: DINOv2, ViT, CLIP, ResNet, …
 
 Vectors equal what plain transformers code gives for one image at a time, up to rounding, with the
 preparation that comes with the model. What they show is what the model learned to tell apart:
 models trained on ImageNet or by DINO see objects and textures, and hardly brightness, small noise
 or what the processor crops away at the rim; all see an image at a few hundred pixels a side.
+
+A transformer's states are tokens, (n, T, d), the class token and registers before those of the
+patches; a convolutional network's are maps, (n, d, height, width). Behind the last layer stands
+what the model has for a whole image: its class token behind the closing norm, else its own pooler
+(Swin, SigLIP, ConvNeXt, ResNet), else the mean. Of a lower layer, the states are taken raw.
 """
 
 from __future__ import annotations

@@ -1,24 +1,15 @@
-"""Texts as bags of numbered words, and the number that says which half of a reference one is in.
-
-TF-IDF weights and their leading axes, fitted on some bags of words.
+"""Texts as TF-IDF weights of their words on the leading axes of the reference: no model at all.
 
 Term frequency is 1 + ln(count), inverse document frequency ln((1 + n) / (1 + df)) + 1, rows have
-length one: scikit-learn's ``TfidfVectorizer(sublinear_tf=True)``. The axes are the leading right
-singular vectors, as its ``TruncatedSVD`` finds them.
+length one; the axes are the leading right singular vectors, those of latent semantic analysis. They
+are fitted on the reference alone, so that adding a system changes nothing, and whatever the order
+of its texts.
 
-TF-IDF and axes on each half of a reference, whatever the order of its texts.
-
-TF-IDF that has seen its reference: what embeds.
-
-Texts as TF-IDF weights of their words on the leading axes of the reference: no model at all.
-
-The axes are those of latent semantic analysis, fitted on the reference alone, so that adding a
-system changes nothing. A text that the axes were fitted on lies farther out on them than any other
-text can: fitted on 250 stories and asked about 250 others by the same people, the plain recipe
-gives a recall of 0.11. So the reference is fitted in two halves, and every text, reference or
-generated, is read by the half that it is not in; which half that is depends on its words alone.
-With P_h the projection on the axes of half h, words(x) = P_{h(x)} tfidf_{h(x)}(x), as coordinates
-in the span of both halves' axes.
+A text that the axes were fitted on lies farther out on them than any other text can: fitted on 250
+stories and asked about 250 others by the same people, the plain recipe gives a recall of 0.11. So
+the reference is fitted in two halves, and every text, reference or generated, is read by the half
+that it is not in; which half that is depends on its words alone. With P_h the projection on the
+axes of half h, words(x) = P_{h(x)} tfidf_{h(x)}(x), as coordinates in the span of all axes.
 
 Each half equals scikit-learn's ``TfidfVectorizer(sublinear_tf=True, min_df=2)`` and
 ``TruncatedSVD`` on the same words. It does not see the order of words, their case, spelling or
