@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from calipers import report
-from calipers.embed import EncodedBatch, catalogue
+from calipers.embed import Embedder, EncodedBatch, catalogue
 from calipers.errors import InputError
 
 
-class Numbers:
+class Numbers(Embedder):
     """Reads the numbers of a text, from the place that its name tells."""
 
     views = ("numbers",)
@@ -26,7 +26,7 @@ class Numbers:
         self.signature = {"embedder": name}
         self.start = int(name[-1])
 
-    def embed(self, texts):
+    def encode(self, texts):
         rows = np.array([[float(x) for x in text.split()] for text in texts], np.float32)
         return EncodedBatch({"numbers": rows[:, self.start :]}, np.zeros(len(texts), bool))
 

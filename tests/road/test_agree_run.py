@@ -12,7 +12,7 @@ from scipy import stats
 
 import calipers
 from calipers.comparison.agreement_words import tie_width
-from calipers.embed import EmbedderChoice, EncodedBatch
+from calipers.embed import Embedder, EmbedderChoice, EncodedBatch
 from calipers.errors import InputError
 from calipers.progress import Silent
 from calipers.road import embedder
@@ -21,7 +21,7 @@ from calipers.road.agree_build import _told
 QUIET = {"cache": False, "threads": 1}
 
 
-class Stub:
+class Stub(Embedder):
     """Reads numbers out of texts and multiplies them by a matrix for each view."""
 
     def __init__(self, name, **views):
@@ -32,7 +32,7 @@ class Stub:
         self.calls = 0
         self._matrices = views
 
-    def embed(self, texts):
+    def encode(self, texts):
         self.calls += 1
         rows = np.array([[float(word) for word in text.split()] for text in texts])
         views = {
@@ -160,8 +160,8 @@ def test_settings_sizes_and_limits(sets, stubs):
 
 def test_warnings_say_whose_they_are(sets, stubs):
     class Cutting(Stub):
-        def embed(self, samples):
-            batch = super().embed(samples)
+        def encode(self, samples):
+            batch = super().encode(samples)
             return EncodedBatch(batch.views, np.array([text in sets[1]["a"] for text in samples]))
 
     found = agree(*sets, [*stubs, Cutting("cutting", all=np.eye(3))])

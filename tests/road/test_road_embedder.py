@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calipers.embed import EmbedderChoice, Options
+from calipers.embed import Embedder, EmbedderChoice, Options
 from calipers.errors import InputError
 from calipers.road import embedder as road
 from calipers.samples import SampleSet
@@ -12,11 +12,13 @@ IMAGES = SampleSet.from_images(np.zeros((2, 4, 4, 3), np.uint8), name="pictures"
 TOKENS = SampleSet.from_tokens([[1, 2], [3]], name="ids")
 
 
-class Fitting:
+class Fitting(Embedder):
     name = "fitting"
     views = ("words",)
     identity = "x"
     signature: dict[str, str] = {}  # noqa: RUF012
+
+    needs_fitting = True
 
     def __init__(self, seen=None):
         self.seen = seen
@@ -24,7 +26,14 @@ class Fitting:
     def fitted(self, samples):
         return Fitting(list(samples))
 
-    def embed(self, samples):
+    def encode(self, samples):
+        raise AssertionError
+
+
+class Loaded(Embedder):
+    reads = frozenset({"texts", "images"})
+
+    def encode(self, samples):
         raise AssertionError
 
 
@@ -35,7 +44,7 @@ def loaded(monkeypatch):
 
     def load(self):
         seen.append(self)
-        return type("Loaded", (), {"reads": frozenset({"texts", "images"}), "name": self.name})()
+        return Loaded()
 
     monkeypatch.setattr(EmbedderChoice, "load", load)
     return seen
