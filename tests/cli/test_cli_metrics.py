@@ -186,6 +186,7 @@ def test_bad_keys_as_a_stranger_types_them(calipers, arrays, metrics, message):
     assert result.stdout == ""
 
 
+@pytest.mark.slow
 def test_keys_estimator_and_constant_reach_the_scores(calipers, arrays):
     options = ("--estimator", "gaussian", "--c", "3", "--json", "-", "--quiet")
     data = json.loads(calipers(*JOB, "--metrics", "mauve,mauve:knn:chi2", *options).stdout)

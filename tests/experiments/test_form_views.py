@@ -49,6 +49,7 @@ def states(minilm, ids):
         return np.array([each.numpy() for each in found])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["words shuffled", "neighbours swapped", "sentences shuffled"])
 def test_shuffles_keep_all_words_and_change_their_order(scripts, change):
     (first, second) = scripts.texts.changed([TEXT, TEXT], change)
@@ -126,6 +127,7 @@ def test_poolings_by_hand(scripts, minilm):
         np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_any_folder_gives_the_states_of_transformers(scripts, minilm):
     from calipers.embed.weights import find_model
 

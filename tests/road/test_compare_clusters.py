@@ -86,6 +86,7 @@ def test_sets_without_the_field_have_a_cluster_for_each_row(sides):
     assert not any(each.startswith("no field") for each in given.warnings)
 
 
+@pytest.mark.slow
 def test_clusters_of_one_row_change_nothing():
     reference, one, two = (drawn(s, 130, 1, 0.2 * s, name=f"s{s}") for s in range(3))
     sides = reference, {"one": one, "two": two}
@@ -99,6 +100,7 @@ def test_clusters_of_one_row_change_nothing():
     ]
 
 
+@pytest.mark.slow
 def test_names_of_clusters_decide_nothing(sides):
     def renamed(samples):
         return samples.with_clusters([each[::-1] for each in samples.clusters.to_pylist()])
@@ -183,6 +185,7 @@ def against_reference(sides, *, clusters):
     ).tests
 
 
+@pytest.mark.slow
 def test_tests_against_the_reference_take_one_row_of_each_cluster():
     found = {True: [], False: []}
     for seed in range(12):

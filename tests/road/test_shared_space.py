@@ -35,6 +35,7 @@ def values(found, name):
     return {key: score.value for key, score in found[name].scores.items()}
 
 
+@pytest.mark.slow
 def test_scores_rest_on_the_shared_rows_and_cells(reference, systems):
     found = compare(reference, systems, shared=True, seed=3)
     names = sorted(systems, key=lambda name: found[name].summary.content_hash)
@@ -60,6 +61,7 @@ def test_neighbours_share_nothing_with_other_systems_unless_they_are_projected(r
         assert shared[name].signature == alone[name].signature
 
 
+@pytest.mark.slow
 def test_another_system_changes_the_scores_only_where_they_are_shared(reference, systems, rng):
     third = systems | {"third": rng.standard_normal((120, 6)) * 3}
     alone, more = (compare(reference, each) for each in (systems, third))
@@ -106,6 +108,7 @@ def test_files_of_a_system_share_its_weight_and_its_cells(reference, systems, rn
     assert "m:120" in score.signature.split("|")
 
 
+@pytest.mark.slow
 def test_the_report_says_what_sharing_does(reference, systems):
     text = " ".join(str(compare(reference, systems, shared=True)).split())
     assert "note: all systems share one projection and one set of cells (--shared)" in text

@@ -128,6 +128,7 @@ def test_lines_are_refused_before_any_is_kept(tmp_path: Path) -> None:
         assert len(read_samples(path)) == 200_000
 
 
+@pytest.mark.slow
 def test_many_short_rows_are_refused_before_any_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress(b'{"text": "a"}\n' * 200_000))
@@ -275,6 +276,7 @@ def test_a_long_value_of_a_dictionary_is_not_unpacked(
     assert pa.default_memory_pool().max_memory() < max(before, 100e6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_BYTE_ARRAY"])
 def test_a_long_value_that_stands_in_every_row_is_unpacked_a_few_at_a_time(
     tmp_path: Path, encoding: str
