@@ -12,9 +12,8 @@ from calipers.embed.vision import images as batching
 from calipers.embed.vision import pixels
 from calipers.embed.vision.images import ImageBatches, checked_images
 from calipers.errors import InputError
-from calipers.samples import SampleSet
-from calipers.samples.readers import images
-from calipers.samples.readers.images import ImageArrays
+from calipers.samples import SampleSet, images
+from calipers.samples.images import ImageArrays
 
 
 class Counted(ImageArrays):

@@ -23,7 +23,7 @@ from calipers.road.confounders_letters import letters, script_of
 from calipers.road.confounders_pairing import paired_rows
 from calipers.road.confounders_texts import common_words, longest_among, longest_common, read_facts
 from calipers.samples import SampleSet
-from calipers.samples.cutting import match_length
+from calipers.samples.truncation import match_length
 
 KEYS = {
     "lengths",

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from calipers.errors import InputError
-from calipers.samples import SampleSet, as_sample_set, read_samples
-from calipers.samples.readers import images
-from calipers.samples.readers.images import BadImageError, as_rgb, decode_bytes
+from calipers.samples import SampleSet, as_sample_set, image_files, images, read_samples
+from calipers.samples.image_files import BadImageError, decode_bytes
+from calipers.samples.images import as_rgb
 from calipers.samples.sample_set import CHUNK
 
 RNG = np.random.default_rng(0)
@@ -461,10 +461,10 @@ def test_bombs_are_refused_before_they_grow(size: tuple[int, int]) -> None:
 
 
 def test_the_limit_is_on_the_product(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(images, "MAX_PIXELS", 34)
+    monkeypatch.setattr(image_files, "MAX_PIXELS", 34)
     with pytest.raises(BadImageError, match="has 7 × 5 pixels"):
         pixels_of(Image.fromarray(PIXELS))
-    monkeypatch.setattr(images, "MAX_PIXELS", 35)
+    monkeypatch.setattr(image_files, "MAX_PIXELS", 35)
     assert pixels_of(Image.fromarray(PIXELS)).shape == (5, 7, 3)
 
 

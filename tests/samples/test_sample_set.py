@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from calipers.errors import InputError
 from calipers.samples import SampleSet, as_sample_set, read_samples
-from calipers.samples.cutting import first_words, match_length
 from calipers.samples.sample_set import CHUNK
+from calipers.samples.truncation import first_words, match_length
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 TEXTS = st.lists(TEXT, min_size=1, max_size=20).map(lambda texts: [*texts, "x"])

@@ -13,7 +13,7 @@ import pytest
 
 from calipers.errors import InputError
 from calipers.samples import SampleSet, as_sample_set, read_samples, read_systems
-from calipers.samples.cutting import match_length
+from calipers.samples.truncation import match_length
 
 Write = Callable[..., Path]
 VECTORS = np.arange(8.0).reshape(4, 2)

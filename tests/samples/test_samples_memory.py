@@ -359,7 +359,7 @@ def test_arrays_are_counted_where_they_are_not_mapped(tmp_path: Path) -> None:
 def test_a_limit_above_the_usual_one_allows_more_of_a_compressed_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("calipers.samples.files.MAX_DECOMPRESSED", 10_000)
+    monkeypatch.setattr("calipers.samples.source.MAX_DECOMPRESSED", 10_000)
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"text": "a"}\n' * 5000))
     with pytest.raises(InputError, match=r"more than 10,000 bytes .* allow more with --max-memory"):
         read_samples(tmp_path / "a.jsonl.gz")

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from calipers.errors import InputError
-from calipers.samples import files, read_samples
+from calipers.samples import read_samples, source
 
 Write = Callable[..., Path]
 
@@ -188,7 +188,7 @@ def test_damaged_parquet(parquet: Write) -> None:
 
 
 def test_parquet_bomb(parquet: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_DECOMPRESSED", 100_000)
+    monkeypatch.setattr(source, "MAX_DECOMPRESSED", 100_000)
     path = parquet({"text": ["x" * 1000] * 1000})
     assert path.stat().st_size < 10_000
     assert refusal(path).startswith("holds more than 100,000 bytes when decompressed")

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InputError
-from calipers.samples import SampleSet, files, read_samples
+from calipers.samples import SampleSet, read_samples, source
 from calipers.samples.fields import PathError, extractor, parse_path, root
 
 Write = Callable[..., Path]
@@ -245,7 +245,7 @@ def test_wrong_fields_of_json(write: Write) -> None:
 
 
 def test_a_gzip_bomb_is_not_read_to_its_end(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_DECOMPRESSED", 10_000)
+    monkeypatch.setattr(source, "MAX_DECOMPRESSED", 10_000)
     content = '{"text": "a"}\n' * 500
     assert len(read_samples(write("a.jsonl.gz", content))) == 500
     for name in ("b.jsonl.gz", "b.txt.gz", "b.json.gz", "b.csv.gz", "b.parquet.gz", "b.npy.gz"):

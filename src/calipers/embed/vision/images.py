@@ -34,7 +34,7 @@ def checked_images(images: Iterable[Any]) -> Iterator[Image]:
     """Go through images, all of which must be colour images of at least one pixel.
 
     Each is passed on before the next one is taken, so that images decoded on the way
-    (:class:`calipers.samples.readers.images.Images`) are not held all at once.
+    (:class:`calipers.samples.images.Images`) are not held all at once.
 
     Raises
     ------

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from calipers.errors import InputError
-from calipers.samples.contents import Texts
+from calipers.samples.kinds import Texts
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.wording import KINDS, counted, describe
 

@@ -1,4 +1,4 @@
-"""Lists and arrays that a person holds: told apart by their type, or by their first item's."""
+"""Lists and arrays that a person holds: their type, or their first item's, tells what they are."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pyarrow as pa
 
 from calipers.errors import InputError
 from calipers.progress import Progress
+from calipers.samples.image_files import is_pillow
 from calipers.samples.readers.image_folder import is_image_name
-from calipers.samples.readers.images import is_pillow
-from calipers.samples.readers.tokens import is_id_list, is_id_type
 from calipers.samples.readers.vectors import from_array
 from calipers.samples.sample_set import SampleSet
+from calipers.samples.tokens import is_id_list, is_id_type
 from calipers.samples.wording import describe
 
 

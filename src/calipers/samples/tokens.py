@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from calipers.errors import InputError
 from calipers.memory import ROW, budget
 from calipers.samples.columns import RowError
-from calipers.samples.contents import Tokens, read_only
+from calipers.samples.kinds import Tokens, read_only
 from calipers.samples.wording import counted, describe
 
 LARGEST = 2**31 - 1

@@ -1,11 +1,9 @@
-"""Content hashes of samples: the same samples give the same hash, however they were stored.
+"""What a sample set holds: a small class for each kind of samples, all with the same few members.
 
-What an array must be to serve as embeddings.
-
-What a sample set holds: one small class for each kind of samples, all with the same few members.
-
-Texts and token ids lie in flat memory and become Python objects a slice at a time; images are
-decoded a slice at a time (:mod:`calipers.samples.readers.images`); embeddings are one array.
+Texts and token ids lie in flat memory and become Python objects a slice at a time; embeddings are
+one array, checked when it is given; images are decoded a slice at a time
+(:mod:`calipers.samples.images`). The same samples give the same content hash, however they were
+stored.
 """
 
 from __future__ import annotations
@@ -24,6 +22,11 @@ from calipers.errors import InputError
 from calipers.memory import budget
 from calipers.samples import columns
 from calipers.samples.wording import counted, numbered
+
+Kind = Literal["texts", "tokens", "images", "vectors"]
+
+BLOCK = 2**22
+"""Values of an array that are looked at together."""
 
 
 def hash_texts(texts: pa.Array) -> str:
@@ -78,9 +81,6 @@ def hash_hashes(hashes: Iterable[str]) -> str:
     for each in hashes:
         digest.update(bytes.fromhex(each))
     return digest.hexdigest()
-
-
-BLOCK = 2**22
 
 
 def checked_vectors(value: object, where: str) -> NDArray[Any]:
@@ -153,9 +153,6 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view(np.ndarray)
     view.flags.writeable = False
     return view
-
-
-Kind = Literal["texts", "tokens", "images", "vectors"]
 
 
 class Held(Protocol):

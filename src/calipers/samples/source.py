@@ -1,6 +1,7 @@
-"""Which file is being read and what was asked of it; every reader's messages start from here.
+"""The file that is read: what was asked of it, how its messages start, and its bytes.
 
-Open files as bytes, decompressed, with a bound on how far a small file may grow.
+Bytes come decompressed, with a bound on how far a small file may grow and a check, before any is
+kept, that its lines fit in memory.
 """
 
 from __future__ import annotations
@@ -20,6 +21,11 @@ from calipers.progress import Progress
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
+
+MAX_DECOMPRESSED = 8 * 2**30
+"""Most bytes that a compressed file may hold, unless a person allows more memory than that."""
+
+BUFFER = 2**20
 
 Unit = Literal["line", "row", "sample"]
 LabelKind = Literal["group", "cluster"]
@@ -107,12 +113,6 @@ class Source:
     def row_error(self, number: int, problem: str) -> InputError:
         """Build the error for a problem of one line or row, counted from 1."""
         return InputError(f"{self.path}: {self.unit} {number}: {problem}")
-
-
-MAX_DECOMPRESSED = 8 * 2**30
-"""Most bytes that a compressed file may hold, unless a person allows more memory than that."""
-
-BUFFER = 2**20
 
 
 def split_suffix(path: Path) -> tuple[str, str]:
