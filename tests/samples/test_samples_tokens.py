@@ -73,36 +73,6 @@ RULE = "token ids must be whole numbers from 0 to 2,147,483,647, but id"
 
 
 @pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        ([{"x": [1]}, {"x": [1, 2.0]}], f"line 2: {RULE} 2 is the float 2.0; embeddings must be"),
-        ([{"x": [1]}, {"x": [True]}], f"line 2: {RULE} 1 is the bool True"),
-        ([{"x": [1]}, {"x": [0, -1]}], f"line 2: {RULE} 2 is the int -1"),
-        ([{"x": [1]}, {"x": [2**31]}], f"line 2: {RULE} 1 is the int 2147483648"),
-        ([{"x": [1, None]}], f"line 1: {RULE} 2 is null"),
-        ([{"x": [1]}, {"x": ["a"]}], f"line 2: {RULE} 1 is the string 'a'"),
-        ([{"x": [1]}, {"x": "a"}], "line 2: the field 'x' must be a list of token ids, as before"),
-        (
-            [{"x": "a"}, {"x": [1]}],
-            "line 2: the field 'x' must be a string, as before, but it is a",
-        ),
-        ([[1], "a"], "line 2: must be a list of token ids, as before, but it is the string 'a'"),
-        (["a", [1]], "line 2: must be a string, as before, but it is a list of 1 token id"),
-        ([{"x": []}, {"x": "a"}], "line 1: the field 'x' must be a string, but it is a list of 0"),
-        ([{"x": []}, {"x": []}], "all 2 lists of token ids are empty"),
-        ([{"x": [{"content": "a"}]}], "line 1: the field 'x' must be a string, but it is a list"),
-        (
-            [{"input_ids": [1], "tokens": [2]}],
-            "several fields may be the token ids: 'input_ids' and 'tokens'; name it",
-        ),
-        ([{"tokens": ["a", "b"], "tags": [1, 2]}], "no field has a usual name for a text"),
-    ],
-)
-def test_wrong_rows(write_rows: Write, rows: Any, message: str) -> None:
-    assert refusal(write_rows("a.jsonl", rows)).startswith(message)
-
-
-@pytest.mark.parametrize(
     ("content", "field", "expected"),
     [
         ("[[1, 2], [3]]", None, [[1, 2], [3]]),
