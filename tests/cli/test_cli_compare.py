@@ -372,6 +372,7 @@ def read(run, *more):
     return json.loads(Path("run.json").read_text()), result.stdout
 
 
+@pytest.mark.slow
 def test_from_files_to_table_and_json(clustered):
     by_row, table = read(clustered)
     assert "130 samples of 26 in model" in " ".join(table.split())

@@ -221,6 +221,7 @@ def test_agree_options_reach_the_library(calipers, agreeing):
     assert list(data["metrics"]) == ["recall", "mauve:chi2"]
 
 
+@pytest.mark.slow
 def test_lists_may_be_repeated_and_options_follow_a_name(calipers, agreeing):
     lists = ("--embedders", "from0", "--embedders", "from1, from1:max-length=3")
     result = calipers(*agreeing[:6], *lists, "--no-cache", "--threads", "1", "--json", "-")
@@ -314,6 +315,7 @@ def probed(calipers, rng, monkeypatch):
     return ("probe", "texts.txt", "--embedder", "letters", "--threads", "1", "--no-cache")
 
 
+@pytest.mark.slow
 def test_the_table(calipers, probed):
     result = calipers(*probed)
     assert result.exit_code == 0, result.output

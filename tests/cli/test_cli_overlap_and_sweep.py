@@ -144,6 +144,7 @@ def test_over_k_shows_a_table_and_where_curves_level_off(sets):
     assert result.stderr == ""
 
 
+@pytest.mark.slow
 def test_over_n_writes_json_and_a_figure_beside_the_table(sets):
     options = ("--values", "20,40,60", "--seeds", "2", "--k", "3", "--metrics", "recall,mauve")
     result = sets("--over", "n", "a.npy", *options, "--json", "n.json", "--plot", "n.png")

@@ -113,6 +113,7 @@ def test_the_way_from_what_was_kept_to_every_file(calipers, kept_texts):
     )
 
 
+@pytest.mark.slow
 def test_a_redacted_report_of_a_real_run_holds_none_of_its_texts(calipers, kept_texts):
     texts = (kept_texts.parent / "model_a.txt").read_text().splitlines()
     calipers("report", str(kept_texts), "--html", "open.html", "--json", "open.json")
@@ -212,6 +213,7 @@ def test_every_kind_is_drawn_from_what_was_kept(plot, kind, source):
     assert "<svg" in Path("a.svg").read_text()[:800]
 
 
+@pytest.mark.slow
 def test_the_same_input_gives_the_same_bytes(plot):
     for name in ("a.pdf", "b.pdf"):
         assert plot("plane", "run.zip", "-o", name, "--quiet").stderr == ""
@@ -243,6 +245,7 @@ def test_boxes_are_warned_of_where_there_are_any(plot, kept, name, warned):
     assert "Glyph" not in result.stderr
 
 
+@pytest.mark.slow
 def test_a_table_gives_the_places_and_the_lines(plot):
     Path("x.csv").write_text("system,value,line\nt-0.5,10,first\nt-1.0,2000,second\n")
     assert plot("parameter", "scores.json", "--x", "x.csv", "-o", "a.svg").exit_code == 0

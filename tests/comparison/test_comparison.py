@@ -329,6 +329,7 @@ def test_cells_are_those_that_the_score_was_read_from_in_a_shared_space_too(rng)
         assert system.explain().score == pytest.approx(system["frontier_integral_star"].value)
 
 
+@pytest.mark.slow
 def test_distances_are_those_of_the_shared_space():
     rng = np.random.default_rng(0)
     scales = np.linspace(2, 0.2, 30)

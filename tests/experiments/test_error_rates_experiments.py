@@ -138,6 +138,7 @@ def test_worlds_depend_on_their_number_alone(calibration_scripts):
     assert one["spreads"]["recall"] == other["spreads"]["recall"]
 
 
+@pytest.mark.slow
 def test_many_systems_are_tested_by_both_views_at_once(calibration_scripts):
     tests = calibration_scripts["tests"]
     record = json.loads(json.dumps(tests.one_world(("many", "6 systems, equal", 120, 0))))
@@ -214,6 +215,7 @@ def test_cases_are_meant_by_name_or_by_words(calibration_scripts):
     assert chosen(cases, ["nothing"]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -271,6 +271,7 @@ def test_the_figure_has_a_curve_for_every_q(modes, results):
     assert (len(left.lines), len(right.lines)) == (2, 3)  # with one line at the right number
 
 
+@pytest.mark.slow
 def test_written_images_go_the_whole_road(modes, tmp_path):
     import calipers
 

@@ -468,6 +468,7 @@ ANY = st.text(st.characters(codec=None))
 REPLACED = "\N{REPLACEMENT CHARACTER}"
 
 
+@pytest.mark.slow
 @given(st.recursive(ANY | st.floats(allow_nan=False, allow_infinity=False) | st.none(), st.lists))
 def test_an_island_reads_back_and_cannot_end(data: Any) -> None:
     text = island(data)

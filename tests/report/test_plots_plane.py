@@ -405,6 +405,7 @@ def test_f_scores_of_a_frontier_and_of_an_estimator(data):
 # Both
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("draw", "suffix"),
     [(plane_figure, ".png"), (plane_figure, ".pdf"), (f_scores_figure, ".svg")],

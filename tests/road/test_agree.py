@@ -91,6 +91,7 @@ def test_every_score_is_that_of_a_comparison(sets, stubs):
                     assert score.signature == system.scores[key].signature
 
 
+@pytest.mark.slow
 def test_correlations_are_those_of_the_scores(sets, stubs):
     found = agree(*sets, stubs, metrics="density coverage mauve_star midpoint")
     for each in found:
@@ -102,6 +103,7 @@ def test_correlations_are_those_of_the_scores(sets, stubs):
             assert each.reasons[i][j] is None
 
 
+@pytest.mark.slow
 def test_a_verdict_that_hangs_on_the_embedder(rng):
     # The reference is wide along the first axis and narrow along the second; b is the other way
     # round, c is wide along both
@@ -172,6 +174,7 @@ def test_settings_sizes_and_limits(sets, stubs):
     assert data["metrics"]["recall"]["scores"][0]["a"]["value"] == found["recall"].values[0, 0]
 
 
+@pytest.mark.slow
 def test_warnings_say_whose_they_are(sets, stubs):
     class Cutting(Stub):
         def embed(self, samples):
@@ -186,6 +189,7 @@ def test_warnings_say_whose_they_are(sets, stubs):
     assert not any("are few" in text for text in found.warnings)
 
 
+@pytest.mark.slow
 def test_progress_names_the_embedder(sets, stubs):
     seen = []
 
@@ -201,6 +205,7 @@ def test_progress_names_the_embedder(sets, stubs):
     assert "one: Scoring" in seen
 
 
+@pytest.mark.slow
 def test_a_dict_names_the_columns(sets, stubs):
     found = agree(*sets, {"x": stubs[0], "y": stubs[1]})
     assert [column.embedder for column in found.columns] == ["x", "x", "y"]
@@ -238,6 +243,7 @@ def test_the_smallest_set_decides_what_is_a_tie(sets, stubs):
     assert agree(reference[:40], generated, stubs, keep_sizes=True).tie == tie_width(40)
 
 
+@pytest.mark.slow
 def test_processes_go_to_the_models_among_the_embedders(sets, stubs, monkeypatch):
     asked = {}
     monkeypatch.setattr(

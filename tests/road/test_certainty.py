@@ -69,6 +69,7 @@ def found():
     return compare()
 
 
+@pytest.mark.slow
 def test_every_score_of_the_default_set_has_an_interval_that_holds_it(found):
     usual = {choice.name for choice in choose(None, ("vectors",))}
     for system in found:
@@ -149,6 +150,7 @@ def three():
     return compare(**options), compare(**options, margin=0.05)
 
 
+@pytest.mark.slow
 def test_all_pairs_and_scores_are_one_family(three):
     tests = pair_tests(three[0])
     assert len(tests) == 9
@@ -223,6 +225,7 @@ def test_no_level_no_intervals_no_tests(found):
     assert not any("interval" in warning for warning in bare.warnings)
 
 
+@pytest.mark.slow
 def test_the_same_numbers_on_one_thread_and_on_four(found):
     again = compare(threads=4)
     for name in ("near", "far"):
@@ -232,6 +235,7 @@ def test_the_same_numbers_on_one_thread_and_on_four(found):
     assert [t.p_value for t in again.tests] == pytest.approx([t.p_value for t in found.tests])
 
 
+@pytest.mark.slow
 def test_one_seed_fixes_everything(found):
     again = compare()
     assert [intervals(system) for system in again] == [intervals(system) for system in found]
@@ -312,6 +316,7 @@ def test_identical_and_still_but_different_scores_say_why():
     assert test.reason == "neither score moves from one draw to another, yet they differ"
 
 
+@pytest.mark.slow
 def test_pairs_are_found_and_sharpen_the_test(rng):
     prompts = 1.5 * rng.standard_normal((210, 5))
     one, two = (prompts + 0.2 * rng.standard_normal((210, 5)) for _ in range(2))

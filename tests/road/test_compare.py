@@ -146,6 +146,7 @@ def test_seeds_of_a_system_are_averaged(rng, reference):
     assert found["recall"].signature.endswith("files:3")
 
 
+@pytest.mark.slow
 def test_metrics_by_name_and_view(reference, generated):
     found = compare(reference, generated, metrics=["precision", "form.mauve_star"])["good"]
     assert set(found.scores) == {"precision", "form.precision", "form.mauve_star"}
@@ -242,6 +243,7 @@ def test_arrays_are_taken_as_embeddings(rng):
     assert found.reference.words is None
 
 
+@pytest.mark.slow
 def test_paths_and_saved_results(tmp_path, reference, generated):
     (tmp_path / "human.txt").write_text("\n".join(reference))
     (tmp_path / "model.txt").write_text("\n".join(generated["good"]))
@@ -431,6 +433,7 @@ def test_a_cache_that_cannot_be_written_is_said_of_the_comparison(tmp_path, refe
     assert str(tmp_path / "file") in said
 
 
+@pytest.mark.slow
 def test_embeddings_are_cached_only_when_asked(tmp_path, reference, generated):
     compare(reference, generated, cache=False, cache_dir=tmp_path / "a", metrics=["recall"])
     assert not (tmp_path / "a").exists()

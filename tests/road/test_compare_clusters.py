@@ -50,6 +50,7 @@ def sides():
     return drawn(0, name="human"), {"a": drawn(1, shift=0.3, name="a"), "b": drawn(2, name="b")}
 
 
+@pytest.mark.slow
 def test_intervals_grow_and_scores_stay(sides, tmp_path):
     by_row, by_cluster = compare(*sides), compare(*sides, cluster="prompt")
     assert values(by_row) == values(by_cluster)
@@ -76,6 +77,7 @@ def test_intervals_grow_and_scores_stay(sides, tmp_path):
     assert "(--cluster)" not in str(by_row)
 
 
+@pytest.mark.slow
 def test_sets_without_the_field_have_a_cluster_for_each_row(sides):
     reference = drawn(0, name="human", labelled=False)
     own = reference.with_clusters([f"row {row}" for row in range(300)])
@@ -254,6 +256,7 @@ class Lengths:
         return EncodedBatch({"meaning": rows}, np.zeros(len(items), bool))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "known"), [(40, True), (30, False)])
 def test_statistics_of_texts_by_clusters(rng, count, known):
     def texts(name):

@@ -211,6 +211,7 @@ def test_equal_medians_with_a_limit_on_one_side_are_warned_of(rng):
     assert "words" in warning
 
 
+@pytest.mark.slow
 def test_a_word_more_at_one_limit_is_no_difference(rng):
     found = confounders(of_lengths(rng, [100] * 300), [of_lengths(rng, [101] * 300)])
     assert found.lengths[0].distance == 1
@@ -293,6 +294,7 @@ def test_texts_that_the_embedder_cut(alike, theirs, ours, said):
         assert f"--match-length {found.truncation.words} cuts" in text
 
 
+@pytest.mark.slow
 def test_the_length_to_cut_at_lies_between_what_was_cut_and_what_was_not(rng):
     reference = of_lengths(rng, rng.integers(80, 120, 200))
     longer = of_lengths(rng, rng.integers(180, 220, 200))
@@ -538,6 +540,7 @@ def about_language(found):
     return [text for text in found.warnings if "hardly occur" in text]
 
 
+@pytest.mark.slow
 def test_another_language_is_noticed_on_either_side(rng):
     english, german = prose(rng, ENGLISH), prose(rng, GERMAN)
     for reference, generated in ((english, german), (german, english)):
@@ -550,6 +553,7 @@ def test_another_language_is_noticed_on_either_side(rng):
         assert generated[0].startswith(found.language.example[:30])
 
 
+@pytest.mark.slow
 def test_a_tenth_in_another_language_is_noticed_on_either_side(rng):
     english, mixed = prose(rng, ENGLISH), prose(rng, ENGLISH)
     mixed[::10] = prose(rng, GERMAN, 30)
@@ -560,6 +564,7 @@ def test_a_tenth_in_another_language_is_noticed_on_either_side(rng):
     )
 
 
+@pytest.mark.slow
 def test_the_same_mixture_on_both_sides_is_no_warning(rng):
     sides = [prose(rng, ENGLISH, 200) + prose(rng, GERMAN, 100) for _ in range(2)]
     assert check_language(*sides).warnings == ()
@@ -577,6 +582,7 @@ def test_titles_are_too_short_to_tell(rng):
     assert check_language(titles, titles[::-1]).language is None
 
 
+@pytest.mark.slow
 def test_the_order_of_the_texts_does_not_matter(rng):
     english, mixed = prose(rng, ENGLISH), prose(rng, ENGLISH)
     mixed[::10] = prose(rng, GERMAN, 30)
@@ -615,6 +621,7 @@ def test_letters_are_counted_text_by_text():
     assert letters([]) == letters(["", "12"]) == {}
 
 
+@pytest.mark.slow
 def test_another_script_is_told_once_with_its_share(rng):
     english, mixed = prose(rng, ENGLISH), prose(rng, ENGLISH)
     mixed[::5] = ["".join(chr(0x430 + number) for number in rng.integers(0, 32, 150))] * 60

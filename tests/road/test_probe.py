@@ -81,6 +81,7 @@ def probe(texts, embedder, **options):
     return calipers.probe(texts, embedder=embedder, **(QUIET | options))
 
 
+@pytest.mark.slow
 def test_a_bag_of_words_is_exactly_blind_to_their_order(texts):
     found = probe(texts, Seeing(words))["seen"]
     for change in ("word_shuffle", "word_swaps", "sentence_shuffle"):
@@ -116,6 +117,7 @@ class Faint:
         return EncodedBatch({"seen": rows}, np.zeros(len(texts), bool))
 
 
+@pytest.mark.slow
 def test_what_only_a_classifier_finds_is_seen_all_the_same(rng):
     # By neighbours and cells alone the view was called blind, or hardly to see it
     texts = [f"so {' '.join(rng.choice(WORDS, 12))}. in the end." for _ in range(400)]

@@ -72,6 +72,7 @@ def test_another_system_changes_the_scores_only_where_they_are_shared(reference,
     assert values(alone, "far")["mauve"] != values(more, "far")["mauve"]
 
 
+@pytest.mark.slow
 def test_order_of_the_systems_changes_nothing_and_their_set_is_signed(reference, systems):
     swapped = dict(reversed(systems.items()))
     one, two = (
@@ -90,6 +91,7 @@ def test_one_system_of_the_same_size_scores_as_a_pair_does(reference, rng):
     assert values(shared, "x") == pytest.approx(values(pair, "x"), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_files_of_a_system_share_its_weight_and_its_cells(reference, systems, rng):
     rows = rng.standard_normal((2, 120, 6)) * 0.7
     files = [calipers.SampleSet.from_vectors(each, name="s") for each in rows]
@@ -117,6 +119,7 @@ def test_the_report_says_what_sharing_does(reference, systems):
     assert compare(reference, systems, shared=True).settings["shared"] is True
 
 
+@pytest.mark.slow
 def test_a_training_set_is_still_held_against_each_set_by_itself(reference, systems):
     found = compare(reference, systems, shared=True, train=reference[:60])
     plain = compare(reference, systems, train=reference[:60])

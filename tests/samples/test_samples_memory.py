@@ -372,6 +372,7 @@ def test_lists_that_a_person_holds_count_as_well() -> None:
         as_sample_set(["some text"] * 10_000, name="a")
 
 
+@pytest.mark.slow
 def test_the_limit_holds_for_comparisons(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(LINE * 5000)
     with (
