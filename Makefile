@@ -1,5 +1,8 @@
 .DEFAULT_GOAL := help
-.PHONY: help check format lint types layers fix test bench
+.PHONY: help check format lint types layers tables fix test quick bench
+
+# scikit-learn's threads wait asleep: beside a busy process they would spin for minutes.
+test quick: export OMP_WAIT_POLICY = PASSIVE
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,8 +25,14 @@ fix: ## format, and mend what ruff can mend
 	ruff check --fix .
 	ruff format .
 
-test: ## the tests and the examples in docstrings
+test: ## all tests and the examples in docstrings
 	pytest
+
+quick: ## the same without the slow ones, while working
+	pytest -m "not slow"
+
+tables: ## the tables of metrics in README.md and docs/metrics.md, from the catalogue
+	python docs/metric_tables.py
 
 bench: ## every measurement in benchmarks/, ours beside theirs
 	@status=0; for script in benchmarks/[!_]*.py; do \

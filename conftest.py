@@ -2,6 +2,12 @@
 
 from importlib.util import find_spec
 
-NEEDS_TORCH = ["src/calipers/embed/states/bert.py"]
+NEEDS_TORCH = [
+    *(
+        f"src/calipers/embed/states/{name}.py"
+        for name in ("bert", "dense", "packed", "transformer", "transformer_states")
+    ),
+    *(f"src/calipers/embed/vision/{name}.py" for name in ("tower", "vision")),
+]
 
 collect_ignore = [] if find_spec("torch") else NEEDS_TORCH

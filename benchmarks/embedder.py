@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from calipers.embed import Embedder, embed_samples, load_embedder
-from calipers.embed.weights import find_model
+from calipers.embed.minilm import find_model
 from calipers.samples import SampleSet
 
 THEIRS = "SentenceTransformer.encode"

@@ -17,7 +17,7 @@ import numpy as np
 
 from calipers.estimate import neighbourhoods, preprocess, quantise
 from calipers.explain import Evidence, Words, explain_pair, sample_map
-from calipers.numeric.tiles import limit_threads
+from calipers.numeric.threads import limit_threads
 
 DIMENSIONS, LENGTH, VOCABULARY, CENTRES, SETS = 384, 300, 20_000, 30, 5
 

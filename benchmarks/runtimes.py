@@ -25,8 +25,14 @@ import numpy as np
 import torch
 
 from calipers.embed import load_embedder
-from calipers.embed.minilm import LAYERS, MAX_LENGTH, WIDTH, load_tokenizer
-from calipers.embed.weights import find_model, read_verified
+from calipers.embed.minilm import (
+    LAYERS,
+    MAX_LENGTH,
+    WIDTH,
+    find_model,
+    load_tokenizer,
+    read_verified,
+)
 from embedder import THEIRS, Views, cosine, lines, news, ours, side_by_side, theirs
 
 Forward = Callable[[np.ndarray, np.ndarray], Any]

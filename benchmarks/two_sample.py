@@ -75,7 +75,7 @@ def alone(x: np.ndarray, y: np.ndarray, _: int, threads: int) -> dict[str, float
 
 
 def replicates(x: np.ndarray, y: np.ndarray, _: int, threads: int) -> dict[str, float]:
-    from calipers.metrics.pair_replicates import mmd_replicates
+    from calipers.metrics.mmd import mmd_replicates
     from calipers.numeric.blocks import Blocks
 
     blocks = Blocks.balanced(len(x), seed=0), Blocks.balanced(len(y), seed=0)

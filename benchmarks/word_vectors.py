@@ -5,7 +5,7 @@
 Makes a GloVe-like text file of random numbers and made-up words in a temporary folder (1 GB at the
 size of glove.6B.300d; with ``--binary`` a word2vec binary file), or reads the one named with
 ``--file``. Each side reads it in a process of its own, in turn in every round, so that peak memory
-is its own; the first round warms up (the kernels are compiled, the file is in the system's cache).
+is its own; the first round warms up (the file is in the system's cache).
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ import numpy as np
 
 from ag_news import DATA
 from bounds_populations import Cells, Population, populations
+from calipers.catalogue.estimation import Smoothing
 from calipers.curves.bounds import (
     FRONTIER_INTEGRAL,
     oracle_bound,
@@ -34,7 +35,6 @@ from calipers.curves.bounds import (
 )
 from calipers.curves.frontier import f_divergence
 from calipers.estimate import Histograms, LikelihoodRatios
-from calipers.estimate.histograms import Smoothing
 
 SIZES = (100, 200, 500, 1_000, 2_000, 5_000, 10_000)
 CELLS = (8, 16, 32, 64, 128, 256, 512, 1_024)

@@ -11,7 +11,7 @@ from calibration_cases import EQUAL, MANY, UNLIKE
 from calibration_intervals import NORMAL, doubt
 from calibration_store import Record, Store, Task, record_of, seed_of
 from calibration_worlds import second_view
-from calipers.metrics.catalogue import Choice, choose, needs_of
+from calipers.catalogue.choosing import Choice, choose, needs_of
 from calipers.metrics.pair import Pair, Settings
 from calipers.uncertainty.differences import differences
 from calipers.uncertainty.holm import holm

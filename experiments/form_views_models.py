@@ -14,10 +14,9 @@ import torch
 from safetensors.torch import load
 from torch import Tensor
 
-from calipers.embed.batching import Run, plan_batches
-from calipers.embed.minilm import HEADS, load_tokenizer
+from calipers.embed.minilm import HEADS, WIDTH, find_model, load_tokenizer, read_verified
+from calipers.embed.states.batches import Run, plan_batches
 from calipers.embed.states.bert import PackedBert
-from calipers.embed.weights import find_model, read_verified
 
 PARTS = ("mean", "std", "first", "last", "max")
 POOLINGS = {
@@ -50,20 +49,17 @@ class MiniLM(PackedBert):
     def __init__(self) -> None:
         folder = find_model()
         weights = load(read_verified(folder, "model.safetensors"))
-        super().__init__(weights, heads=HEADS, device="cpu", dtype=torch.float32)
+        self.layers, self.width = 6, WIDTH
+        every = range(self.layers + 1)
+        super().__init__(weights, heads=HEADS, wanted=every, device="cpu", dtype=torch.float32)
         self._tokenizer = load_tokenizer(read_verified(folder, "tokenizer.json"))
-        self.layers, self.width = len(self._layers), self._words.shape[1]
 
     def tokens(self, texts: list[str], max_length: int) -> list[list[int]]:
         found = [each.ids for each in self._tokenizer.encode_batch_fast(texts)]
         return [each if len(each) <= max_length else _ended(each, max_length) for each in found]
 
     def states(self, tokens: Tensor, runs: Sequence[Run]) -> Iterator[Tensor]:
-        states = self._look_up(tokens, runs)
-        yield states
-        for layer in self._layers:
-            states = layer(states, runs)
-            yield states
+        yield from self(tokens, runs).values()
 
 
 class Folder:

@@ -14,9 +14,9 @@ import numpy as np
 
 from calipers.curves import divergence_frontier
 from calipers.estimate.axes import preprocess
+from calipers.estimate.knn.neighbourhoods import neighbourhoods
 from calipers.estimate.quantise import quantise
-from calipers.metrics.reading import measure
-from calipers.metrics.support import coverage_score, precision_score, recall_score
+from calipers.metrics.knn_support import coverage_score, precision_score, recall_score
 from form_views_models import view
 
 SCORES = ("mauve_star", "precision", "recall", "coverage")
@@ -63,7 +63,7 @@ class Corpus:
 def scores(x: np.ndarray, y: np.ndarray, norm: str, seed: int, threads: int) -> np.ndarray:
     """The scores of `SCORES` of one pair."""
     sets = preprocess(x, y, norm=norm, threads=threads)
-    near = measure(sets.reference, sets.generated, k=4, threads=threads)
+    near = neighbourhoods(sets.reference, sets.generated, k=4, threads=threads)
     cells = quantise(sets.reference, sets.generated, seed=seed, threads=threads).best
     frontier = divergence_frontier(cells.smoothed("krichevsky-trofimov"))
     support = (precision_score(near, 4), recall_score(near, 4), coverage_score(near, 4))

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ag_news import DATA, SCIENCE, news
-from calipers.metrics.catalogue import Choice, choose
+from calipers.catalogue.choosing import Choice, choose
 from calipers.metrics.pair import Settings
-from calipers.numeric.tiles import limit_threads
+from calipers.numeric.threads import limit_threads
 from calipers.progress import Silent
 from calipers.road.advice import advise
 from calipers.road.embed_run import embed

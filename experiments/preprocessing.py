@@ -24,10 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ag_news import DATA
+from calipers.catalogue.choosing import choose, needs_of
 from calipers.estimate.axes import joint_space
-from calipers.metrics.catalogue import choose, needs_of
 from calipers.metrics.pair import Pair, Settings
-from calipers.numeric.tiles import limit_threads
+from calipers.numeric.threads import limit_threads
 from calipers.uncertainty.differences import differences
 from calipers.uncertainty.replicates import spreads
 from calipers.uncertainty.spread import confidence_interval

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from calipers.numeric.tiles import workers
+from calipers.numeric.threads import workers
 from calipers.uncertainty.two_sample import permuted
 from calipers.uncertainty.two_sample_classifier import (
     Measure,

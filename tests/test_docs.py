@@ -8,6 +8,7 @@ import pytest
 DOCS = Path(__file__).parent.parent / "docs"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
     [page for page in sorted(DOCS.glob("*.md")) if ">>>" in page.read_text("utf-8")],

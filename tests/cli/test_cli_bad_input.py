@@ -172,6 +172,7 @@ def test_other_errors_keep_their_traceback(calipers, calls):
     assert isinstance(calipers(*JOB).exception, RuntimeError)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
 @pytest.mark.parametrize(
     "arguments",

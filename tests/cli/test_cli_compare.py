@@ -1,4 +1,4 @@
-"""``calipers compare``: what reaches the library, and where the results go."""
+"""``calipers compare``: what reaches the library, where the results go, and runs from files."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from calipers.embed import EmbedderChoice, Options
@@ -206,3 +207,292 @@ def test_faults_of_calipers_keep_their_traceback(calipers, calls):
     result = calipers(*JOB)
     assert result.exit_code == 1
     assert isinstance(result.exception, ZeroDivisionError)
+
+
+PAIR = ("compare", "--reference", "human.jsonl", "a.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "value"),
+    [
+        ([], "level", 0.95),
+        (["--level", "0.9"], "level", 0.9),
+        (["--level", "1e-3"], "level", 0.001),
+        (["--no-intervals"], "level", None),
+        (["--no-intervals", "--level", "0.9"], "level", None),
+        ([], "floor", None),
+        (["--floor"], "floor", True),
+        (["--no-floor"], "floor", False),
+        ([], "advice", False),
+        (["--advice"], "advice", True),
+        ([], "paired", None),
+        (["--paired"], "paired", True),
+        (["--no-paired"], "paired", False),
+        ([], "margin", None),
+        (["--margin", "0.05"], "margin", 0.05),
+        (["--margin", "5e-2"], "margin", 0.05),
+        ([], "match_length", None),
+        (["--match-length", "50"], "match_length", 50),
+    ],
+)
+def test_options_of_certainty_reach_compare(calipers, calls, arguments, name, value):
+    assert calipers(*PAIR, *arguments).exit_code == 0
+    (call,) = calls.compare
+    assert call[name] == value
+
+
+@pytest.mark.parametrize("level", ["0", "1", "95", "-0.5", "95%", "nan", "inf", "", "0,95"])
+def test_refuses_what_is_no_level(calipers, calls, level):
+    result = calipers(*PAIR, "--level", level)
+    assert result.exit_code == 2
+    wanted = f"--level must lie between 0 and 1, such as 0.95; found {level!r}"
+    assert wanted in " ".join(result.stderr.split())
+    assert calls.compare == []
+    assert calls.read == []
+
+
+@pytest.mark.parametrize("margin", ["0", "1", "5", "-0.1", "5%", "nan", "inf", "", "0,05"])
+def test_refuses_what_is_no_margin(calipers, calls, margin):
+    result = calipers(*PAIR, "--margin", margin)
+    assert result.exit_code == 2
+    wanted = f"--margin must lie between 0 and 1, such as 0.05; found {margin!r}"
+    assert wanted in " ".join(result.stderr.split())
+    assert calls.compare == []
+    assert calls.read == []
+
+
+@pytest.mark.parametrize("words", ["0", "-3", "ten", "2.5"])
+def test_refuses_what_is_no_number_of_words(calipers, calls, words):
+    result = calipers(*PAIR, "--match-length", words)
+    assert result.exit_code == 2
+    assert "--match-length" in result.stderr
+    assert calls.compare == []
+
+
+def test_help_names_every_option(calipers):
+    shown = calipers("compare", "--help").stdout
+    options = ("--level", "--no-intervals", "--no-floor", "--advice", "--paired", "--match-length")
+    options += ("--margin",)
+    for option in options:
+        assert option in shown
+
+
+@pytest.fixture
+def vectors(tmp_path):
+    rng = np.random.default_rng(3)
+    for name, n, shift in (("human", 120, 0), ("a", 120, 0.1), ("b", 110, 0.9)):
+        np.save(tmp_path / f"{name}.npy", np.float32(rng.standard_normal((n, 4)) + shift))
+    return ("compare", "-r", "human.npy", "a.npy", "b.npy", "--no-floor", "--no-cache", "-q")
+
+
+def written(calipers, tmp_path, *arguments):
+    result = calipers(*arguments, "--json", "out.json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads((tmp_path / "out.json").read_text())
+
+
+def test_a_run_from_files(calipers, vectors, tmp_path):
+    found = written(calipers, tmp_path, *vectors, "--level", "0.9", "--metrics", "recall density")
+    recall = found["systems"][1]["scores"]["recall"]
+    assert recall["level"] == found["settings"]["level"] == 0.9
+    assert recall["interval"][0] <= recall["value"] <= recall["interval"][1]
+    between = [test for test in found["tests"] if test["b"] == "b"]
+    assert [test["score"] for test in between] == ["recall", "density"]
+
+
+def test_a_run_with_a_margin(calipers, vectors, tmp_path):
+    found = written(calipers, tmp_path, *vectors, "--margin", "0.9", "--metrics", "recall density")
+    assert found["settings"]["margin"] == 0.9
+    near = {test["score"]: test["equivalence"] for test in found["tests"] if test["b"] == "b"}
+    assert near["recall"] < 0.05
+    assert near["density"] is None
+
+
+def test_a_margin_without_intervals_is_refused(calipers, vectors):
+    result = calipers(*vectors, "--no-intervals", "--margin", "0.1")
+    assert result.exit_code == 2
+    assert "margin" in result.stderr
+
+
+def test_a_run_without_intervals(calipers, vectors, tmp_path):
+    found = written(calipers, tmp_path, *vectors, "--no-intervals", "--metrics", "recall")
+    assert found["tests"] == []
+    assert found["systems"][0]["scores"]["recall"]["interval"] is None
+    assert found["settings"]["level"] is None
+
+
+def test_pairs_of_unequal_sets_are_refused(calipers, vectors):
+    result = calipers(*vectors, "--keep-sizes", "--paired")
+    assert result.exit_code == 2
+    assert "paired rows need generated sets of one size" in " ".join(result.stderr.split())
+    assert "found 110 to 120 samples" in " ".join(result.stderr.split())
+
+
+WORDS = [
+    "sea",
+    "land",
+    "wind",
+    "stone",
+    "light",
+    "house",
+    "river",
+    "bird",
+    "runs",
+    "falls",
+    "sings",
+]
+
+
+def write(path, rng, count, each, **more):
+    """Several continuations of each prompt, of the few words that it is about."""
+    lines = []
+    for place in range(count):
+        own = rng.choice(WORDS, 4)
+        for _ in range(each):
+            text = " ".join([*rng.choice(own, 6), *rng.choice(WORDS, 2)])
+            lines.append(json.dumps({"prompt": f"{path} {place}", "text": text, **more}))
+    Path(path).write_text("\n".join(lines))
+
+
+@pytest.fixture
+def clustered(rng, calipers):
+    write("human.jsonl", rng, 130, 1)
+    write("model.jsonl", rng, 26, 5)
+    return calipers
+
+
+def compare_clustered(run, *more):
+    job = ("compare", "-r", "human.jsonl", "model.jsonl", "--field", "text", "--metrics")
+    return run(*job, "recall", "--embedder", "tfidf", "--no-floor", "--quiet", "--no-cache", *more)
+
+
+def read(run, *more):
+    result = compare_clustered(run, *more, "--json", "run.json", "--force")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(Path("run.json").read_text()), result.stdout
+
+
+@pytest.mark.slow
+def test_from_files_to_table_and_json(clustered):
+    by_row, table = read(clustered)
+    assert "130 samples of 26 in model" in " ".join(table.split())
+    by_cluster, table = read(clustered, "--cluster", "prompt")
+    assert by_cluster["settings"]["cluster"] == "prompt"
+    assert by_row["settings"]["cluster"] is None
+    assert "count as drawn together: 130 of 130 samples in the reference, 26 of 130" in " ".join(
+        table.split()
+    )
+    ours, theirs = (data["systems"][0]["scores"]["recall"] for data in (by_cluster, by_row))
+    assert ours["value"] == theirs["value"]
+    assert ours["standard_error"] != theirs["standard_error"]
+    assert ours["interval"]
+
+
+def test_bad_fields(clustered, rng):
+    result = compare_clustered(clustered, "--cluster", "promt")
+    assert result.exit_code == 2
+    assert "cluster 'promt': no set has such a field in its rows" in " ".join(result.stderr.split())
+    lines = Path("model.jsonl").read_text().splitlines()
+    Path("model.jsonl").write_text("\n".join([*lines, json.dumps({"text": "the sea sings"})]))
+    result = compare_clustered(clustered, "--cluster", "prompt")
+    assert result.exit_code == 2
+    assert "model.jsonl: the cluster 'prompt' is missing in 1 of 131 samples" in " ".join(
+        result.stderr.split()
+    )
+
+
+def test_the_page_tells_what_it_is_for(calipers):
+    page = " ".join(calipers("compare", "--help").stdout.split())
+    assert "--cluster prompt" in page
+    assert "--cluster FIELD" in page
+    assert "were drawn together" in page
+
+
+LABELS = ["sea", "land"] * 60
+
+
+def rows(rng, labels):
+    centres = {"sea": (30.0, 0.0), "land": (0.0, 30.0)}
+    return np.array([centres[label] for label in labels]) + rng.standard_normal((len(labels), 2))
+
+
+@pytest.fixture
+def grouped(rng, calipers):
+    """A reference with groups, a model that forgets one and repeats the training set, and that."""
+    train = rows(rng, LABELS)
+    np.savez("human.npz", vectors=rows(rng, LABELS), topic=np.array(LABELS))
+    np.savez("train.npz", vectors=train)
+    np.savez("parrot.npz", vectors=train[::2])
+    return calipers
+
+
+def compare_grouped(run, *more):
+    job = ("compare", "-r", "human.npz", "parrot.npz", "--metrics", "recall")
+    return run(*job, "--embedder", "precomputed", "--quiet", *more)
+
+
+def test_from_files_to_table_json_and_archive(grouped):
+    options = ("--group", "topic", "--train", "train.npz", "--per-sample")
+    result = compare_grouped(grouped, *options, "--json", "run.json", "--save", "run.zip")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "By group (topic)" in result.stdout
+    assert "Copies of the training set: train, n = 120" in result.stdout
+    data = json.loads(Path("run.json").read_text())
+    assert data["settings"]["group"] == "topic"
+    assert data["reference"]["groups"] == {"land": 60, "sea": 60}
+    assert data["train"]["n"] == 120
+    (parrot,) = data["systems"]
+    assert parrot["scores"]["recall:group=land"]["value"] == 0
+    assert parrot["scores"]["recall:group=sea"]["value"] > 0.5
+    assert parrot["scores"]["near_copies:train"]["value"] == 1
+    assert data["reference"]["scores"]["near_copies:train"]["value"] < 0.2
+    assert len(parrot["scores"]["recall:group=sea"]["per_sample"]) == 60
+    assert parrot["neighbours"]["nearest_train"] == list(range(0, 120, 2))
+    assert len(parrot["neighbours"]["generated_first_k"]) == 120
+    assert grouped("show", "run.zip").stdout == result.stdout
+
+
+def test_without_the_options_nothing_of_them(grouped):
+    result = compare_grouped(grouped, "--field", "vectors")
+    assert result.exit_code == 0
+    assert "By group" not in result.stdout
+    assert "Copies" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--group", "theme"],
+            "human.npz: holds no array 'theme' of groups; the arrays are 'vectors' and 'topic'",
+        ),
+        (["--train", "none.npy"], "none.npy: there is no such file"),
+        (["--train", "empty.npy"], "empty.npy: is empty"),
+        (["--train", "nan.npy"], "nan.npy: NaN or infinite values in 1 of 3 rows: row 2"),
+        (["--train", "wide.npy"], "wide: embeddings must have as many columns as the reference's"),
+        (["--train", "one.npy"], "one.npy: the training set needs at least 2 samples; it has 1"),
+        (["--train", "words.txt"], "the training set 'words' holds texts; both must be samples"),
+    ],
+)
+def test_bad_files(grouped, options, message):
+    Path("empty.npy").touch()
+    Path("words.txt").write_text("a\nb\n")
+    np.save("nan.npy", np.array([[0.0, 1.0], [np.nan, 1.0], [2.0, 1.0]]))
+    np.save("wide.npy", np.ones((9, 5)))
+    np.save("one.npy", np.ones((1, 2)))
+    result = compare_grouped(grouped, "--group", "topic", *options)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stdout == ""
+
+
+def test_labels_missing_on_some_rows_of_a_file(calipers):
+    lines = [{"text": f"text {row}", **({"topic": "sea"} if row % 3 else {})} for row in range(9)]
+    Path("human.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    result = calipers("compare", "-r", "human.jsonl", "human.jsonl", "--group", "topic")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "calipers: human.jsonl: the group 'topic' is missing in 3 of 9 samples (lines 1, 4 and 7: "
+        "there is no field 'topic'; the fields are 'text'); give every row a label, such as "
+        '"none"\n'
+    )

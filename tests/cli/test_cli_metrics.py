@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from rich.cells import cell_len
 
+from calipers.catalogue.embeddings import FAMILIES, METRICS
+from calipers.catalogue.estimation import ESTIMATORS
 from calipers.cli.options import complete_metrics
-from calipers.metrics.catalogue import FAMILIES, METRICS
-from calipers.metrics.keys import ESTIMATORS
 
 JOB = ("compare", "--reference", "human.npy", "a.npy")
 
@@ -186,6 +186,7 @@ def test_bad_keys_as_a_stranger_types_them(calipers, arrays, metrics, message):
     assert result.stdout == ""
 
 
+@pytest.mark.slow
 def test_keys_estimator_and_constant_reach_the_scores(calipers, arrays):
     options = ("--estimator", "gaussian", "--c", "3", "--json", "-", "--quiet")
     data = json.loads(calipers(*JOB, "--metrics", "mauve,mauve:knn:chi2", *options).stdout)

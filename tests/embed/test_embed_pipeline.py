@@ -1,10 +1,26 @@
+"""From a sample set to its vectors: pieces, errors about a sample, work ahead, batches."""
+
+import pickle
+import threading
 from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from calipers.embed import Cache, EncodedBatch, embed_samples
+from calipers.embed import (
+    Cache,
+    Embedder,
+    EncodedBatch,
+    as_embedder,
+    embed_samples,
+    processes,
+)
+from calipers.embed.embedder import SampleError
+from calipers.embed.pipeline import ahead
+from calipers.embed.states.batches import plan_batches
 from calipers.errors import CalipersError, InputError
 from calipers.samples import SampleSet
 
@@ -158,3 +174,140 @@ def test_samples_of_another_kind_are_refused(stub, reads, message):
         return
     with pytest.raises(InputError, match=message):
         embed_samples(samples, Other())
+
+
+def test_everything_comes_in_order():
+    assert list(ahead(range(5), lambda number: number**2)) == [(i, i**2) for i in range(5)]
+    assert list(ahead([], str)) == []
+
+
+def test_the_next_item_is_made_while_the_present_one_is_used():
+    begun = {1: threading.Event(), 2: threading.Event()}
+
+    def make(number):
+        begun[number].set()
+        return number
+
+    items = ahead([1, 2], make)
+    next(items)
+    assert begun[2].wait(10)
+
+
+def test_no_more_than_one_item_is_made_in_advance():
+    made = []
+    items = ahead(range(10), made.append)
+    next(items)
+    assert len(made) <= 2
+
+
+def test_an_error_comes_when_its_turn_comes():
+    def make(number):
+        if number == 2:
+            raise ValueError("two")
+        return number
+
+    items = ahead(range(5), make)
+    assert [next(items), next(items)] == [(0, 0), (1, 1)]
+    with pytest.raises(ValueError, match="two"):
+        next(items)
+
+
+class Picky(Embedder):
+    """Reads token ids below 10."""
+
+    name, views, identity = "picky", ("meaning",), "picky"
+    signature = {"embedder": "picky"}  # noqa: RUF012
+    reads = frozenset({"tokens"})
+
+    def encode(self, samples):
+        for row, sample in enumerate(samples):
+            if sample.max() >= 10:
+                raise SampleError(row, f"found {sample.max()}")
+        rows = np.ones((len(samples), 2), np.float32)
+        return EncodedBatch({"meaning": rows}, np.zeros(len(samples), dtype=np.bool_))
+
+
+def test_an_error_says_which_sample_and_survives_another_process():
+    error = SampleError(4, "found 12")
+    assert str(error) == "sample 5: found 12"
+    assert str(error.behind(2_000, "human")) == "human: sample 2,005: found 12"
+    assert str(pickle.loads(pickle.dumps(error.behind(1, "x")))) == "x: sample 6: found 12"  # noqa: S301
+
+
+@pytest.mark.parametrize("row", [0, 300, 1_023, 1_024, 2_999])
+def test_samples_are_counted_from_the_beginning_of_their_set(row):
+    ids = [[1]] * 3_000
+    ids[row] = [12]
+    samples = SampleSet.from_tokens(ids, name="human")
+    with pytest.raises(SampleError, match=rf"^human: sample {row + 1:,}: found 12$"):
+        embed_samples(samples, Picky())
+
+
+def test_a_process_counts_from_the_first_sample_of_all(monkeypatch):
+    monkeypatch.setitem(processes._own, "embedder", Picky())
+    with pytest.raises(SampleError, match=r"^sample 514: found 12$"):
+        processes._embed(512, [np.array([1]), np.array([12])])
+
+
+lengths = st.lists(st.integers(1, 60), max_size=80)
+
+
+@given(lengths=lengths, max_tokens=st.integers(1, 300), max_texts=st.none() | st.integers(1, 9))
+def test_each_text_is_in_one_batch_and_the_bounds_hold(lengths, max_tokens, max_texts):
+    lengths = np.array(lengths, dtype=np.intp)
+    batches = list(plan_batches(lengths, max_tokens=max_tokens, max_texts=max_texts))
+    rows = [row for batch in batches for row in batch.rows]
+    assert sorted(rows) == list(range(len(lengths)))
+    for batch in batches:
+        assert len(batch.rows) <= (max_texts or len(lengths))
+        assert len(batch.rows) == 1 or lengths[batch.rows].sum() <= max_tokens
+
+
+@given(lengths=lengths, max_tokens=st.integers(1, 300))
+def test_runs_tile_the_tokens_with_texts_of_their_length(lengths, max_tokens):
+    lengths = np.array(lengths, dtype=np.intp)
+    for batch in plan_batches(lengths, max_tokens=max_tokens):
+        told = [run.length for run in batch.runs for _ in range(run.texts)]
+        assert told == lengths[batch.rows].tolist()
+        edges = [run.tokens.start for run in batch.runs] + [batch.runs[-1].tokens.stop]
+        assert [run.tokens.stop for run in batch.runs] == edges[1:]
+        assert (edges[0], edges[-1]) == (0, sum(told))
+        assert len({run.length for run in batch.runs}) == len(batch.runs)
+
+
+def test_batches_are_filled_before_another_is_opened():
+    batches = list(plan_batches(np.array([4, 2, 4, 2, 1]), max_tokens=8))
+    assert [batch.rows.tolist() for batch in batches] == [[0, 2], [1, 3, 4]]
+    assert [tuple(run) for run in batches[1].runs] == [(0, 2, 2), (4, 1, 1)]
+
+
+def test_a_subclass_needs_no_more_than_names_and_vectors(stub, samples):
+    class Own(Embedder):
+        name, views, identity = "own", ("zeta", "alpha"), "own"
+        signature = {"embedder": "own"}  # noqa: RUF012
+
+        def encode(self, prepared):
+            return stub().embed(prepared)
+
+    own, foreign = embed_samples(samples, Own()), embed_samples(samples, stub())
+    assert np.array_equal(own.views["zeta"], foreign.views["zeta"])
+    assert (Own().kept, Own().reads, Own().told()) == (True, {"texts"}, ())
+    assert Own().fitted(samples).name == "own"
+    assert as_embedder(given := Own()) is given
+
+
+def test_an_embedder_that_is_no_subclass_is_given_the_defaults_that_it_lacks(stub):
+    foreign = as_embedder(stub())
+    assert (foreign.name, foreign.views, foreign.identity) == ("stub", ("zeta", "alpha"), "stub-1")
+    assert (foreign.reads, foreign.at_once, foreign.kept) == ({"texts"}, 256, True)
+    assert not foreign.needs_fitting
+    assert foreign.fitted(["a"]) is foreign
+
+    class Fitting(stub):
+        def fitted(self, samples):
+            return stub(identity=f"fitted to {len(samples)}")
+
+    assert as_embedder(Fitting()).needs_fitting
+    assert as_embedder(Fitting()).fitted(["a", "b"]).identity == "fitted to 2"
+    with pytest.raises(InputError, match="must have a method 'embed'; found 5"):
+        as_embedder(5)

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from calipers.embed import EmbedderChoice, Options, embed_samples, processes
+from calipers.embed.minilm import find_model
 from calipers.embed.processes import Crew, SideBySide, in_processes
-from calipers.embed.weights import find_model
 from calipers.errors import CalipersError, InputError, MissingExtraError
 from calipers.samples import SampleSet
 
 pytest.importorskip("torch")
+pytestmark = pytest.mark.slow
 try:
     find_model()
 except MissingExtraError:
@@ -28,6 +29,7 @@ def both():
     return choice.load(), in_processes(choice, 2)
 
 
+@pytest.mark.slow
 def test_two_processes_give_what_one_gives(both):
     samples = SampleSet.from_texts(TEXTS, name="x")
     alone, together = (embed_samples(samples, each, cache=None) for each in both)
@@ -42,6 +44,7 @@ def test_they_share_the_cache_with_one_process(both):
     assert isinstance(both[1], SideBySide)
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_is_a_sentence(both):
     choice = EmbedderChoice("minilm", Options(device="cpu"))
     doomed = SideBySide(both[0], choice, 1)
@@ -72,6 +75,7 @@ def gone(pid, seconds=10.0):
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 
 
+@pytest.mark.slow
 @linux
 def test_ctrl_c_ends_the_processes_at_once_and_the_next_call_starts_new_ones(both, monkeypatch):
     stopped = SideBySide(both[0], EmbedderChoice("precomputed"), 1)
@@ -89,6 +93,7 @@ def test_ctrl_c_ends_the_processes_at_once_and_the_next_call_starts_new_ones(bot
     assert stopped._crew is None
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_a_killed_program_leaves_no_processes_behind(how):

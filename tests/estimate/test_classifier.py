@@ -10,7 +10,7 @@ from calipers.errors import InputError
 from calipers.estimate.classifier import PENALTIES, assign_folds, classify, discriminate, platt
 
 _spec = importlib.util.spec_from_file_location(
-    "ratio_oracle", Path(__file__).with_name("ratio_oracle.py")
+    "brute_force", Path(__file__).with_name("brute_force.py")
 )
 oracle = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(oracle)

@@ -9,7 +9,7 @@ from calipers.errors import InputError
 from calipers.estimate.estimators import ESTIMATORS, PAIRED_C, estimate_ratios
 
 _spec = importlib.util.spec_from_file_location(
-    "ratio_oracle", Path(__file__).with_name("ratio_oracle.py")
+    "brute_force", Path(__file__).with_name("brute_force.py")
 )
 oracle = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(oracle)
@@ -36,6 +36,7 @@ def test_every_estimator_says_what_it_is():
         assert 20 < len(found.tells) < 80
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_curve_is_read_from_every_estimator(name):
     found = estimate_ratios(name, *oracle.two_gaussians(0.5, 3, 600, seed=0), seed=4, threads=2)
@@ -47,6 +48,7 @@ def test_every_curve_is_read_from_every_estimator(name):
     assert 0.5 < precision_recall_curve(found).f_beta(8) < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_farther_sets_score_worse(name):
     areas = []
@@ -68,6 +70,7 @@ def test_swapped_sets_have_the_opposite_ratios(name):
     np.testing.assert_allclose(*finite, **tolerance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_order_of_rows_does_not_matter(name, rng):
     x, y = oracle.two_gaussians(0.3, 12, 300, seed=6)

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from calipers.errors import InputError
 from calipers.estimate import knn_ratios, neighbourhoods
-from calipers.estimate.knn.from_distances import knn_ratios_from, look, neighbourhoods_from
+from calipers.estimate.knn.from_distances import knn_ratios_from, neighbourhoods_from, pass_over
 from calipers.metrics.copying import authenticity_score, near_copies_score
-from calipers.metrics.support import (
+from calipers.metrics.knn_support import (
     coverage_score,
     density_score,
     precision_score,
@@ -140,7 +140,7 @@ def test_both_estimates_come_from_one_look():
             return super().tile(rows, columns)
 
     provider = Asked(Given.of(reference, generated).matrix, (60, 50))
-    seen = look(provider, k_max=4, k_union=9, threads=1)
+    seen = pass_over(provider, k_max=4, k_union=9, threads=1)
     pairs = sum((r[1] - r[0]) * (c[1] - c[0]) for r, c in asked)
     assert len(set(asked)) == len(asked)
     assert pairs < 110**2  # each tile off the diagonal once

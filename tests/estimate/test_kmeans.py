@@ -7,7 +7,7 @@ from sklearn.cluster import KMeans
 import calipers.estimate.kmeans.lloyd as module
 from calipers.estimate.kmeans.kernels import lay_out
 from calipers.estimate.kmeans.lloyd import k_means, place_centres
-from calipers.numeric.tiles import Workers, workers
+from calipers.numeric.threads import Workers, workers
 
 
 def fit(rows, centres, *, seed=0, threads=1, max_iterations=500):

@@ -8,13 +8,13 @@ import pytest
 
 from calipers.estimate import Supports, neighbourhoods
 from calipers.estimate.knn import neighbourhoods as search
-from calipers.estimate.knn.ball_counts import Crossing, cross_tile
+from calipers.estimate.knn.ball_counts import BallCounts, count_tile
 from calipers.estimate.knn.balls import radii_of
 from calipers.estimate.knn.nearest import Candidates, nearest_neighbours, settle
 from calipers.estimate.knn.neighbourhoods import Work
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.distances import sieves
-from calipers.numeric.tiles import Workers
+from calipers.numeric.threads import Workers
 
 
 def candidates(bound, which):
@@ -88,17 +88,17 @@ def test_the_pass_across_finds_the_nearest_on_both_sides_by_their_bounds(rng):
         work.side(points, Blocks.none(len(points.points))) for points in sieves(*sets, threads=1)
     ]
     apart = np.array([((row - sets[1]) ** 2).sum(axis=1) for row in sets[0]])
-    of_reference, of_generated = work.cross(*sides)
-    assert of_reference.found.which[:, 0].tolist() == apart.argmin(axis=0).tolist()
-    assert of_generated.found.which[:, 0].tolist() == apart.argmin(axis=1).tolist()
+    of_reference, of_generated = work.count_across(*sides)
+    assert of_reference.counts.which[:, 0].tolist() == apart.argmin(axis=0).tolist()
+    assert of_generated.counts.which[:, 0].tolist() == apart.argmin(axis=1).tolist()
 
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_of_equally_deep_balls_the_first_counts_in_any_order_of_tiles(turned):
-    parts = [Crossing.empty(4, 3, 1, 0, 0) for _ in range(2)]
+    parts = [BallCounts.empty(4, 3, 1, 0, 0) for _ in range(2)]
     parts[0].ratio[:], parts[0].deepest[:] = [2, 3, 1], [0, 1, 0]
     parts[1].ratio[:], parts[1].deepest[:] = [2, 2, 4], [3, 2, 2]
-    total = Crossing.empty(4, 3, 1, 0, 0)
+    total = BallCounts.empty(4, 3, 1, 0, 0)
     for part in parts[::-1] if turned else parts:
         total.add(part, slice(0, 4), slice(0, 3))
     assert total.ratio.tolist() == [2, 3, 4]
@@ -109,8 +109,8 @@ def test_a_block_size_cuts_the_pass_across_into_such_tiles(rng, monkeypatch):
     seen = []
     monkeypatch.setattr(
         search,
-        "cross_tile",
-        lambda *tile, **more: seen.append(tile[2:4]) or cross_tile(*tile, **more),
+        "count_tile",
+        lambda *tile, **more: seen.append(tile[2:4]) or count_tile(*tile, **more),
     )
     neighbourhoods(*rng.standard_normal((2, 60, 3)), block_size=48, threads=1)
     both = [(0, 48), (48, 60)]

@@ -42,13 +42,14 @@ def minilm(scripts):
 def states(minilm, ids):
     import torch
 
-    from calipers.embed.batching import Run
+    from calipers.embed.states.batches import Run
 
     with torch.inference_mode():
         found = minilm.states(torch.tensor(ids), [Run(0, 1, len(ids))])
         return np.array([each.numpy() for each in found])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["words shuffled", "neighbours swapped", "sentences shuffled"])
 def test_shuffles_keep_all_words_and_change_their_order(scripts, change):
     (first, second) = scripts.texts.changed([TEXT, TEXT], change)
@@ -126,8 +127,9 @@ def test_poolings_by_hand(scripts, minilm):
         np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_any_folder_gives_the_states_of_transformers(scripts, minilm):
-    from calipers.embed.weights import find_model
+    from calipers.embed.minilm import find_model
 
     folder = scripts.models.Folder(find_model())
     assert (folder.layers, folder.width) == (6, 384)

@@ -50,6 +50,7 @@ def test_each_model_gives_back_the_scores_of_its_own_expected_counts(scripts, mo
     assert odds[0, 3] == pytest.approx(apart, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_a_small_run_finds_that_halves_shrink(scripts, tmp_path, capsys):
     kept = tmp_path / "ties.json"
     options = ["--worlds", "20", "--systems", "4", "--shares", "0.3", "--json", str(kept)]
@@ -63,6 +64,7 @@ def test_a_small_run_finds_that_halves_shrink(scripts, tmp_path, capsys):
     assert scripts["ties"].FITS.keys() == slope.keys()
 
 
+@pytest.mark.slow
 def test_a_small_run_of_the_correlations(scripts, tmp_path, capsys):
     kept = tmp_path / "correlations.json"
     options = ["--worlds", "12", "--systems", "5", "--judgements", "10", "--json", str(kept)]

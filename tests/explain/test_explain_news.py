@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import csv
 import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import calipers
@@ -58,13 +62,52 @@ def topic_of(words, items):
     return max(votes, key=votes.__getitem__)
 
 
+@pytest.mark.slow
 def test_sport_is_the_first_topic_that_a_system_of_world_news_misses(comparison, items):
     missed = comparison["world"].explain().missed
     assert topic_of(missed[0].words, items) == SPORTS
     assert missed[0].uncovered > missed[0].reference / 2
 
 
+@pytest.mark.slow
 def test_business_and_science_are_what_a_system_of_all_topics_invents(comparison, items):
     invented = [topic_of(each.words, items) for each in comparison["all"].explain().invented]
     assert invented[0] in (BUSINESS, SCIENCE)
     assert {BUSINESS, SCIENCE} <= set(invented[:3])
+
+
+EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
+CLASSES = {1: "summit", 2: "goal", 3: "profit", 4: "software"}
+
+
+@pytest.fixture(scope="module")
+def script():
+    sys.path.insert(0, str(EXPERIMENTS))
+    try:
+        import explanations
+
+        yield explanations
+    finally:
+        sys.path.remove(str(EXPERIMENTS))
+
+
+def test_sets_are_disjoint_and_as_large_as_said(script):
+    topics = {each: [f"{word} {i}" for i in range(100)] for each, word in CLASSES.items()}
+    reference, generated = script.sets(topics, 80, np.random.default_rng(0))
+    assert [len(reference), len(generated["Q1"]), len(generated["Q3"])] == [80, 60, 80]
+    kinds = {name: {text.split()[0] for text in texts} for name, texts in generated.items()}
+    assert kinds == {"Q1": {"summit"}, "Q3": set(CLASSES.values())}
+    assert not set(reference) & {text for texts in generated.values() for text in texts}
+
+
+def test_topics_are_named_by_their_words_alone(script):
+    topics = {each: [f"the {word} {word}s news"] * 3 for each, word in CLASSES.items()}
+    judge = script.Judge(topics)
+
+    def name(*words):
+        return judge.name(SimpleNamespace(words=words))
+
+    assert name("goal", "goals", "news") == "Sports"
+    assert name("software", "the", "softwares", "profit") == "Sci/Tech"
+    assert name("unheard") == name() == "no words"
+    assert sum(judge.votes(["profit", "the"]).values()) == pytest.approx(1)

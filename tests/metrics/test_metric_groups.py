@@ -5,8 +5,8 @@ import pytest
 
 from calipers import metrics
 from calipers.errors import InputError
+from calipers.estimate.knn.neighbourhoods import neighbourhoods
 from calipers.metrics.groups import group_scores
-from calipers.metrics.reading import measure
 
 LINE = [[0.0], [1.0], [8.0], [9.0]]
 GROUPS = ["low", "low", "high", "high"]
@@ -56,7 +56,7 @@ def test_groups_weigh_up_to_the_whole(rng):
     reference, generated = rng.standard_normal((90, 3)), rng.standard_normal((70, 3)) + 0.5
     labels = rng.choice(np.array(["a", "b", "c"], dtype=object), 90)
     own = rng.choice(["a", "z"], 70)
-    near = measure(reference, generated, k=5)
+    near = neighbourhoods(reference, generated, k=5)
     whole = metrics.precision_recall(reference, generated, k=3)
     covered = metrics.density_coverage(reference, generated, k=3).coverage
     found = group_scores(near, 3, labels, own)

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from calipers.catalogue.choosing import needs_of
+from calipers.catalogue.embeddings import METRICS
+from calipers.catalogue.needs import EVERYTHING, Needs
 from calipers.errors import InputError
 from calipers.estimate.knn.balls import Supports
-from calipers.metrics.catalogue import METRICS, needs_of
-from calipers.metrics.needs import EVERYTHING, Needs
 from calipers.metrics.pair import Pair, Settings
 
 NEIGHBOURLY = [m for m in METRICS.values() if m.family in ("support", "copying")]

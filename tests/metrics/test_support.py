@@ -3,6 +3,8 @@ import pytest
 
 from calipers import metrics
 from calipers.errors import InputError
+from calipers.estimate.knn.neighbourhoods import neighbourhoods
+from calipers.metrics import knn_support
 
 
 def test_four_points_by_hand():
@@ -43,3 +45,35 @@ def test_density_of_a_set_against_itself_is_one_with_open_balls(rng):
 def test_too_few_samples():
     with pytest.raises(InputError, match="needs at least 5 samples in each set; the generated"):
         metrics.precision_recall(np.zeros((9, 2)), np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize("ties", ["closed", "open"])
+@pytest.mark.parametrize("distance", ["euclidean", "cosine"])
+def test_four_scores_in_one_call_are_those_of_two(rng, ties, distance):
+    reference, generated = rng.standard_normal((90, 6)), rng.standard_normal((70, 6)) * 0.8
+    options = {"k": 3, "ties": ties, "distance": distance}
+    four = metrics.support(reference, generated, **options)
+    for pair in (
+        metrics.precision_recall(reference, generated, **options),
+        metrics.density_coverage(reference, generated, **options),
+    ):
+        for name, score in vars(pair).items():
+            found = getattr(four, name)
+            assert (found.value, found.range, found.signature) == (
+                score.value,
+                score.range,
+                score.signature,
+            )
+            assert found.per_sample.tolist() == score.per_sample.tolist()
+
+
+def test_four_scores_take_one_pass(rng, monkeypatch):
+    passes = []
+
+    def counted(*sets, **options):
+        passes.append(options)
+        return neighbourhoods(*sets, **options)
+
+    monkeypatch.setattr(knn_support, "neighbourhoods", counted)
+    metrics.support(*rng.standard_normal((2, 20, 3)), k=2)
+    assert len(passes) == 1

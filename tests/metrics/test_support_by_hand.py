@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calipers import metrics
-from calipers.metrics.reading import measure
+from calipers.estimate.knn.neighbourhoods import neighbourhoods
 from calipers.metrics.spheres import sphere_precision_score
 
 LINE = [[0.0], [1.0], [3.0], [7.0]]  # nearest own neighbours at 1, 1, 2 and 4
@@ -135,7 +135,7 @@ def test_scores_without_a_choice_of_k_say_that_it_is_the_nearest():
 def test_spheres_of_sets_of_very_different_size(reference, generated):
     # Squares of one set would not fit, or those of the other vanish; the largest sets the scale
     mirrored, inside = -np.array(LINE), np.array([[-2.75], [-3.5], [-0.5], [-9.0]])
-    near = measure(mirrored, inside)
+    near = neighbourhoods(mirrored, inside, k=1)
     found = sphere_precision_score(near, mirrored * reference, inside * generated)
     # All generated samples are 2.75 from the mean, as if they were 0: within 2.75 and 4.25
     assert found.per_sample.tolist() == [2 / 4] * 4

@@ -5,9 +5,10 @@ import pytest
 
 from calipers import metrics
 from calipers.errors import InputError
-from calipers.numeric import tiles
+from calipers.numeric import threads as pools
 
 EVERY = {
+    "support": metrics.support,
     "precision_recall": metrics.precision_recall,
     "density_coverage": metrics.density_coverage,
     "realism": metrics.realism,
@@ -66,7 +67,7 @@ def test_kinds_of_arrays(measure):
 @every
 def test_as_many_threads_as_asked_for(measure, monkeypatch):
     asked = set()
-    monkeypatch.setattr(tiles, "available_threads", lambda threads: asked.add(threads) or 1)
+    monkeypatch.setattr(pools, "available_threads", lambda threads: asked.add(threads) or 1)
     measure(ROWS, ROWS + 1, threads=3)
     assert asked == {3}
 

@@ -7,8 +7,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from calipers.estimate.knn.balls import Supports
+from calipers.estimate.knn.neighbourhoods import neighbourhoods
 from calipers.metrics.copying import authenticity_score, near_copies_score
-from calipers.metrics.reading import measure
+from calipers.metrics.knn_support import (
+    coverage_score,
+    precision_score,
+    realism_score,
+    recall_score,
+)
 from calipers.metrics.robust import (
     clipped_coverage_score,
     clipped_density_score,
@@ -18,14 +24,13 @@ from calipers.metrics.robust import (
     probabilistic_recall_score,
 )
 from calipers.metrics.spheres import sphere_precision_score, sphere_recall_score
-from calipers.metrics.support import coverage_score, precision_score, realism_score, recall_score
 
 SUPPORTS = Supports(capped=2, smaller=2, spread=(4, 1.2))
 
 
 def scores(reference, generated, ties="closed"):
     """Every metric, from one pass."""
-    near = measure(reference, generated, k=4, ties=ties, supports=SUPPORTS, threads=1)
+    near = neighbourhoods(reference, generated, k=4, ties=ties, supports=SUPPORTS, threads=1)
     found = (
         realism_score(near, 2),
         clipped_density_score(near, 2),
@@ -141,7 +146,7 @@ def test_coverage_falls_where_the_generated_set_alone_shrinks_and_small_sets_fla
     reference, generated = rng.standard_normal((n, 32)), rng.standard_normal((n, 32)) + 0.5
 
     def measured(left, right):
-        near = measure(left, right, k=4, threads=1)
+        near = neighbourhoods(left, right, k=4, threads=1)
         return [read(near, 4).value for read in (precision_score, recall_score, coverage_score)]
 
     whole = measured(reference, generated)

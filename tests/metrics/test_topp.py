@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from calipers.errors import InputError
 from calipers.metrics import precision_recall
 from calipers.metrics.topp import topological_precision_recall
-from calipers.numeric import tiles
+from calipers.numeric import threads as pools
 
 
 def dense_kernels(places, points, bandwidth):
@@ -144,7 +144,7 @@ def test_copies_without_a_bandwidth_have_no_value():
 
 def test_as_many_threads_as_asked_for(rng, monkeypatch):
     asked = set()
-    monkeypatch.setattr(tiles, "available_threads", lambda threads: asked.add(threads) or 1)
+    monkeypatch.setattr(pools, "available_threads", lambda threads: asked.add(threads) or 1)
     topological_precision_recall(*rng.standard_normal((2, 20, 3)), threads=3)
     assert asked == {3}
 

@@ -346,6 +346,7 @@ def test_hostile_names_show_as_typed(draw, tmp_path):
     assert len(draw(report(HOSTILE)).legends[0].get_texts()) == len(HOSTILE) + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("draw", "suffix"),
     [(curves_figure, ".svg"), (curves_figure, ".png"), (frontiers_figure, ".pdf")],

@@ -1,15 +1,19 @@
-"""Figures of parameters, groups, topics and maps: what they draw is what the data hold."""
+"""Figures of parameters, groups, topics and maps, and the kinds of plots by name."""
 
 from __future__ import annotations
 
 import copy
+import importlib
 import re
 
 import numpy as np
 import pytest
+from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 
 from calipers.errors import InputError
+from calipers.report.plot_kinds import INPUTS, KINDS
 from calipers.report.plots import (
     cells_axes,
     cells_figure,
@@ -22,6 +26,9 @@ from calipers.report.plots import (
     save_figure,
 )
 from calipers.report.plots.choosing import drawable
+from calipers.report.plots.kinds import draw, draw_axes
+from calipers.report.plots.parameter_points import families, family, last_number, points
+from calipers.report.plots.parameter_scale import log_ticks, spans_decades, tick_text
 from calipers.report.plots.style import COLOURS
 
 HOSTILE = (
@@ -331,3 +338,175 @@ def test_formulas_and_underscores_are_plain_words():
     assert drawable("_a") == "\N{HAIR SPACE}_a"
     assert drawable("a\nb\x00") == "a b\N{REPLACEMENT CHARACTER}"
     assert len(drawable("x" * 1_000_000)) <= 40
+
+
+RANKING = {"matrix": {"names": ["a", "b"], "values": [[1, 0], [0, 1]], "kind": "spearman"}}
+RANKING["matrix"]["truths"] = 1
+RANKING["systems"] = ["x", "y", "z"]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_has_its_functions_and_one_line(name):
+    kind = KINDS[name]
+    module = importlib.import_module(f"calipers.report.plots.{kind.module}")
+    assert callable(getattr(module, f"{kind.module}_figure"))
+    assert callable(getattr(module, f"{kind.module}_axes"))
+    assert kind.takes in INPUTS
+    assert "\n" not in kind.shows
+
+
+def test_a_kind_is_drawn_from_scores_alone_where_it_needs_no_more(two_systems):
+    options = {"x": {"model_a": 1, "model_b": 2}, "metrics": ["recall"]}
+    figure = draw("parameter", two_systems, **options)
+    assert isinstance(figure, Figure)
+    line = figure.axes[0].get_lines()[0]
+    assert line.get_ydata().tolist() == [0.8]
+    axes = Figure().add_subplot()
+    assert draw_axes("parameter", [two_systems], axes, view=None, **options) is axes
+
+
+def test_rankings_are_drawn_too():
+    assert isinstance(draw_axes("heat-map", RANKING), Axes)
+    assert len(draw("heat-map", [RANKING]).axes) == 2
+
+
+def test_join_gathers_families_by_their_names(make):
+    scores = {"precision": make["score"](0.5), "recall": make["score"](0.25)}
+    names = ("t=2", "t=1", "x")
+    data = make["comparison"]([make["system"](name, scores) for name in names], views=["meaning"])
+    plain, joined = (draw_axes("plane", data, join=join) for join in (None, "family"))
+    assert len(joined.get_lines()) > len(plain.get_lines())
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "options", "words"),
+    [
+        ("plain", {}, {}, "unknown plot 'plain'; did you mean 'plane'"),
+        ("plane", RANKING, {}, "is a ranking; the plot 'plane' takes a comparison"),
+        ("plane", {"a": 1}, {}, "is nothing that can be drawn"),
+        ("plane", 3, {}, "is nothing that can be drawn"),
+        ("sweep", RANKING, {}, r"takes a sweep \(the JSON that `calipers sweep --json` wrote\)"),
+        ("plane", None, {"regions": "topics"}, "no option 'regions'; its options: view, x, y"),
+        ("heat-map", None, {"view": "form"}, "no option 'view'; its options: none"),
+        ("map", None, {}, "holds scores alone; the plot 'map' takes a comparison .*RUN.zip"),
+        ("cells", None, {}, "holds scores alone"),
+    ],
+)
+def test_what_a_kind_does_not_take_is_told(name, data, options, words, two_systems):
+    inputs = [two_systems if data is None else data]
+    with pytest.raises(InputError, match=words):
+        draw(name, inputs, **options)
+
+
+def test_a_kind_is_drawn_from_one_input_unless_it_takes_several(two_systems):
+    with pytest.raises(InputError, match="'plane' is drawn from one input; found 2"):
+        draw("plane", [two_systems, two_systems])
+    with pytest.raises(InputError, match="at least one input; found 0"):
+        draw("parameter", [])
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "value", "behind"),
+    [
+        ("nucleus-0.9", "nucleus", 0.9, ""),
+        ("nucleus-.95", "nucleus", 0.95, ""),
+        ("top-k-40", "top-k", 40.0, ""),
+        ("gpt2-xl,p=0.8", "gpt2-xl,p", 0.8, ""),
+        ("k=1,000", "k", 1000.0, ""),
+        ("1,2", "1", 2.0, ""),
+        ("lr 1e-05", "lr", 1e-05, ""),
+        ("llama-7B-chat", "llama", 7.0, "B-chat"),
+        ("t=0.7.jsonl", "t", 0.7, "jsonl"),
+        ("0.5", "", 0.5, ""),
+        ("v1.2.3", "v1.2", 3.0, ""),
+        ("1,2345", "1", 2345.0, ""),
+    ],
+)
+def test_the_last_number_in_a_name(name, before, value, behind):
+    assert last_number(name) == (before, value, behind)
+
+
+def test_a_name_without_a_number():
+    assert last_number("greedy") is None
+    assert family("greedy") == "greedy"
+
+
+def test_families_leave_out_single_systems_and_follow_the_number():
+    names = ["t=1.0", "greedy", "p-0.9", "t=0.5", "k 3"]
+    assert families(names) == [["t=0.5", "t=1.0"]]
+
+
+def run(*systems, **settings):
+    """A comparison of systems given as (name, median length)."""
+    rows = [
+        {"name": name, "n": 10, "words": words and {"median": words}, "scores": {"recall": 1}}
+        for name, words in systems
+    ]
+    return {"comparison": {"systems": rows, "settings": {"views": ["meaning"], **settings}}}
+
+
+def placed(runs, *, by=None, system=None, x="name"):
+    return [(p.system, p.x, p.line) for p in points(runs, x=x, by=by, system=system)]
+
+
+def test_names_give_places_and_lines():
+    data = run(("top-5", 10.0), ("top-50", 12.0), ("greedy-0", None))
+    assert placed([data]) == [
+        ("top-5", 5, "top"),
+        ("top-50", 50, "top"),
+        ("greedy-0", 0, "greedy-0"),
+    ]
+    assert placed([data], by="system")[0] == ("top-5", 5, "top-5")
+    assert placed([data], by={"top-5": "a", "top-50": "a"})[1] == ("top-50", 50, "a")
+    assert [line for _, _, line in placed([data], system="top")] == ["top", "top"]
+    assert [name for name, _, _ in placed([data], system="top-5")] == ["top-5"]
+
+
+def test_lengths_and_sizes_give_places_without_joining_systems():
+    data = run(("a-1", 100.0), ("a-2", 200.0))
+    assert placed([data], x="words") == [("a-1", 100, "a-1"), ("a-2", 200, "a-2")]
+    assert placed([data], x="words", by="family")[0] == ("a-1", 100, "a")
+    assert placed([data], x="n") == [("a-1", 10, "a-1"), ("a-2", 10, "a-2")]
+
+
+def test_settings_give_places_over_runs_also_those_of_the_embedding():
+    runs = [run(("a", 1.0), k=2), run(("a", 1.0), k=9)]
+    assert placed(runs, x="k") == [("a", 2, "a"), ("a", 9, "a")]
+    assert placed([run(("a", 1.0), embedding={"max_length": "256"})], x="max_length")[0][1] == 256
+
+
+def test_a_mapping_gives_places_and_leaves_out_what_it_does_not_name():
+    data = run(("greedy", 1.0), ("p-9", 1.0), ("p-8", 1.0))
+    assert placed([data], x={"p-9": 0.9, "p-8": 0.8}) == [("p-9", 0.9, "p"), ("p-8", 0.8, "p")]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"x": "name"}, "reads the last number in a name; 'greedy' has none"),
+        ({"x": "words"}, "the median length of 'greedy' has no value"),
+        ({"x": "match_length"}, "the setting 'match_length' has no value"),
+        ({"x": "views"}, r"the setting 'views' is \['meaning'\]"),
+        ({"x": "shared"}, "the setting 'shared' is True"),
+        ({"x": "kk"}, "unknown x 'kk'; did you mean 'k'"),
+        ({"x": {"greedi": 1.0}}, "unknown system 'greedi'; did you mean 'greedy'"),
+        ({"x": {"greedy": float("nan")}}, "x of the system 'greedy' is nan"),
+        ({"x": "name", "system": "a-1e999"}, "the number in 'a-1e999' is inf"),
+        ({"x": "k", "by": "famly"}, "unknown by 'famly'; did you mean 'family'"),
+        ({"x": "k", "system": "gredy"}, "unknown system 'gredy'; did you mean 'greedy'"),
+    ],
+)
+def test_what_cannot_be_placed_is_told(options, words):
+    name = options.get("system", "greedy") if options["x"] == "name" else "greedy"
+    data = run((name, None), match_length=None, shared=True, k=4)
+    with pytest.raises(InputError, match=words):
+        placed([data], **options)
+
+
+def test_values_that_span_two_decades_get_powers_of_ten():
+    assert spans_decades([5, 500])
+    for values in ([5, 499], [0, 1000], [-1, 1000], []):
+        assert not spans_decades(values)
+    assert log_ticks(5, 1000) == [1, 10, 100, 1000]
+    assert len(log_ticks(1e-9, 1e9)) <= 8
+    assert [tick_text(v) for v in (1000, 0.5, -3, 1e-7)] == ["1,000", "0.5", "−3", "1e-07"]

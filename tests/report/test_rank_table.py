@@ -285,6 +285,7 @@ def test_an_empty_line_before_truths_only_where_there_are_some(matrix_alone):
     assert dark == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "start"), [("a.png", b"\x89PNG"), ("a.pdf", b"%PDF")])
 def test_heat_maps_are_the_same_every_time(tmp_path, two_truths, name, start):
     found = []

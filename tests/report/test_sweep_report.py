@@ -250,6 +250,7 @@ def test_undefined_values_leave_a_gap():
     assert np.isnan(line.get_ydata()).tolist() == [True, False, False, False]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "start"), [("a.png", b"\x89PNG"), ("a.PDF", b"%PDF")])
 def test_files_are_the_same_every_time(tmp_path, by_n, name, start):
     found = []

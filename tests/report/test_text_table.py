@@ -8,15 +8,14 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from calipers.catalogue.texts import TEXT_METRICS
 from calipers.comparison import SetSummary
 from calipers.comparison.text_model import TextComparison, TextResult
-from calipers.report.text_meanings import PLAIN, TOLD, text_meaning
-from calipers.report.text_names import FAMILIES, LABELS, ORDERS, text_label
+from calipers.report.text_names import text_label, text_meaning
 from calipers.report.text_numbers import gap_text, value_text
 from calipers.report.text_table import TextTable, text_table
 from calipers.report.text_words import legend
 from calipers.score import Score
-from calipers.text.catalogue import TEXT_FAMILIES, TEXT_METRICS
 
 KEYS = ("mean_length", "distinct:n=2", "self_bleu", "novelty")
 
@@ -160,25 +159,19 @@ def test_numbers(value, bounds, gap, texts):
     assert (value_text(score), gap_text(score)) == texts
 
 
-def test_every_metric_has_a_name_a_meaning_and_a_heading():
-    assert {*FAMILIES} == {*TEXT_FAMILIES}
-    assert {*LABELS} == {*PLAIN, *TOLD} == {*TEXT_METRICS}
+def test_the_label_of_a_metric_of_n_grams_says_their_size():
     for name, metric in TEXT_METRICS.items():
-        assert LABELS[name][0] == metric.family
-        usual = {option.name: option.usual for option in metric.takes}
-        if name in ORDERS:
-            assert ORDERS[name] == usual["n"]
-        elif "n" in usual:
-            assert name == "bleu"
+        default = [option.default for option in metric.options if option.name == "n"]
+        assert text_label(name).endswith(f"-{default[0]}" if default and name != "bleu" else "")
 
 
 def test_no_two_keys_have_one_label():
     keys = [
         ":".join([name, form])
         for name, metric in TEXT_METRICS.items()
-        for option in metric.takes
+        for option in metric.options
         for form in option.forms
-        if form not in (option.usual, f"{option.name}={option.usual}", f"{option.name}=1.0")
+        if form not in (option.default, f"{option.name}={option.default}", f"{option.name}=1.0")
     ]
     labels = [text_label(key) for key in [*TEXT_METRICS, *keys]]
     assert len(labels) == len({*labels})

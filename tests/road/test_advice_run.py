@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import calipers
+from calipers.catalogue.choosing import choose
 from calipers.comparison.significance import Advice
 from calipers.comparison.sweep_plateau import TOLERANCE
-from calipers.metrics.catalogue import choose
 from calipers.metrics.pair import Settings
 from calipers.progress import Silent
 from calipers.road.advice import AdviceJob, advise, tolerance, with_standard_errors

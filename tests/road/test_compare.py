@@ -7,10 +7,10 @@ import calipers
 import calipers.metrics.estimates as estimates
 import calipers.metrics.pair as pair_module
 from calipers import metrics
+from calipers.catalogue.embeddings import METRICS
+from calipers.catalogue.estimation import Options
 from calipers.embed import Embeddings, EncodedBatch
 from calipers.errors import InputError
-from calipers.metrics.catalogue import METRICS
-from calipers.metrics.keys import Options
 from calipers.metrics.pair import Pair, Settings
 from calipers.road.scored import Scored, average
 from calipers.road.stages import Embedded
@@ -64,6 +64,7 @@ def values(system):
     return {key: score.value for key, score in system.scores.items()}
 
 
+@pytest.mark.slow
 def test_every_metric_in_every_view(reference, generated):
     found = compare(reference, generated, metrics="all")
     good = found["good"]
@@ -75,6 +76,7 @@ def test_every_metric_in_every_view(reference, generated):
     assert good["precision"].per_sample.shape == (120,)
 
 
+@pytest.mark.slow
 def test_what_resamples_is_left_out_unless_it_is_asked_for(reference, generated):
     usual = compare(reference, generated)["good"].scores.keys()
     every = compare(reference, generated, metrics="all")["good"].scores.keys()
@@ -85,6 +87,7 @@ def test_what_resamples_is_left_out_unless_it_is_asked_for(reference, generated)
     assert asked.keys() == {"form.topp"}
 
 
+@pytest.mark.slow
 def test_generated_sets_are_cut_to_the_smallest_and_the_reference_is_not(reference, generated):
     found = compare(reference, generated)
     assert found.reference.n == found.reference.n_given == 150
@@ -96,6 +99,7 @@ def test_generated_sets_are_cut_to_the_smallest_and_the_reference_is_not(referen
     assert any("120 to 140 samples" in warning for warning in kept.warnings)
 
 
+@pytest.mark.slow
 def test_max_samples_cuts_every_set(reference, generated):
     found = compare(reference, generated, max_samples=50)
     assert found.reference.n == 50
@@ -104,6 +108,7 @@ def test_max_samples_cuts_every_set(reference, generated):
     assert [kept.reference.n, *(system.summary.n for system in kept)] == [130, 120, 130]
 
 
+@pytest.mark.slow
 def test_a_further_system_changes_no_score_of_another(rng, reference, generated):
     alone = compare(reference, {"good": generated["good"]})
     together = compare(reference, generated | {"third": texts(rng, 120)})
@@ -111,6 +116,7 @@ def test_a_further_system_changes_no_score_of_another(rng, reference, generated)
     assert alone["good"]["mauve"].signature == together["good"]["mauve"].signature
 
 
+@pytest.mark.slow
 def test_the_seed_and_nothing_else_decides(reference, generated):
     one, two = (compare(reference, generated, seed=3, threads=threads) for threads in (1, 4))
     assert values(one["poor"]) == values(two["poor"])
@@ -127,6 +133,7 @@ def test_a_set_against_itself(reference):
         assert found[f"form.{name}"].value == pytest.approx(value, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_seeds_of_a_system_are_averaged(rng, reference):
     sets = [SampleSet.from_texts(texts(rng, 100), name=f"s{i}", source=f"s{i}") for i in range(3)]
     found = compare(reference, [System("several", tuple(sets))])["several"]
@@ -139,6 +146,7 @@ def test_seeds_of_a_system_are_averaged(rng, reference):
     assert found["recall"].signature.endswith("files:3")
 
 
+@pytest.mark.slow
 def test_metrics_by_name_and_view(reference, generated):
     found = compare(reference, generated, metrics=["precision", "form.mauve_star"])["good"]
     assert set(found.scores) == {"precision", "form.precision", "form.mauve_star"}
@@ -167,6 +175,7 @@ def test_bad_metrics(reference, generated, metrics, words):
         compare(reference, generated, metrics=metrics)
 
 
+@pytest.mark.slow
 def test_signatures_pin_the_choices(reference, generated):
     found = compare(reference, generated, k=3, ties="open", buckets=30, seed=9)
     line = found["good"]["form.mauve_star"].signature
@@ -188,6 +197,7 @@ def test_signatures_pin_the_choices(reference, generated):
     assert "k:3|ties:open" in found["good"]["precision"].signature
 
 
+@pytest.mark.slow
 def test_what_is_read_from_neighbours_is_signed_by_where_they_were_looked_for(reference, generated):
     for metric in ("precision", "coverage", "near_copies", "mauve"):
         plain, union = (
@@ -233,6 +243,7 @@ def test_arrays_are_taken_as_embeddings(rng):
     assert found.reference.words is None
 
 
+@pytest.mark.slow
 def test_paths_and_saved_results(tmp_path, reference, generated):
     (tmp_path / "human.txt").write_text("\n".join(reference))
     (tmp_path / "model.txt").write_text("\n".join(generated["good"]))
@@ -245,6 +256,7 @@ def test_paths_and_saved_results(tmp_path, reference, generated):
     assert str(loaded) == str(found)
 
 
+@pytest.mark.slow
 def test_a_difference_in_length_is_said(rng, reference):
     found = compare(reference, {"long": texts(rng, 100, words=30)})
     assert "30 words in the median, those of the reference 12" in found["long"].warnings[0]
@@ -295,6 +307,7 @@ def views(given):
     return {view: found[view] for view in Letters.views}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("projection", ["none", "union"])
 def test_scores_and_curves_are_those_of_the_preprocessed_pair(rng, reference, projection):
     given = texts(rng, 130)
@@ -327,12 +340,14 @@ def test_scores_and_curves_are_those_of_the_preprocessed_pair(rng, reference, pr
             )
 
 
+@pytest.mark.slow
 def test_signatures_pin_what_the_embedder_did_and_the_seed_of_the_cut(reference, generated):
     line = compare(reference, generated, seed=6)["good"]["recall"].signature.split("|")
     for pin in ("dtype:float32", "device:cpu", "view:meaning(letters)", "sampling_seed:6"):
         assert pin in line
 
 
+@pytest.mark.slow
 def test_no_curve_is_made_for_itself_alone(reference, generated):
     assert compare(reference, generated, metrics=["recall"])["good"].curves == {}
     assert set(compare(reference, generated, metrics=["prd_f8"])["good"].curves) == {
@@ -418,6 +433,7 @@ def test_a_cache_that_cannot_be_written_is_said_of_the_comparison(tmp_path, refe
     assert str(tmp_path / "file") in said
 
 
+@pytest.mark.slow
 def test_embeddings_are_cached_only_when_asked(tmp_path, reference, generated):
     compare(reference, generated, cache=False, cache_dir=tmp_path / "a", metrics=["recall"])
     assert not (tmp_path / "a").exists()
@@ -425,6 +441,7 @@ def test_embeddings_are_cached_only_when_asked(tmp_path, reference, generated):
     assert any((tmp_path / "b").rglob("*.safetensors"))
 
 
+@pytest.mark.slow
 def test_settings_say_how_the_run_was_made(reference, generated):
     found = compare(reference, generated, max_samples=100, metrics=["form.recall"])
     assert found.settings["max_samples"] == 100
@@ -448,6 +465,7 @@ def test_scoring_tells_how_far_it_is(reference, generated):
     assert [step for step in steps if step[0] == "Scoring"] == [("Scoring", 2, 1)] * 2
 
 
+@pytest.mark.slow
 def test_the_number_of_threads_reaches_the_estimates(reference, generated, monkeypatch):
     asked = []
 
@@ -472,6 +490,7 @@ def test_the_set_that_is_too_small_is_named_and_not_one_that_was_cut_to_it(rng, 
         compare(reference, {"good": texts(rng, 50)}, max_samples=4)
 
 
+@pytest.mark.slow
 def test_lists_of_paths_are_no_texts(tmp_path, reference):
     files = [tmp_path / f"{seed}.txt" for seed in range(3)]
     for file in files:
@@ -485,6 +504,7 @@ def test_lists_of_paths_are_no_texts(tmp_path, reference):
     assert len(several["xl"].seeds) == 3
 
 
+@pytest.mark.slow
 def test_metrics_in_one_string_and_by_view(reference, generated):
     found = compare(reference, generated, metrics="precision, form.mauve")["good"]
     assert set(found.scores) == {"precision", "form.precision", "form.mauve"}

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import calipers
+from calipers.catalogue.choosing import choose
 from calipers.errors import InputError
-from calipers.metrics.catalogue import choose
 from calipers.metrics.pair import Settings
 from calipers.progress import Silent
 from calipers.road.certainty import Certainty
@@ -50,6 +50,7 @@ def sides():
     return drawn(0, name="human"), {"a": drawn(1, shift=0.3, name="a"), "b": drawn(2, name="b")}
 
 
+@pytest.mark.slow
 def test_intervals_grow_and_scores_stay(sides, tmp_path):
     by_row, by_cluster = compare(*sides), compare(*sides, cluster="prompt")
     assert values(by_row) == values(by_cluster)
@@ -76,6 +77,7 @@ def test_intervals_grow_and_scores_stay(sides, tmp_path):
     assert "(--cluster)" not in str(by_row)
 
 
+@pytest.mark.slow
 def test_sets_without_the_field_have_a_cluster_for_each_row(sides):
     reference = drawn(0, name="human", labelled=False)
     own = reference.with_clusters([f"row {row}" for row in range(300)])
@@ -86,6 +88,7 @@ def test_sets_without_the_field_have_a_cluster_for_each_row(sides):
     assert not any(each.startswith("no field") for each in given.warnings)
 
 
+@pytest.mark.slow
 def test_clusters_of_one_row_change_nothing():
     reference, one, two = (drawn(s, 130, 1, 0.2 * s, name=f"s{s}") for s in range(3))
     sides = reference, {"one": one, "two": two}
@@ -99,6 +102,7 @@ def test_clusters_of_one_row_change_nothing():
     ]
 
 
+@pytest.mark.slow
 def test_names_of_clusters_decide_nothing(sides):
     def renamed(samples):
         return samples.with_clusters([each[::-1] for each in samples.clusters.to_pylist()])
@@ -183,6 +187,7 @@ def against_reference(sides, *, clusters):
     ).tests
 
 
+@pytest.mark.slow
 def test_tests_against_the_reference_take_one_row_of_each_cluster():
     found = {True: [], False: []}
     for seed in range(12):
@@ -251,6 +256,7 @@ class Lengths:
         return EncodedBatch({"meaning": rows}, np.zeros(len(items), bool))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "known"), [(40, True), (30, False)])
 def test_statistics_of_texts_by_clusters(rng, count, known):
     def texts(name):

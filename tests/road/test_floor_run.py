@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import calipers
+from calipers.catalogue.choosing import choose
 from calipers.embed import Embeddings
 from calipers.errors import InputError
-from calipers.metrics.catalogue import choose
 from calipers.metrics.pair import Settings
 from calipers.progress import Silent
 from calipers.road.embedder import open_embedder

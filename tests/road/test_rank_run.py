@@ -504,6 +504,7 @@ def test_the_worst_case_is_never_above_the_correlation(values, random, sd):
     assert beside.bound <= beside.worst + 1e-12
 
 
+@pytest.mark.slow
 def test_the_result_prints_looks_up_and_draws(tmp_path, published):
     assert str(published).startswith("Ranking of 8 systems by 6 metrics, beside 3 truths")
     assert repr(published).endswith("'human_like', 'interesting', 'sensible'>")

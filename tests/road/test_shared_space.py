@@ -35,6 +35,7 @@ def values(found, name):
     return {key: score.value for key, score in found[name].scores.items()}
 
 
+@pytest.mark.slow
 def test_scores_rest_on_the_shared_rows_and_cells(reference, systems):
     found = compare(reference, systems, shared=True, seed=3)
     names = sorted(systems, key=lambda name: found[name].summary.content_hash)
@@ -60,6 +61,7 @@ def test_neighbours_share_nothing_with_other_systems_unless_they_are_projected(r
         assert shared[name].signature == alone[name].signature
 
 
+@pytest.mark.slow
 def test_another_system_changes_the_scores_only_where_they_are_shared(reference, systems, rng):
     third = systems | {"third": rng.standard_normal((120, 6)) * 3}
     alone, more = (compare(reference, each) for each in (systems, third))
@@ -70,6 +72,7 @@ def test_another_system_changes_the_scores_only_where_they_are_shared(reference,
     assert values(alone, "far")["mauve"] != values(more, "far")["mauve"]
 
 
+@pytest.mark.slow
 def test_order_of_the_systems_changes_nothing_and_their_set_is_signed(reference, systems):
     swapped = dict(reversed(systems.items()))
     one, two = (
@@ -88,6 +91,7 @@ def test_one_system_of_the_same_size_scores_as_a_pair_does(reference, rng):
     assert values(shared, "x") == pytest.approx(values(pair, "x"), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_files_of_a_system_share_its_weight_and_its_cells(reference, systems, rng):
     rows = rng.standard_normal((2, 120, 6)) * 0.7
     files = [calipers.SampleSet.from_vectors(each, name="s") for each in rows]
@@ -106,6 +110,7 @@ def test_files_of_a_system_share_its_weight_and_its_cells(reference, systems, rn
     assert "m:120" in score.signature.split("|")
 
 
+@pytest.mark.slow
 def test_the_report_says_what_sharing_does(reference, systems):
     text = " ".join(str(compare(reference, systems, shared=True)).split())
     assert "note: all systems share one projection and one set of cells (--shared)" in text
@@ -114,6 +119,7 @@ def test_the_report_says_what_sharing_does(reference, systems):
     assert compare(reference, systems, shared=True).settings["shared"] is True
 
 
+@pytest.mark.slow
 def test_a_training_set_is_still_held_against_each_set_by_itself(reference, systems):
     found = compare(reference, systems, shared=True, train=reference[:60])
     plain = compare(reference, systems, train=reference[:60])

@@ -123,6 +123,7 @@ def test_embeddings_have_no_texts(rng):
         compare(rows, {"x": rows + 0.1}, metrics="precision,text.self_bleu")
 
 
+@pytest.mark.slow
 def test_the_choices_of_the_run_reach_the_texts(sides):
     found = run(sides, "precision,text.mean_length,text.self_bleu", seed=3)
     own = found.reference_scores["text.mean_length"]

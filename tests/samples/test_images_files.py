@@ -13,8 +13,7 @@ import pytest
 from PIL import Image
 
 from calipers.errors import InputError
-from calipers.samples import SampleSet, as_sample_set, read_samples
-from calipers.samples.readers import images
+from calipers.samples import SampleSet, as_sample_set, image_files, images, read_samples
 
 RNG = np.random.default_rng(0)
 
@@ -169,7 +168,7 @@ def test_files_that_are_too_large(
 ) -> None:
     base = folder("a.png", "b.png")
     (base / "b.png").write_bytes(bytes(1001))
-    monkeypatch.setattr(images, "MAX_BYTES", 1000)
+    monkeypatch.setattr(image_files, "MAX_BYTES", 1000)
     assert "b.png: has 1,001 bytes; at most 1,000 are read" in refusal(base)
 
 
@@ -255,7 +254,7 @@ def test_threads_decode_the_same(
 ) -> None:
     samples = read_samples(folder(*(f"{i:02}.png" for i in range(20))))
     alone = list(samples)
-    monkeypatch.setattr(images, "FEW", 0)
+    monkeypatch.setattr(image_files, "FEW", 0)
     np.testing.assert_array_equal(samples.images[:], alone)
 
 

@@ -128,6 +128,7 @@ def test_lines_are_refused_before_any_is_kept(tmp_path: Path) -> None:
         assert len(read_samples(path)) == 200_000
 
 
+@pytest.mark.slow
 def test_many_short_rows_are_refused_before_any_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress(b'{"text": "a"}\n' * 200_000))
@@ -275,6 +276,7 @@ def test_a_long_value_of_a_dictionary_is_not_unpacked(
     assert pa.default_memory_pool().max_memory() < max(before, 100e6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_BYTE_ARRAY"])
 def test_a_long_value_that_stands_in_every_row_is_unpacked_a_few_at_a_time(
     tmp_path: Path, encoding: str
@@ -357,7 +359,7 @@ def test_arrays_are_counted_where_they_are_not_mapped(tmp_path: Path) -> None:
 def test_a_limit_above_the_usual_one_allows_more_of_a_compressed_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("calipers.samples.files.MAX_DECOMPRESSED", 10_000)
+    monkeypatch.setattr("calipers.samples.source.MAX_DECOMPRESSED", 10_000)
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"text": "a"}\n' * 5000))
     with pytest.raises(InputError, match=r"more than 10,000 bytes .* allow more with --max-memory"):
         read_samples(tmp_path / "a.jsonl.gz")
@@ -370,6 +372,7 @@ def test_lists_that_a_person_holds_count_as_well() -> None:
         as_sample_set(["some text"] * 10_000, name="a")
 
 
+@pytest.mark.slow
 def test_the_limit_holds_for_comparisons(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(LINE * 5000)
     with (

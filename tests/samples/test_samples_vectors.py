@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from calipers.errors import InputError
-from calipers.samples import SampleSet, as_sample_set, files, read_samples
+from calipers.samples import SampleSet, as_sample_set, read_samples, source
 from calipers.samples.sample_set import CHUNK
 
 MATRIX = np.arange(12, dtype=np.float32).reshape(4, 3)
@@ -182,7 +182,7 @@ def test_claims_of_a_huge_array(tmp_path: Path) -> None:
 
 
 def test_npz_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_DECOMPRESSED", 1000)
+    monkeypatch.setattr(source, "MAX_DECOMPRESSED", 1000)
     np.savez_compressed(tmp_path / "a.npz", a=np.zeros((100, 10)))
     with pytest.raises(InputError, match="more than 1,000 bytes when decompressed"):
         read_samples(tmp_path / "a.npz")

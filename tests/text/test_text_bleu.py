@@ -86,6 +86,7 @@ def test_the_pairwise_mean_equals_nltk(texts, order):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
 
 
+@pytest.mark.slow
 def test_it_equals_nltk_on_real_texts(data_folder):
     lines = (data_folder / "ag_news" / "test.csv").read_text(encoding="utf-8").splitlines()[:300]
     (corpus,) = tokenise(lines)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from calipers import text as t
-from calipers.text.catalogue import find_text
+from calipers.catalogue.choosing import find_text
+from calipers.text.measuring import cut
 from calipers.text.near_texts import hash_ngrams, minhashes
-from calipers.text.sizing import cut
 from calipers.text.tokens import tokenise
 
 W = {"tokenizer": "whitespace"}
@@ -84,7 +84,7 @@ def test_stemmer():
     assert t.rouge(["running dogs"], ["run dog"], kind="rouge1").value == 0
 
 
-def test_threads_and_seed_reach_the_metric():
+def test_threads_and_seed_reach_the_metric(named):
     seen = []
     choice = find_text("self_bleu")
 
@@ -92,7 +92,9 @@ def test_threads_and_seed_reach_the_metric():
         choice,
         metric=replace(
             choice.metric,
-            read=lambda held, _: seen.append((held.seed, held.threads)) or t.distinct(held.texts),
+            read=named(
+                lambda held, _: seen.append((held.seed, held.threads)) or t.distinct(held.texts)
+            ),
         ),
     )
     a, b = tokenise(["a b c"], ["a c d"], **W)

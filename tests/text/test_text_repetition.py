@@ -146,6 +146,7 @@ def test_a_stop_stays_apart_where_that_has_more_copies():
     assert white(["x. x .", "y ."], repeated_endings).copies.tolist() == [2, 1]
 
 
+@pytest.mark.slow
 def test_many_texts_with_final_stops_take_linear_time():
     (corpus,) = tokenise(["a b. c d. c d."] * 50_000 + ["It was a dog. " * 100_000])
     repetition_frequency(corpus)

@@ -130,6 +130,7 @@ def test_copies_are_at_distance_zero_and_strangers_at_the_largest():
         assert kernel.distances(one, other).tile((0, 1), (1, 3)).tolist() == [[0.0, ROOT2]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decay", [0.01, 0.5, 1.0])
 def test_long_texts_neither_overflow_nor_vanish(decay):
     rng = np.random.default_rng(1)

@@ -3,7 +3,7 @@ import pytest
 
 from calipers.errors import InputError
 from calipers.estimate import knn_ratios, neighbourhoods
-from calipers.metrics.support import density_score, precision_score
+from calipers.metrics.knn_support import density_score, precision_score
 from calipers.text import string_scores, tokenise
 
 SCORES = ("mauve", "precision", "recall", "density", "coverage")

@@ -140,6 +140,7 @@ def test_more_tokens_than_can_be_numbered_are_refused(monkeypatch):
         tokenise(["a b"], ["c d"], tokenizer="whitespace")
 
 
+@pytest.mark.slow
 def test_importing_the_room_loads_nothing_heavy():
     code = "import sys, calipers.text, calipers.text.tokenizers; print(*sys.modules)"
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

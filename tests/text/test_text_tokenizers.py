@@ -7,7 +7,7 @@ from itertools import chain
 import pytest
 import sacrebleu
 
-from calipers.embed.weights import find_model
+from calipers.embed.minilm import find_model
 from calipers.errors import InputError, MissingExtraError
 from calipers.text import word_tokenizers
 from calipers.text.tokenizers import find_tokenizer

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from calipers import text
+from calipers.catalogue.choosing import find_text
+from calipers.catalogue.texts import TEXT_METRICS
 from calipers.score import Score
-from calipers.text.catalogue import TEXT_METRICS, find_text
 from calipers.text.tokens import tokenise
 
 WORDS = ["the", "a", "cat", "dog", "sun", "moon", "sat", "ran", "on", "mat", "and", "again", "."]
@@ -22,12 +23,12 @@ GENERATED, REFERENCE, TRAIN = tokenise(*map(written, range(3)), tokenizer="white
 
 
 def others():
-    """Each option of each metric by another value than the usual one."""
+    """Each option of each metric by another value than the default."""
     for metric in TEXT_METRICS.values():
         if metric.name.startswith("bert_score"):
             continue
-        for option in metric.takes:
-            for value in option.words[1:] or (min(option.usual + 1, option.most),):
+        for option in metric.options:
+            for value in option.words[1:] or (min(option.default + 1, option.most),):
                 yield find_text(f"{metric.name}:{option.written(value)}").key
 
 
@@ -59,6 +60,6 @@ def test_each_bert_score_is_read_from_its_own_part(part, option, idf, monkeypatc
         parts = ("precision", "recall", "f1")
         return SimpleNamespace(**{each: Score(0.5, signature=f"{each}|{idf}") for each in parts})
 
-    monkeypatch.setattr(text, "bert_score", made, raising=False)
+    monkeypatch.setattr("calipers.text.bertscore.bert_score", made)
     sides = tokenise(["a b"], ["a c"], tokenizer="whitespace")
     assert find_text(f"bert_score_{part}{option}").score(*sides).signature == f"{part}|{idf}"

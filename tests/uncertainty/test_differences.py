@@ -10,7 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from calipers.uncertainty.differences import ALLOWANCE, Null, _streams, differences
+from calipers.uncertainty.differences import (
+    ALLOWANCE,
+    Difference,
+    Null,
+    _streams,
+    differences,
+)
 from calipers.uncertainty.spread import Component, Spread, mean_spread, quantile
 
 
@@ -130,6 +136,7 @@ def under_the_null(rng, worlds, blocks, *, paired, own=(1.0, 1.0)):
     return np.array(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("paired", [False, True])
 def test_p_values_are_uniform_where_the_systems_score_alike(rng, paired):
     p_values = under_the_null(rng, 2000, 20, paired=paired)
@@ -139,6 +146,7 @@ def test_p_values_are_uniform_where_the_systems_score_alike(rng, paired):
     assert (p_values <= 0.005).sum() <= 20  # 10 expected
 
 
+@pytest.mark.slow
 def test_unequal_spreads_keep_the_level(rng):
     p_values = under_the_null(rng, 1000, 20, paired=False, own=(0.2, 5.0))
     assert 0.03 <= np.mean(p_values <= 0.05) <= 0.07
@@ -157,6 +165,7 @@ def scores_of_files(rng, files, scatter, worlds):
     return np.array(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("files", "scatter"), [(2, 1.0), (3, 0.0), (3, 1.0), (5, 0.3)])
 def test_few_files_keep_the_level_far_out(rng, files, scatter):
     p_values = scores_of_files(rng, files, scatter, 500)
@@ -164,6 +173,7 @@ def test_few_files_keep_the_level_far_out(rng, files, scatter):
     assert np.mean(p_values <= 0.01) <= 0.03  # by the normal distribution 5 to 14 %
 
 
+@pytest.mark.slow
 def test_few_parts_keep_the_level_far_out(rng):
     p_values = []
     for _ in range(1000):
@@ -549,3 +559,35 @@ def test_a_system_that_moves_with_the_best_costs_the_others_nothing(rng):
             same = found[kept[test.first], 3]
             assert same.adjusted_p_value == test.adjusted_p_value
     assert found[0, 3].p_value > found[2, 3].p_value
+
+
+def difference(value, error, freedom=np.inf, **more):
+    return Difference(0, 1, "s", value, error, freedom, (value, value), 0.5, **more)
+
+
+def test_equivalence_by_hand():
+    # Three standard errors below the upper margin, and seven above the lower one
+    assert difference(0.02, 0.01).equivalence(0.05) == pytest.approx(0.0013498980)
+    assert difference(-0.02, 0.01).equivalence(0.05) == pytest.approx(0.0013498980)
+    # On the margin, and two standard errors beyond it
+    assert difference(0.05, 0.01).equivalence(0.05) == pytest.approx(0.5)
+    assert difference(0.07, 0.01).equivalence(0.05) == pytest.approx(0.9772498681)
+    # Student's on 2 degrees has a closed form: P(T > 3) = (1 - 3 / √(2 + 9)) / 2
+    wanted = (1 - 3 / np.sqrt(11)) / 2
+    assert difference(0.02, 0.01, 2.0).equivalence(0.05) == pytest.approx(wanted)
+    # A difference that does not move lies within the margin or does not
+    assert [difference(v, 0.0).equivalence(0.05) for v in (0.0, -0.04, 0.05, -1.0)] == [0, 0, 1, 1]
+
+
+def test_equal_within_a_margin_is_an_interval_within_it(rng):
+    for value, error, margin, freedom in rng.random((200, 4)) * [0.1, 0.05, 0.1, 40] + [0, 0, 0, 1]:
+        test = difference(value, error, freedom)
+        reach = quantile(freedom, 1 - 2 * 0.05) * error
+        assert (test.equivalence(margin) < 0.05) == (value + reach < margin)
+
+
+def test_a_wider_margin_is_easier_to_keep(rng):
+    for value, error in rng.random((50, 2)):
+        p_values = [difference(value, error, 9.0).equivalence(m) for m in (0.1, 0.4, 0.9)]
+        assert p_values == sorted(p_values, reverse=True)
+        assert difference(-value, error, 9.0).equivalence(0.4) == p_values[1]

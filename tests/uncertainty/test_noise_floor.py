@@ -134,17 +134,20 @@ def linear(reference, generated):
     return reference[:, 0].mean() + generated[:, 1].mean()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "m"), [(60, 60), (60, 30), (60, 45), (90, 30), (60, 200)])
 def test_an_equal_system_is_outside_in_one_run_of_twenty(n, m):
     assert 0 < outside(linear, n=n, m=m) < 0.08
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", [300, 200])
 def test_so_is_one_of_clusters_that_are_known(m):
     assert 0 < outside(linear, n=300, m=m, each=5) < 0.08
     assert outside(linear, n=300, m=m, each=5, known=False) > 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", [60, 30])
 def test_so_is_one_by_a_statistic_of_one_set(m):
     def own(reference, generated):
@@ -153,6 +156,7 @@ def test_so_is_one_by_a_statistic_of_one_set(m):
     assert 0.02 < outside(own, n=60, m=m, one_set=True) < 0.08
 
 
+@pytest.mark.slow
 def test_a_score_of_second_order_is_outside_less_often():
     def squared(reference, generated):
         return float(((reference.mean(0) - generated.mean(0)) ** 2).sum())

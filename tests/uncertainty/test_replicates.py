@@ -1,21 +1,43 @@
-"""Replicates of the scores of a pair: by hand on made-up metrics, and on those of the catalogue."""
+"""Replicates of the scores of a pair: by hand on made-up metrics, and on those of the catalogue.
+
+How much the points of a curve move is held against counting again without each block."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
+from types import ModuleType
 
 import numpy as np
 import pytest
 
-from calipers.metrics.catalogue import METRICS, choose, needs_of
-from calipers.metrics.choice import Choice
-from calipers.metrics.entries.metric import ANY, Metric
+from calipers.catalogue.choosing import Choice, choose, needs_of
+from calipers.catalogue.embeddings import METRICS
+from calipers.catalogue.metric import ANY, Metric
+from calipers.curves import divergence_frontier
+from calipers.estimate.histograms import Histograms
 from calipers.metrics.pair import Pair, Settings
+from calipers.numeric.blocks import cluster_sets
 from calipers.score import Score
-from calipers.uncertainty.delete_block import OneRun, Without
-from calipers.uncertainty.half_samples import Half
-from calipers.uncertainty.replicates import by_part, spreads
+from calipers.uncertainty.delete_block import DeleteBlock, OneRun
+from calipers.uncertainty.half_samples import HalfSample
+from calipers.uncertainty.replicates import (
+    by_parts,
+    columns,
+    curve_variances,
+    delete_blocks,
+    spreads,
+)
 from calipers.uncertainty.spread import Component
+
+MADE_UP = sys.modules["made_up_metrics"] = ModuleType("made_up_metrics")
+
+
+def named(function):
+    """The ``module:function`` by which the catalogue finds a function of a test."""
+    name = f"function_{len(vars(MADE_UP))}"
+    setattr(MADE_UP, name, function)
+    return f"made_up_metrics:{name}"
 
 
 def made_up(read, *, name="made_up", family="mmd", **fields):
@@ -23,8 +45,10 @@ def made_up(read, *, name="made_up", family="mmd", **fields):
     metric = Metric(
         name=name,
         family=family,
+        label="",
+        meaning="",
         tells="",
-        read=lambda pair, _: Score(float(read(pair)), range=ANY),
+        read=named(lambda pair, _: Score(float(read(pair)), range=ANY)),
         source="",
         blind="",
         range=ANY,
@@ -42,7 +66,7 @@ def pair_of(n=200, m=160, *, seed=0, d=3, needs=(), **choices):
 
 def rows_of(pair, side):
     """The rows that are left of a set: a pair without a block knows their number alone."""
-    if not isinstance(pair, Without):
+    if not isinstance(pair, DeleteBlock):
         return getattr(pair, side)
     rows = rows_of(pair.whole, side)
     return rows[pair.kept] if pair.side == side else rows
@@ -50,7 +74,7 @@ def rows_of(pair, side):
 
 GAP = made_up(
     lambda pair: rows_of(pair, "reference")[:, 0].mean() - rows_of(pair, "generated")[:, 0].mean(),
-    by_block=True,
+    replicates="counts",
 )
 
 
@@ -77,7 +101,7 @@ def test_every_replicate_is_the_score_of_the_rest():
     found = spreads(pair, asked)
     for choice in asked:
         for side in ("reference", "generated"):
-            values = [choice.score(Without.of(pair, side, b)).value for b in range(20)]
+            values = [choice.score(DeleteBlock.of(pair, side, b)).value for b in range(20)]
             wanted = Component.jackknife(side, values)
             np.testing.assert_array_equal(
                 found[choice.name].of(side)[0].deviations, wanted.deviations
@@ -116,7 +140,7 @@ def test_sums_that_a_metric_knows_are_used():
         return np.arange(20.0), np.array([1.0, 2.0, 4.0])
 
     pair = pair_of()
-    found = spreads(pair, [made_up(lambda _: 0.0, without=without)])["made_up"]
+    found = spreads(pair, [made_up(lambda _: 0.0, replicates=named(without))])["made_up"]
     assert seen == [pair]
     assert found.of("reference")[0].variance == pytest.approx(
         Component.jackknife("reference", np.arange(20.0)).variance
@@ -129,7 +153,7 @@ def test_the_frechet_distance_by_its_own_sums():
     pair = pair_of()
     found = spreads(pair, asked)["frechet_distance"]
     for side in ("reference", "generated"):
-        rest = [Without.of(pair, side, block) for block in range(20)]
+        rest = [DeleteBlock.of(pair, side, block) for block in range(20)]
         values = [
             asked[0].score(Pair(rows_of(p, "reference"), rows_of(p, "generated"), p.settings)).value
             for p in rest
@@ -146,7 +170,7 @@ def test_disjoint_parts_by_hand():
         return pair.reference[:, 0].mean()
 
     pair = pair_of(430, 330)
-    found = by_part(pair, [made_up(read)])["made_up"]
+    found = by_parts(pair, [made_up(read)])["made_up"]
     assert len(seen) == 5
     assert found.approximate
     values = np.array([part.reference[:, 0].mean() for part in seen])
@@ -162,7 +186,7 @@ def test_the_scaled_error_of_a_mean_is_that_of_a_mean():
     pair = Pair(rows, rows, Settings(threads=1))
     mean = made_up(lambda part: part.reference.mean())
     found = [
-        by_part(replace(pair, settings=Settings(seed=seed)), [mean])["made_up"].variance
+        by_parts(replace(pair, settings=Settings(seed=seed)), [mean])["made_up"].variance
         for seed in range(60)
     ]
     assert np.mean(found) == pytest.approx(1 / 4000, rel=0.2)
@@ -172,7 +196,7 @@ def test_parts_are_cut_from_the_rows_as_embedded_too():
     seen = []
     pair = pair_of(240, 240)
     given = (np.arange(240.0)[:, None], -np.arange(240.0)[:, None])
-    by_part(replace(pair, given=given), [made_up(lambda part: seen.append(part) or 0.0)])
+    by_parts(replace(pair, given=given), [made_up(lambda part: seen.append(part) or 0.0)])
     for part in seen:
         ours, theirs = part.given
         np.testing.assert_array_equal(part.reference, pair.reference[ours[:, 0].astype(int)])
@@ -196,7 +220,7 @@ def test_sets_too_small_for_blocks(k, n, known):
 def test_a_score_without_a_value_in_one_replicate_is_left_out(odd):
     whole = pair_of()
     rare = made_up(
-        lambda pair: odd if len(pair.reference) < 200 else 1.0, name="rare", by_block=True
+        lambda pair: odd if len(pair.reference) < 200 else 1.0, name="rare", replicates="counts"
     )
     assert spreads(whole, [GAP, rare]).keys() == {"made_up"}
 
@@ -243,10 +267,12 @@ def test_scores_of_neighbours_and_of_cells_know_halves_and_others_do_not():
 @pytest.mark.filterwarnings("error")
 def test_a_score_without_a_value_in_one_half_has_the_jackknife_alone():
     def read(pair):
-        return np.inf if isinstance(pair, Half) and (pair.halving, pair.which) == (7, 1) else 1.0
+        return (
+            np.inf if isinstance(pair, HalfSample) and (pair.halving, pair.which) == (7, 1) else 1.0
+        )
 
-    rare = made_up(read, name="rare", family="support", by_block=True)
-    usual = made_up(lambda _: 1.0, family="support", by_block=True)
+    rare = made_up(read, name="rare", family="support", replicates="counts")
+    usual = made_up(lambda _: 1.0, family="support", replicates="counts")
     found = spreads(pair_of(), [usual, rare])
     assert found["rare"].halves is None
     assert found["rare"].finite
@@ -259,7 +285,7 @@ def test_metrics_of_the_catalogue_get_a_spread():
     # The Kullback-Leibler divergence of raw counts is infinite where a cell lacks one side
     assert {choice.name for choice in asked} - found.keys() == {"divergence"}
     approximate = {name for name, spread in found.items() if spread.approximate}
-    exact = {name for name, metric in METRICS.items() if metric.by_block or metric.without}
+    exact = {name for name, metric in METRICS.items() if metric.replicates not in ("parts", "none")}
     assert approximate == found.keys() - exact
     assert {"realism", "clipped_density", "authenticity"} <= approximate
 
@@ -274,3 +300,73 @@ def test_threads_and_a_second_run_change_nothing():
             if first.halves is not None:
                 np.testing.assert_allclose(other[name].halves, first.halves, rtol=1e-6, atol=1e-9)
     assert runs[0]["recall"].halves is not None
+
+
+def test_smaller_sets_hold_whole_clusters(rng, monkeypatch):
+    rows, each = 400, 10
+    clusters = cluster_sets([[(side, row // each) for row in range(rows)] for side in (0, 1)])
+    sets = rng.standard_normal((2, rows, 8)).astype(np.float32)
+    pair, parts, part = Pair(*sets, Settings(threads=1), clusters=clusters), [], Pair.part
+
+    def seen(self, *masks_and_more):
+        parts.append(masks_and_more[:2])
+        return part(self, *masks_and_more)
+
+    monkeypatch.setattr(Pair, "part", seen)
+    assert by_parts(pair, choose(["realism"], ("rows",)))
+    assert len(parts) == 5
+    for masks in parts:
+        for mask in masks:
+            held = mask.reshape(-1, each).sum(axis=1)
+            assert set(held.tolist()) == {0, each}
+            assert np.count_nonzero(held) == rows // each // 5
+
+
+def read_pair(metrics):
+    rng = np.random.default_rng(3)
+    sets = rng.standard_normal((220, 3)), rng.standard_normal((180, 3)) + 0.4
+    choices = choose(metrics, ("meaning",))
+    pair = Pair(*sets, Settings(threads=1), needs_of(each.metric for each in choices))
+    for choice in choices:
+        choice.score(pair)
+    left_out = delete_blocks(pair)
+    spreads(pair, choices, left_out=left_out)
+    return pair, left_out
+
+
+def test_frontier_varies_as_when_its_cells_are_counted_again():
+    pair, left_out = read_pair("mauve")
+    found = curve_variances(left_out)
+    cells, blocks = pair.estimates.cells, pair.blocks
+    for side, variance in enumerate(found["frontier"]):
+        curves = []
+        for block in range(blocks[side].count):
+            kept = list(cells.labels)
+            kept[side] = kept[side][blocks[side].labels != block]
+            size = len(cells.best.reference)
+            counts = Histograms(*(np.bincount(labels, minlength=size) for labels in kept))
+            curves.append(columns(divergence_frontier(counts)))
+        gaps = np.array(curves) - np.mean(curves, axis=0)
+        expected = (len(curves) - 1) / len(curves) * (gaps**2).sum(axis=0)
+        np.testing.assert_allclose(variance, expected, atol=1e-15)
+
+
+def test_weights_do_not_move_and_costs_do():
+    found = curve_variances(read_pair("mauve_star")[1])["frontier_star"]
+    assert found.shape == (2, 25, 3)
+    assert found[:, :, 0].max() < 1e-25  # what summing the replicates rounds
+    assert (found[:, 1:-1, 1:] > 0).all()
+
+
+def test_precision_and_recall_move_together_along_a_ray():
+    pair, left_out = read_pair("prd_f8")
+    found = np.sqrt(curve_variances(left_out)["prd"].sum(axis=0))
+    points = columns(pair.curves.trade_off("quantisation"))
+    inner = slice(50, -50)
+    slopes = points[inner, 0] / points[inner, 1]
+    np.testing.assert_allclose(found[inner, 0], slopes * found[inner, 1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("metrics", ["precision", "mauve:gaussian"])
+def test_what_is_not_counted_has_no_variance(metrics):
+    assert curve_variances(read_pair(metrics)[1]) == {}

@@ -1,15 +1,28 @@
-"""What both tests share: validity, reproducibility, hostile rows and bad input."""
+"""Permutation tests of two sets: the classifier's, that of MMD, and what both share.
+
+Shared are validity, reproducibility, hostile rows and bad input; the statistics are held against
+the metric and scikit-learn."""
 
 import dataclasses
+import itertools
 import sys
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from calipers.errors import InputError
-from calipers.uncertainty.two_sample import TwoSample, threshold
-from calipers.uncertainty.two_sample_classifier import classifier_test
-from calipers.uncertainty.two_sample_mmd import mmd_test
+from calipers.metrics.mmd import mmd
+from calipers.numeric.threads import Workers, workers
+from calipers.uncertainty.two_sample import TwoSample, permuted, subsets, threshold
+from calipers.uncertainty.two_sample_classifier import (
+    _deal,
+    area,
+    classifier_test,
+    cross_fit,
+    held_out,
+)
+from calipers.uncertainty.two_sample_mmd import Groups, mmd_test
 
 TESTS = {"mmd": mmd_test, "classifier": classifier_test}
 every = pytest.mark.parametrize("name", TESTS)
@@ -44,6 +57,7 @@ def test_threshold_and_p_value_agree(rng, level, permutations):
         assert found.distinguishable == (value > threshold(null, level))
 
 
+@pytest.mark.slow
 @every
 @pytest.mark.parametrize("sizes", [(12, 12), (30, 14)])
 def test_p_values_are_uniform_where_nothing_differs(name, sizes):
@@ -201,3 +215,267 @@ def test_bad_rows(name, apart):
 def test_bad_options(name, apart, options, words):
     with pytest.raises(InputError, match=words):
         TESTS[name](*apart, **options)
+
+
+def test_all_subsets_are_equally_likely(rng):
+    drawn = subsets(rng, 60_000, 2, 4)
+    assert (drawn.sum(axis=1) == 2).all()
+    _, counts = np.unique(drawn @ [1, 2, 4, 8], return_counts=True)
+    assert len(counts) == 6
+    assert np.abs(counts - 10_000).max() < 5 * np.sqrt(10_000)
+
+
+@pytest.mark.parametrize("size", [0, 5])
+def test_subsets_of_none_and_all(rng, size):
+    assert (subsets(rng, 3, size, 5) == bool(size)).all()
+
+
+def test_labels_as_they_are_come_first_and_strata_keep_their_sizes():
+    seen = []
+
+    def statistic(chosen):
+        seen.append(chosen)
+        return chosen[:, 0].astype(float)
+
+    value, null = permuted(statistic, [(2, 3), (1, 4)], 150, Workers.alone(), seed=0)
+    chosen = np.vstack(seen)
+    assert chosen[0].tolist() == [True] * 2 + [False] * 3 + [True] + [False] * 4
+    assert value == 1
+    assert null.shape == (150,)
+    assert (chosen[:, :5].sum(axis=1) == 2).all()
+    assert (chosen[:, 5:].sum(axis=1) == 1).all()
+
+
+def test_permutations_and_threads_and_seed():
+    def place(chosen):
+        return chosen @ np.arange(10.0)
+
+    def null(seed, threads):
+        with workers(threads) as pool:
+            return permuted(place, [(5, 5)], 300, pool, seed=seed)[1]
+
+    assert np.array_equal(null(0, 1), null(0, 3))
+    assert not np.array_equal(null(0, 1), null(1, 1))
+    assert len(np.unique(null(0, 1)[:64] - null(0, 1)[64:128])) > 5  # chunks differ
+
+
+def brute_area(rows, labels, fold, share):
+    """Fold by fold: discriminant of the other folds, area under the curve of this one."""
+    areas = []
+    for which in np.unique(fold):
+        train, test = rows[fold != which], rows[fold == which]
+        own = labels[fold != which]
+        covariance = np.cov(train.T, bias=True)
+        d = len(covariance)
+        ridged = (1 - share) * covariance + share * np.trace(covariance) / d * np.eye(d)
+        gap = train[own].mean(axis=0) - train[~own].mean(axis=0)
+        scores = test @ np.linalg.solve(ridged, gap)
+        areas.append(roc_auc_score(labels[fold == which], scores))
+    return np.mean(areas)
+
+
+@pytest.mark.parametrize("shape", [(60, 45, 4), (30, 30, 200), (23, 91, 7)])
+def test_classifier_as_scikit_learn(rng, shape):
+    n, m, d = shape
+    spread = np.linspace(0.5, 2, d)
+    x, y = rng.standard_normal((n, d)) * spread, rng.standard_normal((m, d)) * spread + 0.3
+    rows, labels = np.concatenate([x, y]), np.arange(n + m) < n
+    share = d / (d + n + m)
+    found = classifier_test(x, y, permutations=9)
+    assert found.statistic == pytest.approx(
+        brute_area(rows, labels, _deal(n, m, 5, 0), share), abs=1e-9
+    )
+
+
+def test_permuted_values_are_those_of_the_classifier_trained_anew(rng):
+    x, y = rng.standard_normal((33, 3)), rng.standard_normal((28, 3)) + 0.3
+    parts, seen = cross_fit(x, y, Workers.alone(), folds=4, seed=0), []
+
+    def statistic(chosen):
+        seen.append(chosen)
+        return held_out(chosen, parts, area)
+
+    _, null = permuted(statistic, [part.sizes for part in parts], 20, Workers.alone(), seed=0)
+    rows = np.concatenate([part.rows for part in parts])
+    fold = np.repeat(np.arange(4), [len(part.rows) for part in parts])
+    expected = [brute_area(rows, chosen, fold, 3 / 64) for chosen in np.vstack(seen)[1:]]
+    np.testing.assert_allclose(null, expected, atol=1e-9)
+
+
+def test_area_by_hand():
+    # Pairs (2, 1), (2, 3), (1, 1), (1, 3): one win, one tie
+    scores, labels = np.array([[2.0, 1.0, 1.0, 3.0]]), np.array([[True, True, False, False]])
+    assert area(scores, labels).tolist() == [0.375]
+    assert area(np.zeros((1, 4)) * [1, -1, 1, -1], labels).tolist() == [0.5]
+
+
+def test_area_as_scikit_learn(rng):
+    scores = np.round(rng.standard_normal((20, 60)), 1)
+    labels = rng.random((20, 60)) < 0.4
+    expected = [roc_auc_score(*pair) for pair in zip(labels, scores, strict=True)]
+    np.testing.assert_allclose(area(scores, labels), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("sizes", [(5, 5), (23, 41), (101, 7), (64, 64)])
+@pytest.mark.parametrize("folds", [2, 3, 5])
+def test_folds_are_balanced(sizes, folds):
+    fold = _deal(*sizes, folds, seed=0)
+    for part in (fold[: sizes[0]], fold[sizes[0] :], fold):
+        counts = np.bincount(part, minlength=folds)
+        assert counts.max() - counts.min() <= 1
+
+
+def test_perfect_classifier(rng):
+    x, y = rng.standard_normal((2, 40, 3))
+    assert classifier_test(x, y + 100).statistic == 1
+
+
+def test_classifier_of_swapped_sets_and_turned_axes(rng):
+    x, y = rng.standard_normal((2, 400, 6))
+    y[:, 0] += 0.4
+    turn, _ = np.linalg.qr(rng.standard_normal((6, 6)))
+    plain = classifier_test(x, y, permutations=99)
+    turned = classifier_test(x @ turn, y @ turn, permutations=99)
+    assert turned.statistic == pytest.approx(plain.statistic, abs=1e-12)
+    assert classifier_test(y, x, permutations=99).statistic == pytest.approx(
+        plain.statistic, abs=0.02
+    )
+
+
+def test_classifier_finds_a_shift_that_the_kernel_drowns(rng):
+    from calipers.uncertainty.two_sample_mmd import mmd_test
+
+    x, y = rng.standard_normal((2, 600, 20)) * np.r_[np.full(19, 3.0), 0.5]
+    y[:, -1] += 0.25
+    assert classifier_test(x, y).distinguishable
+    assert not mmd_test(x, y).distinguishable
+
+
+def test_classifier_of_rows_that_are_all_alike():
+    found = classifier_test(np.full((9, 3), 0.1), np.full((12, 3), 0.1))
+    assert found.statistic == 0.5
+    assert found.p_value == 1
+
+
+def test_number_of_folds(rng):
+    x, y = rng.standard_normal((2, 12, 2))
+    assert "|folds:3|" in classifier_test(x, y, folds=3, permutations=9).signature
+    with pytest.raises(InputError, match="folds must be a whole number of at least 2; found 1"):
+        classifier_test(x, y, folds=1)
+
+
+MODULE = sys.modules["calipers.uncertainty.two_sample_mmd"]
+
+
+def brute_kernel(x, y):
+    rows = np.concatenate([x, y]).astype(np.longdouble)
+    apart = ((rows[:, None] - rows[None]) ** 2).sum(axis=2)
+    width = np.median(np.sqrt(apart[np.triu_indices(len(rows), 1)]))
+    kernel = np.exp(-apart / (2 * width**2))
+    np.fill_diagonal(kernel, 0)
+    return kernel
+
+
+def brute_statistic(kernel, ours):
+    ours = np.asarray(ours)
+    n, m = ours.sum(), (~ours).sum()
+    within = kernel[ours][:, ours].sum() / (n * (n - 1))
+    within += kernel[~ours][:, ~ours].sum() / (m * (m - 1))
+    return float(within - 2 * kernel[ours][:, ~ours].sum() / (n * m))
+
+
+def test_mmd_against_all_permutations(rng):
+    x, y = rng.standard_normal((4, 2)), rng.standard_normal((5, 2)) + 1
+    kernel = brute_kernel(x, y)
+    subsets = itertools.combinations(range(9), 4)
+    every = [brute_statistic(kernel, np.isin(np.arange(9), places)) for places in subsets]
+    found = mmd_test(x, y, permutations=9_999)
+    assert found.statistic == pytest.approx(every[0], abs=1e-12)
+    # Every permuted value is one of the 126
+    nearest = np.abs(found.null[:, None] - np.array(every)).min(axis=1)
+    assert nearest.max() < 1e-12
+    exact = np.mean(np.array(every) >= every[0] - 1e-12)
+    assert found.p_value == pytest.approx(exact, abs=4 * np.sqrt(exact / 9_999))
+
+
+@pytest.mark.parametrize("sizes", [(40, 40), (25, 70), (900, 400), (1_500, 1_500)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_statistic_of_mmd_is_the_metric(rng, sizes, dtype):
+    x, y = (rng.standard_normal((size, 6)).astype(dtype) for size in sizes)
+    for gap in (0, 0.5):
+        moved = (y + gap).astype(dtype)
+        found = mmd_test(x, moved, permutations=9, seed=3).statistic
+        assert found == pytest.approx(mmd(x, moved, seed=3).value, abs=2e-8, rel=1e-6)
+
+
+def test_mmd_in_float32_and_float64_agrees(rng, monkeypatch):
+    x, y = rng.standard_normal((1_200, 8)), rng.standard_normal((1_100, 8)) + 0.05
+    swift = mmd_test(x, y, permutations=99)
+    monkeypatch.setattr(MODULE, "EXACT_ROWS", 10_000)
+    exact = mmd_test(x, y, permutations=99)
+    assert swift.statistic != exact.statistic
+    assert swift.statistic == pytest.approx(exact.statistic, abs=1e-8)
+    np.testing.assert_allclose(swift.null, exact.null, atol=1e-8)
+
+
+def test_rows_far_away_cost_mmd_no_digits(rng):
+    x, y = rng.standard_normal((1_300, 3)), rng.standard_normal((1_300, 3))
+    x[:2] = 1e6, -1e6, 1e6  # copies of each other, a million widths from the centre
+    assert mmd_test(x, y, permutations=9).statistic == pytest.approx(mmd(x, y).value, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "sizes", [(2, 2), (1, 5), (64, 64), (700, 600), (1_000, 999), (63, 10**6), (10**6, 200)]
+)
+def test_groups_of_mmd(sizes):
+    groups = Groups.of(*sizes)
+    labels = groups.labels(*sizes)
+    one, other = groups.moved
+    assert one + other <= 1_024
+    assert min(one, other) >= min(*sizes, 64)
+    counts = np.bincount(labels, minlength=one + other + 2)
+    assert (counts[: one + other] == groups.rows).all()
+    assert counts[-2:].tolist() == [sizes[0] - one * groups.rows, sizes[1] - other * groups.rows]
+    assert set(labels[: sizes[0]]).isdisjoint(labels[sizes[0] :])
+
+
+def test_groups_of_mmd_permute_like_rows(rng, monkeypatch):
+    x, y = rng.standard_normal((512, 3)), rng.standard_normal((512, 3)) + 0.1
+    alone = mmd_test(x, y, permutations=1_999)
+    monkeypatch.setattr(MODULE, "MOST_GROUPS", 256)
+    grouped = mmd_test(x, y, permutations=1_999)
+    assert "|rows_per_group:1|" in alone.signature
+    assert "|rows_per_group:4|" in grouped.signature
+    assert grouped.statistic == pytest.approx(alone.statistic, abs=1e-12)
+    assert grouped.null.std() == pytest.approx(alone.null.std(), rel=0.15)
+    assert grouped.threshold == pytest.approx(alone.threshold, rel=0.25)
+
+
+def test_sorted_files_are_dealt_to_groups_of_mmd_at_random(rng, monkeypatch):
+    monkeypatch.setattr(MODULE, "MOST_GROUPS", 64)
+    monkeypatch.setattr(MODULE, "FEWEST_GROUPS", 16)
+    sets = (np.sort(rng.standard_normal((2, 512, 1)), axis=1) for _ in range(20))
+    found = [mmd_test(*pair, permutations=19, threads=1).p_value for pair in sets]
+    assert 0.2 < np.mean(found) < 0.8  # groups of neighbours would look alike in both: p near 1
+
+
+def test_mmd_finds_a_spread_that_no_plane_shows(rng):
+    x, y = rng.standard_normal((2, 300, 3))
+    assert mmd_test(x, 1.5 * y).distinguishable
+
+
+def test_mmd_of_many_times_more_of_one_set(rng):
+    x, y = rng.standard_normal((70, 2)) + 0.6, rng.standard_normal((3_000, 2))
+    assert mmd_test(x, y).distinguishable
+    assert mmd_test(y, x).distinguishable
+
+
+def test_reasons_of_mmd(rng):
+    row, rows = np.ones((1, 2)), rng.standard_normal((9, 2))
+    found = mmd_test(row, rows)
+    assert found.reason == "an unbiased estimate needs at least two rows in each set"
+    assert found.distinguishable is None
+    assert np.isnan(found.p_value)
+    found = mmd_test(np.ones((9, 2)), np.ones((7, 2)))
+    assert found.reason == "the median distance is 0: at least half of the pairs are copies"
+    assert found.permutations == 999

@@ -9,6 +9,8 @@ from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Literal, TypeVar
 
+from calipers.catalogue.embeddings import FAMILIES, METRICS
+from calipers.catalogue.estimation import ESTIMATORS
 from calipers.errors import InputError, unknown_name
 
 STDIO = "-"
@@ -89,11 +91,8 @@ def _share(option: str, text: str, *, usual: str) -> float:
 
 def parse_estimator(text: str) -> str:
     """Read ``--estimator``."""
-    from calipers.report.names import ESTIMATORS
-
-    known = ("quantisation", *ESTIMATORS)
-    if text not in known:
-        raise unknown_name("--estimator", text, known)
+    if text not in ESTIMATORS:
+        raise unknown_name("--estimator", text, ESTIMATORS)
     return text
 
 
@@ -129,12 +128,10 @@ def check_cache(folder: Path | None, *, no_cache: bool) -> None:
 
 def check_specs(reference: str, generated: Sequence[str], train: str | None = None) -> None:
     """Refuse what cannot be meant: standard input twice, or a metric in the place of a file."""
-    from calipers.report.names import FAMILIES, LABELS
-
     if [reference, train, *generated].count(STDIO) > 1:
         raise InputError("standard input (-) can be read once only; it is given more than once")
     for spec in generated:
-        if spec.partition(":")[0] in (*LABELS, *FAMILIES) and not os.path.exists(spec):
+        if spec.partition(":")[0] in (*METRICS, *FAMILIES) and not os.path.exists(spec):
             raise InputError(
                 f"{spec}: there is no such file. Several metrics are written "
                 f"as one list: --metrics precision,{spec}"

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from calipers.catalogue.estimation import ESTIMATORS
+from calipers.catalogue.texts import TEXT_METRICS
 from calipers.cli import checks
 from calipers.cli.options import (
     CERTAINTY,
@@ -15,14 +17,13 @@ from calipers.cli.options import (
     complete,
     complete_metrics,
 )
-from calipers.report.names import ESTIMATORS, HEADLINE
-from calipers.report.text_names import LABELS as TEXT_LABELS
+from calipers.report.names import HEADLINE
 
 
 def _completed_metrics(incomplete: str) -> list[str]:
     """Offer metrics of embeddings by their name, and those of texts behind their view."""
     before, comma, last = incomplete.rpartition(",")
-    offered = ("text", *(f"text.{name}" for name in TEXT_LABELS))
+    offered = ("text", *(f"text.{name}" for name in TEXT_METRICS))
     texts = [f"{before}{comma}{word}" for word in offered if word.startswith(last)]
     return [*complete_metrics(incomplete), *(texts if last.startswith("t") else [])]
 
@@ -150,7 +151,7 @@ Estimator = Annotated[
         "which counts cells, or likelihood ratios by knn, kde, classifier, boosted, gaussian. "
         "A key may name another: mauve:knn.",
         rich_help_panel=MEASUREMENT,
-        autocompletion=complete("quantisation", *ESTIMATORS),
+        autocompletion=complete(*ESTIMATORS),
     ),
 ]
 Scaling = Annotated[

@@ -132,7 +132,7 @@ def embed(
 
 
 def _check_format(output: str) -> None:
-    from calipers.embed.vector_files import check_format
+    from calipers.embed.vectors import check_format
 
     check_format(output, 1)
 
@@ -163,7 +163,7 @@ def _results(found: Embedded, views: list[str], outputs: Outputs) -> Results:
 
 
 def _write(found: Embedded, views: list[str], path: str) -> None:
-    from calipers.embed.vector_files import write_vectors
+    from calipers.embed.vectors import write_vectors
 
     arrays = {name: found.embeddings.views[name] for name in views}
     write_vectors(path, arrays, about={name: found.signature(name) for name in views})

@@ -39,7 +39,7 @@ def guarded(interrupted: str = STOPPED_UNCACHED) -> Iterator[None]:
         _flush()
         raise typer.Exit(BAD_INPUT) from None
     except (MemoryError, RuntimeError) as error:
-        from calipers.embed.states.halving import is_out_of_memory
+        from calipers.embed.states.batches import is_out_of_memory
 
         if not is_out_of_memory(error):
             raise

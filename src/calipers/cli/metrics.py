@@ -7,6 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from calipers.catalogue.describing import describe_all, describe_text, is_text_name
+from calipers.catalogue.keys import TEXT
+from calipers.catalogue.suggest import check_known
 from calipers.cli.guard import guarded
 from calipers.cli.options import INPUT, OUTPUT, complete_metrics
 from calipers.cli.output_options import with_outputs
@@ -70,7 +73,6 @@ def metrics(*, names: Names = None, outputs: Outputs) -> None:
         outputs.check()
         from calipers.cli.metrics_text import text_of
         from calipers.report import json_text
-        from calipers.text.nearby import check_known
 
         asked = [part for name in names or () for part in _parts(name)]
         check_known(asked)
@@ -86,12 +88,8 @@ def metrics(*, names: Names = None, outputs: Outputs) -> None:
 
 def _described(names: Sequence[str]) -> dict[str, list[Any]]:
     """Both catalogues as data, ``text`` where metrics of texts are among what was asked for."""
-    from calipers.cli.both_catalogues import TEXT, is_text
-    from calipers.metrics.described import describe_all
-    from calipers.text.described import describe_text
-
-    own = [name for name in names or [TEXT] if is_text(name)]
-    others = [name for name in names if not is_text(name)]
+    own = [name for name in names or [TEXT] if is_text_name(name)]
+    others = [name for name in names if not is_text_name(name)]
     found = {"metrics": describe_all(others) if others or not names else []}
     return found | ({"text": describe_text(own)} if own else {})
 

@@ -10,7 +10,15 @@ from typing import Any
 
 import typer
 
-from calipers.cli.both_catalogues import TEXT, described, is_text, questions
+from calipers.catalogue.describing import (
+    describe_either,
+    is_text_name,
+    questions,
+    stands_for_many,
+    stands_for_many_texts,
+)
+from calipers.catalogue.keys import TEXT
+from calipers.catalogue.texts import TEXT_METRICS
 from calipers.report.names import UNRANKED, label
 from calipers.report.text_names import is_unranked, text_label
 
@@ -37,14 +45,11 @@ ALONE = "The metric of the family's name alone"
 
 def text_of(names: Sequence[str], width: int) -> str:
     """List what families stand for, and write a page for each metric that is named."""
-    from calipers.metrics.described import stands_for_many
-    from calipers.text.described import stands_for_many as for_many_texts
-
     parts, feet, shared = [], dict[str, None](), dict[str, None]()
     for name in names or ["all", TEXT]:
-        textual = is_text(name)
-        data = described(name)
-        many = for_many_texts(name) if textual else stands_for_many(name)
+        textual = is_text_name(name)
+        data = describe_either(name)
+        many = stands_for_many_texts(name) if textual else stands_for_many(name)
         feet |= {TEXT_FOOT if textual else FOOT: None} if many else {}
         shared |= {f"{each['key']}:": None for each in data if many and _is_shared(each)}
         parts.append(list_text(data, questions(), width) if many else page_text(data[0], width))
@@ -156,8 +161,6 @@ def _measured(data: Data, base: str) -> str:
 
 def _namesake(data: Data, base: str) -> str:
     """The key of the metric on texts that has the same name; empty where there is none."""
-    from calipers.text.catalogue import TEXT_METRICS
-
     return "" if _is_textual(data) or base not in TEXT_METRICS else f"{TEXT}.{base}"
 
 

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from calipers.report.names import DIVERGENCES, ESTIMATORS, FAMILIES, LABELS, SMOOTHINGS
+from calipers.catalogue.embeddings import FAMILIES, METRICS
+from calipers.report.names import LABELS
 
 INPUT = "Input"
 MEASUREMENT = "Measurement"
@@ -54,7 +55,6 @@ def complete_metrics(incomplete: str) -> list[str]:
     """Offer metrics and families, for the last of a list; after a colon, options."""
     before, comma, last = incomplete.rpartition(",")
     head, colon, _ = last.rpartition(":")
-    options = [*DIVERGENCES, *ESTIMATORS, *SMOOTHINGS]
-    words = [f"{head}:{word}" for word in options] if colon else ["all", *FAMILIES, *LABELS]
+    words = [f"{head}:{word}" for word in LABELS] if colon else ["all", *FAMILIES, *METRICS]
     offered = dict.fromkeys(word for word in words if word.startswith(last))
     return [f"{before}{comma}{word}" for word in offered]

@@ -11,8 +11,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from calipers import __version__
+from calipers.catalogue.embeddings import FAMILIES
+from calipers.catalogue.texts import TEXT_FAMILIES
 from calipers.cli.command_line import remember
-from calipers.report.names import FAMILIES
 from calipers.report.plot_kinds import KINDS
 
 WIDTH = max(40, min(80, shutil.get_terminal_size().columns))
@@ -50,29 +51,6 @@ READ_ON = """\
   calipers compare --help    file formats, every option, more examples
   calipers metrics           every metric: what it tells, its range, its source
   python -m pydoc calipers   the same from Python: calipers.compare(...)"""
-
-FAMILY_WORDS = {
-    "support": "precision, recall, density, coverage and sturdier forms of them",
-    "copying": "near_copies, authenticity",
-    "frontier": "mauve, frontier_integral, midpoint, divergence, frontier_f8, ..., "
-    "and with a star (mauve_star) by smoothed counts",
-    "prd": "prd_f8, prd_f1_8, max_precision, max_recall, total_variation",
-    "classifier": "classifier_accuracy, classifier_auc, discriminator_accuracy",
-    "ot": "frechet_distance and optimal transport",
-    "mmd": "mmd, kid, energy_distance",
-    "variety": "vendi, rke (each beside the reference's own)",
-}
-
-TEXT_FAMILY_WORDS = {
-    "words": "mean_length, vocabulary_size, zipf_coefficient, ...",
-    "diversity": "distinct, self_bleu, compression, moving_average_ttr, ...",
-    "repetition": "repetition_frequency, rep_n, self_repetition, non_termination",
-    "copies": "exact_duplicates, near_duplicates; with --reference or --train novelty, "
-    "longest_copied_span",
-    "strings": "with --reference: corpus_match_bleu, ...",
-    "aligned": "with --aligned: bleu, chrf, rouge; slow, so only by their own name, ter, "
-    "bert_score_f1, ...",
-}
 
 TEXT_METRICS_NOTE = """\
   calipers metrics text        lists them: what each tells, range, needs
@@ -145,7 +123,7 @@ class CompareCommand(Command):
 
     def further_sections(self) -> list[str]:
         """List the families."""
-        families = [(name, FAMILY_WORDS[name]) for name in FAMILIES]
+        families = [(family.name, family.members) for family in FAMILIES.values()]
         return [_section("Metrics", f"{_columns(families)}\n{METRICS_NOTE}")]
 
 
@@ -162,7 +140,7 @@ class TextCommand(Command):
 
     def further_sections(self) -> list[str]:
         """List the families."""
-        listed = _columns(list(TEXT_FAMILY_WORDS.items()))
+        listed = _columns([(family.name, family.members) for family in TEXT_FAMILIES.values()])
         return [_section("Metrics", f"{listed}\n{TEXT_METRICS_NOTE}")]
 
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
 from calipers.cli.options import INPUT, MEASUREMENT, OUTPUT, complete
-from calipers.report.text_names import FAMILIES, LABELS
 
 TOKENIZERS = ("nltk", "whitespace", "characters", "13a", "intl", "zh", "minilm", "hf:")
 """What the shell offers; others are known too."""
@@ -16,7 +16,7 @@ TOKENIZERS = ("nltk", "whitespace", "characters", "13a", "intl", "zh", "minilm",
 def complete_text_metrics(incomplete: str) -> list[str]:
     """Offer text metrics and families, for the last of a list."""
     before, comma, last = incomplete.rpartition(",")
-    offered = [word for word in ("all", *FAMILIES, *LABELS) if word.startswith(last)]
+    offered = [word for word in ("all", *TEXT_FAMILIES, *TEXT_METRICS) if word.startswith(last)]
     return [f"{before}{comma}{word}" for word in offered]
 
 

@@ -33,7 +33,7 @@ class TextResult:
         What is to be known of this system.
     spreads
         How much the scores move from one draw of the texts to another, by the same keys, as
-        :mod:`calipers.uncertainty.text_spread` tells it; empty without intervals.
+        :mod:`calipers.uncertainty.text_replicates` tells it; empty without intervals.
     gap_spreads
         The same of the gaps.
     """

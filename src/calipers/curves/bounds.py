@@ -1,7 +1,13 @@
-"""How smooth a divergence is: the six constants that its error bounds are made of.
+"""How far a divergence that was estimated from samples can be from the true one, on average.
 
-The bounds hold for generators f whose steepness near 0 grows no faster than log 1/t (Pillutla et
-al., JMLR 2023, assumption 9). With f and its conjugate f*(t) = t·f(1/t):
+Bounds of E|D_f(P̂‖Q̂) − D_f(P‖Q)| for counts over k cells that were fixed before the samples were
+seen: free of the distributions, in n and k alone (:func:`statistical_bound`), or those of an oracle
+that knows them (:func:`oracle_bound`; Pillutla et al., JMLR 2023, theorems 10 and 12). A bound is
+made of how far the estimate of each distribution is off (spread, missing mass, smoothing bias) and
+of how steeply the divergence answers.
+
+**Smoothness.** The bounds hold for generators f whose steepness near 0 grows no faster than log 1/t
+(assumption 9). With f and its conjugate f*(t) = t·f(1/t):
 
 - (A1) C₀ = f(0) and C₀* = f*(0) are finite;
 - (A2) |f'(t)| ≤ C₁·max(1, log 1/t) and |f*'(t)| ≤ C₁*·max(1, log 1/t) for t in (0, 1);
@@ -12,38 +18,24 @@ without the factor (1 − λ)² and is multiplied by it here. C₀, C₀*, C₂ 
 hold, C₁ and C₁* in part are not: for the frontier integral 1 would do in place of 4, and for Le Cam
 0.57 in place of 2.
 
-What a distribution adds to the error of its estimate: spread, missing mass, smoothing bias.
+**Terms of an oracle** are exact sums over the k cells of a known distribution, not estimates from a
+sample; for a sample, see :func:`missing_mass`.
 
-All are exact sums over the k cells of a known distribution, not estimates from a sample; for a
-sample, see :func:`missing_mass`.
+**Rates** are the bounds without their constants, as figure 21 of the paper draws them. They are no
+bounds: on a logarithmic scale their slopes against n and k are to be compared with those of a
+measured error; their level means nothing.
 
-One side of an error bound: how far the estimate of one distribution is off, and how steeply.
+**Quantisation.** Few cells hide differences within them, many leave too few samples in each. The
+first error can be kept below (f(0) + f*(0))·2/k by the right k cells, the second is about √(k/n);
+they balance at k ~ n^(1/3) (proposition 13 and theorem 14). The right cells are level sets of p/q,
+which nobody knows. k-means does not find them: its error may be larger, and quantising never raises
+a divergence, so what it hides is always on one side.
 
-How far a divergence that was estimated from samples can be from the true one, on average.
-
-Bounds of E|D_f(P̂‖Q̂) − D_f(P‖Q)| for counts over k cells that were fixed before the samples were
-seen: free of the distributions, in n and k alone, or those of an oracle that knows them (Pillutla
-et al., JMLR 2023, theorems 10 and 12).
-
-They are for rates: how many samples, how many cells, what smoothing changes. Their constants are
-loose, often so much that a bound exceeds the largest value of the divergence and says nothing
-(`informative`). They are no error bars: they hold for the average and not for one sample, leave out
-what the embedder does not see, and do not cover cells that k-means made of the same samples.
-
-The error bounds without their constants: the rates that figure 21 of the paper draws.
-
-They are no bounds. On a logarithmic scale their slopes against n and k are to be compared with
-those of a measured error; their level means nothing. The bounds are in
-:mod:`calipers.curves.bounds`.
-
-What cutting a space into cells costs a divergence, and how many cells balance it.
-
-Few cells hide differences within them, many leave too few samples in each. The first error can be
-kept below (f(0) + f*(0))·2/k by the right k cells, the second is about √(k/n); they balance at
-k ~ n^(1/3) (Pillutla et al., JMLR 2023, proposition 13 and theorem 14).
-
-The right cells are level sets of p/q, which nobody knows. k-means does not find them: its error may
-be larger, and quantising never raises a divergence, so what it hides is always on one side.
+What they are for: rates, that is how many samples, how many cells, what smoothing changes. Their
+constants are loose, often so much that a bound exceeds the largest value of the divergence and says
+nothing (`informative`). They are no error bars: they hold for the average and not for one sample,
+leave out what the embedder does not see, and do not cover cells that k-means made of the same
+samples.
 """
 
 from __future__ import annotations
@@ -57,10 +49,11 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calipers.catalogue.estimation import Smoothing
 from calipers.curves.divergence import Divergence, Vector
 from calipers.curves.divergences import DIVERGENCES, WEIGHTED, find_divergence, half_kl
 from calipers.errors import InputError, unknown_name
-from calipers.estimate.histograms import PSEUDO_COUNTS, Histograms, Smoothing
+from calipers.estimate.histograms import PSEUDO_COUNTS, Histograms
 from calipers.numeric.validation import check_whole
 
 FRONTIER_INTEGRAL = Divergence(

@@ -3,9 +3,8 @@
 D_f(P‖Q) = E_Q[f(p/q)], for f convex on (0, ∞) with f(1) = 0 (Pillutla et al., JMLR 2023,
 definition 1). Adding c·(t − 1) to f changes nothing where E_Q[p/q] = 1, but an estimated ratio
 does not average to 1; so f is always the one of these that is nowhere negative, with f'(1) = 0.
-Then no estimate is negative, and every frontier falls from end to end.
-
-A person's own f, checked and brought to the form in which it is nowhere negative.
+Then no estimate is negative, and every frontier falls from end to end. :func:`custom_divergence`
+checks a person's own f and brings it to this form.
 """
 
 from __future__ import annotations

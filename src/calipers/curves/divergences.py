@@ -1,16 +1,6 @@
-"""Half of the frontier integral's generator: A(t) = 2∫ λ·f_λ(t) dλ over (0, 1).
+"""The f-divergences by name, and the generator of their frontier integrals.
 
-The frontier integral is FI_f(P, Q) = 2∫ λ·D_f(P‖R_λ) + (1 − λ)·D_f(Q‖R_λ) dλ = D_A(P‖Q) + D_A(Q‖P),
-so its own generator is A + A* (Pillutla et al., JMLR 2023, equation 7 and property 7a). For KL and
-χ² the integral has a closed form, else it is a sum over nodes.
-
-With s = t − 1, A is t·log t/s² − t/s + t/2 − s/3 for KL and −2·t²·log t/s² + 3 + 2/s + 2s/3 for χ².
-So for KL the generator is (t + 1)/2 − t·log t/(t − 1), as the paper prints it; for χ² it is exactly
-twice that. The closed form printed for χ² is another one, which is infinite at 0 although the paper
-bounds the summary by 2. Twice as large holds for two distributions; estimated ratios, whose sides
-need not agree, may come out otherwise.
-
-The f-divergences by name (Pillutla et al., JMLR 2023, example 2 and table 1).
+(Pillutla et al., JMLR 2023, example 2 and table 1.)
 
 | name | f(t), nowhere negative | f(0) | f*(0) |
 | --- | --- | --- | --- |
@@ -27,6 +17,15 @@ The f-divergences by name (Pillutla et al., JMLR 2023, example 2 and table 1).
 
 Example 2(d) of the paper leaves out the factor (1 − λ)² of the interpolated χ²; with it, the
 divergence is the one of P from the mixture, and λ = ½ gives Le Cam's.
+
+The frontier integral is FI_f(P, Q) = 2∫ λ·D_f(P‖R_λ) + (1 − λ)·D_f(Q‖R_λ) dλ = D_A(P‖Q) + D_A(Q‖P)
+with A(t) = 2∫ λ·f_λ(t) dλ over (0, 1), so its own generator is A + A* (equation 7 and property 7a).
+For KL and χ² the integral has a closed form, else it is a sum over nodes. With s = t − 1, A is
+t·log t/s² − t/s + t/2 − s/3 for KL and −2·t²·log t/s² + 3 + 2/s + 2s/3 for χ². So for KL the
+generator is (t + 1)/2 − t·log t/(t − 1), as the paper prints it; for χ² it is exactly twice that.
+The closed form printed for χ² is another one, which is infinite at 0 although the paper bounds the
+summary by 2. Twice as large holds for two distributions; estimated ratios, whose sides need not
+agree, may come out otherwise.
 """
 
 from __future__ import annotations

@@ -1,18 +1,16 @@
-"""What sums up a trade-off curve: the area under it, and its best F_β.
-
-One divergence of two distributions, from any estimate of them: what all curves are made of.
-
-The divergence frontier of two distributions, and the numbers that sum it up.
+"""The divergence frontier of two distributions, and the numbers that sum it up.
 
 For R_λ = λP + (1 − λ)Q the frontier is the curve of the pairs (D_f(Q‖R_λ), D_f(P‖R_λ)), λ in
 (0, 1): how much of Q has no place in the mixture against how much of P has none (Pillutla et al.,
-JMLR 2023, definition 4). Each coordinate is itself an f-divergence of P and Q (property 5), so any
-estimate of the two gives it. Its area after x → exp(−c·x) is MAUVE, its average linearised cost is
-the frontier integral, and the cost at λ = ½ the mid-point summary. For KL equal to mauve-text 0.4.0
-on the same counts, unless both histograms are equal: MAUVE is then 1 here, and 0.75 or 1 there
-(:func:`~calipers.curves.frontier.area_under`).
+JMLR 2023, definition 4). Each coordinate is itself an f-divergence of P and Q (property 5), so
+:func:`f_divergence` gives it from any estimate of the two.
 
-It does not tell a lack of quality from a lack of diversity: both bend the curve alike.
+Its area after x → exp(−c·x) is MAUVE, its average linearised cost is the frontier integral, and the
+cost at λ = ½ the mid-point summary. For KL equal to mauve-text 0.4.0 on the same counts, unless
+both histograms are equal: MAUVE is then 1 here, and 0.75 or 1 there (:func:`area_under`).
+
+What it does not detect: a lack of quality is not told from a lack of diversity; both bend the curve
+alike.
 """
 
 from __future__ import annotations
@@ -83,7 +81,7 @@ def positive(name: str, given: Any) -> float:
     return float(given)
 
 
-RATIOS_AT_ONCE = 2048  # ratios whose values at all nodes are held at a time
+RATIOS_PER_CHUNK = 2048  # ratios whose values at all nodes are held at a time
 
 
 def f_divergence(estimate: Estimate, divergence: str | Divergence = "kl") -> float:
@@ -140,7 +138,7 @@ def half_of(divergence: Divergence) -> Divergence:
 
     def by_nodes(t: Vector) -> Vector:
         each = divergence.interpolated(weights[:, None], rests[:, None]).generator
-        parts = np.array_split(t, -(-len(t) // RATIOS_AT_ONCE))
+        parts = np.array_split(t, -(-len(t) // RATIOS_PER_CHUNK))
         return np.concatenate([(2 * steps * weights) @ each(part) for part in parts])
 
     return Divergence(
@@ -154,7 +152,7 @@ def half_of(divergence: Divergence) -> Divergence:
 
 GRID = 25
 EDGE = 1e-6
-AT_ONCE = 2**18  # values of f that are held at a time
+VALUES_PER_CHUNK = 2**18  # values of f that are held at a time
 
 Points = Literal["other", "own"]
 
@@ -283,7 +281,7 @@ def _costs(
 ) -> Vector:
     """D_f(P‖R_λ) for every weight λ, as many at a time as memory allows."""
     size = max(len(ratios.log_reference), len(ratios.log_generated))
-    groups = np.array_split(np.arange(len(weights)), -(-len(weights) * size // AT_ONCE))
+    groups = np.array_split(np.arange(len(weights)), -(-len(weights) * size // VALUES_PER_CHUNK))
     return np.concatenate(
         [
             _cost(ratios, divergence.interpolated(weights[g, None], rests[g, None]), points)

@@ -5,7 +5,8 @@ For a slope λ from 0 to infinity, precision is α(λ) = E_Q[min(1, λ·p/q)] an
 al., NeurIPS 2018, theorem 2; Le Bronnec et al., ACL 2024, theorem 1). On histograms these are
 Σ min(λ·p, q) and Σ min(p, q/λ), equal to the authors' 2019 release on the same counts.
 
-On few cells it sees only their mass: two sets that differ within the cells look alike.
+What it does not detect: on few cells it sees only their mass, so two sets that differ within the
+cells look alike.
 """
 
 from __future__ import annotations

@@ -2,7 +2,13 @@
 
 from calipers.embed.cache import Cache
 from calipers.embed.catalogue import EmbedderChoice, load_embedder
-from calipers.embed.embedder import Embedder, Embeddings, EncodedBatch
+from calipers.embed.embedder import (
+    Embedder,
+    Embeddings,
+    EncodedBatch,
+    as_embedder,
+    is_embedder,
+)
 from calipers.embed.options import Options
 from calipers.embed.pipeline import check_reads, embed_samples
 
@@ -13,7 +19,9 @@ __all__ = [
     "Embeddings",
     "EncodedBatch",
     "Options",
+    "as_embedder",
     "check_reads",
     "embed_samples",
+    "is_embedder",
     "load_embedder",
 ]

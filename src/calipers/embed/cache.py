@@ -1,6 +1,4 @@
-"""One file of cached vectors: safetensors, with a hash of its arrays among the metadata.
-
-Vectors kept on disk, so that no text is embedded twice and a killed job goes on where it was.
+"""Vectors kept on disk, so that no text is embedded twice and a killed job goes on where it was.
 
 One safetensors file holds all views of one chunk of texts. Its name depends on the embedder's
 identity and the texts, so a file never goes stale; it appears at once and whole, so processes may

@@ -22,7 +22,7 @@ NAMED = {
     "tfidf": "calipers.embed.words.tfidf",
     "pixels": "calipers.embed.vision.pixels",
     "inception": "calipers.embed.vision.inception",
-    "precomputed": "calipers.embed.pipeline",
+    "precomputed": "calipers.embed.vectors",
 }
 """Name of an embedder to its module."""
 

@@ -1,13 +1,18 @@
-"""What an embedder is, what it gives for a few texts, and what a whole sample set becomes."""
+"""What an embedder is, what it gives for a few samples, and what a whole sample set becomes."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from calipers.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,43 +62,163 @@ class Embeddings:
     truncated: NDArray[np.bool_] | None = None
 
 
-class Embedder(Protocol):
-    """Anything that turns samples into vectors.
+class Embedder(ABC):
+    """What turns samples into vectors.
 
-    An embedder may also have
+    To write one, set `name`, `views`, `identity` and `signature`, and define :meth:`encode`; what
+    else an embedder may be or do has a default. A sample's vectors must not depend on the others.
 
-    - ``view_signature``: a mapping from view name to how the view is pooled;
-    - ``reads``: the kinds of samples that it takes, of ``"texts"``, ``"tokens"`` (lists of token
-      ids) and ``"images"`` (uint8 arrays of shape (height, width, 3)); ``{"texts"}`` without it;
-    - ``prepare(samples)`` and ``encode(prepared)``, the two halves of ``embed``: what needs no
-      model (tokenising) and what does, so that the one runs beside the other;
-    - ``at_once``: how many samples one call should get, and ``kept``: False where embedding again
-      is as cheap as reading back;
-    - ``fitted(samples)``: the embedder made ready on the reference's samples, where it must be;
-    - ``keep_in(folder)``: told where it may keep what was paid for, sample by sample, or None;
-    - ``told()``: what a person should know of the samples embedded since it was last asked.
+    Attributes
+    ----------
+    name
+        What a person calls it.
+    views
+        Names of the views it gives, the main one first.
+    identity
+        Everything that can change a vector, as one stable line: the key of cached vectors.
+    signature
+        The same for people: what goes into the signature of every score.
+    view_signature
+        For each view, how it is pooled.
+    reads
+        The kinds of samples that it takes, of ``"texts"``, ``"tokens"`` (lists of token ids) and
+        ``"images"`` (uint8 arrays of shape (height, width, 3)).
+    at_once
+        How many samples one call should get: enough to sort by length, few enough to show progress.
+    kept
+        False where embedding again is as cheap as reading vectors back from the cache.
+    needs_fitting
+        Whether it must be fitted to the reference before it embeds.
     """
 
-    @property
-    def name(self) -> str:
-        """What a person calls it."""
-        ...
-
-    @property
-    def views(self) -> tuple[str, ...]:
-        """Names of the views it gives, the main one first."""
-        ...
-
-    @property
-    def identity(self) -> str:
-        """Everything that can change a vector, as one stable line: the key of cached vectors."""
-        ...
-
-    @property
-    def signature(self) -> Mapping[str, str]:
-        """The same for people: pins that go into the signature of every score."""
-        ...
+    name: str
+    views: tuple[str, ...]
+    identity: str
+    signature: Mapping[str, str]
+    view_signature: Mapping[str, str] = MappingProxyType({})
+    reads: frozenset[str] = frozenset({"texts"})
+    at_once: int = 256
+    kept: bool = True
+    needs_fitting: bool = False
 
     def embed(self, samples: Sequence[Any]) -> EncodedBatch:
-        """Embed samples; a sample's vectors must not depend on the others."""
-        ...
+        """Embed samples: :meth:`encode` of what :meth:`prepare` makes of them."""
+        return self.encode(self.prepare(samples))
+
+    def prepare(self, samples: Sequence[Any]) -> Any:
+        """Do what needs no model, such as tokenising; it runs beside the model's work."""
+        return samples
+
+    @abstractmethod
+    def encode(self, prepared: Any) -> EncodedBatch:
+        """Compute the vectors of prepared samples."""
+
+    def fitted(self, samples: Any) -> Embedder:
+        """Return the embedder made ready on the reference's samples; most are ready as they are."""
+        return self
+
+    def keep_in(self, folder: Path | None) -> None:  # noqa: B027
+        """Learn where to keep what was paid for, sample by sample; None for nowhere."""
+
+    def told(self) -> tuple[str, ...]:
+        """Tell what a person should know of the samples embedded since the last call."""
+        return ()
+
+
+def as_embedder(given: Any) -> Embedder:
+    """Return an embedder as it is, and give one that is not a subclass the defaults that it lacks.
+
+    Raises
+    ------
+    InputError
+        If it is no embedder: it has no method ``embed``.
+    """
+    if isinstance(given, Embedder):
+        return given
+    if not is_embedder(given):
+        raise InputError(f"an embedder must have a method 'embed'; found {given!r}")
+    return _Foreign(given)
+
+
+def is_embedder(given: object) -> bool:
+    """Tell whether something is an embedder, of this package or of a person's own making."""
+    return isinstance(given, Embedder) or hasattr(given, "embed")
+
+
+def _own(name: str) -> Any:
+    """An attribute of the foreign embedder, or the default where it has none."""
+    if not hasattr(Embedder, name):
+        return property(lambda self: getattr(self.own, name))
+    return property(lambda self: getattr(self.own, name, getattr(Embedder, name)))
+
+
+class _Foreign(Embedder):
+    """An embedder of a person's own making that is no subclass of :class:`Embedder`."""
+
+    def __init__(self, own: Any) -> None:
+        self.own = own
+
+    name = _own("name")
+    views = _own("views")
+    identity = _own("identity")
+    signature = _own("signature")
+    view_signature = _own("view_signature")
+    reads = _own("reads")
+    at_once = _own("at_once")
+    kept = _own("kept")
+
+    @property
+    def needs_fitting(self) -> bool:  # type: ignore[override]
+        """Whether it has a method ``fitted``."""
+        return hasattr(self.own, "fitted")
+
+    def prepare(self, samples: Sequence[Any]) -> Any:
+        """Prepare samples as it does itself, or not at all."""
+        prepare = getattr(self.own, "prepare", super().prepare)
+        return prepare(samples)
+
+    def encode(self, prepared: Any) -> EncodedBatch:
+        """Encode what was prepared, or embed it in one step."""
+        batch: EncodedBatch = getattr(self.own, "encode", self.own.embed)(prepared)
+        return batch
+
+    def fitted(self, samples: Any) -> Embedder:
+        """Fit it to the reference, if it must be."""
+        return as_embedder(self.own.fitted(samples)) if self.needs_fitting else self
+
+    def keep_in(self, folder: Path | None) -> None:
+        """Hand on where vectors may be kept."""
+        getattr(self.own, "keep_in", super().keep_in)(folder)
+
+    def told(self) -> tuple[str, ...]:
+        """Hand on what it tells."""
+        return tuple(getattr(self.own, "told", super().told)())
+
+
+class SampleError(InputError):
+    """A sample that an embedder cannot read.
+
+    The embedder counts samples from the first that it was given; whoever gave it a part of a set
+    puts the number right.
+
+    Parameters
+    ----------
+    row
+        Which sample, counted from 0.
+    problem
+        What is wrong with it.
+    where
+        What to call the set; nothing where it has no name.
+    """
+
+    def __init__(self, row: int, problem: str, where: str = "") -> None:
+        super().__init__(row, problem, where)  # pickled by these on the way out of a process
+        self.row, self.problem, self.where = row, problem, where
+
+    def __str__(self) -> str:
+        place = f"{self.where}: " if self.where else ""
+        return f"{place}sample {self.row + 1:,}: {self.problem}"
+
+    def behind(self, rows: int, where: str = "") -> SampleError:
+        """The same, where so many samples stand before those that the embedder was given."""
+        return SampleError(self.row + rows, self.problem, where)

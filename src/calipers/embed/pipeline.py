@@ -1,14 +1,7 @@
-"""What an embedder says of a sample that it cannot read: which one, and what is wrong with it.
+"""From a sample set to its vectors: chunk by chunk, from the cache where it has them.
 
-Do the next piece of work in a thread while the present one is used.
-
-Vectors that a person has computed already, taken as they are.
-
-The vectors of a sample set while they are being made.
-
-The cache as one run over a sample set uses it: trouble becomes a note, never an error.
-
-From a sample set to its vectors: chunk by chunk, from the cache where it has them.
+What an embedder can prepare without its model is prepared in a thread while the vectors of the
+samples before are computed. Trouble with the cache becomes a note, never an error.
 """
 
 from __future__ import annotations
@@ -23,42 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.embed.cache import Cache, DamagedChunkError
-from calipers.embed.embedder import Embedder, Embeddings, EncodedBatch
-from calipers.embed.options import Options
+from calipers.embed.embedder import Embedder, Embeddings, EncodedBatch, SampleError, as_embedder
 from calipers.errors import CalipersError, InputError
 from calipers.progress import Advance, Progress, Silent
 
 if TYPE_CHECKING:
     from calipers.samples import Chunk, SampleSet
-
-
-class SampleError(InputError):
-    """A sample that an embedder cannot read.
-
-    The embedder counts samples from the first that it was given; whoever gave it a part of a set
-    puts the number right.
-
-    Parameters
-    ----------
-    row
-        Which sample, counted from 0.
-    problem
-        What is wrong with it.
-    where
-        What to call the set; nothing where it has no name.
-    """
-
-    def __init__(self, row: int, problem: str, where: str = "") -> None:
-        super().__init__(row, problem, where)  # pickled by these on the way out of a process
-        self.row, self.problem, self.where = row, problem, where
-
-    def __str__(self) -> str:
-        place = f"{self.where}: " if self.where else ""
-        return f"{place}sample {self.row + 1:,}: {self.problem}"
-
-    def behind(self, rows: int, where: str = "") -> SampleError:
-        """The same, where so many samples stand before those that the embedder was given."""
-        return SampleError(self.row + rows, self.problem, where)
 
 
 Given = TypeVar("Given")
@@ -79,34 +42,6 @@ def ahead(work: Iterable[Given], make: Callable[[Given], Made]) -> Iterator[tupl
             waiting = following
         if waiting is not None:
             yield waiting[0], waiting[1].result()
-
-
-TAKES: frozenset[str] = frozenset()
-
-
-def load(name: str, options: Options) -> Precomputed:
-    """Make the embedder of given vectors; none of the options can change them."""
-    return Precomputed()
-
-
-class Precomputed:
-    """The embedder of sample sets that hold vectors; it has one view and computes nothing."""
-
-    name = "precomputed"
-    views = ("precomputed",)
-    identity = "precomputed"
-    reads = frozenset({"vectors"})
-
-    def __init__(self) -> None:
-        self.signature = {"embedder": self.name}
-        self.view_signature = {"precomputed": "as_given"}
-
-    def embed(self, samples: Sequence[Any]) -> EncodedBatch:
-        """Refuse, since texts are not vectors."""
-        raise InputError(
-            f"the embedder 'precomputed' takes vectors, not texts; found {len(samples)} samples. "
-            "Choose an embedder that reads texts, such as 'minilm'"
-        )
 
 
 class Rows:
@@ -171,9 +106,8 @@ class Shelf:
     """What one run finds in the cache and adds to it, and what went wrong with it."""
 
     def __init__(self, cache: Cache | None, embedder: Embedder) -> None:
-        self._cache = cache if getattr(embedder, "kept", True) else None
-        if hasattr(embedder, "keep_in"):
-            embedder.keep_in(None if cache is None else cache.directory)
+        self._cache = cache if embedder.kept else None
+        embedder.keep_in(None if cache is None else cache.directory)
         self._identity = embedder.identity
         self._views = embedder.views
         self._damaged: list[str] = []
@@ -213,10 +147,6 @@ class Shelf:
         return (*found, self._refusal) if self._refusal else found
 
 
-AT_ONCE = 256
-"""Samples in one call of an embedder: enough to sort by length, few enough to show progress."""
-
-
 def embed_samples(
     samples: SampleSet,
     embedder: Embedder,
@@ -252,23 +182,24 @@ def embed_samples(
     InputError
         If the embedder does not read samples of this kind.
     """
+    embedder = as_embedder(embedder)
     check_reads(samples, embedder)
     if samples.vectors is not None:
         views = {embedder.views[0]: samples.vectors}
-        return Embeddings(views, dict(embedder.signature), (), _view_signature(embedder))
+        return Embeddings(views, dict(embedder.signature), (), dict(embedder.view_signature))
     shelf, rows = Shelf(cache, embedder), Rows(len(samples), embedder.views)
     with (progress or Silent()).task(f"Embedding {samples.name}", len(samples)) as advance:
         pieces = _pieces(samples, embedder, shelf, rows, advance)
         for piece, prepared in ahead(pieces, lambda piece: _prepare(piece, embedder, samples.name)):
             with _named(piece, samples.name):
-                batch = _encode(prepared, embedder)
+                batch = embedder.encode(prepared)
             _check_rows(batch, piece.size, embedder)
             rows.put(piece.chunk.start + piece.first, batch)
             if piece.closes:
                 shelf.keep(piece.chunk, rows.part(piece.chunk.start, len(piece.chunk.items)))
             advance(piece.size)
-    notes = (*rows.notes(embedder), *_told(embedder), *shelf.notes())
-    pooled = _view_signature(embedder)
+    notes = (*rows.notes(embedder), *embedder.told(), *shelf.notes())
+    pooled = dict(embedder.view_signature)
     return Embeddings(rows.views, dict(embedder.signature), notes, pooled, rows.truncated)
 
 
@@ -280,10 +211,10 @@ def check_reads(samples: SampleSet, embedder: Embedder) -> None:
     InputError
         If it reads others.
     """
-    reads = getattr(embedder, "reads", frozenset({"texts"}))
+    reads = embedder.reads
     if samples.kind in reads:
         return
-    if isinstance(embedder, Precomputed):
+    if reads == {"vectors"}:
         raise InputError(
             f"{samples.name}: holds {_WORDS[samples.kind]}, but the embedder 'precomputed' takes "
             "vectors (.npy, .npz, .safetensors or an array); choose one that reads "
@@ -332,7 +263,7 @@ def _pieces(
     samples: SampleSet, embedder: Embedder, shelf: Shelf, rows: Rows, advance: Advance
 ) -> Iterator[_Piece]:
     """Divide what is not in the cache into pieces; fill in what is."""
-    step = getattr(embedder, "at_once", AT_ONCE)
+    step = embedder.at_once
     for chunk in samples.chunks():
         kept = shelf.find(chunk)
         if kept is not None:
@@ -344,10 +275,13 @@ def _pieces(
 
 
 def _prepare(piece: _Piece, embedder: Embedder, name: str) -> Any:
-    items = _part(piece.chunk.items, piece.first, piece.last)
-    prepare = getattr(embedder, "prepare", None)
+    from calipers.samples.images import Images
+
+    items = piece.chunk.items
+    # Images stay undecoded until the embedder goes through them
+    part = items.part if isinstance(items, Images) else lambda *rows: items[slice(*rows)]
     with _named(piece, name):
-        return items if prepare is None else prepare(items)
+        return embedder.prepare(part(piece.first, piece.last))
 
 
 @contextmanager
@@ -359,17 +293,6 @@ def _named(piece: _Piece, name: str) -> Iterator[None]:
         raise error.behind(piece.chunk.start + piece.first, name) from error
 
 
-def _part(items: Any, first: int, last: int) -> Any:
-    """Take some items; images stay undecoded until the embedder goes through them."""
-    return items.part(first, last) if hasattr(items, "part") else items[first:last]
-
-
-def _encode(prepared: Any, embedder: Embedder) -> EncodedBatch:
-    encode = getattr(embedder, "encode", embedder.embed)
-    batch: EncodedBatch = encode(prepared)
-    return batch
-
-
 def _check_rows(batch: EncodedBatch, samples: int, embedder: Embedder) -> None:
     found = {name: len(view) for name, view in batch.views.items()}
     if found != dict.fromkeys(embedder.views, samples) or len(batch.truncated) != samples:
@@ -377,12 +300,3 @@ def _check_rows(batch: EncodedBatch, samples: int, embedder: Embedder) -> None:
             f"the embedder {embedder.name!r} must give one row for each of {samples} samples in "
             f"the views {', '.join(embedder.views)}; it gave {found}"
         )
-
-
-def _told(embedder: Embedder) -> tuple[str, ...]:
-    told = getattr(embedder, "told", None)
-    return () if told is None else tuple(told())
-
-
-def _view_signature(embedder: Embedder) -> dict[str, str]:
-    return dict(getattr(embedder, "view_signature", {}))

@@ -21,11 +21,10 @@ from typing import Any
 import numpy as np
 
 from calipers.embed.catalogue import MODEL, EmbedderChoice
-from calipers.embed.embedder import Embedder, EncodedBatch
-from calipers.embed.pipeline import SampleError
+from calipers.embed.embedder import Embedder, EncodedBatch, SampleError
 from calipers.errors import CalipersError, InputError
+from calipers.numeric.threads import available_threads
 
-PER_PROCESS = 256
 _own: dict[str, Embedder] = {}
 
 
@@ -67,7 +66,7 @@ def check_divides(choice: EmbedderChoice, model: Embedder) -> None:
         )
 
 
-class SideBySide:
+class SideBySide(Embedder):
     """An embedder in several processes; this one keeps a copy, which tells what it is.
 
     Parameters
@@ -83,14 +82,13 @@ class SideBySide:
     def __init__(self, model: Embedder, choice: EmbedderChoice, processes: int) -> None:
         self.name, self.views, self.identity = model.name, model.views, model.identity
         self.signature = model.signature
-        self.view_signature = getattr(model, "view_signature", {})
-        self.reads = getattr(model, "reads", frozenset({"texts"}))
-        self._step = getattr(model, "at_once", PER_PROCESS)
+        self.view_signature, self.reads = model.view_signature, model.reads
+        self._step = model.at_once
         self.at_once = self._step * processes
         self._choice, self._processes = choice, processes
         self._crew: Crew | None = None
 
-    def embed(self, samples: Sequence[Any]) -> EncodedBatch:
+    def encode(self, prepared: Sequence[Any]) -> EncodedBatch:
         """Embed samples, in their order.
 
         Raises
@@ -98,10 +96,11 @@ class SideBySide:
         CalipersError
             If a process was ended from outside, as for want of memory.
         """
-        parts = [samples[i : i + self._step] for i in range(0, len(samples), self._step)]
+        starts = range(0, len(prepared), self._step)
+        parts = [prepared[first : first + self._step] for first in starts]
         crew = self._crew = self._crew or Crew(self._choice, self._processes)
         try:
-            found = list(crew.pool.map(_embed, range(0, len(samples), self._step), parts))
+            found = list(crew.pool.map(_embed, starts, parts))
         except BaseException as error:
             self._crew = None
             crew.dismiss()
@@ -173,4 +172,4 @@ def _threads() -> int:
     """Count the threads to share: as many as torch would take here, which limits may lower."""
     if "torch" in sys.modules:
         return int(sys.modules["torch"].get_num_threads())
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return available_threads()

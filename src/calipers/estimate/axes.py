@@ -1,19 +1,20 @@
-"""Sums of outer products of rows, and the coordinates of rows along axes, over all threads.
+"""Principal axes of rows, and the joint preprocessing that is made of them.
 
-For float32 rows both are made by :mod:`calipers.numeric.simd`, which is faster than many a
-BLAS. No result depends on the number of threads.
+:func:`preprocess` makes rows ready for distances: scaled to length one, then projected on the main
+axes of both sets together. :func:`leading_axes` gives two sets in a fixed few dimensions, for
+ratios of densities, and :func:`whiten` their whitened form.
 
-Principal axes from a scatter matrix, no more of them than are asked for.
-
-Rows made ready for distances: scaled to length one, then projected on their joint main axes.
-
-Two sets in few dimensions: the leading principal axes of their union, and its whitened form.
+The axes are eigenvectors of the scatter matrix, no more of them than are asked for. For float32
+rows the matrix and the coordinates are made by :mod:`calipers.numeric.simd`, which is faster than
+many a BLAS. No result depends on the number of threads.
 
 Ratios of densities need few dimensions (Pillutla et al., JMLR 2023, algorithm 2 and section 7.3.1:
 5 or 10 principal components, fewer than 50 in any case). Neither step moves the true ratio as long
 as the axes that are left out tell the sets no further apart, and no estimator here depends on the
-unit of the rows, so that they may be scaled. What an axis tells is not looked at, only how far the
-union spreads on it: a difference on an axis of little spread beside the others is lost.
+unit of the rows, so that they may be scaled.
+
+What they do not detect: only how far the union spreads on an axis is looked at, not what the axis
+tells, so a difference on an axis of little spread beside the others is lost.
 """
 
 from __future__ import annotations
@@ -31,15 +32,16 @@ from calipers.estimate.moments import STEP, Moments
 from calipers.numeric.compile import inlined, kernel, summation
 from calipers.numeric.distances import Points, column_sums
 from calipers.numeric.simd import HEIGHT, PANEL, WIDTH, address, multiply_block, multiply_patch
-from calipers.numeric.tiles import Span, Workers, available_threads, limit_threads, spans, workers
+from calipers.numeric.threads import Workers, available_threads, limit_threads, workers
+from calipers.numeric.tiles import Span, spans
 from calipers.numeric.validation import check_choice, check_pair, check_whole
 
-Singles = NDArray[np.float32]
+Float32Matrix = NDArray[np.float32]
 Matrix = NDArray[np.float64]
 
-LAID_OUT = 4096  # rows that are laid out at a time
-DEPTH = 256  # rows whose products are added in float32 before they go to float64
-SPAN = 480  # rows of a piece of work, whole panels
+ROWS_PER_CHUNK = 4096  # rows that are laid out at a time
+FLOAT32_ROWS = 256  # rows whose products are added in float32 before they go to float64
+ROWS_PER_PIECE = 480  # rows of a piece of work, whole panels
 
 
 def scatter_about(
@@ -67,7 +69,7 @@ def scatter_about(
     scatter = np.zeros((len(centre), len(centre)))
     add: Any = _add_panels if sets[0].dtype == np.float32 else _add_blocks
     for points, factor in zip(sets, factors, strict=True):
-        for start, stop in spans(len(points), LAID_OUT):
+        for start, stop in spans(len(points), ROWS_PER_CHUNK):
             add(points[start:stop], centre, factor, workers, scatter)
     return scatter
 
@@ -80,24 +82,26 @@ def _add_blocks(
         product: Matrix = deviations.T @ deviations
         return product
 
-    for part in workers.map(work, spans(len(rows), LAID_OUT // 4)):
+    for part in workers.map(work, spans(len(rows), ROWS_PER_CHUNK // 4)):
         scatter += factor * part
 
 
 def _add_panels(
-    rows: Singles, centre: Matrix, factor: float, workers: Workers, scatter: Matrix
+    rows: Float32Matrix, centre: Matrix, factor: float, workers: Workers, scatter: Matrix
 ) -> None:
     count = -(-rows.shape[1] // PANEL)
     panels = np.zeros((count, len(rows), PANEL), np.float32)
     middle = centre.astype(np.float32)
     list(
-        workers.map(lambda part: _lay_columns(rows, middle, *part, panels), spans(len(rows), SPAN))
+        workers.map(
+            lambda part: _lay_columns(rows, middle, *part, panels), spans(len(rows), ROWS_PER_PIECE)
+        )
     )
     list(workers.map(lambda one: _add_products(panels, one, factor, scatter), range(count)))
     list(workers.map(lambda one: _mirror(scatter, one * PANEL), range(count)))
 
 
-def coordinates(points: Points, centre: Matrix, axes: Matrix, workers: Workers) -> Singles:
+def coordinates(points: Points, centre: Matrix, axes: Matrix, workers: Workers) -> Float32Matrix:
     """Coordinates of rows along some axes about a centre, shape ``(n, q)``, float32.
 
     Products are taken in the precision of the rows.
@@ -122,11 +126,11 @@ def coordinates(points: Points, centre: Matrix, axes: Matrix, workers: Workers) 
         def work(span: Span) -> None:
             out[slice(*span)] = (points[slice(*span)] - centre) @ axes
 
-    list(workers.map(work, spans(len(points), SPAN)))
+    list(workers.map(work, spans(len(points), ROWS_PER_PIECE)))
     return out
 
 
-def _axis_panels(axes: Matrix) -> Singles:
+def _axis_panels(axes: Matrix) -> Float32Matrix:
     d, q = axes.shape
     panels = np.zeros((-(-q // PANEL), d, PANEL), np.float32)
     for panel, part in enumerate(panels):
@@ -149,8 +153,8 @@ def _lay_columns(points: Any, centre: Any, first: int, last: int, panels: Any) -
 def _add_products(panels: Any, one: int, factor: float, scatter: Any) -> None:
     """Products of all columns of one panel with those of itself and the later ones."""
     products = np.empty((PANEL, PANEL), np.float32)
-    for start in range(0, panels.shape[1], DEPTH):
-        depth = min(DEPTH, panels.shape[1] - start)
+    for start in range(0, panels.shape[1], FLOAT32_ROWS):
+        depth = min(FLOAT32_ROWS, panels.shape[1] - start)
         for other in range(one, panels.shape[0]):
             _multiply(panels, one, other, start, depth, products)
             _add_tile(products, one * PANEL, other * PANEL, factor, scatter)
@@ -456,8 +460,6 @@ def squared_length(points: Any, i: int, unit: float) -> float:
     return total
 
 
-Floats = NDArray[np.float64]
-
 NO_SPREAD = "all rows of both sets are equal: there is no density to speak of"
 
 LEAST_VARIANCE = 1e-12
@@ -503,7 +505,7 @@ def leading_axes(
     return tuple(_coordinates(rows, mean, axes).astype(np.float32) for rows in (left, right))  # type: ignore[return-value]
 
 
-def whiten(reference: Points, generated: Points) -> tuple[Floats, Floats]:
+def whiten(reference: Points, generated: Points) -> tuple[Matrix, Matrix]:
     """Give the union of two sets zero mean and, on every principal axis that is kept, variance one.
 
     Left out are axes with at most LEAST_VARIANCE of the largest variance. On most of them all rows
@@ -524,7 +526,7 @@ def whiten(reference: Points, generated: Points) -> tuple[Floats, Floats]:
     return tuple(_coordinates(rows, union.mean, scaled) for rows in (reference, generated))  # type: ignore[return-value]
 
 
-def scale_alike(reference: Points, generated: Points) -> tuple[Floats, Floats]:
+def scale_alike(reference: Points, generated: Points) -> tuple[Matrix, Matrix]:
     """Centre the union of two sets and give it a mean variance of one; angles stay.
 
     Raises
@@ -554,7 +556,7 @@ def _enlarged(left: Points, right: Points) -> tuple[Points, Points]:
     return np.ldexp(left, -exponent), np.ldexp(right, -exponent)
 
 
-def _axes(left: Points, right: Points) -> tuple[Floats, Floats, int]:
+def _axes(left: Points, right: Points) -> tuple[Matrix, Matrix, int]:
     """The union's mean, its principal axes, and the power of two of its largest coordinate."""
     mean, axes, _ = joint_axes(_moments(left), _moments(right), share=1.0)
     largest = max(float(np.abs(rows - mean).max()) for rows in (left, right))
@@ -570,7 +572,7 @@ def _moments(rows: Points) -> Moments:
     return total
 
 
-def _coordinates(rows: Points, mean: Floats, axes: Floats) -> Floats:
+def _coordinates(rows: Points, mean: Matrix, axes: Matrix) -> Matrix:
     return np.concatenate([(part - mean) @ axes for part in _steps(rows)])
 
 

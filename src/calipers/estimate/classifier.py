@@ -1,16 +1,11 @@
-"""Held-out scores of a classifier turned into log-odds that can be believed (Platt, 1999).
-
-Folds for a classifier between two sets: stratified, seeded, with copies kept together.
-
-The classifiers themselves: trained on rows with labels, they give log-odds of other rows.
-
-Likelihood ratios from a classifier that tells the two sets apart, and how well it does.
+"""Likelihood ratios from a classifier between the two sets, and how well it tells them apart.
 
     p/q = (m / n) · η(x) / (1 − η(x)),   with η(x) the probability that x is from the reference
 
 (Pillutla et al., JMLR 2023, section 4.3, equation 28). Every sample is judged by a classifier that
-was trained on the other folds. The paper's classifier is logistic regression with an L2 penalty;
-gradient-boosted trees see what no plane separates.
+was trained on the other folds, which are stratified, seeded, and keep copies together. The paper's
+classifier is logistic regression with an L2 penalty; gradient-boosted trees see what no plane
+separates.
 
 Scores are calibrated: log p/q is a line in the held-out score, fitted to the scores of the other
 folds (Platt, 1999). Without it many dimensions make a classifier too sure of itself: for two equal
@@ -39,15 +34,15 @@ from scipy.special import expit
 from calipers.errors import InputError
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
 from calipers.numeric.distances import Points
-from calipers.numeric.tiles import limit_threads
+from calipers.numeric.threads import limit_threads
 from calipers.numeric.validation import check_choice, check_pair, check_whole, is_positive
 
-Vector = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 STEPS = 100
 
 
-def platt(scores: Vector, positive: NDArray[np.bool_]) -> tuple[float, float]:
+def platt(scores: Floats, positive: NDArray[np.bool_]) -> tuple[float, float]:
     """Fit a line from scores to log-odds by maximum likelihood.
 
     Targets are (N₊ + 1) / (N₊ + 2) and 1 / (N₋ + 2) in place of 1 and 0, as Platt has them, so that
@@ -73,7 +68,7 @@ def platt(scores: Vector, positive: NDArray[np.bool_]) -> tuple[float, float]:
     return (slope / spread, intercept) if slope > 0 else (0.0, prior)
 
 
-def _newton(x: Vector, targets: Vector, prior: float) -> tuple[float, float]:
+def _newton(x: Floats, targets: Floats, prior: float) -> tuple[float, float]:
     """Newton's method with halved steps, for two parameters."""
     found, loss = np.array([0.0, prior]), np.inf
     design = np.stack([x, np.ones_like(x)])
@@ -94,7 +89,7 @@ def _newton(x: Vector, targets: Vector, prior: float) -> tuple[float, float]:
     return float(found[0]), float(found[1])
 
 
-def _loss(odds: Vector, targets: Vector) -> float:
+def _loss(odds: Floats, targets: Floats) -> float:
     return float(np.sum(np.logaddexp(0, odds) - targets * odds))
 
 
@@ -162,7 +157,6 @@ def _deal(keys: Folds, folds: int, seed: int, *, start: int) -> Folds:
     return fold
 
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.bool_]
 Learner = Callable[[Points, Labels], Callable[[Points], Floats]]
 Model = Literal["logistic", "boosted"]

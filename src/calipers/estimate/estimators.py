@@ -12,8 +12,11 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
+from calipers.catalogue.estimation import PAIRED_C
 from calipers.errors import unknown_name
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
+
+__all__ = ["ESTIMATORS", "PAIRED_C", "Estimator", "estimate_ratios"]
 
 Estimating = Callable[[ArrayLike, ArrayLike, int, int | None], LikelihoodRatios]
 
@@ -26,8 +29,6 @@ class Estimator:
     ----------
     name
         As in score keys.
-    paired_c
-        Scaling constant of MAUVE that the paper pairs it with.
     tells
         What it is, in a line.
     estimate
@@ -36,7 +37,6 @@ class Estimator:
     """
 
     name: str
-    paired_c: float
     tells: str
     estimate: Estimating | None = None
 
@@ -82,20 +82,17 @@ def _gaussian(
 
 
 _ALL = (
-    Estimator("quantisation", 5.0, "counts over joint k-means cells"),
-    Estimator("knn", 10.0, "how the 50 nearest of both sets divide, in 10 dimensions", _knn),
-    Estimator("kde", 10.0, "Gaussian kernels, own sample left out, in 10 dimensions", _kde),
-    Estimator("classifier", 2.5, "cross-fitted, calibrated logistic regression", _classifier),
-    Estimator("boosted", 2.5, "cross-fitted, calibrated gradient-boosted trees", _boosted),
-    Estimator("gaussian", 1.0, "a Gaussian fitted to each set, in 10 dimensions", _gaussian),
-    Estimator("model", 5.0, "probabilities that two language models give to the samples"),
+    Estimator("quantisation", "counts over joint k-means cells"),
+    Estimator("knn", "how the 50 nearest of both sets divide, in 10 dimensions", _knn),
+    Estimator("kde", "Gaussian kernels, own sample left out, in 10 dimensions", _kde),
+    Estimator("classifier", "cross-fitted, calibrated logistic regression", _classifier),
+    Estimator("boosted", "cross-fitted, calibrated gradient-boosted trees", _boosted),
+    Estimator("gaussian", "a Gaussian fitted to each set, in 10 dimensions", _gaussian),
+    Estimator("model", "probabilities that two language models give to the samples"),
 )
 
 ESTIMATORS: dict[str, Estimator] = {estimator.name: estimator for estimator in _ALL}
 """All estimators by name, in the order of the paper; quantisation is the default everywhere."""
-
-PAIRED_C: dict[str, float] = {name: estimator.paired_c for name, estimator in ESTIMATORS.items()}
-"""Scaling constant c of MAUVE for each estimator; 5 for model probabilities is this library's."""
 
 
 def estimate_ratios(

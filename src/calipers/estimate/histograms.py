@@ -1,12 +1,11 @@
-"""From counts to probabilities: what is added so that a cell unseen is not a cell impossible.
+"""Two distributions over the same cells, as counts: one of the two estimates that carry scores.
 
-Counts of a sample understate how many cells a distribution reaches (the missing mass). Adding a
-constant to every count, or moving mass from cells seen once to cells not seen, makes up for it
-(Pillutla et al., JMLR 2023, section 4.1.1 and table 2; Orlitsky and Suresh, NeurIPS 2015). Every
-estimator but ``none`` gives each of the k cells some probability, so what one side lacks
+Counts of a sample understate how many cells a distribution reaches (the missing mass). Smoothing
+makes up for it: a constant is added to every count, or mass is moved from cells seen once to cells
+not seen (Pillutla et al., JMLR 2023, section 4.1.1 and table 2; Orlitsky and Suresh, NeurIPS 2015).
+
+Every smoothing but ``none`` gives each of the k cells some probability, so what one side lacks
 altogether is then no longer seen.
-
-Two distributions over the same cells, as counts: one of the two estimates that carry scores.
 """
 
 from __future__ import annotations
@@ -14,27 +13,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.catalogue.estimation import SMOOTHING, Smoothing
 from calipers.errors import InputError, unknown_name
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
 from calipers.numeric.blocks import SideName
 from calipers.numeric.validation import as_array
 
-Smoothing = Literal["none", "laplace", "krichevsky-trofimov", "braess-sauer", "good-turing"]
 Probabilities = NDArray[np.float64]
-SMOOTHINGS: tuple[Smoothing, ...] = get_args(Smoothing)
 
 PSEUDO_COUNTS: dict[str, float] = {"none": 0.0, "laplace": 1.0, "krichevsky-trofimov": 0.5}
 
 
 def check_smoothing(smoothing: str) -> None:
     """Refuse a name that is no smoothing."""
-    if smoothing not in SMOOTHINGS:
-        raise unknown_name("smoothing", str(smoothing), SMOOTHINGS)
+    if smoothing not in SMOOTHING.words:
+        raise unknown_name("smoothing", str(smoothing), SMOOTHING.words)
 
 
 def probabilities(counts: NDArray[np.integer], smoothing: Smoothing) -> Probabilities:

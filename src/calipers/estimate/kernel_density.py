@@ -1,11 +1,12 @@
-"""How wide a kernel a set asks for: the median distance to a far neighbour, in memory O(n).
-
-Kernel densities at the samples, and how far they would wander if the set were drawn again.
+"""Kernel densities at the samples, and how far they would wander if the set were drawn again.
 
 The kernel is the cosine with a compact support: a point at distance t ≤ h of the place counts
 cos(πt / 2h), one beyond the bandwidth h nothing. Densities are means of the kernel over the set,
 1 at most; the constant (π/4h)^d that would make them integrate to one overflows in high
 dimensions and cancels wherever densities of one set are compared, so it is left out.
+
+The balloon bandwidth of a set is the median distance of its rows to their (5 d)-th nearest other
+row, found in memory O(n).
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from numpy.typing import NDArray
 
 from calipers.numeric.compile import kernel
 from calipers.numeric.distances import FLOOR, Sieve, fill_panels, squared_distance
-from calipers.numeric.simd import PANEL, Gates, lowest_bit, multiply_panels, sift
-from calipers.numeric.tiles import BLOCK, Span, panel_spans, workers
+from calipers.numeric.simd import PANEL, Thresholds, lowest_bit, multiply_panels, sift
+from calipers.numeric.threads import workers
+from calipers.numeric.tiles import BLOCK, Span, panel_spans
 
 NEIGHBOURS_PER_DIMENSION = 5
 
@@ -64,10 +66,12 @@ def _kth_of(points: Sieve, rows: Span, k: int) -> NDArray[np.float64]:
     count = rows[1] - rows[0]
     found = np.full((count, 2 * k), np.inf)
     open_to_all = fill_panels(np.full(count, np.inf, np.float32), 0.0)
-    gates = Gates.of(points.low[rows[0] : rows[0] + len(open_to_all)], open_to_all)
+    thresholds = Thresholds.of(points.low[rows[0] : rows[0] + len(open_to_all)], open_to_all)
     # Only the limits of the rows count here: each pair is seen from both of its sides
-    columns = Gates.shut(points.low)
-    _collect(points.panels, points.points, gates, columns, rows[0], points.half_scale, found, k)
+    columns = Thresholds.shut(points.low)
+    _collect(
+        points.panels, points.points, thresholds, columns, rows[0], points.half_scale, found, k
+    )
     nearest: NDArray[np.float64] = np.partition(found, k - 1, axis=1)[:, k - 1]
     return nearest
 
@@ -239,14 +243,14 @@ def kernel_sums(
         Shape ``(m, r)``.
     """
     # Only the limits of the places count here
-    columns = Gates.shut(points.low)
+    columns = Thresholds.shut(points.low)
 
     def work(rows: Span) -> NDArray[np.float64]:
         sums = np.zeros((rows[1] - rows[0], weights.shape[1]))
         limit = places.limits(np.full(len(sums), bandwidth**2))
-        gates = Gates.of(places.low[rows[0] : rows[0] + len(limit)], limit)
+        thresholds = Thresholds.of(places.low[rows[0] : rows[0] + len(limit)], limit)
         sides = (places.panels, points.panels, places.points, points.points)
-        _add(sides, gates, columns, rows[0], bandwidth, weights, sums)
+        _add(sides, thresholds, columns, rows[0], bandwidth, weights, sums)
         return sums
 
     with workers(threads) as pool:

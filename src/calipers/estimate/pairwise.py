@@ -1,23 +1,18 @@
-"""Sums over all pairs of rows in float64, tile by tile: what kernel and energy distances are of.
+"""Sums of kernels and distances over all pairs of rows, tile by tile.
+
+Kernels are the Gaussian k(x, y) = exp(−|x − y|²/(2h²)), with h the median distance, and KID's cubic
+(x·y/d + 1)³; distances are those of the energy distance. Sums are kept by group of rows: with the
+sum over the pairs of every two groups at hand, the sum over any union of groups costs no second
+look at the rows. Groups are what the caller makes of them: the blocks that replicates leave out, or
+the rows that a permutation moves together. Memory grows with n + m, not with n·m.
 
 Rows are centred on the mean of both sets, so that an offset costs no digits, and squared distances
-come from products, |x|² + |y|² − 2x·y. Where that loses digits, because two rows lie much closer
-to each other than to the centre, the squared distance is summed up again from the differences of
-the rows as given: no pair is off by more than some 1e-12 of its own value. Memory grows with n + m,
-not with n·m.
-
-Kernels of pairs of rows, tile by tile: the Gaussian with its median width, and KID's cubic.
-
-k(x, y) = exp(−|x − y|²/(2h²)), and (x·y/d + 1)³. `exact_tiles` is in float64, with distances as in
-:mod:`calipers.estimate.pairwise`. `swift_tiles` takes the products of the Gaussian in float32, at
-about half the time: a value is off by some 1e-7 times the larger squared length about the centre
-over h², and the errors of many pairs cancel in a sum.
-
-Sums over pairs of rows by group of rows: what deleted blocks and swapped labels are read from.
-
-With the sum over the pairs of every two groups at hand, the sum over any union of groups costs no
-second look at the rows. Groups are what the caller makes of them: the blocks that replicates leave
-out, or the rows that a permutation moves together.
+come from products, |x|² + |y|² − 2x·y. In float64, where that loses digits because two rows lie
+much closer to each other than to the centre, the squared distance is summed up again from the
+differences of the rows as given: no pair is off by more than some 1e-12 of its own value.
+`swift_tiles` takes the products of the Gaussian in float32, at about half the time: a value is off
+by some 1e-7 times the larger squared length about the centre over h², and the errors of many pairs
+cancel in a sum.
 """
 
 from __future__ import annotations
@@ -33,7 +28,8 @@ from numpy.typing import NDArray
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.compile import kernel
 from calipers.numeric.distances import Points, squared_distance
-from calipers.numeric.tiles import Span, Workers, rectangle, spans, triangle, workers
+from calipers.numeric.threads import Workers, workers
+from calipers.numeric.tiles import Span, rectangle, spans, triangle
 
 Floats = NDArray[np.float64]
 NEAR = 1e-3  # of |x|² + |y|²: below, digits are lost

@@ -1,6 +1,7 @@
-"""Several runs of k-means on the union of some sets, before anything is counted.
+"""Joint k-means: samples of both sets become counts over the same cells.
 
-Joint k-means: samples of both sets become counts over the same cells.
+The union of the sets is clustered several times from seeded starts; the run of least inertia, or
+all of them, give the histograms that divergences and frontiers are read from.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from calipers.estimate.kmeans.kernels import Table, lay_out
 from calipers.estimate.kmeans.lloyd import MOST_BOUNDS, Clustering, cell_means, k_means
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.distances import Points
-from calipers.numeric.tiles import Workers, available_threads, workers
+from calipers.numeric.threads import Workers, available_threads, workers
 from calipers.numeric.validation import check_pair, check_whole, is_whole
 
 SMALL = 2**23  # pairs of rows and centres of a run that is not worth dividing over threads

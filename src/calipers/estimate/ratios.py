@@ -1,36 +1,31 @@
-"""Likelihood ratios from the neighbours of every sample in the union of both sets.
+"""Likelihood ratios p/q at the samples: from neighbours, kernel densities, Gaussians or two models.
 
-At a generated sample, of the k nearest other samples of both sets a belong to the reference and b
-to the generated set:
+(Pillutla et al., JMLR 2023, sections 4.2, 7.3.1 and 7.3.3, and appendix C.) All are held as
+logarithms, so that no density under- or overflows, and all but the last first take both sets to the
+leading principal axes of their union.
+
+**Neighbours.** At a generated sample, of the k nearest other samples of both sets a belong to the
+reference and b to the generated set:
 
     p/q = (a / n) / ((b + 1) / m),    and at a reference sample  q/p = (b / m) / ((a + 1) / n)
 
-(Pillutla et al., JMLR 2023, algorithm 2, after Noshad et al., 2017). Two departures from their
-equation 22. There a sample counts itself, which is seen only by its own side; here it is left out.
-And 1 is added to the count of the own side, which would otherwise be 0 now and then. This does
-more than to keep the ratio finite: for a binomial count a of k with odds ρ the mean of a / (k - a)
-does not exist, and that of a / (k - a + 1) is ρ (1 - (ρ / (1 + ρ))^k), so that the 1 takes nearly
-all of the bias away. All samples at the distance of the k-th count, so that ties do not depend on
-the order of the rows; two equal sets then have the ratio 1 at every sample.
+(algorithm 2, after Noshad et al., 2017). Two departures from equation 22. There a sample counts
+itself, which is seen only by its own side; here it is left out. And 1 is added to the count of the
+own side, which would otherwise be 0 now and then. This does more than to keep the ratio finite: for
+a binomial count a of k with odds ρ the mean of a / (k - a) does not exist, and that of
+a / (k - a + 1) is ρ (1 - (ρ / (1 + ρ))^k), so that the 1 takes nearly all of the bias away. All
+samples at the distance of the k-th count, so that ties do not depend on the order of the rows; two
+equal sets then have the ratio 1 at every sample. The other side's count may still be 0: the ratio
+is then 0 at a generated sample and infinite at a reference sample. A divergence with f*(0) = ∞,
+such as KL, is infinite as soon as one reference sample has no generated one among its neighbours.
 
-The other side's count may still be 0: the ratio is then 0 at a generated sample and infinite at a
-reference sample. A divergence with f*(0) = ∞, such as KL, is infinite as soon as one reference
-sample has no generated one among its neighbours.
-
-What it does not detect: ratios above (k m) / n or below n / (k m) in size; a difference on a scale
-finer than the k-th neighbour; anything on axes beyond the leading ones. In many dimensions all
-distances come to be alike, and the ratios 1: differences are under-estimated.
-
-Likelihood ratios of two kernel densities, each without the sample that it is taken at.
+**Kernel densities**, each without the sample that it is taken at:
 
     p(u) = mean over the reference samples x other than u of N(u; x, h(u)² I),   and q(u) alike
 
-(Pillutla et al., JMLR 2023, section 4.2.3, equations 26 and 27). All is done with logarithms, so
-that no density underflows, and both densities at a place have the same kernel, whose constant then
-cancels.
-
-The default bandwidth depends on the place: h(u) = r(u) / (2 Γ(d/2 + 1)^(1/d)), with r(u) the
-distance from u to its K-th nearest other sample of both sets. The kernel's effective volume,
+(section 4.2.3, equations 26 and 27). Both densities at a place have the same kernel, whose constant
+cancels. The default bandwidth depends on the place: h(u) = r(u) / (2 Γ(d/2 + 1)^(1/d)), with r(u)
+the distance from u to its K-th nearest other sample of both sets. The kernel's effective volume,
 (4π h²)^(d/2), is then that of the ball of radius r, and about K samples make each estimate. K is 50
 at 5,000 samples in the smaller set, as for the nearest neighbours, and grows as n^(2 / (d + 2)).
 One bandwidth for all places does badly here: at a sample in the tail the own side, without the
@@ -38,42 +33,38 @@ sample itself, has nothing within reach, q(u) is next to nothing, p/q astronomic
 sample decides the mean. For two Gaussians in 5 dimensions with KL = 0.125 and 4,000 samples,
 Scott's rule gives 4.1 ± 3.7; it stays as an option.
 
-What it does not detect: a difference on a scale finer than h, or on axes beyond the leading ones.
-Where densities bend within h, as they do in 5 dimensions and more, differences are
-under-estimated; where there is no difference, noise reads as some. Equal sets do not score 0: the
-copy of a sample in the other set counts, and the sample itself does not. More than K copies of a
-sample leave no distance to take; h is then a tenth of Scott's.
+**Gaussians** P ~ N(μ_P, Σ_P) and Q ~ N(μ_Q, Σ_Q) that fit the sets, with unbiased covariances, at
+draws from either (appendix C, equations 45 and 46). Both sets are first whitened by the covariance
+of their union, on its principal axes but those of a standard deviation of at most a millionth of
+the largest; apart from what these would tell, the ratios do not depend on this. There every
+covariance gains RIDGE on its diagonal, a millionth of the union's variance: too little to move a
+ratio of ordinary sets, and enough for one that is flat where the other is not, such as few rows in
+many dimensions.
 
-Likelihood ratios of the two Gaussians that fit the sets, at samples drawn from these.
+**Model probabilities**, without embeddings: log p'/q = log P'(x) - log Q(x) at the samples of both
+sets (section 7.3.3). Q is the model that generated; P' stands in for the unknown distribution of
+the reference, in the paper a larger model. The paper averages over the samples of the own side, so
+read frontiers with ``points="own"`` to reproduce it.
 
-    P ~ N(μ_P, Σ_P) and Q ~ N(μ_Q, Σ_Q), with unbiased covariances; log p/q at draws from either
+What they do not detect: a difference on axes beyond the leading ones, however clear, so that
+columns in very different units are to be scaled before.
 
-(Pillutla et al., JMLR 2023, appendix C, equations 45 and 46). Both sets are first whitened by the
-covariance of their union, on its principal axes but those of a standard deviation of at most a
-millionth of the largest; apart from what these would tell, the ratios do not depend on this. There
-every covariance gains RIDGE on its diagonal, a millionth of the union's variance: too little
-to move a ratio of ordinary sets, and enough for one that is flat where the other is not, such as
-few rows in many dimensions.
-
-What it does not detect: any difference on the axes left out, however clear, so that columns in very
-different units are to be scaled before; and anything but mean and covariance. Two modes at ±μ
-against one Gaussian of the same mean and variance are alike to it, and the error has no bound
-(example 30). It is steep where covariances differ much: the mean over draws then rests on few of
-them, the more so in many dimensions; the paper sees it break down at 100.
-
-Likelihood ratios from what two language models say of the samples themselves; no embeddings.
-
-    log p'/q = log P'(x) - log Q(x)
-
-at the reference samples and at the generated ones (Pillutla et al., JMLR 2023, section 7.3.3). Q is
-the model that generated; P' stands in for the unknown distribution of the reference, in the paper a
-larger model. The paper averages over the samples of the own side, so read frontiers with
-``points="own"`` to reproduce it.
-
-What it does not detect: what P' does not know. The paper finds that the scores then favour what P'
-finds likely and rank decoding algorithms wrongly. Probabilities of long texts differ by hundreds of
-nats, so that a few texts decide every mean; and Q must be the distribution as it was sampled from,
-cut and sharpened as the decoding did it.
+- Neighbours: ratios above (k m) / n or below n / (k m) in size, or a difference on a scale finer
+  than the k-th neighbour. In many dimensions all distances come to be alike, and the ratios 1:
+  differences are under-estimated.
+- Kernel densities: a difference on a scale finer than h. Where densities bend within h, as they do
+  in 5 dimensions and more, differences are under-estimated; where there is no difference, noise
+  reads as some. Equal sets do not score 0: the copy of a sample in the other set counts, and the
+  sample itself does not. More than K copies of a sample leave no distance to take; h is then a
+  tenth of Scott's.
+- Gaussians: anything but mean and covariance. Two modes at ±μ against one Gaussian of the same mean
+  and variance are alike to it, and the error has no bound (example 30). It is steep where
+  covariances differ much: the mean over draws then rests on few of them, the more so in many
+  dimensions; the paper sees it break down at 100.
+- Model probabilities: what P' does not know. The paper finds that the scores then favour what P'
+  finds likely and rank decoding algorithms wrongly. Probabilities of long texts differ by hundreds
+  of nats, so that a few texts decide every mean; and Q must be the distribution as it was sampled
+  from, cut and sharpened as the decoding did it.
 """
 
 from __future__ import annotations
@@ -92,7 +83,8 @@ from calipers.estimate.likelihood_ratios import LikelihoodRatios
 from calipers.estimate.moments import Moments
 from calipers.numeric.compile import kernel
 from calipers.numeric.distances import Points, sieves, squared_distance
-from calipers.numeric.tiles import Span, spans, workers
+from calipers.numeric.threads import workers
+from calipers.numeric.tiles import Span, spans
 from calipers.numeric.validation import check_whole, is_positive
 
 Counts = NDArray[np.int64]
@@ -472,7 +464,6 @@ def gaussian_kl(mean: Floats, covariance: Floats, other_mean: Floats, other: Flo
     return float(0.5 * (spread + gap @ np.linalg.solve(other, gap) + other_log_size - log_size))
 
 
-Vector = NDArray[np.float64]
 Pair = tuple[ArrayLike, ArrayLike]
 
 ROUNDING = 1e-5
@@ -510,7 +501,7 @@ def probability_ratios(reference: Pair, generated: Pair) -> LikelihoodRatios:
     return LikelihoodRatios(logs[0], logs[1], positive=positive, pins={"estimator": "model"})
 
 
-def _check_pair(pair: Pair, side: str) -> tuple[Vector, Vector]:
+def _check_pair(pair: Pair, side: str) -> tuple[Floats, Floats]:
     if not isinstance(pair, tuple | list) or len(pair) != 2:
         raise InputError(
             f"{side} must be a pair of lists: log-probabilities under P' and under Q; "
@@ -525,7 +516,7 @@ def _check_pair(pair: Pair, side: str) -> tuple[Vector, Vector]:
     return p, q
 
 
-def _check_logs(given: ArrayLike, side: str, model: str) -> Vector:
+def _check_logs(given: ArrayLike, side: str, model: str) -> Floats:
     name = f"log-probabilities of the {side} samples under {model}"
     try:
         logs = np.asarray(given, dtype=np.float64)
@@ -542,7 +533,7 @@ def _check_logs(given: ArrayLike, side: str, model: str) -> Vector:
     return logs
 
 
-def _check_own(logs: Vector, side: str, model: str) -> None:
+def _check_own(logs: Floats, side: str, model: str) -> None:
     impossible = np.flatnonzero(np.isneginf(logs))
     if len(impossible):
         raise InputError(

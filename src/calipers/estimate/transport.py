@@ -1,26 +1,21 @@
-"""Exact optimal transport between weighted points, by POT's network simplex.
+"""Optimal transport between weighted points: exact, entropic, and the barycentres of histograms.
 
-Which row of one set to pair with which of another, so that the total cost is smallest.
+:func:`transport_plan` moves unequal masses by POT's network simplex, and checks its cost against
+the dual problem. :func:`assign` pairs the rows of one set with those of another. An auction comes
+first: rows bid for columns with a falling minimal raise ε (Bertsekas, 1988), which soon leads to
+nearly optimal prices. Subtracted from the costs, they leave almost nothing to do for the exact
+method of shortest augmenting paths (Jonker and Volgenant, 1987, as in SciPy), which finds the
+optimum whatever the prices are: the auction decides the time, never the result.
 
-An auction first: rows bid for columns with a falling minimal raise ε (Bertsekas, 1988), which soon
-leads to nearly optimal prices. Subtracted from the costs, they leave almost nothing to do for the
-exact method of shortest augmenting paths (Jonker and Volgenant, 1987, as in SciPy), which finds
-the optimum whatever the prices are: the auction decides the time, never the result.
+:func:`entropic` gives the entropic cost OT_ε(P, Q) = min over plans π of ⟨π, C⟩ + ε·KL(π‖P ⊗ Q)
+(Cuturi, NeurIPS 2013), by Sinkhorn's iteration on the logarithms of its scalings, so that no small
+ε under- or overflows. ε first falls to its value in steps, which saves most of the iterations.
 
-Entropic optimal transport: the cost of a plan that is spread out on purpose.
-
-OT_ε(P, Q) = min over plans π of ⟨π, C⟩ + ε·KL(π‖P ⊗ Q) (Cuturi, NeurIPS 2013), solved by Sinkhorn's
-iteration on the logarithms of its scalings, so that no small ε under- or overflows. ε first falls
-to its value in steps, which saves most of the iterations.
-
-Entropic barycentres of two histograms on fixed cells, by Bregman projections on logarithms.
-
-Exact barycentres of two histograms on fixed cells, as one transport problem.
-
-R minimises λ·OT(P, R) + (1 − λ)·OT(Q, R) over histograms on the cells. Gluing the two plans at R
-sends mass from cell i over a cell l to cell j at λ·C(i, l) + (1 − λ)·C(l, j), and l is free: so the
-least total is the transport cost between P and Q at the price of the best stop-over, and R is
-where its plan stops. No linear programme over R is needed.
+A barycentre R minimises λ·OT(P, R) + (1 − λ)·OT(Q, R) over histograms on the cells. The entropic
+one is found by Bregman projections on logarithms, the exact one as a single transport problem:
+gluing the two plans at R sends mass from cell i over a cell l to cell j at λ·C(i, l) + (1 − λ)·
+C(l, j), and l is free, so the least total is the transport cost between P and Q at the price of the
+best stop-over, and R is where its plan stops. No linear programme over R is needed.
 """
 
 from __future__ import annotations
@@ -35,7 +30,8 @@ from scipy.optimize import linear_sum_assignment
 
 from calipers.errors import CalipersError, require
 from calipers.numeric.compile import kernel
-from calipers.numeric.tiles import spans, workers
+from calipers.numeric.threads import workers
+from calipers.numeric.tiles import spans
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -121,8 +117,8 @@ def _certify(p: Floats, q: Floats, costs: Floats, cost: float, u: Floats) -> Non
 
 
 KEPT = 24  # columns that a row bids among before it looks at all of them again
-STEPS = 4
-PRICE_FALL = 20.0
+AUCTION_ROUNDS = 4
+RAISE_DIVISOR = 20.0
 BIDS = 60  # for each row: with far outliers prices climb slowly, and the exact method is faster
 
 
@@ -154,10 +150,10 @@ def _prices(costs: NDArray[np.float64]) -> NDArray[np.float64]:
         return prices
     near, beyond = np.zeros((n, kept), np.int32), np.full(n, -np.inf)
     raise_by, bids = _spread(costs[:: max(1, n // 64)]), BIDS * n
-    for _ in range(STEPS):
+    for _ in range(AUCTION_ROUNDS):
         if raise_by > 0 and bids > 0:
             bids -= _auction(costs, prices, raise_by, near, beyond, bids)
-        raise_by /= PRICE_FALL
+        raise_by /= RAISE_DIVISOR
     return prices
 
 
@@ -185,7 +181,7 @@ def _auction(
         bids += 1
         best, value, second = _two_best(costs, prices, near, row)
         if second > beyond[row]:
-            _look(costs, prices, row, room, near, beyond)
+            _nearest_columns(costs, prices, row, room, near, beyond)
             best, value, second = _two_best(costs, prices, near, row)
         prices[best] += second - value + raise_by
         if owner[best] >= 0:
@@ -210,7 +206,7 @@ def _two_best(costs: Any, prices: Any, near: Any, row: int) -> tuple[int, float,
 
 
 @kernel
-def _look(costs: Any, prices: Any, row: int, room: Any, near: Any, beyond: Any) -> None:
+def _nearest_columns(costs: Any, prices: Any, row: int, room: Any, near: Any, beyond: Any) -> None:
     """Find the cheapest columns of a row among all, and the cheapest of those left out."""
     kept, held = near.shape[1], 0
     values, columns = np.empty(kept + 1), np.empty(kept + 1, np.int32)

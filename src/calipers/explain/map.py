@@ -89,7 +89,7 @@ def _checked(sets: Sequence[ArrayLike]) -> list[NDArray[Any]]:
 def _pca(rows: list[NDArray[Any]]) -> SampleMap:
     from calipers.estimate.axes import coordinates, scatter_about
     from calipers.numeric.distances import column_sums
-    from calipers.numeric.tiles import workers
+    from calipers.numeric.threads import workers
 
     weights = [1 / (len(rows) * len(each)) for each in rows]
     with workers() as pool:

@@ -8,6 +8,15 @@ from calipers.metrics.frechet import frechet_distance
 from calipers.metrics.frontiers import Mauve, mauve
 from calipers.metrics.groups import scores_by_group
 from calipers.metrics.inception import inception_score
+from calipers.metrics.knn_support import (
+    DensityCoverage,
+    PrecisionRecall,
+    SupportScores,
+    density_coverage,
+    precision_recall,
+    realism,
+    support,
+)
 from calipers.metrics.mauve_transport import (
     MauveTransport,
     TransportFrontier,
@@ -23,13 +32,6 @@ from calipers.metrics.robust import (
     probabilistic_precision_recall,
 )
 from calipers.metrics.spheres import sphere_precision_recall
-from calipers.metrics.support import (
-    DensityCoverage,
-    PrecisionRecall,
-    density_coverage,
-    precision_recall,
-    realism,
-)
 from calipers.metrics.topp import TopologicalPrecisionRecall, topological_precision_recall
 from calipers.metrics.transport import (
     EntropicTransport,
@@ -50,6 +52,7 @@ __all__ = [
     "Prd",
     "PrecisionRecall",
     "Preprocessed",
+    "SupportScores",
     "TopologicalPrecisionRecall",
     "TransportFrontier",
     "authenticity",
@@ -77,6 +80,7 @@ __all__ = [
     "scores_by_group",
     "sliced_wasserstein",
     "sphere_precision_recall",
+    "support",
     "topological_precision_recall",
     "transport_frontier",
     "vendi_score",

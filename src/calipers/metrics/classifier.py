@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING
 from calipers.score import Score, signature
 
 if TYPE_CHECKING:
+    from calipers.catalogue.estimation import Options
     from calipers.estimate.classifier import Classification, Discrimination
+    from calipers.metrics.pair import Pair
 
 
 def accuracy_score(found: Classification, pins: Mapping[str, object]) -> Score:
@@ -43,3 +45,23 @@ def discriminator_score(
 def _score(metric: str, value: float, found: Classification, pins: Mapping[str, object]) -> Score:
     line = signature({"metric": metric, **found.ratios.pins, **pins})
     return Score(float(value), better="lower", signature=line)
+
+
+def read_classifier_accuracy(pair: Pair, _: Options) -> Score:
+    made = pair.estimates
+    return accuracy_score(made.classification("logistic"), made.row_pins)
+
+
+def read_classifier_auc(pair: Pair, _: Options) -> Score:
+    made = pair.estimates
+    return auc_score(made.classification("logistic"), made.row_pins)
+
+
+def read_discriminator_accuracy(pair: Pair, _: Options) -> Score:
+    from calipers.estimate.classifier import discriminate
+
+    made, settings = pair.estimates, pair.settings
+    found = discriminate(
+        made.reference, made.generated, seed=settings.seed, threads=settings.threads
+    )
+    return discriminator_score(found, made.row_pins)

@@ -13,27 +13,32 @@ For new samples of the reference's own distribution about 1 % are near copies, w
 since their nearest distances are distributed like the reference's own; below n = 100, where τ is
 the smallest distance, it is about 2/n. With few hundred samples τ rests on one to three distances,
 and a generated set that is denser than the reference has many samples within it: values there are
-rough. Authenticity is then the chance that a sample and its
-nearest neighbour are not each other's nearest: 1/3 in one dimension, 0.38 in two, towards 0.5 for
-an even spread in more, and beyond it where many samples share a few hubs as their nearest (0.8 for
-a Gaussian in 100 dimensions). So hold it against the value of held-out samples, not against 1;
-samples far from everything score 1.
+rough. Authenticity is then the chance that a sample and its nearest neighbour are not each other's
+nearest: 1/3 in one dimension, 0.38 in two, towards 0.5 for an even spread in more, and beyond it
+where many samples share a few hubs as their nearest (0.8 for a Gaussian in 100 dimensions). So hold
+it against the value of held-out samples, not against 1; samples far from everything score 1.
 
-Neither tells copying from a reference with few distinct samples, or sees a copied fragment in an
-otherwise new text; what lies close is what the embedding says. Copies matter most against the set
-that the model was trained on: neighbourhoods of (training set, generated set), with
-``of="train"``, give these scores for it.
+What they do not detect: neither tells copying from a reference with few distinct samples, or sees a
+copied fragment in an otherwise new text; what lies close is what the embedding says. Copies matter
+most against the set that the model was trained on: neighbourhoods of (training set, generated set),
+with ``of="train"``, give these scores for it.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.estimate.knn.balls import Distance
-from calipers.estimate.knn.neighbourhoods import Neighbourhoods
-from calipers.metrics.reading import measure, share, signed
+from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
+from calipers.metrics.reading import share, signed
 from calipers.score import Score
+
+if TYPE_CHECKING:
+    from calipers.catalogue.estimation import Options
+    from calipers.metrics.pair import Pair
 
 QUANTILE = 0.01
 
@@ -74,7 +79,9 @@ def authenticity(
     >>> authenticity([[0.0], [1.0], [3.0]], [[0.1], [5.0]]).per_sample.tolist()
     [False, False]
     """
-    return authenticity_score(measure(reference, generated, distance=distance, threads=threads))
+    return authenticity_score(
+        neighbourhoods(reference, generated, k=1, distance=distance, threads=threads)
+    )
 
 
 def near_copies(
@@ -109,7 +116,9 @@ def near_copies(
     >>> near_copies([[0.0], [1.0], [3.0]], [[3.0], [5.0]]).value
     0.5
     """
-    return near_copies_score(measure(reference, generated, distance=distance, threads=threads))
+    return near_copies_score(
+        neighbourhoods(reference, generated, k=1, distance=distance, threads=threads)
+    )
 
 
 def authenticity_score(near: Neighbourhoods, *, of: str = "reference") -> Score:
@@ -146,3 +155,11 @@ def are_near_copies(near: Neighbourhoods) -> NDArray[np.bool_]:
     tau = np.quantile(near.reference.radii[:, 0], QUANTILE, method="inverted_cdf")
     close: NDArray[np.bool_] = near.reference.distance <= tau
     return close
+
+
+def read_authenticity(pair: Pair, _: Options) -> Score:
+    return authenticity_score(pair.neighbourhoods)
+
+
+def read_near_copies(pair: Pair, _: Options) -> Score:
+    return near_copies_score(pair.neighbourhoods)

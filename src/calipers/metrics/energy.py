@@ -11,12 +11,27 @@ the means of the sets and their overall spread. Its unit is that of a distance.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calipers.estimate.pairwise import PairSums, Rows, centred, pair_sums, squared_distances
+from calipers.estimate.pairwise import (
+    PairSums,
+    Replicates,
+    Rows,
+    centred,
+    pair_sums,
+    replicates,
+    squared_distances,
+)
+from calipers.numeric.blocks import Blocks
 from calipers.numeric.validation import check_pair
 from calipers.score import Score, signature
+
+if TYPE_CHECKING:
+    from calipers.catalogue.estimation import Options
+    from calipers.metrics.pair import Pair
 
 
 def energy_distance(
@@ -71,3 +86,33 @@ def distances(left: Rows, right: Rows) -> NDArray[np.float64]:
     """Distances of all pairs, shape ``(n, m)``."""
     squares = squared_distances(left, right)
     return np.sqrt(squares, out=squares)
+
+
+def read_energy_distance(pair: Pair, _: Options) -> Score:
+    return energy_distance(*pair.projected, threads=pair.settings.threads)
+
+
+def energy_distance_without(pair: Pair) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The distance without each block of the reference, and of the generated rows."""
+    found = energy_replicates(*pair.projected, pair.labels, threads=pair.settings.threads)
+    return found.without_reference, found.without_generated
+
+
+def energy_replicates(
+    reference: ArrayLike,
+    generated: ArrayLike,
+    blocks: tuple[Blocks, Blocks],
+    *,
+    threads: int | None = None,
+) -> Replicates:
+    """Tell what the energy distance would be without each block of rows, at little more cost.
+
+    Parameters
+    ----------
+    reference, generated, threads
+        As for ``energy_distance``.
+    blocks
+        The blocks of the reference and of the generated rows.
+    """
+    rows = centred(*check_pair(reference, generated))
+    return replicates(rows, distances, blocks, energy_of, threads=threads)

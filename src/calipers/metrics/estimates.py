@@ -1,4 +1,4 @@
-"""The estimates of one pair by any estimator: each made once, when first asked for."""
+"""The estimates of one pair by any estimator, and its curves: each made when first asked for."""
 
 from __future__ import annotations
 
@@ -8,20 +8,28 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
+from calipers.catalogue.estimation import COUNTING, PAIRED_C, Options
+from calipers.curves.frontier import DivergenceFrontier, divergence_frontier
+from calipers.curves.precision_recall import (
+    PrecisionRecallCurve,
+    mean_curve,
+    precision_recall_curve,
+)
 from calipers.errors import InputError
+from calipers.estimate.axes import Projection
 from calipers.estimate.estimators import estimate_ratios
+from calipers.estimate.knn.balls import Distance
+from calipers.estimate.knn.neighbourhoods import Ties
 from calipers.estimate.likelihood_ratios import Estimate, LikelihoodRatios
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
-from calipers.metrics.keys import COUNTING, Options
-from calipers.metrics.prd import BUCKETS, RUNS
-from calipers.metrics.settings import Settings
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.distances import Points
 from calipers.score import signature
 
 if TYPE_CHECKING:
     from calipers.estimate.classifier import Classification, Model
-    from calipers.metrics.transport import EntropicTransport
 
 Made = TypeVar("Made")
 Quantise = Callable[[Buckets, int], Quantisation]
@@ -31,6 +39,43 @@ CLASSIFIERS: dict[str, Model] = {"classifier": "logistic", "boosted": "boosted"}
 """The estimators that are classifiers, by the model that they fit."""
 
 MODELS = {"logistic": "linear", "boosted": "boosted"}
+
+BUCKETS, RUNS = 20, 10
+"""Cells and runs of k-means of the averaged precision-recall curve."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The choices that the metrics of a comparison share.
+
+    Attributes
+    ----------
+    k, ties
+        Of the k-NN balls.
+    distance
+        Of all neighbourhoods: Euclidean or cosine.
+    projection
+        Where neighbours are looked for: ``"none"`` for rows of length one as they are,
+        ``"union"`` for their coordinates on the main axes of the union (paper 000).
+    buckets, restarts
+        Of the quantisation behind MAUVE and the frontier integral.
+    c
+        Scaling constant of MAUVE; None for the one that the paper pairs with the estimator.
+    seed
+        Of k-means and of the block labels.
+    threads
+        Number of threads, None for all cores; no effect on counts.
+    """
+
+    k: int = 4
+    ties: Ties = "closed"
+    distance: Distance = "euclidean"
+    projection: Projection = "none"
+    buckets: Buckets = "auto"
+    restarts: int = 5
+    c: float | None = None
+    seed: int = 0
+    threads: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,15 +125,6 @@ class Estimates:
     def classification(self, model: Model) -> Classification:
         """What a cross-fitted classifier says of the rows."""
         return self._once(("classifier", model), lambda: self._classify(model))
-
-    @cached_property
-    def entropic(self) -> EntropicTransport:
-        """Entropic transport between the histograms, as it is and debiased."""
-        from calipers.metrics.transport import entropic_transport_scores
-
-        return entropic_transport_scores(
-            self.reference, self.generated, self.cells, pins=self.seed_pin
-        )
 
     @property
     def row_pins(self) -> Pins:
@@ -150,6 +186,97 @@ class Estimates:
             blocks=self.blocks,
             threads=self.settings.threads,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Trade-off curves of a pair, from whichever of its estimates a key names."""
+
+    estimates: Estimates
+
+    @cached_property
+    def frontiers(self) -> dict[Options, DivergenceFrontier]:
+        """The divergence frontiers that were made so far."""
+        return {}
+
+    @cached_property
+    def trade_offs(self) -> dict[str, PrecisionRecallCurve]:
+        """The precision-recall curves that were made so far, by estimator."""
+        return {}
+
+    def frontier(self, options: Options) -> DivergenceFrontier:
+        """The divergence frontier that the options choose."""
+        if options not in self.frontiers:
+            estimate = self.estimates.estimate(options)
+            made = divergence_frontier(estimate, divergence=options.divergence)
+            self.frontiers[options] = made
+        return self.frontiers[options]
+
+    def trade_off(self, estimator: str) -> PrecisionRecallCurve:
+        """The precision-recall curve: over cells the mean of ten runs."""
+        if estimator not in self.trade_offs:
+            counted = estimator == COUNTING
+            self.trade_offs[estimator] = (
+                averaged(self.estimates.prd_cells)
+                if counted
+                else precision_recall_curve(self.estimates.ratios(estimator))
+            )
+        return self.trade_offs[estimator]
+
+    def scaling(self, estimator: str) -> float:
+        """The scaling constant c: as given, or the one that goes with the estimator."""
+        return (
+            PAIRED_C[estimator] if self.estimates.settings.c is None else self.estimates.settings.c
+        )
+
+    def pins(self, options: Options) -> Pins:
+        """What made an estimate, for the signatures of what is read from it."""
+        if options.estimator == COUNTING:
+            return quantisation_pins(self.estimates.cells) | {"seed": self.estimates.settings.seed}
+        return {**self.estimates.ratios(options.estimator).pins, **self.estimates.row_pins}
+
+    def trade_off_pins(self, estimator: str) -> Pins:
+        """What made a precision-recall curve."""
+        if estimator == COUNTING:
+            return cell_pins(self.estimates.prd_cells) | {"seed": self.estimates.settings.seed}
+        return {**self.estimates.ratios(estimator).pins, **self.estimates.row_pins}
+
+    @property
+    def by_key(self) -> dict[str, DivergenceFrontier | PrecisionRecallCurve]:
+        """All curves that were made so far: ``frontier_star``, ``frontier:chi2``, ``prd:knn``."""
+        frontiers = {each.starred_key("frontier"): made for each, made in self.frontiers.items()}
+        trade_offs = {
+            Options(estimator=each).key("prd"): made for each, made in self.trade_offs.items()
+        }
+        return {**frontiers, **trade_offs}
+
+
+def averaged(cells: Quantisation) -> PrecisionRecallCurve:
+    """The mean of the curves of all runs, angle by angle."""
+    return mean_curve([precision_recall_curve(run) for run in cells.runs])
+
+
+def quantisation_pins(cells: Quantisation) -> dict[str, object]:
+    """What made the best quantisation, and the sizes of both sets."""
+    best = cells.best
+    return {
+        "buckets": cells.buckets,
+        "kmeans": "lloyd_random",
+        "restarts": len(cells.runs),
+        "n": int(np.sum(best.reference)),
+        "m": int(np.sum(best.generated)),
+    }
+
+
+def cell_pins(cells: Quantisation) -> dict[str, object]:
+    """What made the averaged curve, and the sizes of both sets."""
+    return {
+        "buckets": cells.buckets,
+        "kmeans": "lloyd_random",
+        "runs": len(cells.runs),
+        "n": int(cells.best.reference.sum()),
+        "m": int(cells.best.generated.sum()),
+    }
 
 
 def _check_neighbours(samples: int) -> None:

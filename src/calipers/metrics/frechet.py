@@ -1,21 +1,27 @@
 """Fréchet distance: how far apart the Gaussians fitted to both sets are.
 
-d² = |μ₁ − μ₂|² + tr(Σ₁ + Σ₂ − 2(Σ₁^½ Σ₂ Σ₁^½)^½), as in FID (Heusel et al., NeurIPS 2017). Only
-means and covariances count: sets of different shape may score 0, and the estimate is too large
-when there are few samples for the number of dimensions.
+d² = |μ₁ − μ₂|² + tr(Σ₁ + Σ₂ − 2(Σ₁^½ Σ₂ Σ₁^½)^½), as in FID (Heusel et al., NeurIPS 2017).
+
+What it does not detect: anything but means and covariances, so sets of different shape may score 0.
+The estimate is too large when there are few samples for the number of dimensions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.estimate.moments import Moments
-from calipers.numeric.tiles import limit_threads
+from calipers.numeric.threads import limit_threads
 from calipers.numeric.validation import check_pair
 from calipers.score import Score, signature
+
+if TYPE_CHECKING:
+    from calipers.catalogue.estimation import Options
+    from calipers.metrics.pair import Pair
 
 
 def frechet_distance(reference: ArrayLike, generated: ArrayLike) -> Score:
@@ -114,3 +120,15 @@ def _root(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
     values, vectors = np.linalg.eigh(covariance)
     root: NDArray[np.float64] = (vectors * np.sqrt(np.clip(values, 0.0, None))) @ vectors.T
     return root
+
+
+def read_frechet_distance(pair: Pair, _: Options) -> Score:
+    return frechet_score(*pair.moments)
+
+
+def frechet_distance_without(pair: Pair) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The distance without each block of the reference, and of the generated rows."""
+    sets = zip(pair.projected, pair.labels, strict=True)
+    with limit_threads(1):
+        left, right = (Moments.by_block(rows.astype(float), labels) for rows, labels in sets)
+    return frechet_without(*pair.moments, left, right)

@@ -20,22 +20,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calipers.catalogue.estimation import COUNTING, DEFAULTS, STARRED, Options
 from calipers.curves.divergence import Divergence
 from calipers.curves.divergences import find_divergence
 from calipers.curves.frontier import DivergenceFrontier, divergence_frontier, f_divergence, half_of
 from calipers.estimate.axes import Norm, preprocess
-from calipers.estimate.histograms import Smoothing
 from calipers.estimate.likelihood_ratios import Estimate
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
-from calipers.metrics.keys import COUNTING, USUAL, Options
+from calipers.metrics.estimates import quantisation_pins
 from calipers.score import Better, Score, signature
 
-STARRED: Smoothing = "krichevsky-trofimov"
-"""The smoothing of the scores with a star."""
+if TYPE_CHECKING:
+    from calipers.metrics.pair import Pair
 
 C = 5.0
 
@@ -158,27 +159,8 @@ def range_by(name: str, options: Options) -> tuple[float, float]:
     return 0.0, divergence.at_zero + divergence.conjugate_at_zero
 
 
-def quantisation_pins(cells: Quantisation) -> dict[str, object]:
-    """What made the best quantisation, and the sizes of both sets."""
-    best = cells.best
-    return {
-        "buckets": cells.buckets,
-        "kmeans": "lloyd_random",
-        "restarts": len(cells.runs),
-        "n": int(np.sum(best.reference)),
-        "m": int(np.sum(best.generated)),
-    }
-
-
-def starred_key(metric: str, options: Options) -> str:
-    """The canonical key: the usual smoothing is written as a star."""
-    if options.smoothing != STARRED:
-        return options.key(metric)
-    return Options(options.divergence, options.estimator).key(f"{metric}_star")
-
-
 def _line(name: str, options: Options, own: Pins, pins: Pins) -> str:
-    key = {"metric": starred_key(name, options), "divergence": options.divergence}
+    key = {"metric": options.starred_key(name), "divergence": options.divergence}
     smoothing = {"smoothing": options.smoothing} if options.estimator == COUNTING else {}
     return signature({**key, **own, **smoothing, **pins})
 
@@ -273,7 +255,7 @@ def mauve(
 
 def mauve_scores(cells: Quantisation, *, c: float = C, pins: Pins) -> Mauve:
     """Sum up the frontier of the best quantisation, with and without smoothing."""
-    plain, star = USUAL, Options(smoothing=STARRED)
+    plain, star = DEFAULTS, Options(smoothing=STARRED)
     best = cells.best
     curves = {each: divergence_frontier(best.smoothed(each.smoothing)) for each in (plain, star)}
 
@@ -288,3 +270,33 @@ def mauve_scores(cells: Quantisation, *, c: float = C, pins: Pins) -> Mauve:
         frontier=curves[plain],
         frontier_star=curves[star],
     )
+
+
+def read_mauve(pair: Pair, options: Options) -> Score:
+    return _read("mauve", pair, options)
+
+
+def read_frontier_integral(pair: Pair, options: Options) -> Score:
+    return _read("frontier_integral", pair, options)
+
+
+def read_midpoint(pair: Pair, options: Options) -> Score:
+    return _read("midpoint", pair, options)
+
+
+def read_frontier_f8(pair: Pair, options: Options) -> Score:
+    return _read("frontier_f8", pair, options)
+
+
+def read_frontier_f1_8(pair: Pair, options: Options) -> Score:
+    return _read("frontier_f1_8", pair, options)
+
+
+def read_divergence(pair: Pair, options: Options) -> Score:
+    estimate, pins = pair.estimates.estimate(options), pair.curves.pins(options)
+    return divergence_score("divergence", options, estimate, pins=pins)
+
+
+def _read(name: str, pair: Pair, options: Options) -> Score:
+    made, c = pair.curves, pair.curves.scaling(options.estimator)
+    return summary_score(name, options, made.frontier(options), c=c, pins=made.pins(options))

@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
 from calipers.estimate.knn.balls import Distance
-from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties
-from calipers.metrics.reading import measure, signed, sizes
+from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties, neighbourhoods
+from calipers.metrics.reading import signed, sizes
 from calipers.score import Score
 
 Labels = Sequence[str] | NDArray[Any]
@@ -68,7 +68,7 @@ def scores_by_group(
     >>> scores["recall:group=low"].value, scores["recall:group=high"].value
     (1.0, 0.0)
     """
-    near = measure(reference, generated, k=k, ties=ties, distance=distance, threads=threads)
+    near = neighbourhoods(reference, generated, k=k, ties=ties, distance=distance, threads=threads)
     return group_scores(near, k, reference_groups, generated_groups)
 
 

@@ -1,14 +1,10 @@
-"""The transport frontier: how far both sets are from all that lies between them, in moved mass.
+"""MAUVE_OT: MAUVE with transport costs in place of a divergence, which see how far cells lie apart.
 
-The curve of the pairs (OT(Q, R_λ), OT(P, R_λ)), λ in (0, 1), with R_λ either the mixture
-λP + (1 − λ)Q (linear interpolation; Pillutla et al., JMLR 2023, equation 31) or the barycentre
-argmin_R λ·OT(P, R) + (1 − λ)·OT(Q, R) (equation 32), over histograms on the same cells.
-
-MAUVE_OT: MAUVE with transport costs in place of a divergence, which see how far cells lie apart.
-
-The area under the transport frontier after x → exp(−c·x), from joint k-means cells (Pillutla et
-al., JMLR 2023, section 7.4.2 and equation 5), with mixtures (equation 31) or barycentres (equation
-32) of both sets between them.
+The transport frontier is the curve of the pairs (OT(Q, R_λ), OT(P, R_λ)), λ in (0, 1), over
+histograms on the same cells: how far both sets are from all that lies between them, in moved mass.
+R_λ is either the mixture λP + (1 − λ)Q (linear interpolation; Pillutla et al., JMLR 2023, equation
+31) or the barycentre argmin_R λ·OT(P, R) + (1 − λ)·OT(Q, R) (equation 32). MAUVE_OT is the area
+under it after x → exp(−c·x), from joint k-means cells (section 7.4.2 and equation 5).
 
 Costs are exact by default, so that equal sets score 1. The paper speaks of entropic plans with the
 median cost as ε, which can be asked for; but then equal sets score near 0, and the values that it
@@ -18,15 +14,16 @@ its table 17 from the quantised costs W beside them, within 0.004.
 
 Unlike a divergence, a cost has a unit: c multiplies squared distances in the space of the cells.
 Rows of length one, the default here as in MAUVE, keep costs below 4; with other rows choose c anew.
-It says little beyond the quantised cost, does not see differences within a cell, and cannot tell
-missing quality from missing diversity.
+
+What it does not detect: it says little beyond the quantised cost, does not see differences within a
+cell, and cannot tell missing quality from missing diversity.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,6 +49,10 @@ from calipers.metrics.transport import (
 from calipers.numeric.distances import Points
 from calipers.numeric.validation import check_choice
 from calipers.score import Score, join_signature, signature
+
+if TYPE_CHECKING:
+    from calipers.catalogue.estimation import Options
+    from calipers.metrics.pair import Pair
 
 Floats = NDArray[np.float64]
 Interpolation = Literal["linear", "barycentric"]
@@ -284,3 +285,21 @@ def _check(c: float, regularisation: Regularisation | None) -> None:
     positive("the scaling constant c", c)
     if regularisation is not None:
         check_regularisation(regularisation)
+
+
+def read_mauve_ot(pair: Pair, _: Options) -> Score:
+    return _read(pair, "linear")
+
+
+def read_mauve_ot_barycentric(pair: Pair, _: Options) -> Score:
+    return _read(pair, "barycentric")
+
+
+def _read(pair: Pair, interpolation: Interpolation) -> Score:
+    return mauve_ot_score(
+        *pair.projected,
+        pair.estimates.cells,
+        interpolation=interpolation,
+        c=pair.curves.scaling("quantisation"),
+        pins=pair.estimates.seed_pin,
+    )

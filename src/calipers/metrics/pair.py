@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.catalogue.needs import CLIPPED_K, EVERYTHING, SPREAD, Needs
+from calipers.estimate.knn.balls import Supports
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
 from calipers.estimate.moments import Moments
-from calipers.metrics.estimates import Estimates, Quantise
-from calipers.metrics.needs import EVERYTHING, Needs
-from calipers.metrics.pair_curves import Curves
-from calipers.metrics.settings import Settings
-from calipers.metrics.topp import TopologicalPrecisionRecall, topological_scores
+from calipers.metrics.estimates import Curves, Estimates, Quantise, Settings
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks, Clusters
 from calipers.numeric.distances import Points
 
@@ -23,6 +22,7 @@ __all__ = ["Pair", "Settings"]
 
 Rows = NDArray[np.bool_] | NDArray[np.intp]
 Sides = tuple[Points, Points]
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +60,11 @@ class Pair:
     given: Sides | None = None
     project: Callable[[], Sides] | None = None
     clusters: tuple[Clusters, Clusters] | None = None
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The number of rows of each set, by its name in signatures."""
+        return {"n": len(self.reference), "m": len(self.generated)}
 
     @property
     def embedded(self) -> Sides:
@@ -130,7 +135,7 @@ class Pair:
             k_max=max(k, min(self.needs.k, largest)),
             ties=self.settings.ties,
             distance=self.settings.distance,
-            supports=self.needs.supports(k, largest),
+            supports=supports_of(self.needs, k, largest),
             blocks=self.blocks,
             threads=self.settings.threads,
         )
@@ -146,17 +151,27 @@ class Pair:
         return Curves(self.estimates)
 
     @cached_property
-    def topology(self) -> TopologicalPrecisionRecall:
-        """TopP and TopR."""
-        return topological_scores(
-            self.reference,
-            self.generated,
-            seed=self.settings.seed,
-            threads=self.settings.threads,
-        )
-
-    @cached_property
     def moments(self) -> tuple[Moments, Moments]:
         """Mean and covariance of both sets."""
         left, right = (rows.astype(np.float64) for rows in self.projected)
         return Moments.of(left), Moments.of(right)
+
+    def once(self, name: str, make: Callable[[], Made]) -> Made:
+        """What several metrics read, made when the first of them asks for it."""
+        if name not in self._made:
+            self._made[name] = make()
+        made: Made = self._made[name]
+        return made
+
+    @cached_property
+    def _made(self) -> dict[str, Any]:
+        return {}
+
+
+def supports_of(needs: Needs, k: int, largest: int) -> Supports:
+    """The supports to measure where sets allow balls of at most `largest` neighbours."""
+    return Supports(
+        capped=CLIPPED_K if needs.capped and largest >= CLIPPED_K else None,
+        smaller=k if needs.smaller else None,
+        spread=SPREAD if needs.spread and largest >= SPREAD[0] else None,
+    )

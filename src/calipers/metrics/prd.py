@@ -4,29 +4,31 @@ Union quantised into 20 cells, one curve for each of 10 runs of k-means, curves 
 angle; F_8 sums up recall (diversity), F_1/8 precision (quality), each the maximum over the
 averaged curve (Sajjadi et al., NeurIPS 2018, section 4.1 and definition of F_β; the authors use
 mini-batch k-means, here it is Lloyd's). The ends of the curve are the shares in cells that the
-other set reaches at all (theorem 1), and 1 − α(1) is the total variation. Differences within a
-cell are not seen. Likelihood ratios of any estimator give such a curve too.
+other set reaches at all (theorem 1), and 1 − α(1) is the total variation. Likelihood ratios of any
+estimator give such a curve too.
+
+What it does not detect: differences within a cell.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
+from calipers.catalogue.estimation import DEFAULTS, Options
 from calipers.curves.precision_recall import (
     PrecisionRecallCurve,
-    mean_curve,
-    precision_recall_curve,
 )
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
-from calipers.metrics.keys import USUAL, Options
+from calipers.metrics.estimates import BUCKETS, RUNS, averaged, cell_pins
 from calipers.numeric.validation import check_whole
 from calipers.score import Score, signature
 
-BUCKETS = 20
-RUNS = 10
+if TYPE_CHECKING:
+    from calipers.metrics.pair import Pair
 
 
 @dataclass(frozen=True)
@@ -82,13 +84,8 @@ def prd(
 def prd_scores(cells: Quantisation, *, pins: Mapping[str, object]) -> Prd:
     """Average the curves of all runs and sum them up."""
     curve = averaged(cells)
-    f8, f1_8 = (curve_score(name, USUAL, curve, pins=pins) for name in ("prd_f8", "prd_f1_8"))
+    f8, f1_8 = (curve_score(name, DEFAULTS, curve, pins=pins) for name in ("prd_f8", "prd_f1_8"))
     return Prd(f8, f1_8, curve)
-
-
-def averaged(cells: Quantisation) -> PrecisionRecallCurve:
-    """The mean of the curves of all runs, angle by angle."""
-    return mean_curve([precision_recall_curve(run) for run in cells.runs])
 
 
 READINGS: dict[str, Callable[[PrecisionRecallCurve], float]] = {
@@ -120,12 +117,26 @@ def curve_score(
     )
 
 
-def cell_pins(cells: Quantisation) -> dict[str, object]:
-    """What made the averaged curve, and the sizes of both sets."""
-    return {
-        "buckets": cells.buckets,
-        "kmeans": "lloyd_random",
-        "runs": len(cells.runs),
-        "n": int(cells.best.reference.sum()),
-        "m": int(cells.best.generated.sum()),
-    }
+def read_prd_f8(pair: Pair, options: Options) -> Score:
+    return _read("prd_f8", pair, options)
+
+
+def read_prd_f1_8(pair: Pair, options: Options) -> Score:
+    return _read("prd_f1_8", pair, options)
+
+
+def read_max_precision(pair: Pair, options: Options) -> Score:
+    return _read("max_precision", pair, options)
+
+
+def read_max_recall(pair: Pair, options: Options) -> Score:
+    return _read("max_recall", pair, options)
+
+
+def read_total_variation(pair: Pair, options: Options) -> Score:
+    return _read("total_variation", pair, options)
+
+
+def _read(name: str, pair: Pair, options: Options) -> Score:
+    curve = pair.curves.trade_off(options.estimator)
+    return curve_score(name, options, curve, pins=pair.curves.trade_off_pins(options.estimator))

@@ -1,35 +1,15 @@
-"""How scores are read off neighbourhoods: measured once, signed alike, undefined with a reason."""
+"""How scores are read off neighbourhoods: signed alike, undefined with a reason."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from calipers.errors import InputError
-from calipers.estimate.knn.balls import Distance, Supports
-from calipers.estimate.knn.neighbourhoods import NO_SUPPORTS, Neighbourhoods, Ties, neighbourhoods
-from calipers.numeric.validation import check_pair, check_whole
+from calipers.estimate.knn.neighbourhoods import Neighbourhoods
 from calipers.score import Score, signature
-
-
-def measure(
-    reference: ArrayLike,
-    generated: ArrayLike,
-    *,
-    k: int = 1,
-    ties: Ties = "closed",
-    distance: Distance = "euclidean",
-    supports: Supports = NO_SUPPORTS,
-    threads: int | None = None,
-) -> Neighbourhoods:
-    """Check both sets and make the one pass that a single metric needs."""
-    left, right = check_pair(reference, generated)
-    check_whole("k", k, 1)
-    return neighbourhoods(
-        left, right, k=k, ties=ties, distance=distance, supports=supports, threads=threads
-    )
 
 
 def sizes(near: Neighbourhoods) -> tuple[int, int]:

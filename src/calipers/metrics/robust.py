@@ -1,61 +1,46 @@
-"""What clipped coverage is worth when only some of the generated samples are good, and back.
+"""Precision and recall that outliers cannot raise: clipped, cover and probabilistic supports.
 
-Let m of the M generated samples come from the reference distribution and the others cover nothing.
-The distances of a reference sample to the N − 1 other reference samples and to these m are
-exchangeable, so the number J of generated samples within the k-th nearest other reference sample
-has the negative hypergeometric (beta-binomial) law
-
-    P(J = j) = C(m, j) B(k + j, N − k + m − j) / B(k, N − k),
-
-and clipped coverage is expected to be f(m) = E[min(J, k)] / k (Salvy et al., arXiv 2507.01761,
-section 4). f grows with m; the calibrated score is the share m/M whose expectation is what was
-measured. Between two m it is interpolated linearly, and beyond f(M) it is 1. The authors' release
-sets f(m) = 0 for m < k, takes the first m that is not below the measured value, and divides by
-M + 1: both agree within 1/M from f(k) on, and below it the release says k/(M + 1) for any value
-above 0 where this says less.
-
-Clipped density and clipped coverage: shares of good samples that outliers cannot raise.
-
-With r(x) the distance of a reference sample x to its k-th nearest other reference sample
-(Salvy, Talbot and Thirion, "Enhanced generative model evaluation with clipped density and
-coverage", arXiv 2507.01761; k = 5):
+**Clipped density and clipped coverage.** With r(x) the distance of a reference sample x to its k-th
+nearest other reference sample (Salvy, Talbot and Thirion, "Enhanced generative model evaluation
+with clipped density and coverage", arXiv 2507.01761; k = 5):
 
 - clipped density: radii capped at their median; a generated sample counts min(balls around it, k)
   over k; the mean over the generated samples is divided by the same mean over the reference
   samples (each without its own ball), and capped at 1;
 - clipped coverage: a reference sample counts min(generated samples in its ball, k) over k, radii
-  not capped; the mean is passed through the inverse of its expectation (`metrics/robust.py`),
-  so that it reads as the share of good samples.
+  not capped; the mean is passed through the inverse of its expectation, so that it reads as the
+  share of good samples.
 
-The release takes ``<=`` for density and ``<`` for coverage; here both follow `ties`. Neither sees
-copies, or where inside the support the mass lies as long as k samples reach every ball. Clipped
-density does not see missing variety; samples in regions where the reference is sparse count as bad
-ones, since the wide balls are cut. The capped score of 1 hides a generated set that keeps to the
-dense regions more than the reference does.
+That expectation: let m of the M generated samples come from the reference distribution and the
+others cover nothing. The distances of a reference sample to the N − 1 other reference samples and
+to these m are exchangeable, so the number J of generated samples within the k-th nearest other
+reference sample has the negative hypergeometric (beta-binomial) law
 
-Precision–recall cover: does the other set bring enough samples where this set has many?
+    P(J = j) = C(m, j) B(k + j, N − k + m − j) / B(k, N − k),
 
-With k = 3 and C = 3, a sample is covered when the ball of its k' = C k = 9 nearest samples of its
-own set holds at least k = 3 samples of the other set (Cheema and Urner, "Precision recall cover: a
-method for assessing generative models", AISTATS 2023; the pseudocode of its appendix A.3):
+and clipped coverage is expected to be f(m) = E[min(J, k)] / k (section 4). f grows with m; the
+calibrated score is the share m/M whose expectation is what was measured. Between two m it is
+interpolated linearly, and beyond f(M) it is 1. The authors' release sets f(m) = 0 for m < k, takes
+the first m that is not below the measured value, and divides by M + 1: both agree within 1/M from
+f(k) on, and below it the release says k/(M + 1) for any value above 0 where this says less. The
+release takes ``<=`` for density and ``<`` for coverage; here both follow `ties`.
+
+**Precision–recall cover.** With k = 3 and C = 3, a sample is covered when the ball of its
+k' = C k = 9 nearest samples of its own set holds at least k = 3 samples of the other set (Cheema
+and Urner, "Precision recall cover: a method for assessing generative models", AISTATS 2023; the
+pseudocode of its appendix A.3):
 
 - cover_precision = share of generated samples that are covered by reference samples,
 - cover_recall = share of reference samples that are covered by generated samples.
 
 This is the paper's PC of the pair (P reference, Q generated). The authors' released function counts
 P's samples as precision and Q's as recall, so called with the reference first it gives these two
-the other way round. Own neighbours never include the sample itself.
+the other way round. Own neighbours never include the sample itself. The scores look at the mass
+near each sample and not at a union of balls, so an outlier of one set does not widen the support of
+the other.
 
-The scores look at the mass near each sample and not at a union of balls, so an outlier of one set
-does not widen the support of the other. They do not detect how much mass is missing or in excess
-up to a factor of C: a ball with 9 own samples may hold 3 or 300 of the other. Two samples of one
-distribution and of one size score about 0.97, not 1; with a third as many samples on the other side
-about 0.54, so sets of different sizes are not comparable.
-
-Probabilistic precision and recall: how likely each sample lies in the other set's support.
-
-A sample x supports its surroundings with probability 1 − d/R up to distance R and 0 beyond; the
-supports of different samples are independent, so
+**Probabilistic precision and recall.** A sample x supports its surroundings with probability
+1 − d/R up to distance R and 0 beyond; the supports of different samples are independent, so
 
     P-precision = mean over generated y of 1 − Π over reference x with d(x, y) ≤ R of d(x, y) / R,
     R = 1.2 × the mean distance of a reference sample to its 4th nearest other reference sample
@@ -63,29 +48,43 @@ supports of different samples are independent, so
 (Park and Kim, "Probabilistic precision and recall towards reliable evaluation of generative
 models", ICCV 2023, with the release's constants). P-recall is the same with the sides swapped, so
 its R comes from the generated set. With one radius for all samples, one outlier cannot blow up the
-support, as it can for the k-NN balls of precision and recall.
+support, as it can for the k-NN balls of precision and recall. Distances come from float32 products
+here, except where these cancel: values of single samples are good to about 1e-6.
 
-Distances come from float32 products here, except where these cancel: values of single samples are
-good to about 1e-6.
+What they do not detect:
 
-It does not detect how the mass is spread inside the support. Where densities differ much, or in
-high dimensions, one R is too large for dense regions (everything there scores 1) and too small for
-sparse ones (nothing does): modes of another scale are missed, even for equal distributions.
+- Clipped density and coverage: copies, or where inside the support the mass lies as long as k
+  samples reach every ball. Clipped density does not see missing variety; samples in regions where
+  the reference is sparse count as bad ones, since the wide balls are cut. The capped score of 1
+  hides a generated set that keeps to the dense regions more than the reference does.
+- Cover: how much mass is missing or in excess up to a factor of C: a ball with 9 own samples may
+  hold 3 or 300 of the other. Two samples of one distribution and of one size score about 0.97, not
+  1; with a third as many samples on the other side about 0.54, so sets of different sizes are not
+  comparable.
+- Probabilistic: how the mass is spread inside the support. Where densities differ much, or in high
+  dimensions, one R is too large for dense regions (everything there scores 1) and too small for
+  sparse ones (nothing does): modes of another scale are missed, even for equal distributions.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calipers.catalogue.needs import CLIPPED_K, COVER_FACTOR, COVER_K, SPREAD
 from calipers.estimate.knn.balls import Distance, Supports, check_factor
-from calipers.estimate.knn.neighbourhoods import Balls, Neighbourhoods, Ties
-from calipers.metrics.reading import measure, share, signed, sizes, too_small
-from calipers.metrics.support import PrecisionRecall
+from calipers.estimate.knn.neighbourhoods import Balls, Neighbourhoods, Ties, neighbourhoods
+from calipers.metrics.knn_support import PrecisionRecall
+from calipers.metrics.reading import share, signed, sizes, too_small
 from calipers.numeric.validation import check_whole
 from calipers.score import Score
+
+if TYPE_CHECKING:
+    from calipers.catalogue.estimation import Options
+    from calipers.metrics.pair import Pair
 
 
 def expected_coverage(reference: int, good: int, k: int) -> NDArray[np.float64]:
@@ -121,9 +120,6 @@ def good_share(measured: float, reference: int, generated: int, k: int) -> float
     """The share of good samples at which so much clipped coverage is expected, in [0, 1]."""
     shares = np.arange(generated + 1) / generated
     return float(np.interp(measured, expected_coverage(reference, generated, k), shares))
-
-
-CLIPPED_K = 5
 
 
 @dataclass(frozen=True)
@@ -173,7 +169,7 @@ def clipped_density_coverage(
         If the arrays do not fit together, are not finite, or are too small for k.
     """
     supports = Supports(capped=k)
-    near = measure(
+    near = neighbourhoods(
         reference,
         generated,
         k=k,
@@ -211,10 +207,6 @@ def clipped_coverage_score(near: Neighbourhoods, k: int = CLIPPED_K) -> Score:
     held = np.minimum(near.reference.held[:, k - 1], k)
     measured = int(held.sum(dtype=np.int64)) / (k * n)
     return Score(value=good_share(measured, n, m, k), signature=line, per_sample=held / k)
-
-
-COVER_K = 3
-COVER_FACTOR = 3
 
 
 def precision_recall_cover(
@@ -259,7 +251,9 @@ def precision_recall_cover(
     """
     check_whole("k", k, 1)
     balls = k * check_whole("factor", factor, 1)
-    near = measure(reference, generated, k=balls, ties=ties, distance=distance, threads=threads)
+    near = neighbourhoods(
+        reference, generated, k=balls, ties=ties, distance=distance, threads=threads
+    )
     return PrecisionRecall(
         cover_precision_score(near, k, factor), cover_recall_score(near, k, factor)
     )
@@ -284,9 +278,6 @@ def _covered(metric: str, owners: Balls, near: Neighbourhoods, k: int, factor: i
         line = signed(metric, near, k, own_neighbours=balls)
         return Score(value=np.nan, signature=line, reason=reason)
     return share(metric, owners.held[:, balls - 1] >= k, near, k, own_neighbours=balls)
-
-
-SPREAD = (4, 1.2)
 
 
 def probabilistic_precision_recall(
@@ -335,7 +326,9 @@ def probabilistic_precision_recall(
     """
     check_factor("factor", factor)
     supports = Supports(spread=(k, factor))
-    near = measure(reference, generated, k=k, distance=distance, supports=supports, threads=threads)
+    near = neighbourhoods(
+        reference, generated, k=k, distance=distance, supports=supports, threads=threads
+    )
     return PrecisionRecall(
         probabilistic_precision_score(near, (k, factor)),
         probabilistic_recall_score(near, (k, factor)),
@@ -365,3 +358,27 @@ def _mean(metric: str, owners: Balls, near: Neighbourhoods, spread: tuple[int, f
         reason=reason,
         per_sample=each,
     )
+
+
+def read_clipped_density(pair: Pair, _: Options) -> Score:
+    return clipped_density_score(pair.neighbourhoods)
+
+
+def read_clipped_coverage(pair: Pair, _: Options) -> Score:
+    return clipped_coverage_score(pair.neighbourhoods)
+
+
+def read_probabilistic_precision(pair: Pair, _: Options) -> Score:
+    return probabilistic_precision_score(pair.neighbourhoods)
+
+
+def read_probabilistic_recall(pair: Pair, _: Options) -> Score:
+    return probabilistic_recall_score(pair.neighbourhoods)
+
+
+def read_cover_precision(pair: Pair, _: Options) -> Score:
+    return cover_precision_score(pair.neighbourhoods)
+
+
+def read_cover_recall(pair: Pair, _: Options) -> Score:
+    return cover_recall_score(pair.neighbourhoods)

@@ -18,8 +18,8 @@ steps). In S_β the quantiles are those of all generated samples, as in the pape
 them over the nearest generated samples of the reference. The paper looks for the nearest generated
 sample within S_β only; here, as in the release, it is the nearest of all.
 
-Neither detects anything but distances to a mean: two sets whose modes lie equally far from it
-score the same, and a reference with several modes has its "typical" region where no sample lies.
+What they do not detect: anything but distances to a mean. Two sets whose modes lie equally far from
+it score the same, and a reference with several modes has its "typical" region where no sample lies.
 A missing mode can even raise a value. For two samples of one distribution and of one size
 sphere_precision comes to 1, but sphere_recall only to between 0.5 (few dimensions) and 0.65: x's
 nearest generated sample is as often further away than its nearest reference sample as not. It also
@@ -29,19 +29,23 @@ moves with the ratio of the sizes: 0.26 with a quarter as many generated samples
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.estimate.axes import unit_rows
 from calipers.estimate.knn.balls import Distance
-from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties
-from calipers.metrics.reading import measure, signed, sizes
-from calipers.metrics.support import PrecisionRecall
+from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties, neighbourhoods
+from calipers.metrics.knn_support import PrecisionRecall
+from calipers.metrics.reading import signed, sizes
 from calipers.numeric.distances import Points
 from calipers.numeric.validation import check_pair
 from calipers.score import Score
+
+if TYPE_CHECKING:
+    from calipers.catalogue.estimation import Options
+    from calipers.metrics.pair import Pair
 
 BLOCK = 4096
 
@@ -84,7 +88,7 @@ def sphere_precision_recall(
         If the arrays do not fit together, are not finite, or have a single row.
     """
     left, right = check_pair(reference, generated)
-    near = measure(left, right, ties=ties, distance=distance, threads=threads)
+    near = neighbourhoods(left, right, k=1, ties=ties, distance=distance, threads=threads)
     return PrecisionRecall(
         sphere_precision_score(near, left, right), sphere_recall_score(near, left, right)
     )
@@ -161,3 +165,11 @@ def _to_centre(rows: Points, centre: NDArray[np.float64], scaled: Scaling) -> ND
         part = scaled(rows[start : start + BLOCK]) - centre
         gaps[start : start + BLOCK] = np.sqrt((part * part).sum(axis=1))
     return gaps
+
+
+def read_sphere_precision(pair: Pair, _: Options) -> Score:
+    return sphere_precision_score(pair.neighbourhoods, pair.reference, pair.generated)
+
+
+def read_sphere_recall(pair: Pair, _: Options) -> Score:
+    return sphere_recall_score(pair.neighbourhoods, pair.reference, pair.generated)

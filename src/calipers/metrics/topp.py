@@ -35,6 +35,7 @@ rows acts as another seed.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,6 +53,10 @@ from calipers.estimate.kernel_density import (
 from calipers.numeric.distances import Points, Sieve, sieves
 from calipers.numeric.validation import check_pair, check_whole
 from calipers.score import Score, signature
+
+if TYPE_CHECKING:
+    from calipers.catalogue.estimation import Options
+    from calipers.metrics.pair import Pair
 
 DIMENSIONS = 32
 
@@ -214,3 +219,19 @@ def _undefined(
         for metric in ("topp", "topr")
     )
     return TopologicalPrecisionRecall(*scores)
+
+
+def read_topp(pair: Pair, _: Options) -> Score:
+    return _topology(pair).precision
+
+
+def read_topr(pair: Pair, _: Options) -> Score:
+    return _topology(pair).recall
+
+
+def _topology(pair: Pair) -> TopologicalPrecisionRecall:
+    sets, settings = (pair.reference, pair.generated), pair.settings
+    return pair.once(
+        "topology",
+        lambda: topological_scores(*sets, seed=settings.seed, threads=settings.threads),
+    )

@@ -1,15 +1,20 @@
-"""Quantised optimal transport: the cost of moving one histogram onto the other, cell to cell.
+"""Optimal transport: what it costs to move the generated samples onto the reference.
 
-OT(P̂_k, Q̂_k) over joint k-means cells at cost |c_i − c_j|², c_i the mean of the cell's rows of both
-sets (Pillutla et al., JMLR 2023, section 7.4.2). Coarser than the plug-in cost and far less biased
-by the number of samples; the paper finds that it ranks systems better. Equal to POT's ``emd2``.
+All costs are mean squared distances, so their unit is that of squared distances: costs in different
+spaces do not compare (Pillutla et al., JMLR 2023, section 7.4.2, unless said otherwise).
 
-It does not see differences within a cell, and its unit is that of squared distances.
+**Plug-in** (:func:`optimal_transport`): W₂²(P̂, Q̂) = min over plans π of Σ π_ij·|x_i − y_j|², with
+uniform weights on the samples of both sides (the plug-in estimate of OT_ρ). Equal to POT's
+``emd2(a, b, dist(x, y))`` where that reaches the optimum; by default it stops, at some thousand
+rows a side, before that.
 
-Entropic optimal transport between histograms: the cost of a blurred plan, and its debiased form.
+**Quantised** (:func:`quantised_transport`): OT(P̂_k, Q̂_k) over joint k-means cells at cost
+|c_i − c_j|², c_i the mean of the cell's rows of both sets. Coarser than the plug-in cost and far
+less biased by the number of samples; the paper finds that it ranks systems better. Equal to POT's
+``emd2``.
 
-π minimises ⟨π, C⟩ + ε·KL(π‖P ⊗ Q) (Cuturi, NeurIPS 2013), by default with ε the median of all
-pairwise costs (Pillutla et al., JMLR 2023, section 7.4.2).
+**Entropic** (:func:`entropic_transport`): between the same histograms, π minimises
+⟨π, C⟩ + ε·KL(π‖P ⊗ Q) (Cuturi, NeurIPS 2013), by default with ε the median of all pairwise costs.
 
 - ``entropic`` is ⟨π, C⟩. The plan is spread out, so equal sets do not score 0: at the median cost
   it is close to the mean cost of all pairs, and says more about the spread of the sets than about
@@ -19,37 +24,27 @@ pairwise costs (Pillutla et al., JMLR 2023, section 7.4.2).
   histograms alone. Of ⟨π, C⟩ neither would hold. It runs from OT at ε = 0 to the squared distance
   of the means at ε = ∞; at the median cost it is near that end.
 
-Neither sees differences within a cell. Both are in the unit of squared distances.
+**Sliced** (:func:`sliced_wasserstein`), for large sets: SW₂² = E_θ W₂²(θ·P̂, θ·Q̂) over directions θ
+uniform on the sphere (Rabin et al., 2011; Bonneel et al., 2015), estimated with a fixed number of
+them. In one dimension the best plan pairs quantile with quantile, so a direction costs a sort. The
+square of POT's ``sliced_wasserstein_distance(..., p=2)`` for the same directions. In the mean over
+all directions it is 0 only for equal sets and at most W₂²/d; with a finite number of them it
+wanders about that, and may exceed W₂²/d.
 
-Sliced Wasserstein distance: optimal transport along random directions, for large sets.
+What they do not detect:
 
-SW₂² = E_θ W₂²(θ·P̂, θ·Q̂) over directions θ uniform on the sphere (Rabin et al., 2011; Bonneel et
-al., 2015), estimated with a fixed number of them. In one dimension the best plan pairs quantile
-with quantile, so a direction costs a sort. The square of POT's
-``sliced_wasserstein_distance(..., p=2)`` for the same directions.
-
-In the mean over all directions it is 0 only for equal sets and at most W₂²/d; with a finite number
-of them it wanders about that, and may exceed W₂²/d. A gap along few of many dimensions is thinned
-out accordingly, and may be missed with few directions.
-
-Plug-in optimal transport: what it costs to move the generated samples onto the reference.
-
-W₂²(P̂, Q̂) = min over plans π of Σ π_ij·|x_i − y_j|², uniform weights on the samples of both sides
-(Pillutla et al., JMLR 2023, section 7.4.2: the plug-in estimate of OT_ρ). Equal to POT's
-``emd2(a, b, dist(x, y))`` where that reaches the optimum; by default it stops, at some thousand
-rows a side, before that.
-
-What it does not detect: a small gap among many dimensions. Two samples of one distribution are far
-apart there (the cost falls as n^(−2/d) only), and the paper finds the plug-in cost to rank systems
-against people's judgement. Its unit is that of squared distances: costs in different spaces, or of
-different n, do not compare.
+- Plug-in: a small gap among many dimensions. Two samples of one distribution are far apart there
+  (the cost falls as n^(−2/d) only), costs of different n do not compare, and the paper finds the
+  plug-in cost to rank systems against people's judgement.
+- Quantised and entropic: differences within a cell.
+- Sliced: a gap along few of many dimensions is thinned out, and may be missed with few directions.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,9 +54,14 @@ from calipers.estimate.pairwise import Rows, centred, squared_distances
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
 from calipers.estimate.transport import NoPlanError, assign, entropic, transport_cost
 from calipers.numeric.distances import Points
-from calipers.numeric.tiles import spans, workers
+from calipers.numeric.threads import workers
+from calipers.numeric.tiles import spans
 from calipers.numeric.validation import check_pair, check_whole, is_positive
 from calipers.score import Score, join_signature, signature
+
+if TYPE_CHECKING:
+    from calipers.catalogue.estimation import Options
+    from calipers.metrics.pair import Pair
 
 MOST_CELLS = 5_000
 
@@ -305,7 +305,7 @@ def _values(cells: Cells, epsilon: float) -> tuple[float, float]:
 
 
 PROJECTIONS = 500
-AT_ONCE = 16
+DIRECTIONS_PER_CHUNK = 16
 
 Places = tuple[NDArray[np.int64], NDArray[np.int64], Floats]
 
@@ -375,7 +375,7 @@ def _mean_cost(left: Floats, right: Floats, directions: Floats, threads: int | N
         return _cost(chosen @ left.T, chosen @ right.T, places)
 
     with workers(threads) as pool:
-        total = math.fsum(pool.map(work, spans(len(directions), AT_ONCE)))
+        total = math.fsum(pool.map(work, spans(len(directions), DIRECTIONS_PER_CHUNK)))
     return total / len(directions)
 
 
@@ -488,3 +488,33 @@ def cost_matrix(left: Rows, right: Rows, *, threads: int | None = None) -> NDArr
         for _ in pool.map(work, spans(len(costs), 256)):
             pass
     return costs
+
+
+def read_ot(pair: Pair, _: Options) -> Score:
+    return optimal_transport(*pair.projected, threads=pair.settings.threads)
+
+
+def read_ot_quantised(pair: Pair, _: Options) -> Score:
+    made = pair.estimates
+    return quantised_transport_score(*pair.projected, made.cells, pins=made.seed_pin)
+
+
+def read_ot_entropic(pair: Pair, _: Options) -> Score:
+    return _entropic(pair).entropic
+
+
+def read_ot_debiased(pair: Pair, _: Options) -> Score:
+    return _entropic(pair).debiased
+
+
+def read_sliced_wasserstein(pair: Pair, _: Options) -> Score:
+    settings = pair.settings
+    return sliced_wasserstein(*pair.projected, seed=settings.seed, threads=settings.threads)
+
+
+def _entropic(pair: Pair) -> EntropicTransport:
+    made = pair.estimates
+    return pair.once(
+        "entropic",
+        lambda: entropic_transport_scores(*pair.projected, made.cells, pins=made.seed_pin),
+    )

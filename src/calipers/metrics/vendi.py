@@ -1,21 +1,15 @@
-"""The effective number that a spectrum stands for: exponentials of Rényi entropies.
+"""Vendi score and RKE: how many different samples does a set hold, in effect? No reference needed.
 
-For eigenvalues λ ≥ 0 that sum to 1 (Friedman & Dieng, TMLR 2023; Pasarkar & Dieng, AISTATS 2024):
+With rows of length 1, K = X·Xᵀ/n holds the cosine similarities of all pairs, and its eigenvalues
+λ ≥ 0 sum to 1. The Vendi score is the exponential of their Rényi entropy of order q (Friedman &
+Dieng, TMLR 2023, for q = 1; Pasarkar & Dieng, AISTATS 2024, for any q):
 
     VS_q = exp(log(Σ λ^q) / (1 − q)),   VS_1 = exp(−Σ λ log λ),   VS_∞ = 1 / max λ
 
-and VS_0 is the number of eigenvalues that are not 0. It falls as q grows: small q count rare kinds
-as much as common ones, large q see the commonest only.
-
-Eigenvalues of the similarities of rows, and the sum of their squares, in float64.
-
-Vendi score and RKE: how many different samples does a set hold, in effect? No reference needed.
-
-With rows of length 1, K = X·Xᵀ/n holds the cosine similarities of all pairs, and its eigenvalues
-sum to 1. The Vendi score is the exponential of their Rényi entropy of order q (Friedman & Dieng,
-TMLR 2023, for q = 1; Pasarkar & Dieng, AISTATS 2024, for any q): n where all rows are orthogonal, 1
-where all are equal. X·Xᵀ and Xᵀ·X have the same eigenvalues but for zeros, so a d x d matrix is
-enough. Equal to ``score_dual`` of the vendi-score package.
+and VS_0 is the number of eigenvalues that are not 0: n where all rows are orthogonal, 1 where all
+are equal. It falls as q grows: small q count rare kinds as much as common ones, large q see the
+commonest only. X·Xᵀ and Xᵀ·X have the same eigenvalues but for zeros, so a d x d matrix is enough.
+Equal to ``score_dual`` of the vendi-score package.
 
 RKE is that of order 2, 1 / Σ λ² = n² / Σ_ij k(x_i, x_j)², which needs no eigenvalues; its authors
 take it of a Gaussian kernel, k(x, y) = exp(−|x − y|²/(2σ²)), and call it the mode count, RKE-MC
@@ -23,8 +17,10 @@ take it of a Gaussian kernel, k(x, y) = exp(−|x − y|²/(2σ²)), and call it
 
 Both are properties T(Q) of one set, so hold them against T(P) of the reference at the same n: they
 grow with n, for kernels of many dimensions without end; ``truncate`` bounds that (Ospanov & Farnia,
-UAI 2025). What they do not detect: whether the samples are any good, noise being very diverse; and
-with embeddings that all point one way, as those of many language models do, the cosine kernel gives
+UAI 2025).
+
+What they do not detect: whether the samples are any good, noise being very diverse; and with
+embeddings that all point one way, as those of many language models do, the cosine kernel gives
 values near 1 to any set.
 """
 
@@ -32,20 +28,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calipers.catalogue.metric import FROM_ONE
 from calipers.errors import InputError
 from calipers.estimate.axes import unit_rows
 from calipers.estimate.pairwise import Rows, squared_distances
 from calipers.numeric.distances import Points
-from calipers.numeric.tiles import Span, available_threads, limit_threads, spans, triangle, workers
+from calipers.numeric.subsample import subsample_rows
+from calipers.numeric.threads import available_threads, limit_threads, workers
+from calipers.numeric.tiles import Span, spans, triangle
 from calipers.numeric.validation import as_array, check_points, check_whole, is_positive
 from calipers.score import Score, signature
 
-Vector = NDArray[np.float64]
+if TYPE_CHECKING:
+    from calipers.catalogue.estimation import Options
+    from calipers.metrics.pair import Pair
+
+Floats = NDArray[np.float64]
 
 
 def vendi_of(
@@ -93,7 +96,7 @@ def vendi_of(
     return float(np.exp(_entropy(shares[shares > 0], q)))
 
 
-def truncated(shares: Vector, truncate: int | None) -> Vector:
+def truncated(shares: Floats, truncate: int | None) -> Floats:
     """The largest shares, each with an equal part of what the others hold.
 
     Parameters
@@ -105,7 +108,7 @@ def truncated(shares: Vector, truncate: int | None) -> Vector:
     """
     if truncate is None or check_whole("truncate", truncate, 1) >= len(shares):
         return shares
-    kept: Vector = shares[:truncate] + (1 - shares[:truncate].sum()) / truncate
+    kept: Floats = shares[:truncate] + (1 - shares[:truncate].sum()) / truncate
     return kept
 
 
@@ -116,7 +119,7 @@ def check_order(q: Any) -> float:
     return float(q)
 
 
-def _entropy(shares: Vector, q: float) -> float:
+def _entropy(shares: Floats, q: float) -> float:
     logs = np.log(shares)
     if q == 1:
         return float(-(shares @ logs))
@@ -127,8 +130,6 @@ def _entropy(shares: Vector, q: float) -> float:
     largest = logs.max()  # so that no power of a large order is rounded to 0
     return float((q * largest + np.log(np.exp(q * (logs - largest)).sum())) / (1 - q))
 
-
-Floats = NDArray[np.float64]
 
 STEP = 2048  # rows of a product
 SMALL = 1024  # columns of matrices that one thread works on
@@ -345,4 +346,31 @@ def _score(metric: str, value: float, points: Points, most: int, **pins: object)
         range=(1.0, float(most)),
         better="closest",
         signature=signature({"metric": metric, **pins, "n": n, "d": d}),
+    )
+
+
+def read_vendi(pair: Pair, _: Options) -> Score:
+    return _beside(pair, "vendi", 1.0)
+
+
+def read_rke(pair: Pair, _: Options) -> Score:
+    return _beside(pair, "rke", 2.0)
+
+
+def _beside(pair: Pair, metric: str, q: float) -> Score:
+    """Measure both sets, the larger cut to the size of the smaller."""
+    settings = pair.settings
+    n, m = (len(rows) for rows in pair.embedded)
+    sides = (
+        rows[subsample_rows(len(rows), min(n, m), seed=settings.seed)] for rows in pair.embedded
+    )
+    known, found = (vendi_score(side, q=q, threads=settings.threads).value for side in sides)
+    d = pair.embedded[0].shape[1]
+    pins = {"metric": metric, "q": q, "kernel": "cosine", "d": d, "each": min(n, m)}
+    return Score(
+        found,
+        range=FROM_ONE,
+        better="closest",
+        signature=signature(pins | {"n": n, "m": m}),
+        reference=known,
     )

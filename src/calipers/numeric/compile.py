@@ -1,13 +1,27 @@
-"""How the kernels are compiled: once per machine where the disk allows it, without the GIL."""
+"""How kernels are compiled: once per machine where the disk allows it, without the GIL.
+
+Numba keeps machine code until the file of the function changes, but a kernel also holds the code of
+whatever it calls. Kernels that call each other therefore stand in one file, and what kernels of
+many files call in :data:`BUILDING_BLOCKS`: when one of these changes, every kernel is compiled
+anew.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core.caching import FunctionCache
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+BUILDING_BLOCKS = tuple(Path(__file__).with_name(name) for name in ("distances.py", "simd.py"))
+"""The files whose functions kernels of other files may call."""
 
 
 def kernel(function: F) -> F:
@@ -24,15 +38,42 @@ def inlined(function: F) -> F:
 
 
 def summation(function: F) -> F:
-    """Compile a sum whose terms may be added in any one order, so that it runs in vector lanes.
+    """Compile a sum whose terms may be added in any one order, so that it runs in vector registers.
 
     Compiled once and only called, so all kernels get the same order and the same bits.
     """
     return cast(F, _compile(function, fastmath={"reassoc"}))
 
 
+class KernelCache(FunctionCache):  # type: ignore[misc]
+    """Numba's cache of one function, which also expires when a building block changes.
+
+    An index that cannot be read, since it names a type that has since been renamed or moved, counts
+    as expired: Numba reads it before it looks at the stamp.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        own = self._cache_file._source_stamp
+        self._cache_file._source_stamp = own, _stamps(BUILDING_BLOCKS)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except (AttributeError, ImportError, EOFError, UnpicklingError):
+            with suppress(OSError):
+                self.flush()
+            return None
+
+
+@cache
+def _stamps(files: tuple[Path, ...]) -> tuple[tuple[float, int], ...]:
+    """When each file was changed, and its size."""
+    return tuple((found.st_mtime, found.st_size) for found in (file.stat() for file in files))
+
+
 def _compile(function: Callable[..., Any], **options: Any) -> Any:
-    try:
-        return numba.njit(function, nogil=True, cache=True, **options)
-    except RuntimeError:  # no place to write the cache to: an installed package on a read-only disk
-        return numba.njit(function, nogil=True, **options)
+    compiled = numba.njit(function, nogil=True, **options)
+    with suppress(RuntimeError):  # no place to write to: an installed package on a read-only disk
+        compiled._cache = KernelCache(function)
+    return compiled

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from calipers.numeric.compile import kernel, summation
 from calipers.numeric.simd import PANEL
-from calipers.numeric.tiles import Span, Workers, panel_spans, workers
+from calipers.numeric.threads import Workers, workers
+from calipers.numeric.tiles import Span, panel_spans
 
 Points = NDArray[np.float32] | NDArray[np.float64]
 
@@ -67,7 +68,7 @@ class Sieve:
 
     def limits(self, squared_radius: NDArray[np.float64]) -> NDArray[np.float32]:
         """Squared radii of consecutive rows as limits of the sieve, filled up to whole panels."""
-        return fill_panels(thresholds(squared_radius, self.half_scale), 0.0)
+        return fill_panels(sieve_limits(squared_radius, self.half_scale), 0.0)
 
     @cached_property
     def rows(self) -> NDArray[np.float32]:
@@ -77,7 +78,7 @@ class Sieve:
 
     def threshold(self, squared_radius: NDArray[np.float64]) -> NDArray[np.float32]:
         """Bring squared radii to the scale of the bounds, rounded up."""
-        return thresholds(squared_radius, self.half_scale)
+        return sieve_limits(squared_radius, self.half_scale)
 
     @property
     def gap(self) -> float:
@@ -85,7 +86,7 @@ class Sieve:
         return 2.02 * slack(self.points.shape[1])
 
 
-def thresholds(squared_radius: NDArray[np.float64], half_scale: float) -> NDArray[np.float32]:
+def sieve_limits(squared_radius: NDArray[np.float64], half_scale: float) -> NDArray[np.float32]:
     """Half squared radii in the scale of the sieve, float32, above the true value."""
     with np.errstate(over="ignore"):
         scaled = (squared_radius * (half_scale * (1 + 4 * UNIT)) + FLOOR).astype(np.float32)

@@ -1,17 +1,12 @@
-"""The innermost loops of the neighbour kernels, written for the vector registers of this machine.
+"""Vector registers by hand: products of panels, the sieve over their pairs, small vector steps.
 
 Rows are laid out in panels: 48 rows side by side, one coordinate after the other. A product of two
 panels keeps a patch of its 48 x 48 sums in registers over the whole depth, so it reads little and
-comes close to what the processor can do, whichever BLAS NumPy was built with; the same panel
-serves as the left and as the right factor. Numba has no words for vector registers, so the two
-functions here are spelt in LLVM's.
+comes close to what the processor can do, whichever BLAS NumPy was built with; the same panel serves
+as the left and as the right factor. :func:`sift` then marks the few pairs that may matter.
 
-Sixteen numbers at a time: the few steps of k-means that Numba would not lay into vectors.
-
-Spelt in LLVM's words as in :mod:`calipers.numeric.simd`; on a processor with shorter
-vectors the compiler cuts them.
-
-Products of panels, and which of their pairs pass the sieve.
+Numba has no words for vector registers, so the innermost functions are spelt in LLVM's. Those that
+k-means takes sixteen numbers at a time are cut up by the compiler where registers are shorter.
 """
 
 from __future__ import annotations
@@ -219,14 +214,15 @@ def lowest_bit(typingctx: Any, mask: Any) -> Any:
     return types.intp(types.uint64), generate
 
 
-SIXTEEN = 16
+VECTOR_LENGTH = 16
+"""Numbers of float32 that the vector steps of k-means take at a time."""
 
 _DOUBLE = ir.DoubleType()
-_FLOATS, _DOUBLES = ir.VectorType(_FLOAT, SIXTEEN), ir.VectorType(_DOUBLE, SIXTEEN)
+_FLOATS, _DOUBLES = ir.VectorType(_FLOAT, VECTOR_LENGTH), ir.VectorType(_DOUBLE, VECTOR_LENGTH)
 
 
-def _load_sixteen(builder: Any, base: Any, place: Any = None) -> Any:
-    """Read sixteen float32 that stand `place` numbers behind an address."""
+def _load_vector(builder: Any, base: Any, place: Any = None) -> Any:
+    """Read a vector of float32 that stands `place` numbers behind an address."""
     pointer = builder.inttoptr(base, _FLOAT.as_pointer())
     if place is not None:
         pointer = builder.gep(pointer, [place])
@@ -250,7 +246,7 @@ def _halve(builder: Any, vector: Any, join: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def squared_gap(typingctx: Any, left: Any, right: Any, depth: Any) -> Any:
+def vector_squared_distance(typingctx: Any, left: Any, right: Any, depth: Any) -> Any:
     """Squared distance in float64 of two float32 rows at some addresses.
 
     `depth` is a multiple of 16. Every kernel gets the same bits for the same rows.
@@ -264,14 +260,14 @@ def squared_gap(typingctx: Any, left: Any, right: Any, depth: Any) -> Any:
         builder.position_at_end(loop)
         step, total = builder.phi(_WORD), builder.phi(_DOUBLES)
         one, other = (
-            builder.fpext(_load_sixteen(builder, base, step), _DOUBLES) for base in (left, right)
+            builder.fpext(_load_vector(builder, base, step), _DOUBLES) for base in (left, right)
         )
         gap = builder.fsub(one, other)
         sums = builder.fadd(total, builder.fmul(gap, gap))
-        following = builder.add(step, ir.Constant(_WORD, SIXTEEN))
+        following = builder.add(step, ir.Constant(_WORD, VECTOR_LENGTH))
         step.add_incoming(ir.Constant(_WORD, 0), entry)
         step.add_incoming(following, loop)
-        total.add_incoming(ir.Constant(_DOUBLES, [0.0] * SIXTEEN), entry)
+        total.add_incoming(ir.Constant(_DOUBLES, [0.0] * VECTOR_LENGTH), entry)
         total.add_incoming(sums, loop)
         builder.cbranch(builder.icmp_signed("<", following, depth), loop, after)
         builder.position_at_end(after)
@@ -281,11 +277,11 @@ def squared_gap(typingctx: Any, left: Any, right: Any, depth: Any) -> Any:
 
 
 def _differences(builder: Any, values: Any, less: Any) -> Any:
-    return builder.fsub(_load_sixteen(builder, values), _load_sixteen(builder, less))
+    return builder.fsub(_load_vector(builder, values), _load_vector(builder, less))
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def lanes_below(typingctx: Any, values: Any, less: Any, limit: Any) -> Any:
+def mask_below(typingctx: Any, values: Any, less: Any, limit: Any) -> Any:
     """Tell which of 16 values, each less another number, lie below a limit: a bit for each."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -293,16 +289,16 @@ def lanes_below(typingctx: Any, values: Any, less: Any, limit: Any) -> Any:
         one = builder.insert_element(
             ir.Constant(_FLOATS, ir.Undefined), limit, ir.Constant(ir.IntType(32), 0)
         )
-        first = ir.Constant(ir.VectorType(ir.IntType(32), SIXTEEN), [0] * SIXTEEN)
+        first = ir.Constant(ir.VectorType(ir.IntType(32), VECTOR_LENGTH), [0] * VECTOR_LENGTH)
         limits = builder.shuffle_vector(one, one, first)
         found = builder.fcmp_ordered("<", _differences(builder, values, less), limits)
-        return builder.zext(builder.bitcast(found, ir.IntType(SIXTEEN)), _WORD)
+        return builder.zext(builder.bitcast(found, ir.IntType(VECTOR_LENGTH)), _WORD)
 
     return types.uint64(types.uintp, types.uintp, types.float32), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def least_lane(typingctx: Any, values: Any, less: Any) -> Any:
+def vector_min(typingctx: Any, values: Any, less: Any) -> Any:
     """Give the smallest of 16 values, each less another number."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -319,7 +315,7 @@ Floats = NDArray[np.float32]
 STRIP = 2**17  # numbers of float32 that fill half a megabyte
 
 
-class Gates(NamedTuple):
+class Thresholds(NamedTuple):
     """What decides for each row of a span whether a pair passes, filled up to whole panels.
 
     Attributes
@@ -338,14 +334,14 @@ class Gates(NamedTuple):
     reach: Floats
 
     @classmethod
-    def of(cls, low: Floats, limit: Floats) -> Gates:
-        """Gates with limits alone."""
+    def of(cls, low: Floats, limit: Floats) -> Thresholds:
+        """Thresholds with limits alone."""
         zero = np.zeros_like(limit)
         return cls(low, limit, zero, zero - 1)
 
     @classmethod
-    def shut(cls, low: Floats) -> Gates:
-        """Gates that let nothing pass, where the limits of the other side alone count."""
+    def shut(cls, low: Floats) -> Thresholds:
+        """Thresholds that let nothing pass, where the limits of the other side alone count."""
         return cls.of(low, np.full_like(low, -np.inf))
 
 
@@ -401,8 +397,8 @@ def multiply_block(rows: Any, i: int, right: Any, j: int, products: Any) -> None
 def sift(products: Any, rows: Any, columns: Any, row0: int, column0: int, passing: Any) -> int:
     """Mark the pairs that pass, a bit for each column in the word of its row.
 
-    `row0` and `column0` are the places of the panels in the gates. Returns how many rows of the
-    panel have a pair that passes.
+    `row0` and `column0` are the places of the panels in the thresholds. Returns how many rows of
+    the panel have a pair that passes.
     """
     start, sums = np.uintp(4 * column0), address(products)
     addresses = (

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def kept_rows(size: int, most: int, *, seed: int) -> NDArray[np.intp]:
+def subsample_rows(size: int, most: int, *, seed: int) -> NDArray[np.intp]:
     """Give the rows of a set that stay of it, ascending; all where there are no more than `most`.
 
     They are those that :meth:`calipers.samples.SampleSet.subsample` keeps by the same seed.
 
     Examples
     --------
-    >>> kept_rows(3, 2, seed=0)
+    >>> subsample_rows(3, 2, seed=0)
     array([0, 2])
     """
     if most >= size:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from calipers.catalogue.embeddings import METRICS
 from calipers.report.content import ARROWS, BEST, BEST_STYLE, lead_columns
 from calipers.report.grid import Cell, Column
-from calipers.report.names import MEANINGS as KNOWN
 from calipers.report.names import UNRANKED, clean, label, meaning, shorten
 from calipers.report.numbers import MISSING, best_of, score_text
 
@@ -34,7 +34,7 @@ def set_columns(data: Data) -> list[Column]:
 def metric_title(data: Data, metric: str) -> str:
     """Name a metric, where it is better, and what it tells."""
     base = metric.partition(":")[0]
-    tells = f": {meaning(metric)}" if base in KNOWN else ""
+    tells = f": {meaning(metric)}" if base in METRICS else ""
     return f"{label(metric)}{arrow(data, metric)}{tells}"
 
 

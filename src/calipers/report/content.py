@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from calipers.catalogue.embeddings import METRICS
 from calipers.report.grid import Cell, Column
 from calipers.report.names import HEADLINE, UNRANKED, clean, label, meaning
-from calipers.report.names import MEANINGS as OF_EMBEDDINGS
 from calipers.report.numbers import score_text, size_text, words_text
-from calipers.report.text_meanings import text_meaning
-from calipers.report.text_names import is_unranked, text_label
+from calipers.report.text_names import is_unranked, text_label, text_meaning
 from calipers.report.text_numbers import value_text
 from calipers.report.uncertain_numbers import below_value, beside_value
 
@@ -59,7 +58,7 @@ class Metric:
         """Name the metric; one of texts that has a namesake on embeddings says so."""
         if self.view != TEXT:
             return label(self.metric)
-        namesake = self.metric.partition(":")[0] in OF_EMBEDDINGS
+        namesake = self.metric.partition(":")[0] in METRICS
         return f"{'Text ' if namesake else ''}{text_label(self.metric)}"
 
     @property
@@ -68,7 +67,7 @@ class Metric:
         base = self.metric.partition(":")[0]
         if self.view == TEXT:
             return text_meaning(self.metric)
-        return meaning(self.metric) if base in OF_EMBEDDINGS else ""
+        return meaning(self.metric) if base in METRICS else ""
 
     @property
     def arrow(self) -> str:

@@ -19,8 +19,7 @@ from calipers.report.export_table import (
     sizes,
 )
 from calipers.report.grid import Cell, Column
-from calipers.report.text_meanings import text_meaning
-from calipers.report.text_names import text_label
+from calipers.report.text_names import text_label, text_meaning
 from calipers.report.uncertain_numbers import APPROXIMATE, PLUS_MINUS
 
 SIGNS = (BEST, PLUS_MINUS, APPROXIMATE, *words.ARROWS)

@@ -4,35 +4,30 @@ from __future__ import annotations
 
 from rich.cells import cell_len
 
-from calipers.report.vocabulary import (
-    DIVERGENCES,
-    ESTIMATORS,
-    FAMILIES,
-    HEADLINE,
-    LABELS,
-    MADE_BY,
-    MEANINGS,
-    SMOOTHINGS,
-    UNRANKED,
-    VIEWS,
-)
+from calipers.catalogue.embeddings import METRICS
+from calipers.catalogue.estimation import AXES, DIVERGENCE
 
-__all__ = [
-    "DIVERGENCES",
-    "ESTIMATORS",
-    "FAMILIES",
-    "HEADLINE",
-    "LABELS",
-    "MEANINGS",
-    "SMOOTHINGS",
-    "UNRANKED",
-    "VIEWS",
-    "WIDEST_NAME",
-    "clean",
-    "label",
-    "meaning",
-    "shorten",
-]
+HEADLINE = tuple(metric.name for metric in METRICS.values() if metric.headline)
+"""The metrics that a table shows unless others were asked for."""
+
+UNRANKED = frozenset(metric.name for metric in METRICS.values() if not metric.ranked)
+"""The metrics whose good values lie in the middle, so that none is the best of its column."""
+
+LABELS = {word: label for axis in AXES for word, label in axis.labels.items()}
+"""Word of an option to what it is called in a column; a weight follows it."""
+
+MADE_BY = {word: said for axis in AXES for word, said in axis.said.items()}
+"""Name of an estimator or a smoothing to how it makes a score."""
+
+VIEWS = {
+    "meaning": "topics and content",
+    "form": "style, fluency, word order; topics too",
+    "wording": "the words that occur, whatever their order",
+    "image": "what a picture shows, as the model sees it",
+    "pixels": "brightness and colour, place by place",
+    "text": "the strings themselves",
+}
+"""Name of a view to what it sees."""
 
 WIDEST_NAME = 40
 """Cells that the name of a set may take; longer ones lose their middle."""
@@ -54,14 +49,15 @@ def label(metric: str) -> str:
     ('MAUVE* χ²', 'FI k-NN')
     """
     name, _, option = metric.partition(":")
-    if name not in LABELS:
+    if name not in METRICS:
         return clean(metric)
+    named = METRICS[name].label
     if option == "train" or option.startswith(("group=", "own=")):
-        return f"{LABELS[name]} {clean(option.removeprefix('group='))}"
+        return f"{named} {clean(option.removeprefix('group='))}"
     words = [_word(each) for each in option.split(":") if each]
     if None in words:
         return clean(metric)
-    return " ".join([LABELS[name], *_unsaid(name, option), *filter(None, words)])
+    return " ".join([named, *_unsaid(name, option), *filter(None, words)])
 
 
 def meaning(metric: str) -> str:
@@ -78,7 +74,7 @@ def meaning(metric: str) -> str:
     """
     base, _, option = metric.partition(":")
     spelt = label(metric).casefold().replace("*", "_star")
-    tells = _composed(MEANINGS[base], [word for word in option.split(":") if word])
+    tells = _composed(METRICS[base].meaning, [word for word in option.split(":") if word])
     return tells if spelt == metric else f"{metric}: {tells}"
 
 
@@ -93,16 +89,15 @@ def _composed(tells: str, options: list[str]) -> str:
 def _word(option: str) -> str | None:
     """What an option is called in a column; None where it is unknown."""
     name, equals, weight = option.partition("=")
-    known = DIVERGENCES | ESTIMATORS | SMOOTHINGS
-    if name not in known:
+    if name not in LABELS:
         return None
-    return f"{known[name]} {clean(weight)}" if equals else known[name]
+    return f"{LABELS[name]} {clean(weight)}" if equals else LABELS[name]
 
 
 def _unsaid(metric: str, option: str) -> list[str]:
-    """The usual divergence, where a metric would have no name of its own without."""
-    named = any(word.partition("=")[0] in DIVERGENCES for word in option.split(":"))
-    return [DIVERGENCES["kl"]] if metric in ("divergence", "divergence_star") and not named else []
+    """The default divergence, where a metric would have no name of its own without."""
+    named = any(word.partition("=")[0] in DIVERGENCE.names for word in option.split(":"))
+    return [LABELS["kl"]] if metric in ("divergence", "divergence_star") and not named else []
 
 
 def shorten(text: str, width: int) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from calipers.catalogue.embeddings import METRICS
 from calipers.report.content import BEST, Data, Metric, scores_of
 from calipers.report.names import (
-    LABELS,
     VIEWS,
     WIDEST_NAME,
     clean,
@@ -122,7 +122,7 @@ def marks(metrics: Sequence[Metric], *, best_shown: bool) -> str:
 def more(metrics: Sequence[Metric]) -> str:
     """Say where the rest is that the table leaves out."""
     rest = "Full precision and signatures: --json FILE, or .to_dict() in Python."
-    complete = {metric.metric for metric in metrics} >= LABELS.keys()
+    complete = {metric.metric for metric in metrics} >= METRICS.keys()
     return rest if complete else f"More metrics: --metrics all; calipers metrics lists them. {rest}"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from calipers.catalogue.embeddings import METRICS
 from calipers.report.grid import Cell, Column
-from calipers.report.names import MEANINGS as KNOWN
 from calipers.report.names import VIEWS, WIDEST_NAME, clean, label, meaning, shorten
 from calipers.report.numbers import MISSING, number
 
@@ -77,7 +77,7 @@ def legend(data: Data) -> Iterator[tuple[str, str]]:
     for change in next(iter(data["views"].values())).values():
         yield clean(change["label"]), clean(change["does"])
     for metric in data["settings"]["metrics"]:
-        if metric.partition(":")[0] in KNOWN:
+        if metric.partition(":")[0] in METRICS:
             yield label(metric), meaning(metric)
     yield "alters", "share of the texts that come out other than they went in"
     yield (

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from calipers.catalogue.embeddings import METRICS
 from calipers.report import notes
-from calipers.report.names import MEANINGS, VIEWS, clean, label, meaning
+from calipers.report.names import VIEWS, clean, label, meaning
 from calipers.report.sweep_content import Curve, Data, curves, value_text
 
 SATURATED = 0.995
@@ -85,7 +86,7 @@ def reasons(data: Data) -> Iterator[str]:
 def legend(data: Data) -> Iterator[tuple[str, str]]:
     """Give what each column tells, as pairs of a name and a line."""
     for metric in data["settings"]["metrics"]:
-        if metric.partition(":")[0] in MEANINGS:
+        if metric.partition(":")[0] in METRICS:
             yield label(metric), meaning(metric)
 
 

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from calipers.catalogue.texts import TEXT_FAMILIES
 from calipers.report import numbers
 from calipers.report.grid import Cell, Column
 from calipers.report.names import WIDEST_NAME, clean, shorten
 from calipers.report.numbers import MISSING, size_text
-from calipers.report.text_names import FAMILIES, family_of, is_unranked, text_label
+from calipers.report.text_names import family_of, is_unranked, text_label
 from calipers.report.text_numbers import gap_text, value_text
 from calipers.report.uncertain_numbers import below_value, beside_value
 
@@ -54,7 +55,9 @@ def label_column(data: Data, rows: Rows) -> Column:
     for row, key in enumerate(rows):
         if key is None:
             family = family_of(str(rows[row + 1]))
-            cells.append(Cell(FAMILIES.get(family, family), "bold"))
+            cells.append(
+                Cell(TEXT_FAMILIES[family].heading if family in TEXT_FAMILIES else family, "bold")
+            )
         else:
             cells.append(Cell(f"{INDENT}{text_label(key)}{arrow(data, key)}"))
     return Column("", tuple(cells), right=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from calipers.catalogue.texts import TEXT_METRICS
 from calipers.report.names import clean
 from calipers.report.numbers import size_text
 from calipers.report.text_content import (
@@ -14,8 +15,7 @@ from calipers.report.text_content import (
     has_gaps,
     name_of,
 )
-from calipers.report.text_meanings import text_meaning
-from calipers.report.text_names import LABELS, text_label
+from calipers.report.text_names import text_label, text_meaning
 from calipers.report.uncertain_marks import percent
 from calipers.report.uncertain_numbers import APPROXIMATE, PLUS_MINUS, is_lopsided
 
@@ -90,7 +90,7 @@ def legend(data: Data) -> Iterator[tuple[str, str]]:
             if not line:
                 continue
             if len(keys) > 1 and len(alike) == 1:
-                yield LABELS[name][1], line
+                yield TEXT_METRICS[name].label, line
             else:
                 yield from ((text_label(key), line) for key in keys)
 

@@ -13,12 +13,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from calipers.catalogue.choosing import Choice
 from calipers.comparison import Comparison
 from calipers.comparison.significance import Advice
 from calipers.comparison.sweep_plateau import RELATIVE, ROUNDING, TOLERANCE
 from calipers.embed import Embeddings
 from calipers.estimate.quantise import bucket_count
-from calipers.metrics.catalogue import Choice
 from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import Clusters
 from calipers.progress import Advance, Progress

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from calipers.catalogue.choosing import key
 from calipers.comparison import Comparison, SetSummary
 from calipers.comparison.agreement import Agreement, MetricAgreement
 from calipers.comparison.agreement_words import Column, merit, tie_width
-from calipers.metrics.catalogue import key
 from calipers.road import agree_ranks as ranks
 from calipers.score import Score
 

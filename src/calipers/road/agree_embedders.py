@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from calipers.embed import Embedder, EmbedderChoice
+from calipers.embed import Embedder, EmbedderChoice, as_embedder, is_embedder
 from calipers.embed.processes import check_divides, may_divide
 from calipers.errors import InputError
 from calipers.progress import Progress
@@ -103,9 +103,10 @@ def try_embedders(
 def _choice(each: Any) -> Embedder | EmbedderChoice:
     if isinstance(each, str):
         return EmbedderChoice(each)
-    if isinstance(each, EmbedderChoice) or hasattr(each, "embed"):
-        choice: Embedder | EmbedderChoice = each
-        return choice
+    if isinstance(each, EmbedderChoice):
+        return each
+    if is_embedder(each):
+        return as_embedder(each)
     raise InputError(
         f"embedders must be names such as 'minilm', choices or embedders; found {each!r}"
     )
@@ -132,5 +133,5 @@ def _short(line: str) -> str:
 
 def _check_kind(name: str, model: Embedder, kind: str) -> None:
     """Refuse early what the embedding would refuse late."""
-    if kind not in getattr(model, "reads", frozenset({"texts"})):
+    if kind not in model.reads:
         raise InputError(f"the embedder {name!r} does not read {kind}; leave it out")

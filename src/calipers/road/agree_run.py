@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from calipers.catalogue.choosing import check_keys, choose
+from calipers.catalogue.estimation import COUNTING
+from calipers.catalogue.keys import split_key
 from calipers.comparison import Comparison
 from calipers.comparison.agreement import Agreement
 from calipers.errors import InputError
@@ -15,8 +18,6 @@ from calipers.estimate.axes import Projection
 from calipers.estimate.knn.balls import Distance
 from calipers.estimate.knn.neighbourhoods import Ties
 from calipers.estimate.quantise import Buckets
-from calipers.metrics.catalogue import check_keys, choose, split_key
-from calipers.metrics.keys import COUNTING
 from calipers.progress import Advance, Progress, Silent
 from calipers.report.names import HEADLINE
 from calipers.road.agree_build import Verdict, build

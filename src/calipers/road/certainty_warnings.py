@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from calipers.metrics.catalogue import Choice
+from calipers.catalogue.choosing import Choice
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.road.clusters import cluster_warnings
 from calipers.road.intake import Intake
-from calipers.uncertainty.replicates import ENOUGH_FOR_PARTS, goes_by_part, has_no_interval
+from calipers.uncertainty.replicates import ENOUGH_FOR_PARTS, has_no_interval, needs_parts
 
 NAMED = 4
 
@@ -45,7 +45,7 @@ def _sizes(intake: Intake, choices: Sequence[Choice], k: int) -> tuple[str, ...]
     whole = len(intake.reference.samples)
     if whole < _least(k):
         return (_few(whole, k),)
-    by_part = list(dict.fromkeys(choice.name for choice in choices if goes_by_part(choice)))
+    by_part = list(dict.fromkeys(choice.name for choice in choices if needs_parts(choice)))
     if by_part and whole < ENOUGH_FOR_PARTS:
         return (_few_for_parts(whole, by_part), *_of_systems(intake, k, []))
     return tuple(_of_systems(intake, k, by_part))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from calipers.catalogue.choosing import check_estimator, check_keys
 from calipers.errors import InputError
-from calipers.metrics.catalogue import check_estimator, check_keys
 from calipers.metrics.pair import Settings
 from calipers.numeric.validation import check_choice, check_whole, is_positive
 from calipers.road.clusters import check_cluster

@@ -8,7 +8,7 @@ from typing import Any
 
 from calipers.embed import Cache, Embeddings, embed_samples
 from calipers.errors import InputError, unknown_name
-from calipers.numeric.tiles import limit_threads
+from calipers.numeric.threads import limit_threads
 from calipers.progress import Progress, Silent
 from calipers.road.embedder import AnyEmbedder, open_unfitted, usual_warnings
 from calipers.samples import SampleSet, as_sample_set
@@ -86,7 +86,7 @@ def embed(
     model = open_unfitted(embedder, base, processes=processes)
     if view is not None and view not in model.views:
         raise unknown_name("view", view, model.views)
-    if hasattr(model, "fitted"):
+    if model.needs_fitting:
         model = model.fitted(base)
     elif fit_on is not None:
         raise InputError(

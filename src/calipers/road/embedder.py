@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
-from calipers.embed import Embedder, EmbedderChoice, Options, check_reads
+from calipers.embed import Embedder, EmbedderChoice, Options, as_embedder, check_reads
 from calipers.embed.processes import in_processes
 from calipers.errors import InputError
 from calipers.samples import SampleSet
@@ -52,12 +52,10 @@ def open_embedder(
     """
     first = sets[0]
     model = open_unfitted(wanted, first, processes=processes, **options)
-    fit = getattr(model, "fitted", None)
-    if fit is None:
+    if not model.needs_fitting:
         return model
     together = fit_on_all and first.kind != "images"
-    fitted: Embedder = fit(chain.from_iterable(sets) if together else first)
-    return fitted
+    return model.fitted(chain.from_iterable(sets) if together else first)
 
 
 def open_unfitted(
@@ -70,7 +68,7 @@ def open_unfitted(
     InputError
         If there is no such embedder, or it does not read samples of this kind.
     """
-    model = _loaded(wanted, samples, processes, options)
+    model = as_embedder(_loaded(wanted, samples, processes, options))
     check_reads(samples, model)
     return model
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.catalogue.choosing import Choice
 from calipers.comparison import Comparison
 from calipers.embed import Embeddings
-from calipers.metrics.catalogue import Choice
 from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import Clusters
 from calipers.numeric.validation import check_whole

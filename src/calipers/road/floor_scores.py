@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.catalogue.choosing import Choice, key, needs_of
 from calipers.embed import Embeddings
-from calipers.metrics.catalogue import Choice, key, needs_of
 from calipers.metrics.pair import Pair, Settings
 from calipers.road.scoring import by_name
 from calipers.road.spaces import pair_of

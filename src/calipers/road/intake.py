@@ -15,8 +15,8 @@ from calipers.numeric.blocks import Clusters
 from calipers.road.clusters import RunClusters, clusters_of
 from calipers.road.groups import group_sizes, grouped, lost_groups
 from calipers.samples import SampleSet, System, as_sample_set
-from calipers.samples.cutting import check_words
-from calipers.samples.cutting import match_length as with_length
+from calipers.samples.truncation import check_words
+from calipers.samples.truncation import match_length as with_length
 
 LENGTH_RATIO = 1.25
 FEW = 100

@@ -14,8 +14,8 @@ from calipers.comparison.overlap_model import OverlapView
 from calipers.embed import Embeddings
 from calipers.errors import InputError
 from calipers.estimate.knn.neighbourhoods import neighbourhoods
+from calipers.metrics.knn_support import precision_score, recall_score
 from calipers.metrics.pair import Settings
-from calipers.metrics.support import precision_score, recall_score
 from calipers.progress import Advance
 from calipers.road.scoring import neighbour_pins, pins_of
 from calipers.road.spaces import neighbour_rows

@@ -12,7 +12,7 @@ from calipers.estimate.axes import Projection
 from calipers.estimate.knn.balls import Distance
 from calipers.estimate.knn.neighbourhoods import Ties
 from calipers.metrics.pair import Settings
-from calipers.numeric.tiles import limit_threads
+from calipers.numeric.threads import limit_threads
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.progress import Progress, Silent
 from calipers.road import overlap_intake as intake

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from calipers.catalogue.choosing import check_keys, choose
+from calipers.catalogue.keys import split_key
 from calipers.errors import InputError, unknown_name
-from calipers.metrics.catalogue import check_keys, choose, split_key
 from calipers.metrics.pair import Settings
 from calipers.numeric.validation import check_whole
 from calipers.road.choices import check_settings

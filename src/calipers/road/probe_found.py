@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.catalogue.choosing import key
 from calipers.comparison.agreement_words import tie_width
 from calipers.comparison.probe_model import ProbedChange, ProbedView
 from calipers.comparison.probe_words import Move
-from calipers.metrics.catalogue import key
 from calipers.road.probe_changes import Change
 from calipers.road.probe_vectors import Sides, moved_share
 from calipers.score import Score

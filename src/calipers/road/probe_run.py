@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from calipers.catalogue.choosing import Choice, check_extras, choose
 from calipers.comparison import SetSummary
 from calipers.comparison.probe_model import Probe
 from calipers.comparison.probe_words import ENOUGH
 from calipers.embed import Cache
-from calipers.metrics.catalogue import Choice, check_extras, choose
 from calipers.metrics.pair import Settings
-from calipers.numeric.tiles import limit_threads
+from calipers.numeric.threads import limit_threads
 from calipers.progress import Progress, Silent
 from calipers.road import probe_choices as checked
 from calipers.road.embedder import AnyEmbedder, open_unfitted

@@ -62,14 +62,14 @@ class Vectors:
     def sides(self, halves: Halves) -> Sides:
         """Give the vectors of one halving."""
         unchanged = next(iter(self.versions))
-        if not hasattr(self.model, "fitted"):
+        if not self.model.needs_fitting:
             whole = self._whole
             return Sides(
                 _taken(whole[unchanged], halves.reference),
                 {name: _taken(each, halves.judged) for name, each in whole.items()},
             )
         reference = self.versions[unchanged].take(halves.reference)
-        model: Embedder = self.model.fitted(reference)
+        model = self.model.fitted(reference)
         judged = {name: each.take(halves.judged) for name, each in self.versions.items()}
         return Sides(
             self._embed(reference, model),

@@ -15,8 +15,8 @@ from typing import Any
 from calipers.errors import InputError
 from calipers.files import check_there, fitting_in_memory
 from calipers.memory import budget
-from calipers.samples.files import Source, open_seekable, open_stream, split_suffix
 from calipers.samples.readers.text_files import csv_rows, decoded, json_rows, json_value
+from calipers.samples.source import Source, open_seekable, open_stream, split_suffix
 from calipers.samples.wording import describe, names
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")

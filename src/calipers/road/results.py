@@ -8,10 +8,10 @@ from functools import partial
 
 import numpy as np
 
+from calipers.catalogue.choosing import Choice
 from calipers.comparison import Comparison, Samples, SetSummary, SystemResult
 from calipers.comparison.explaining import Against
 from calipers.embed import Embeddings
-from calipers.metrics.catalogue import Choice
 from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import Clusters
 from calipers.progress import Progress

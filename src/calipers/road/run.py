@@ -7,15 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from calipers.catalogue.choosing import check_extras, choose
+from calipers.catalogue.suggest import check_known
 from calipers.comparison import Comparison
 from calipers.embed import Cache
 from calipers.estimate.axes import Projection
 from calipers.estimate.knn.balls import Distance
 from calipers.estimate.knn.neighbourhoods import Ties
 from calipers.estimate.quantise import Buckets
-from calipers.metrics.catalogue import check_extras, choose
 from calipers.metrics.pair import Settings
-from calipers.numeric.tiles import limit_threads
+from calipers.numeric.threads import limit_threads
 from calipers.progress import Progress, Silent
 from calipers.road.certainty import Certainty, check_certainty, permutations_for
 from calipers.road.choices import check_scope, check_settings, listed
@@ -26,7 +27,6 @@ from calipers.road.scoring_sure import TESTS
 from calipers.road.stages import check_sizes, embed_sides
 from calipers.road.sureness import Sureness
 from calipers.road.text_scores import VIEW, check_beside, split_asked, text_keys, with_text_scores
-from calipers.text.nearby import check_known
 
 
 def compare(

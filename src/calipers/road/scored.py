@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.metrics.catalogue import key
+from calipers.catalogue.choosing import key
 from calipers.score import Score
 from calipers.uncertainty.spread import Spread, mean_spread
 from calipers.uncertainty.two_sample import TwoSample, of_files

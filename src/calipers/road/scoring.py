@@ -9,8 +9,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from calipers import __version__
+from calipers.catalogue.choosing import Choice, needs_of
+from calipers.catalogue.embeddings import METRICS
 from calipers.embed import Embeddings
-from calipers.metrics.catalogue import METRICS, Choice, needs_of
 from calipers.metrics.groups import group_scores
 from calipers.metrics.pair import Pair, Settings
 from calipers.road.certainty import Certainty

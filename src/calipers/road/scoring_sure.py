@@ -7,16 +7,22 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TypeVar
 
-from calipers.metrics.catalogue import Choice
+from calipers.catalogue.choosing import Choice
 from calipers.metrics.groups import group_scores
 from calipers.metrics.pair import Pair
-from calipers.numeric.tiles import available_threads, limit_threads
+from calipers.numeric.threads import available_threads, limit_threads
 from calipers.road.certainty import Certainty
 from calipers.road.groups import Labels
 from calipers.road.scored import Scored
 from calipers.score import join_signature
-from calipers.uncertainty.delete_block import Without
-from calipers.uncertainty.replicates import Further, curve_variances, is_kept, spreads, without_each
+from calipers.uncertainty.delete_block import DeleteBlock
+from calipers.uncertainty.replicates import (
+    Further,
+    curve_variances,
+    delete_blocks,
+    is_kept,
+    spreads,
+)
 from calipers.uncertainty.two_sample import TwoSample
 from calipers.uncertainty.two_sample_classifier import classifier_test
 from calipers.uncertainty.two_sample_mmd import mmd_test
@@ -34,7 +40,7 @@ def with_certainty(
     """Add how much the scores move, and whether both sets can be told apart at all."""
     kept = [choice for choice in wanted if is_kept(choice)]
     rest = [choice for choice in wanted if not is_kept(choice)]
-    left_out = None if pair.blocks is None else without_each(pair)
+    left_out = None if pair.blocks is None else delete_blocks(pair)
     further = _by_group(pair, labels)
     moved = spreads(pair, kept, further=further, left_out=left_out)
     curves = {} if left_out is None else curve_variances(left_out)
@@ -92,7 +98,7 @@ def _by_group(pair: Pair, labels: Labels | None) -> Further | None:
         return None
     nearest = labels.reference[pair.neighbourhoods.reference.nearest]
 
-    def read(part: Without) -> dict[str, float]:
+    def read(part: DeleteBlock) -> dict[str, float]:
         keep = part.kept
         ours, theirs = labels.reference, labels.generated
         close = nearest

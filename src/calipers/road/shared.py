@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from calipers.catalogue.needs import Needs
 from calipers.embed import Embeddings
 from calipers.estimate.axes import Projection
 from calipers.estimate.quantise import Buckets, Quantisation
-from calipers.metrics.needs import Needs
 from calipers.metrics.pair import Pair, Settings, Sides
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks, Clusters
 from calipers.road.clusters import Both, RunClusters

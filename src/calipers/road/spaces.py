@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from calipers.catalogue.needs import Needs
 from calipers.embed import Embeddings
 from calipers.estimate.axes import Projection, preprocess
-from calipers.metrics.needs import Needs
 from calipers.metrics.pair import Pair, Settings, Sides
 from calipers.numeric.distances import Points
 from calipers.road.clusters import Both

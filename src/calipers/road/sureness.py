@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from calipers.catalogue.choosing import Choice
 from calipers.comparison import Comparison
 from calipers.comparison.significance import Advice
-from calipers.metrics.catalogue import Choice
 from calipers.metrics.pair import Settings
 from calipers.progress import Progress
 from calipers.report.content import shown_metrics

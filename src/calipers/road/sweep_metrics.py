@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from calipers.catalogue.choosing import Choice, check_keys, choose
+from calipers.catalogue.embeddings import FAMILIES, METRICS
+from calipers.catalogue.keys import split_key
 from calipers.comparison.sweep import Over
 from calipers.errors import InputError, unknown_name
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods
-from calipers.metrics.catalogue import FAMILIES, METRICS, Choice, check_keys, choose, split_key
+from calipers.metrics.knn_support import (
+    coverage_score,
+    density_score,
+    precision_score,
+    recall_score,
+)
 from calipers.metrics.robust import clipped_coverage_score
-from calipers.metrics.support import coverage_score, density_score, precision_score, recall_score
 from calipers.score import Score
 
 BY_K: Mapping[str, Callable[[Neighbourhoods, int], Score]] = {

@@ -14,12 +14,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.catalogue.choosing import Choice, needs_of
 from calipers.comparison.sweep import Over
 from calipers.embed import Embeddings
 from calipers.estimate.axes import Projection
 from calipers.estimate.knn.balls import Distance
 from calipers.estimate.knn.neighbourhoods import Ties, neighbourhoods
-from calipers.metrics.catalogue import Choice, needs_of
 from calipers.metrics.pair import Pair, Settings
 from calipers.numeric.distances import Points
 from calipers.progress import Advance

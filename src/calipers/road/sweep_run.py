@@ -8,6 +8,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from calipers.catalogue.choosing import check_extras
 from calipers.comparison.sweep import Over, Sweep
 from calipers.comparison.sweep_plateau import TOLERANCE
 from calipers.embed import Cache, Embedder
@@ -15,8 +16,7 @@ from calipers.errors import InputError
 from calipers.estimate.axes import Projection
 from calipers.estimate.knn.balls import Distance
 from calipers.estimate.knn.neighbourhoods import Ties
-from calipers.metrics.catalogue import check_extras
-from calipers.numeric.tiles import limit_threads
+from calipers.numeric.threads import limit_threads
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.progress import Progress, Silent
 from calipers.road.embedder import AnyEmbedder, open_embedder, usual_warnings

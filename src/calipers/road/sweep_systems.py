@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from calipers.catalogue.choosing import Choice, key
 from calipers.comparison import SetSummary
 from calipers.comparison.sweep import Sweep, SweptSystem
 from calipers.comparison.sweep_curve import Curve
 from calipers.embed import Embeddings
-from calipers.metrics.catalogue import Choice, key
 from calipers.progress import Advance, Progress
 from calipers.road.intake import Entry, Intake, length_warnings, summarise, trust_warnings
 from calipers.road.stages import Embedded

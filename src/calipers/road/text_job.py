@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from calipers.catalogue.choosing import TextChoice
 from calipers.comparison import SetSummary
 from calipers.comparison.text_model import TextResult
 from calipers.progress import Advance, Progress
@@ -16,12 +17,11 @@ from calipers.road.scored import Scored, average
 from calipers.road.text_intake import TextIntake
 from calipers.road.text_scripts import script_warnings
 from calipers.score import Score
-from calipers.text.catalogue import TextChoice
 from calipers.text.corpus import Corpus
 from calipers.text.tokenizers import Tokenizer
 from calipers.text.tokens import tokenise
 from calipers.uncertainty.spread import Spread
-from calipers.uncertainty.text_spread import TextSpreads
+from calipers.uncertainty.text_replicates import TextSpreads
 
 
 @dataclass(frozen=True, eq=False)

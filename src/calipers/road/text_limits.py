@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from calipers.catalogue.choosing import TextChoice
 from calipers.errors import InputError
 from calipers.road.text_intake import TextIntake
-from calipers.text.catalogue import TextChoice
 
 MOST_FOR_VENDI = 10_000
 """As in :mod:`calipers.text.vendi`, of whose matrix all eigenvalues would be needed."""

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from calipers.catalogue.choosing import TextChoice
 from calipers.comparison import SetSummary
 from calipers.report.text_names import text_label
 from calipers.road.intake import FEW, Cut, length_warnings
 from calipers.road.scored import undefined_count
 from calipers.samples.wording import counted
 from calipers.score import Score
-from calipers.text.choice import TextChoice
 
 MANY_COPIES = 0.01
 NEARLY_ALL = 0.995

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from calipers.catalogue.choosing import TextChoice, check_extras, choose_text
 from calipers.comparison.text_model import TextComparison
 from calipers.errors import InputError, MissingExtraError
 from calipers.numeric.validation import check_whole
@@ -14,7 +15,6 @@ from calipers.road import text_notes as notes
 from calipers.road.text_intake import TextIntake, take_in_texts
 from calipers.road.text_job import Job, about, tokenised
 from calipers.road.text_limits import check_limits
-from calipers.text.catalogue import TextChoice, check_text_extras, choose_text
 from calipers.text.tokenizers import Tokenizer, find_tokenizer
 from calipers.text.tokens import AnyTokenizer
 from calipers.uncertainty.spread import check_level
@@ -95,7 +95,7 @@ def measure_texts(
     choices = choose_text(
         metrics, reference=reference is not None, train=train is not None, aligned=aligned
     )
-    check_text_extras(choices)
+    check_extras(choices)
     splitter = _splitter(tokenizer)
     intake = take_in_texts(
         generated,

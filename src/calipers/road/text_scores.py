@@ -6,10 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from calipers.catalogue.choosing import TextChoice, check_extras, choose_text, is_text_key
+from calipers.catalogue.embeddings import FAMILIES, METRICS
+from calipers.catalogue.keys import split_key
 from calipers.comparison import Comparison, SetSummary
 from calipers.comparison.text_model import TextResult
 from calipers.errors import InputError
-from calipers.metrics.catalogue import FAMILIES, METRICS, split_key
 from calipers.progress import Progress
 from calipers.road import text_notes as notes
 from calipers.road.certainty import Spreads
@@ -18,7 +20,6 @@ from calipers.road.intake import Intake
 from calipers.road.text_intake import TextIntake
 from calipers.road.text_run import measure_intake
 from calipers.samples.wording import KINDS
-from calipers.text.catalogue import TextChoice, check_text_extras, choose_text, is_text_key
 from calipers.text.tokenizers import find_tokenizer
 
 VIEW = "text"
@@ -50,7 +51,7 @@ def split_asked(names: Any, *, train: bool) -> tuple[Any, list[TextChoice]]:
     if not texts:
         return listed, []
     choices = choose_text(texts, train=train)
-    check_text_extras(choices)
+    check_extras(choices)
     find_tokenizer(TOKENIZER)  # before the long work, where its package is missing
     return [name for name in listed if name not in texts], choices
 

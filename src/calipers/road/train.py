@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from calipers.catalogue.choosing import Choice
 from calipers.comparison import SetSummary
 from calipers.embed import Embeddings
 from calipers.errors import InputError
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
-from calipers.metrics.catalogue import Choice
 from calipers.metrics.copying import (
     are_authentic,
     are_near_copies,

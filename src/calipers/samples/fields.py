@@ -1,9 +1,8 @@
-"""Which field of a row holds the text, or the token ids, when nobody said.
+"""Fields of rows: which one holds the text, or the token ids, and how a path names one.
 
-A tiny language for where a text lies in a row: ``a.b[0]``, ``choices[*].text``.
-
-A path is a chain of keys joined by dots; ``[2]`` takes an item of a list, ``[-1]`` the last one,
-and ``[*]`` every item, so that one row gives several samples.
+A path such as ``a.b[0]`` or ``choices[*].text`` is a chain of keys joined by dots; ``[2]`` takes
+an item of a list, ``[-1]`` the last one, and ``[*]`` every item, so that one row gives several
+samples. Where nobody names a field, the only one is taken, or the only one with a usual name.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from calipers.errors import InputError
-from calipers.samples.files import Source
+from calipers.samples.source import Source
 from calipers.samples.wording import counted, describe, names, shortened
 
 USUAL = (
@@ -37,6 +36,16 @@ USUAL = (
 
 TOKENS = ("input_ids", "token_ids", "tokens")
 """Names that a field of token ids usually has."""
+
+# A key, the index of an item, or None for every item.
+Step = str | int | None
+
+Extract = Callable[[Any], list[Any]]
+
+DIGITS = 18
+"""Most digits of an index: no list is longer."""
+
+_STEP = re.compile(r"(?:^|(?<=[^.])\.)(?P<key>[^.\[\]]+)|\[(?:(?P<index>-?\d+)|(?P<every>\*))\]")
 
 NAME_IT = "name it with --field (field= in Python)"
 
@@ -87,17 +96,6 @@ def _missing(fields: Sequence[str], source: Source) -> InputError:
         f"no field has a usual name for a text, such as 'text' or 'generation'; "
         f"the fields are {names(fields)}{note}; {NAME_IT}"
     )
-
-
-# A key, the index of an item, or None for every item.
-Step = str | int | None
-
-Extract = Callable[[Any], list[Any]]
-
-DIGITS = 18
-"""Most digits of an index: no list is longer."""
-
-_STEP = re.compile(r"(?:^|(?<=[^.])\.)(?P<key>[^.\[\]]+)|\[(?:(?P<index>-?\d+)|(?P<every>\*))\]")
 
 
 class PathError(Exception):

@@ -1,7 +1,4 @@
-"""Texts, groups, clusters and prompts as Arrow columns, from whatever a person holds them in.
-
-The group, or the cluster, of every sample, from a field of its row.
-"""
+"""Texts, groups, clusters and prompts as Arrow columns, from lists or from a field of each row."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ import pyarrow as pa
 from calipers.errors import InputError
 from calipers.samples.columns import StringColumn, is_string, string_array
 from calipers.samples.fields import PathError, extractor
-from calipers.samples.files import Source, Wanted
+from calipers.samples.source import Source, Wanted
 from calipers.samples.wording import counted, describe, numbered
 
 LONGEST = 200

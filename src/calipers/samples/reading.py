@@ -1,6 +1,6 @@
-"""From what a person names or holds to a sample set.
+"""From what a person names or holds to sample sets: the formats by suffix, and generated systems.
 
-The generated side of the command line: files, and several files of one name.
+A generated system on the command line is a file, or a pattern whose files are its seeds.
 """
 
 from __future__ import annotations
@@ -17,17 +17,7 @@ from calipers.errors import InputError
 from calipers.files import at_home, check_there, fitting_in_memory
 from calipers.memory import reading
 from calipers.progress import Progress
-from calipers.samples.files import (
-    Source,
-    check_lines_fit,
-    is_gzipped,
-    lines_size,
-    open_seekable,
-    open_stream,
-    rows_size,
-    split_suffix,
-)
-from calipers.samples.holding import hold
+from calipers.samples.in_memory import hold
 from calipers.samples.readers.image_folder import (
     is_image_name,
     one_image,
@@ -45,6 +35,16 @@ from calipers.samples.readers.text_files import (
 )
 from calipers.samples.readers.vectors import read_numpy, read_safetensors
 from calipers.samples.sample_set import SampleSet
+from calipers.samples.source import (
+    Source,
+    check_lines_fit,
+    is_gzipped,
+    lines_size,
+    open_seekable,
+    open_stream,
+    rows_size,
+    split_suffix,
+)
 from calipers.samples.wording import counted, names
 
 STANDARD_INPUT = "-"

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.progress import Progress
-from calipers.samples import columns, contents
-from calipers.samples.contents import Held, Kind, Texts, Tokens, Vectors, checked_vectors
+from calipers.samples import columns, kinds
+from calipers.samples.image_files import hold_images
+from calipers.samples.images import Images
+from calipers.samples.kinds import Held, Kind, Texts, Tokens, Vectors, checked_vectors
 from calipers.samples.labels import label_column, text_column
-from calipers.samples.readers.images import Images, hold_images
-from calipers.samples.readers.tokens import checked_tokens
+from calipers.samples.tokens import checked_tokens
 from calipers.samples.wording import counted
 
 CHUNK = 1024
@@ -266,7 +267,7 @@ class SampleSet:
     @cached_property
     def content_hash(self) -> str:
         """Hex SHA-256 of the samples, over the hashes of chunks of `CHUNK` rows."""
-        return contents.hash_hashes(self.held.hash(*rows) for rows in self._spans())
+        return kinds.hash_hashes(self.held.hash(*rows) for rows in self._spans())
 
     def renamed(self, name: str) -> SampleSet:
         """Return the same samples under another name."""

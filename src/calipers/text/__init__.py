@@ -6,7 +6,9 @@ Functions take lists of strings, or corpora that :func:`tokenise` made, and retu
 
 from __future__ import annotations
 
+import ast
 import importlib
+import pkgutil
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -51,47 +53,24 @@ if TYPE_CHECKING:
     from calipers.text.vendi import vendi_score as vendi_score
     from calipers.text.zipf import zipf_coefficient as zipf_coefficient
 
-# Resolved when first used, so that no statistic loads what only another one needs
-_HOMES = {
-    "CopiedSpan": "calipers.text.copied",
-    "Corpus": "calipers.text.corpus",
-    "NearDuplicate": "calipers.text.near_texts",
-    "NgramKernel": "calipers.text.string_kernels",
-    "RepeatedEndings": "calipers.text.repetition",
-    "StringScores": "calipers.text.string_metrics",
-    "SubsequenceKernel": "calipers.text.string_kernels",
-    "bert_score": "calipers.text.bertscore",
-    "bleu": "calipers.text.aligned",
-    "chrf": "calipers.text.aligned",
-    "compression_ratio": "calipers.text.compression",
-    "copied_spans": "calipers.text.copied",
-    "corpus_match_bleu": "calipers.text.bleu_sentences",
-    "distinct": "calipers.text.distinct_ngrams",
-    "exact_duplicates": "calipers.text.duplicates",
-    "expectation_adjusted_distinct": "calipers.text.distinct_ngrams",
-    "length_spread": "calipers.text.lengths",
-    "longest_copied_span": "calipers.text.copied",
-    "mean_length": "calipers.text.lengths",
-    "median_length": "calipers.text.lengths",
-    "moving_average_ttr": "calipers.text.type_token",
-    "near_duplicate_pairs": "calipers.text.near_texts",
-    "near_duplicates": "calipers.text.near_texts",
-    "non_termination": "calipers.text.termination",
-    "novelty": "calipers.text.ngram_novelty",
-    "rep_n": "calipers.text.repetition",
-    "repeated_endings": "calipers.text.repetition",
-    "repetition_frequency": "calipers.text.repetition",
-    "rke": "calipers.text.vendi",
-    "rouge": "calipers.text.aligned_rouge",
-    "self_bleu": "calipers.text.bleu_sentences",
-    "self_repetition": "calipers.text.shared_ngrams",
-    "string_scores": "calipers.text.string_metrics",
-    "ter": "calipers.text.aligned",
-    "tokenise": "calipers.text.tokens",
-    "vendi_score": "calipers.text.vendi",
-    "vocabulary_size": "calipers.text.lengths",
-    "zipf_coefficient": "calipers.text.zipf",
-}
+
+def _homes() -> dict[str, str]:
+    """Name to module, read from the imports above.
+
+    They are for editors and type checkers; a name is imported when it is first used, so that no
+    statistic loads what only another one needs.
+    """
+    source = pkgutil.get_data(__name__, "__init__.py") or b""
+    guarded = next(node for node in ast.parse(source).body if isinstance(node, ast.If))
+    return {
+        alias.name: str(node.module)
+        for node in guarded.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+
+_HOMES = _homes()
 
 __all__ = sorted(_HOMES)
 

@@ -1,15 +1,10 @@
-"""Texts beside their references, row by row, checked once for all metrics that need them so.
-
-Texts too long for libraries that lay out a table of one text's words by another's.
-
-A table is refused before it takes the machine's memory; cutting the texts is the user's choice.
-
-How a number of sacrebleu becomes a score: its value and its signature, both unchanged.
-
-BLEU, chrF and TER of texts that have references of their own, as sacrebleu computes them.
+"""BLEU, chrF and TER of texts that have references of their own, as sacrebleu computes them.
 
 The numbers are sacrebleu's (Post, WMT 2018), unchanged and on its scale of 0 to 100, and each
-signature holds sacrebleu's own.
+signature holds sacrebleu's own. Texts and references are checked row by row once for all metrics
+that need them so; rows too long for a library that lays out a table of one text's words by
+another's are refused before they take the machine's memory, since cutting texts is the user's
+choice.
 
 BLEU is that of paper 002: matches clipped at the most that one reference holds, summed over the
 corpus and divided; a penalty of exp(1 - r/c) for a corpus of c tokens whose closest references add
@@ -27,7 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -37,8 +32,12 @@ from calipers.numeric.validation import check_choice, check_whole, is_positive
 from calipers.score import Better, Score, join_signature, signature
 from calipers.text.checks import check_flags, check_order
 from calipers.text.corpus import Corpus, as_strings
+from calipers.text.replicates import BLOCKS, Measured, Replicates, by_block
 from calipers.text.signing import FROM_ZERO
 from calipers.text.tokens import Texts
+
+if TYPE_CHECKING:
+    from calipers.text.measuring import Chosen, Held
 
 References = Sequence[str] | Sequence[Sequence[str]] | Corpus
 """One string for each text, or a list of the references of each text."""
@@ -449,3 +448,51 @@ def ter(
     rows, words = align(texts, references), metric._preprocess_segment
     check_tables("ter", rows, lambda text: len(words(text).split()), LARGEST_TER)
     return sacrebleu_score("ter", metric, metric, rows, range=FROM_ZERO, better="lower")
+
+
+def bleu_replicates(measured: Measured) -> Replicates:
+    """Corpus BLEU without each block of rows."""
+    options = measured.options
+    metric = make_bleu(
+        options["tokenizer"], "exp", None, max_ngram_order=options["n"], lowercase=False
+    )
+    return _from_counts(measured, metric)
+
+
+def chrf_replicates(measured: Measured) -> Replicates:
+    """Corpus chrF without each block of rows."""
+    return _from_counts(measured, the_metrics("chrf").CHRF(word_order=measured.options["words"]))
+
+
+def ter_replicates(measured: Measured) -> Replicates:
+    """Edits over words without each block of rows."""
+    return _from_counts(measured, the_metrics("ter").TER())
+
+
+def _from_counts(measured: Measured, metric: Any) -> Replicates:
+    """Sum sacrebleu's counts of each row over all blocks but one.
+
+    Which rows there are draws texts and references at once.
+    """
+    rows = align(measured.texts, measured.references)
+    counts = np.array(metric._extract_corpus_statistics(rows.texts, rows.streams), float)
+    sums = np.stack([by_block(column, measured.labels) for column in counts.T], axis=1)
+    left = sums.sum(axis=0) - sums
+    return {"rows": np.array([_value(metric, left[block]) for block in BLOCKS])}
+
+
+def _value(metric: Any, counts: Any) -> float:
+    whole = [int(count) if count == int(count) else float(count) for count in counts]
+    return float(metric._compute_score_from_stats(whole).score)
+
+
+def read_bleu(held: Held, options: Chosen) -> Score:
+    return bleu(held.texts, held.references, order=options["n"], tokenizer=options["tokenizer"])
+
+
+def read_chrf(held: Held, options: Chosen) -> Score:
+    return chrf(held.texts, held.references, word_order=options["words"])
+
+
+def read_ter(held: Held, _: Chosen) -> Score:
+    return ter(held.texts, held.references)

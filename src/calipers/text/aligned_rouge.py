@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from importlib.metadata import version
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ from calipers.score import Score, signature
 from calipers.text.aligned import Aligned, References, align, check_tables
 from calipers.text.checks import check_flags
 from calipers.text.tokens import Texts
+
+if TYPE_CHECKING:
+    from calipers.text.measuring import Chosen, Held
 
 KINDS = (*(f"rouge{n}" for n in range(1, 10)), "rougeL", "rougeLsum")
 LARGEST = 64_000_000
@@ -126,3 +129,7 @@ def _signature(kind: str, part: str, stemmer: bool, rows: Aligned, undefined: in
             "calipers": __version__,
         }
     )
+
+
+def read_rouge(held: Held, options: Chosen) -> Score:
+    return rouge(held.texts, held.references, kind=options["kind"], part=options["part"])

@@ -1,14 +1,4 @@
-"""Which texts meet which for BERTScore: each distinct text once, each distinct pair once.
-
-From pairs of texts to precision and recall, with the token states of few texts at a time.
-
-Pairs are matched block by block. The states of a block's texts are computed together, and those
-that a later block needs too are kept, as long as they fit: memory is bounded, and each distinct
-text goes through the model once.
-
-What unrelated texts score, so that BERTScore can be put on a scale that starts there.
-
-BERTScore of texts: does each text say what its reference says, token by token?
+"""BERTScore of texts: does each text say what its reference says, token by token?
 
 The definition stands in :mod:`calipers.metrics.bert_score`. As in bert-score 0.3.13, white space
 at the ends of a text is left out; tokens are matched with all tokens of the other text, also with
@@ -25,7 +15,12 @@ It departs from bert-score in this:
   space before the first word, which transformers 5 does not pass on.
 
 It tells little about fluency, order and facts, and its level depends on the model and the layer:
-compare systems, or rescale by a baseline, before reading a value as high or low.
+compare systems, or rescale by a baseline, before reading a value as high or low. A baseline is what
+unrelated texts score.
+
+Each distinct text goes through the model once, and each distinct pair is matched once, block by
+block: the states of a block's texts are computed together, and those that a later block needs too
+are kept as long as they fit, so that memory is bounded.
 """
 
 from __future__ import annotations
@@ -56,7 +51,9 @@ from calipers.metrics.bert_score import (
 )
 from calipers.numeric.validation import check_whole
 from calipers.progress import Advance, Progress, Silent
+from calipers.score import Score
 from calipers.text.aligned import Aligned, References, align
+from calipers.text.measuring import Chosen, Held, Memo
 from calipers.text.tokens import Texts
 
 Integers = NDArray[np.int64]
@@ -496,3 +493,24 @@ def _finish(found: Floats, level: Floats | None, pins: Mapping[str, object]) -> 
         nowhere = np.full_like(found, np.nan)
         return summarise(nowhere, pins, reason="the baseline is 1: other rows score as their own")
     return summarise(rescale(found, level), pins, lowest=(-level / (1 - level)).tolist())
+
+
+def read_bert_score_precision(held: Held, options: Chosen) -> Score:
+    return _measured(held, options).precision
+
+
+def read_bert_score_recall(held: Held, options: Chosen) -> Score:
+    return _measured(held, options).recall
+
+
+def read_bert_score_f1(held: Held, options: Chosen) -> Score:
+    return _measured(held, options).f1
+
+
+def _measured(held: Held, options: Chosen) -> BertScore:
+    """Precision, recall and F1, which share the work."""
+    idf = options["weights"] == "idf"
+    return _KEPT.get(held, idf, lambda: bert_score(held.texts, held.references, idf=idf))
+
+
+_KEPT = Memo()

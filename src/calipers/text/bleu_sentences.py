@@ -1,68 +1,70 @@
-"""The compiled loops behind Self-BLEU and its kin, with NLTK's arithmetic, bit for bit.
+"""The BLEU of each text of a set, averaged: Self-BLEU, and BLEU against a whole set of references.
 
-A precision p = matches / total enters as weight · ln p, where 0 matches count as 0.1 (`method1`);
-the terms are added with what rounding lost, since NLTK adds them with ``math.fsum``.
-
-The BLEU of texts against many references at once, in time linear in the number of tokens.
-
-An n-gram of a text counts at most as often as any one reference holds it. So its largest count
-over all references, the next largest, and which text holds the largest tell how far it counts,
-also for a text that is itself among the references and left out.
-
-Which texts Self-BLEU scores, and which it holds them against.
-
-Self-BLEU: how much do generated texts repeat one another?
-
-The BLEU of each text with all other texts as its references, averaged (Zhu et al., "Texygen",
-SIGIR 2018). With c the length of a text, r the length closest to it among its
-references (of two, the shorter), p_n the share of its n-grams that a reference holds, each counted
-at most as often as in any one reference, and N the order:
+With c the length of a text, r the length closest to it among its references (of two, the shorter),
+p_n the share of its n-grams that a reference holds, each counted at most as often as in any one
+reference, and N the order:
 
     BLEU = exp(min(0, 1 - r/c)) · (p_1 · … · p_N)^(1/N)
 
 where a p_n without any match becomes 0.1 / max(1, n-grams of the text), and the whole is 0 where
 not even a token matches: NLTK's ``sentence_bleu`` with ``SmoothingFunction().method1``, whose
-values it gives to the last bits for the same tokens. Only the text itself is left out: an
-equal copy of it is a reference like any other. The BLEU of paper 002 has the same precisions and
-the same penalty, summed over a corpus before they are divided, unsmoothed.
+values it gives to the last bits for the same tokens. The BLEU of paper 002 has the same precisions
+and the same penalty, summed over a corpus before they are divided, unsmoothed.
 
-The formula is that of Texygen and Holtzman et al. (ICLR 2020); the tokens are not. Texygen and
-others call NLTK's ``word_tokenize``, which splits sentences first, while `nltk` here takes a text
-as one; Holtzman et al. score the word pieces of GPT-2. So published values need their tokens.
+Self-BLEU has all other texts of the set as the references of a text (Zhu et al., "Texygen", SIGIR
+2018) and tells how much generated texts repeat one another. Only the text itself is left out: an
+equal copy of it is a reference like any other. The formula is that of Texygen and Holtzman et al.
+(ICLR 2020); the tokens are not. Texygen and others call NLTK's ``word_tokenize``, which splits
+sentences first, while `nltk` here takes a text as one; Holtzman et al. score the word pieces of
+GPT-2. So published values need their tokens. It rises with the number of texts, since more
+references match more, so hold it only against the value of a reference set of the same size; and it
+sees shared phrases, not shared ideas.
 
-It rises with the number of texts, since more references match more, so hold it only against the
-value of a reference set of the same size; and it sees shared phrases, not shared ideas.
+Quality BLEU has the whole corpus of references as the references of each text (Texygen, section
+2.3; its own code takes the first 500 by default, here all count) and tells how far generated texts
+are made of phrases that people wrote. It says nothing of diversity: one good sentence, written over
+and over, scores as that sentence does, and a copied reference scores 1. It rises with the number of
+references. What the references score among themselves is their Self-BLEU, each against the others.
 
-Quality BLEU: how far are generated texts made of phrases that the references hold?
-
-The BLEU of each text with the whole corpus of references as its references, averaged (Zhu et al.,
-"Texygen", SIGIR 2018, section 2.3), with the same formula and smoothing. Texygen itself takes the
-first 500 references by default; here all count.
-
-It says nothing of diversity: one good sentence, written over and over, scores as that sentence
-does, and a copied reference scores 1. It rises with the number of references. What the references
-score among themselves is their Self-BLEU, each against the others.
+Both take time linear in the number of tokens. An n-gram of a text counts at most as often as any
+one reference holds it; so its largest count over all references, the next largest, and which text
+holds the largest tell how far it counts, also for a text that is itself among the references and
+left out.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.compile import inlined, kernel
-from calipers.numeric.tiles import Span, Workers, spans, workers
+from calipers.numeric.threads import Workers, workers
+from calipers.numeric.tiles import Span, spans
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
 from calipers.text.checks import check_order, check_threads
 from calipers.text.corpus import Corpus, join
-from calipers.text.ngrams import NGrams
+from calipers.text.ngrams import NGrams, numbered
+from calipers.text.replicates import (
+    BLOCKS,
+    Doubles,
+    Longs,
+    Measured,
+    Numbers,
+    Replicates,
+    means_without,
+)
 from calipers.text.signing import text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora, as_corpus
+
+if TYPE_CHECKING:
+    from calipers.text.measuring import Chosen, Held
 
 EPSILON = 0.1
 
@@ -215,6 +217,7 @@ def _brevity(length: int, closest: int) -> float:
 
 @inlined
 def _total(terms: NDArray[np.float64]) -> float:
+    """Add the logs with what rounding lost, since NLTK adds them with ``math.fsum``."""
     total, lost = 0.0, 0.0
     for term in terms:
         larger = total + term
@@ -509,3 +512,194 @@ def _undefined(texts: Corpus, references: Corpus) -> str | None:
         if len(corpus.tokens) == 0:
             return f"no {name} has a token"
     return None
+
+
+def self_bleu_replicates(measured: Measured) -> Replicates:
+    """Without a block of texts, these are neither scored nor references of others.
+
+    Where each text is held against all others; pairs are not known one by one.
+    """
+    corpus, options = measured.texts, measured.options
+    drawn = draw(
+        len(corpus),
+        sample=options["sample"] or None,
+        others=options["others"] or None,
+        seed=measured.seed,
+    )
+    labels, own = measured.labels, measured.labels[drawn.rows]
+    return {"texts": _scores_without(corpus, drawn.rows, drawn.pool, labels, own, measured)}
+
+
+def corpus_match_bleu_replicates(measured: Measured) -> Replicates:
+    """Blocks of the texts leave the mean; blocks of the references leave what is matched."""
+    both = join(measured.texts, measured.references)
+    rows, pool = np.split(np.arange(len(both)), [len(measured.texts)])
+    labels = np.concatenate([np.full(len(rows), -1), measured.reference_labels])
+    theirs = _scores_without(both, rows, pool, labels, labels[rows], measured)
+    return {"texts": means_without(measured), "references": theirs}
+
+
+def _scores_without(
+    corpus: Corpus, rows: Longs, pool: Longs, labels: Longs, own: Longs, measured: Measured
+) -> Doubles:
+    """The mean BLEU of the rows without each block of the pool, shape ``(blocks,)``.
+
+    A text without a block of its references matches fewer n-grams: those that one block held most
+    often count only as often as the other blocks hold them. So one pass over the n-grams gives the
+    matches of every text without every block, and with them every replicate exactly.
+    """
+    orders, inside = range(1, measured.options["n"] + 1), bool(own[0] >= 0)
+    with workers(measured.threads) as team:
+        by_order = [
+            _matches_without(corpus.ngrams(order), rows, pool, labels, own, team)
+            for order in orders
+        ]
+    lengths, means = corpus.lengths, np.full(DEFAULT_BLOCKS, np.nan)
+    for block in BLOCKS:
+        keep, rest = own != block, pool[labels[pool] != block]
+        if not (keep.any() and len(rest) > inside):
+            continue
+        matches = np.stack([(whole - fewer[:, block])[keep] for whole, fewer in by_order], axis=1)
+        mine = lengths[rows[keep]]
+        closest = closest_lengths(mine, lengths[rest], own=int(inside))
+        means[block] = sentence_scores(matches, mine, closest).mean()
+    return means
+
+
+def _matches_without(
+    gram: NGrams, rows: Longs, pool: Longs, labels: Longs, own: Longs, team: Workers
+) -> tuple[Longs, Numbers]:
+    """Matches of each row with all blocks, and how many fewer without each."""
+    within = gram.within
+    asked = np.zeros(len(labels), bool)
+    asked[pool] = True
+    holders = np.bincount(within.ids[np.repeat(asked, within.different)], minlength=gram.size)
+    compact, size = numbered(holders > int(own[0] >= 0))  # held by no other text, none matches
+    blocked = pool[np.argsort(labels[pool], kind="stable")]
+    slots = leading_blocks(*_within(gram), compact, size, blocked, labels)
+
+    def work(span: Span) -> tuple[Longs, Numbers]:
+        mine = slice(*span)
+        return clip_without(*_within(gram), compact, rows[mine], own[mine], slots, DEFAULT_BLOCKS)
+
+    parts = list(team.map(work, spans(len(rows), BLOCK)))
+    matches, fewer = zip(*parts, strict=True)
+    return np.concatenate(matches), np.concatenate(fewer)
+
+
+SLOTS = 3
+"""Blocks that are remembered of an n-gram: a text's own, one left out, and one besides."""
+
+
+@kernel
+def leading_blocks(
+    ids: Numbers,
+    counts: Numbers,
+    starts: Longs,
+    compact: Numbers,
+    size: int,
+    pool: Longs,
+    labels: Longs,
+) -> Numbers:
+    """Find for each n-gram the blocks whose texts hold it most often, shape (size, SLOTS, 4).
+
+    A slot has the block, the largest count in one of its texts, the next largest, and the text of
+    the largest; the block is -1 for an empty slot. `pool` goes block by block.
+    """
+    slots = np.zeros((size, SLOTS, 4), np.int32)
+    slots[:, :, 0] = -1
+    current = np.zeros((size, 4), np.int32)
+    current[:, 0] = -1
+    for text in pool:
+        for place in range(starts[text], starts[text + 1]):
+            row = compact[ids[place]]
+            if row < 0:
+                continue
+            if current[row, 0] != labels[text]:
+                _keep(slots[row], current[row])
+                current[row, 0], current[row, 1] = labels[text], 0
+                current[row, 2], current[row, 3] = 0, -1
+            if counts[place] > current[row, 1]:
+                current[row, 2] = current[row, 1]
+                current[row, 1], current[row, 3] = counts[place], text
+            elif counts[place] > current[row, 2]:
+                current[row, 2] = counts[place]
+    for row in range(size):
+        _keep(slots[row], current[row])
+    return slots
+
+
+@kernel
+def clip_without(
+    ids: Numbers,
+    counts: Numbers,
+    starts: Longs,
+    compact: Numbers,
+    rows: Longs,
+    own: Longs,
+    slots: Numbers,
+    blocks: int,
+) -> tuple[Longs, Numbers]:
+    """Count each text's n-grams that others hold, and how many fewer without each block.
+
+    `own` is the block of each of `rows`, -1 where a text is not in the pool. The column of a text's
+    own block stays 0: the text goes with it.
+    """
+    matches = np.zeros(len(rows), np.int64)
+    fewer = np.zeros((len(rows), blocks), np.int32)
+    for row in range(len(rows)):
+        text = rows[row]
+        for place in range(starts[text], starts[text + 1]):
+            gram = compact[ids[place]]
+            if gram < 0:
+                continue
+            best, rest, block = _best_two(slots[gram], own[row], text)
+            most = min(counts[place], best)
+            matches[row] += most
+            if block >= 0 and block != own[row]:
+                fewer[row, block] += most - min(counts[place], rest)
+    return matches, fewer
+
+
+@inlined
+def _keep(slots: Numbers, held: Numbers) -> None:
+    """Put what a block holds into the place of the least slot, if it is more."""
+    if held[0] < 0:
+        return
+    least = 0
+    for slot in range(1, SLOTS):
+        if slots[slot, 1] < slots[least, 1]:
+            least = slot
+    if held[1] > slots[least, 1]:
+        for column in range(4):
+            slots[least, column] = held[column]
+
+
+@inlined
+def _best_two(slots: Numbers, own: int, text: int) -> tuple[int, int, int]:
+    """Largest count in another text, its block, and the largest outside of that block."""
+    best, rest, block = 0, 0, -1
+    for slot in range(SLOTS):
+        mine = slots[slot, 0] == own and slots[slot, 3] == text
+        count = slots[slot, 2] if mine else slots[slot, 1]
+        if count > best:
+            best, rest, block = count, best, slots[slot, 0]
+        elif count > rest:
+            rest = count
+    return best, rest, block
+
+
+def read_self_bleu(held: Held, options: Chosen) -> Score:
+    return self_bleu(
+        held.texts,
+        order=options["n"],
+        average=options["average"],
+        sample=options["sample"] or None,
+        others=options["others"] or None,
+        seed=held.seed,
+        threads=held.threads,
+    )
+
+
+def read_corpus_match_bleu(held: Held, options: Chosen) -> Score:
+    return corpus_match_bleu(held.texts, held.references, order=options["n"], threads=held.threads)

@@ -1,23 +1,16 @@
-"""What the public functions over texts accept as options, said once.
-
-The shared checks load numba, which the catalogue, whose options have the same limits, does not
-need; so they are imported where they are used.
-"""
+"""What the public functions over texts accept as options, said once."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from calipers.catalogue.texts import LONGEST
 from calipers.errors import InputError
-
-LONGEST = 100
-"""Most tokens of an n-gram, since all shorter ones are numbered on the way."""
+from calipers.numeric.validation import check_whole, is_whole
 
 
 def check_order(order: int, *, name: str = "order", least: int = 1) -> int:
     """Return the tokens of an n-gram, or refuse what is no sensible number for it."""
-    from calipers.numeric.validation import is_whole
-
     if not is_whole(order, least) or order > LONGEST:
         raise InputError(
             f"{name} must be a whole number from {least} to {LONGEST}; found {order!r}"
@@ -27,8 +20,6 @@ def check_order(order: int, *, name: str = "order", least: int = 1) -> int:
 
 def check_threads(threads: int | None) -> int | None:
     """Return the number of threads, None for as many as there are cores."""
-    from calipers.numeric.validation import check_whole
-
     return None if threads is None else check_whole("threads", threads, 1)
 
 

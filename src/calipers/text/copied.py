@@ -1,51 +1,53 @@
-"""Suffixes of many texts in order, by prefix doubling; the compiled part of finding copies.
-
-Prefix doubling (Manber and Myers, SIAM Journal on Computing 1993) sorts groups of suffixes that
-agree in h tokens by the ranks of their suffixes h tokens on, so that they then agree in 2h. Only
-groups that still hold several suffixes are sorted again (after Larsson and Sadakane, Theoretical
-Computer Science 2007). A suffix ends where its text ends, and the shorter of two goes first.
-
-The compiled loops behind :mod:`calipers.text.copied`: what suffixes share.
-
-Texts come first, the references behind them.
-
-Where texts and references agree, token by token.
-
-Kept apart from :mod:`calipers.text.copied`, which says what is made of it.
-
-Copied spans: what stands word for word in the references, and where.
+"""Copied spans: what stands word for word in the references, and where.
 
 At each token of a text starts a longest span that the references hold too, as one run of tokens
 within one of their texts. The longest of these is the text's longest copied span (McCoy et al.,
 "How much do language models copy from their training data?", TACL 2023, report passages of more
 than 1,000 words; Lee et al., "Deduplicating training data makes language models better", ACL 2022,
-take out copies of 50 tokens). Spans are found exactly, by sorting the suffixes of texts and
-references together, in O(N log² N) steps at most for N tokens, whatever the lengths of the copies.
+take out copies of 50 tokens).
 
 A text without tokens has no value. Every text that shares a token with the references has a span of
 at least 1, and common phrases, quotations and formulas count like any other: hold the value against
 that of held-out texts of people. It rises with the length of the texts and with the number of
 references. A copy with one changed word counts as two spans, a paraphrase as none. Where generated
 texts and references begin with the same prompt, the prompt is a copied span: take it off first.
+
+Spans are found exactly, by sorting the suffixes of texts and references together, texts first, in
+O(N log² N) steps at most for N tokens, whatever the lengths of the copies. Prefix doubling (Manber
+and Myers, SIAM Journal on Computing 1993) sorts groups of suffixes that agree in h tokens by the
+ranks of their suffixes h tokens on, so that they then agree in 2h. Only groups that still hold
+several suffixes are sorted again (after Larsson and Sadakane, Theoretical Computer Science 2007). A
+suffix ends where its text ends, and the shorter of two goes first.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
 from calipers.text.corpus import Corpus, join
+from calipers.text.replicates import (
+    Doubles,
+    Longs,
+    Measured,
+    Numbers,
+    Replicates,
+    means_without,
+)
 from calipers.text.signing import FROM_ZERO, mean_score, text_score
 from calipers.text.tokens import MOST_TOKENS, AnyTokenizer, Texts, as_corpora
 
-Numbers = NDArray[np.int32]
+if TYPE_CHECKING:
+    from calipers.text.measuring import Chosen, Held
+
 RUN = 12
 """Keys that are sorted by insertion before runs are merged."""
 
@@ -422,3 +424,105 @@ def copied_spans(
         CopiedSpan(row, start, length, reference, beginning, own)
         for row, start, length, reference, beginning in found.spans(least).tolist()
     ]
+
+
+def longest_copied_span_replicates(measured: Measured) -> Replicates:
+    """The mean length without each block of texts, and of references that were drawn."""
+    mine = means_without(measured)
+    if not measured.drawn:
+        return {"texts": mine}
+    return {"texts": mine, "references": _means_without_references(measured)}
+
+
+def _means_without_references(measured: Measured) -> Doubles:
+    """The mean longest span without each block of references, from one order of suffixes."""
+    own, known = measured.texts, measured.references
+    both, size = join(own, known), len(own.tokens)
+    left = tokens_left(both.starts)
+    order = sort_suffixes(both.tokens, left, size, len(both.words))
+    blocks = np.repeat(measured.reference_labels, known.lengths)
+    sides = [_side(both.tokens, left, side, size, blocks) for side in (order, order[::-1])]
+    lengths, further, passed = (np.stack(side, axis=1) for side in zip(*sides, strict=True))
+    longest = longest_without(own.starts, lengths, further, passed, DEFAULT_BLOCKS)
+    means: Doubles = longest[own.lengths > 0].mean(axis=0)
+    return means
+
+
+def _side(
+    tokens: Numbers, left: Numbers, order: Numbers, size: int, blocks: Longs
+) -> tuple[Numbers, Numbers, Numbers]:
+    """What each token's suffix shares with the nearest, and with the next of another block."""
+    nearest, further = nearest_of_others(order, size, blocks)
+    passed = np.full(size, -1, np.int32)
+    passed[nearest >= 0] = blocks[nearest[nearest >= 0] - size]
+    lengths = common_lengths(tokens, left, nearest)
+    return lengths, common_with_further(tokens, left, nearest, further, blocks), passed
+
+
+@kernel
+def nearest_of_others(order: Numbers, own: int, blocks: Longs) -> tuple[Numbers, Numbers]:
+    """Find the reference suffix next before each of a text, and the next of another block.
+
+    -1 for none; `blocks` has the block of each token behind the first `own`.
+    """
+    nearest, further = np.full(own, -1, np.int32), np.full(own, -1, np.int32)
+    last, other = np.int32(-1), np.int32(-1)
+    for suffix in order:
+        if suffix < own:
+            nearest[suffix], further[suffix] = last, other
+            continue
+        if last >= 0 and blocks[suffix - own] != blocks[last - own]:
+            other = last
+        last = suffix
+    return nearest, further
+
+
+@kernel
+def common_with_further(
+    tokens: Numbers, left: Numbers, nearest: Numbers, further: Numbers, blocks: Longs
+) -> Numbers:
+    """Count the tokens that each suffix shares with the next one of another block.
+
+    As long as the same block is passed over, one token further on at most one less is shared.
+    """
+    own = len(further)
+    lengths = np.zeros(own, np.int32)
+    shared, passed = 0, np.int64(-1)
+    for suffix in range(own):
+        beside = further[suffix]
+        if beside < 0:
+            shared, passed = 0, np.int64(-1)
+            continue
+        block = blocks[nearest[suffix] - own]
+        if block != passed:
+            shared, passed = 0, block
+        most = min(left[suffix], left[beside])
+        while shared < most and tokens[suffix + shared] == tokens[beside + shared]:
+            shared += 1
+        lengths[suffix] = shared
+        shared = max(0, shared - 1)
+    return lengths
+
+
+@kernel
+def longest_without(
+    starts: Longs, lengths: Numbers, further: Numbers, passed: Numbers, blocks: int
+) -> Numbers:
+    """Find the longest span of each text without each block, shape (n, blocks).
+
+    `lengths`, `further` and `passed` have one column for either side: the tokens shared with the
+    nearest suffix, with the next of another block, and the block of the nearest.
+    """
+    longest = np.zeros((len(starts) - 1, blocks), np.int32)
+    for text in range(len(longest)):
+        for place in range(starts[text], starts[text + 1]):
+            for block in range(blocks):
+                for side in range(2):
+                    gone = passed[place, side] == block
+                    length = further[place, side] if gone else lengths[place, side]
+                    longest[text, block] = max(longest[text, block], length)
+    return longest
+
+
+def read_longest_copied_span(held: Held, options: Chosen) -> Score:
+    return longest_copied_span(held.texts, held.references, over=options["over"])

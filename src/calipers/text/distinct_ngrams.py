@@ -36,7 +36,7 @@ n > 1 and large sets.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +46,19 @@ from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
 from calipers.text.checks import check_order
 from calipers.text.ngrams import NGrams
+from calipers.text.replicates import (
+    Measured,
+    Replicates,
+    different_without,
+    mean_replicates,
+    ratio,
+    totals_without,
+)
 from calipers.text.signing import FROM_ZERO, mean_score, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
+
+if TYPE_CHECKING:
+    from calipers.text.measuring import Chosen, Held
 
 Per = Literal["system", "sample"]
 
@@ -103,6 +114,14 @@ def distinct(
     return text_score(
         "distinct", value, corpus, reason=why, per_sample=shares, order=order, per=per
     )
+
+
+def distinct_replicates(measured: Measured) -> Replicates:
+    """Different n-grams over all n-grams, or the mean over texts, without each block of texts."""
+    if measured.options["per"] == "sample":
+        return mean_replicates(measured)
+    ngrams, labels = measured.texts.ngrams(measured.options["n"]), measured.labels
+    return {"texts": ratio(different_without(ngrams, labels), totals_without(ngrams, labels))}
 
 
 def own_shares(ngrams: NGrams) -> NDArray[np.float64]:
@@ -193,3 +212,21 @@ def _checked(vocabulary: int) -> int:
 def expected(draws: int, size: int) -> float:
     """How many different ones to expect of so many draws from `size` equally likely ones."""
     return float(-size * np.expm1(draws * np.log1p(-1 / size)))
+
+
+def expectation_adjusted_distinct_replicates(measured: Measured) -> Replicates:
+    """Different n-grams over those to be expected, without each block of texts."""
+    ngrams, labels = measured.texts.ngrams(measured.options["n"]), measured.labels
+    size = measured.options["vocabulary"]
+    draws = [expected(int(total), size) for total in totals_without(ngrams, labels)]
+    return {"texts": ratio(different_without(ngrams, labels), np.array(draws))}
+
+
+def read_distinct(held: Held, options: Chosen) -> Score:
+    return distinct(held.texts, order=options["n"], per=options["per"])
+
+
+def read_expectation_adjusted_distinct(held: Held, options: Chosen) -> Score:
+    return expectation_adjusted_distinct(
+        held.texts, order=options["n"], vocabulary=options["vocabulary"]
+    )

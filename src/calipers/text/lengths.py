@@ -7,7 +7,8 @@ scripts that do not put space between them, such as Chinese and Thai.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,12 @@ from numpy.typing import NDArray
 from calipers.numeric.validation import check_choice
 from calipers.score import Score
 from calipers.text.raw import raw_score, raw_texts
+from calipers.text.replicates import BLOCKS, Measured, Replicates, different_without
 from calipers.text.signing import FROM_ZERO, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
+
+if TYPE_CHECKING:
+    from calipers.text.measuring import Chosen, Held
 
 Unit = Literal["tokens", "words", "characters"]
 
@@ -131,3 +136,39 @@ def _summed(summary: Any, lengths: NDArray[np.int64]) -> dict[str, Any]:
 
 def _spread(lengths: NDArray[np.int64]) -> float:
     return float(np.std(lengths, ddof=1)) if len(lengths) > 1 else np.nan
+
+
+def median_length_replicates(measured: Measured) -> Replicates:
+    """The length of the text in the middle without each block of texts."""
+    return _length_replicates(measured, np.median)
+
+
+def length_spread_replicates(measured: Measured) -> Replicates:
+    """The standard deviation of the lengths without each block of texts."""
+    return _length_replicates(measured, lambda lengths: np.std(lengths, ddof=1))
+
+
+def vocabulary_size_replicates(measured: Measured) -> Replicates:
+    """How many different tokens there are without each block of texts."""
+    return {"texts": different_without(measured.texts.ngrams(1), measured.labels)}
+
+
+def _length_replicates(measured: Measured, summary: Callable[[NDArray[Any]], Any]) -> Replicates:
+    kept = (measured.by_text[measured.labels != block] for block in BLOCKS)
+    return {"texts": np.array([summary(lengths) for lengths in kept], float)}
+
+
+def read_mean_length(held: Held, options: Chosen) -> Score:
+    return mean_length(held.texts, unit=options["unit"])
+
+
+def read_median_length(held: Held, options: Chosen) -> Score:
+    return median_length(held.texts, unit=options["unit"])
+
+
+def read_length_spread(held: Held, options: Chosen) -> Score:
+    return length_spread(held.texts, unit=options["unit"])
+
+
+def read_vocabulary_size(held: Held, _: Chosen) -> Score:
+    return vocabulary_size(held.texts)

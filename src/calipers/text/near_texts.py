@@ -1,12 +1,4 @@
-"""MinHash of the n-grams of texts, by datasketch; equal n-grams hash alike in every corpus.
-
-The compiled loop behind :mod:`calipers.text.near_texts`.
-
-Texts whose sets of n-grams are nearly equal: proposed by MinHash, confirmed one by one.
-
-Texts with equal sets are put into one group first, and only groups are compared.
-
-Near duplicates: texts that share most of their n-grams with another text.
+"""Near duplicates: texts that share most of their n-grams with another text.
 
     J(A, B) = |A ∩ B| / |A ∪ B| ≥ threshold
 
@@ -15,13 +7,15 @@ documents", SEQUENCES 1997); 5-grams are the choice of Lee et al., "Deduplicatin
 makes language models better", ACL 2022. A score is the share of texts that have such a copy among
 the other texts, or among references.
 
-Candidates are pairs whose MinHash signatures (by datasketch) agree in a band, and every candidate's
-similarity is computed exactly, so nothing is called a copy that is none. Bands are chosen so that a
-pair just at the threshold is missed with a chance of at most 1 %, and pairs of higher similarity
-less (with 21 bands of 6 rows, the usual ones, 0.2 % at 0.8 and 1 in ten million at 0.9). What is
-missed depends on `seed` and the two texts alone, not on the order of the texts or on the others.
-Where very many texts are each just below the threshold to all others, nearly all pairs are
-candidates, and the time grows with the square of their number (14 s for 10,000).
+Texts with equal sets are put into one group first, and only groups are compared. Candidates are
+pairs whose MinHash signatures (by datasketch; equal n-grams hash alike in every corpus) agree in a
+band, and every candidate's similarity is computed exactly, so nothing is called a copy that is
+none. Bands are chosen so that a pair just at the threshold is missed with a chance of at most 1 %,
+and pairs of higher similarity less (with 21 bands of 6 rows, the usual ones, 0.2 % at 0.8 and 1 in
+ten million at 0.9). What is missed depends on `seed` and the two texts alone, not on the order of
+the texts or on the others. Where very many texts are each just below the threshold to all others,
+nearly all pairs are candidates, and the time grows with the square of their number (14 s for
+10,000).
 
 A changed word takes up to n n-grams with it, so texts of 12 tokens are no near copies by their
 5-grams as soon as one word differs: take a lower `order` for short texts. Texts of fewer tokens
@@ -35,12 +29,13 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError, require
+from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.validation import check_whole, is_positive
 from calipers.score import Score
@@ -48,8 +43,12 @@ from calipers.text.checks import check_order
 from calipers.text.corpus import Corpus, join
 from calipers.text.distinct_ngrams import too_short
 from calipers.text.ngrams import NGrams, TextCounts
+from calipers.text.replicates import Doubles, Measured, Replicates, means_without, ratio
 from calipers.text.signing import mean_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora, as_corpus
+
+if TYPE_CHECKING:
+    from calipers.text.measuring import Chosen, Held
 
 MISSED = 0.01
 """Largest chance to miss a pair that is just at the threshold."""
@@ -488,4 +487,46 @@ def _score(own: Corpus, near: Near, settings: Settings, **rest: Any) -> Score:
         bands=f"{count}x{rows}",
         seed=settings.seed,
         **rest,
+    )
+
+
+def near_duplicates_replicates(measured: Measured) -> Replicates:
+    """The share of near copies; texts that were found near by way of others count as near."""
+    pairs = near_duplicate_pairs(
+        measured.texts,
+        measured.against,
+        order=measured.options["n"],
+        threshold=measured.options["threshold"],
+    )
+    defined = ~np.isnan(measured.by_text)
+    if measured.against is None:
+        return {"texts": _clusters_without(pairs, defined, measured.labels)}
+    mine = means_without(measured)
+    if not measured.drawn:
+        return {"texts": mine}
+    holders = measured.reference_labels[[pair.source for pair in pairs]]
+    lost = np.bincount(holders, minlength=DEFAULT_BLOCKS)
+    return {"texts": mine, "references": (len(pairs) - lost) / max(int(defined.sum()), 1)}
+
+
+def _clusters_without(
+    pairs: list[NearDuplicate], defined: NDArray[np.bool_], labels: NDArray[np.int64]
+) -> Doubles:
+    """The share of texts that have another of their cluster left, without each block."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = len(labels)
+    rows, sources = [pair.row for pair in pairs], [pair.source for pair in pairs]
+    links = coo_array((np.ones(len(pairs)), (rows, sources)), shape=(n, n))
+    cluster = connected_components(links, directed=False)[1]
+    table = np.zeros((cluster.max() + 1, DEFAULT_BLOCKS))
+    np.add.at(table, (cluster[defined], labels[defined]), 1)
+    left = table.sum(axis=1, keepdims=True) - table
+    return ratio(np.where(left > 1, left, 0.0).sum(axis=0), left.sum(axis=0))
+
+
+def read_near_duplicates(held: Held, options: Chosen) -> Score:
+    return near_duplicates(
+        held.texts, held.against, order=options["n"], threshold=options["threshold"]
     )

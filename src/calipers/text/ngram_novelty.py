@@ -17,7 +17,7 @@ to it; a prompt that both sides begin with is not: take it off first.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,19 @@ from calipers.text.checks import check_order
 from calipers.text.corpus import Corpus, join
 from calipers.text.distinct_ngrams import too_short
 from calipers.text.ngrams import count_within
+from calipers.text.replicates import (
+    Measured,
+    Replicates,
+    by_block,
+    held_alone,
+    ratio,
+    sole_blocks,
+)
 from calipers.text.signing import text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora
+
+if TYPE_CHECKING:
+    from calipers.text.measuring import Chosen, Held
 
 
 def novelty(
@@ -108,3 +119,29 @@ def _new(
     new = np.ones(ngrams.size, bool)
     new[ngrams.ids[starts[-1] :]] = False
     return ngrams.ids[: starts[-1]], starts, new
+
+
+def novelty_replicates(measured: Measured) -> Replicates:
+    """The share of new n-grams without each block of texts, and of references that were drawn."""
+    own, known = measured.texts, measured.references
+    ngrams = join(own, known).ngrams(measured.options["n"])
+    starts, behind = ngrams.starts[: len(own) + 1], ngrams.starts[len(own) :]
+    mine = ngrams.ids[: starts[-1]]
+    theirs = sole_blocks(ngrams.ids, behind, measured.reference_labels, ngrams.size)
+    types = measured.options["of"] == "types"
+    counts = np.unique(mine) if types else mine
+    above, below = float(np.sum(theirs[counts] == -2)), len(counts)
+    if types:
+        ours = sole_blocks(ngrams.ids, starts, measured.labels, ngrams.size)[counts]
+        gone, all_gone = held_alone(ours[theirs[counts] == -2]), held_alone(ours)
+    else:
+        owner = np.repeat(measured.labels, np.diff(starts))
+        gone, all_gone = by_block(theirs[mine] == -2, owner), by_block(np.ones(len(mine)), owner)
+    without = ratio(above - gone, below - all_gone)
+    if not measured.drawn:
+        return {"texts": without}
+    return {"texts": without, "references": (above + held_alone(theirs[counts])) / max(below, 1)}
+
+
+def read_novelty(held: Held, options: Chosen) -> Score:
+    return novelty(held.texts, held.references, order=options["n"], of=options["of"])

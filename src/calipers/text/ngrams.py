@@ -160,6 +160,12 @@ class TextCounts:
         return np.diff(self.starts)
 
 
+def numbered(keep: NDArray[np.bool_]) -> tuple[NDArray[np.int32], int]:
+    """Number the n-grams that are kept, densely, and count them; -1 for the others."""
+    numbers = np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32)
+    return numbers, int(keep.sum())
+
+
 def single(tokens: NDArray[np.int32], starts: NDArray[np.int64], *, vocabulary: int) -> NGrams:
     """Number the tokens themselves, densely."""
     ids, size = renumber(tokens, vocabulary)

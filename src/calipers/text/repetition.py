@@ -34,6 +34,7 @@ out of, is not.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +47,9 @@ from calipers.text.corpus import Corpus
 from calipers.text.distinct_ngrams import own_shares, too_short
 from calipers.text.signing import mean_score, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
+
+if TYPE_CHECKING:
+    from calipers.text.measuring import Chosen, Held
 
 CLOSING = ("''", "'", '"', "”", "’", "»", ")", "]", "}", ">")
 """Tokens that may stand behind a final full stop."""
@@ -294,3 +298,11 @@ def rep_n(texts: Texts, *, order: int = 4, tokenizer: AnyTokenizer = "nltk") -> 
     corpus = as_corpus(texts, tokenizer)
     values = 1 - own_shares(corpus.ngrams(order))
     return mean_score("rep_n", values, corpus, reason=too_short(order), order=order)
+
+
+def read_repetition_frequency(held: Held, _: Chosen) -> Score:
+    return repetition_frequency(held.texts)
+
+
+def read_rep_n(held: Held, options: Chosen) -> Score:
+    return rep_n(held.texts, order=options["n"])

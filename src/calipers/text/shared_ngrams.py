@@ -16,15 +16,23 @@ other. Texts that say the same in other words share nothing.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.numeric.blocks import DEFAULT_BLOCKS
+from calipers.numeric.compile import kernel
 from calipers.score import Score
 from calipers.text.checks import check_order
 from calipers.text.distinct_ngrams import too_short
-from calipers.text.ngrams import NGrams
+from calipers.text.ngrams import NGrams, numbered
+from calipers.text.replicates import Longs, Measured, Numbers, Replicates, ratio
 from calipers.text.signing import FROM_ZERO, mean_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
+
+if TYPE_CHECKING:
+    from calipers.text.measuring import Chosen, Held
 
 
 def self_repetition(texts: Texts, *, order: int = 4, tokenizer: AnyTokenizer = "nltk") -> Score:
@@ -78,3 +86,46 @@ def shared(ngrams: NGrams) -> NDArray[np.int64]:
     holders = np.bincount(within.ids, minlength=ngrams.size)
     running = np.concatenate([[0], np.cumsum(holders[within.ids] - 1)])
     return np.diff(running[within.starts])
+
+
+def self_repetition_replicates(measured: Measured) -> Replicates:
+    """The mean logarithm without each block, whose texts neither count nor hold n-grams."""
+    ngrams, labels = measured.texts.ngrams(measured.options["n"]), measured.labels
+    within = ngrams.within
+    compact, size = numbered(np.bincount(within.ids, minlength=ngrams.size) > 1)
+    table = holders_by_block(within.ids, within.starts, labels, compact, size, DEFAULT_BLOCKS)
+    lost = shared_with_blocks(within.ids, within.starts, compact, table)
+    keep = (labels[:, None] != np.arange(DEFAULT_BLOCKS)) & (ngrams.totals > 0)[:, None]
+    left = np.log1p(np.where(keep, shared(ngrams)[:, None] - lost, 0))
+    return {"texts": ratio(left.sum(axis=0), keep.sum(axis=0))}
+
+
+@kernel
+def holders_by_block(
+    ids: Numbers, starts: Longs, labels: Longs, compact: Numbers, size: int, blocks: int
+) -> Numbers:
+    """Count the texts of each block that hold an n-gram, shape (size, blocks)."""
+    table = np.zeros((size, blocks), np.int32)
+    for text in range(len(labels)):
+        for place in range(starts[text], starts[text + 1]):
+            row = compact[ids[place]]
+            if row >= 0:
+                table[row, labels[text]] += 1
+    return table
+
+
+@kernel
+def shared_with_blocks(ids: Numbers, starts: Longs, compact: Numbers, table: Numbers) -> Longs:
+    """Count for each text how many texts of each block hold its n-grams, shape (n, blocks)."""
+    shared = np.zeros((len(starts) - 1, table.shape[1]), np.int64)
+    for text in range(len(shared)):
+        for place in range(starts[text], starts[text + 1]):
+            row = compact[ids[place]]
+            if row >= 0:
+                for block in range(table.shape[1]):
+                    shared[text, block] += table[row, block]
+    return shared
+
+
+def read_self_repetition(held: Held, options: Chosen) -> Score:
+    return self_repetition(held.texts, order=options["n"])

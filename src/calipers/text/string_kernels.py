@@ -48,7 +48,8 @@ from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.numeric.compile import inlined, kernel
-from calipers.numeric.tiles import Span, spans, workers
+from calipers.numeric.threads import workers
+from calipers.numeric.tiles import Span, spans
 from calipers.numeric.validation import check_whole, is_positive
 from calipers.text.checks import check_order
 from calipers.text.corpus import Corpus, join

@@ -21,13 +21,12 @@ from typing import Literal, get_args
 import numpy as np
 
 from calipers import __version__
+from calipers.catalogue.estimation import PAIRED_C, Options
 from calipers.curves.frontier import DivergenceFrontier, divergence_frontier
 from calipers.errors import InputError
-from calipers.estimate.estimators import PAIRED_C
-from calipers.estimate.knn.from_distances import Seen, look
+from calipers.estimate.knn.from_distances import DistancePasses, pass_over
 from calipers.metrics.frontiers import summary_score
-from calipers.metrics.keys import Options
-from calipers.metrics.support import (
+from calipers.metrics.knn_support import (
     coverage_score,
     density_score,
     precision_score,
@@ -36,7 +35,7 @@ from calipers.metrics.support import (
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
 from calipers.text.corpus import Corpus
-from calipers.text.sizing import cut
+from calipers.text.measuring import Chosen, Held, Memo, cut
 from calipers.text.string_kernels import NgramKernel, SubsequenceKernel
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora
 
@@ -134,13 +133,13 @@ def string_scores(
         generated, reference = _drawn(generated, reference, sample, seed)
     distances = made.distances(reference, generated, threads=threads)
     quarter = max(1, min(len(generated), len(reference)) // 4)
-    seen = look(distances, k_max=k, k_union=min(mauve_k, quarter), threads=threads)
+    seen = pass_over(distances, k_max=k, k_union=min(mauve_k, quarter), threads=threads)
     drawn = {} if sample is None else {"sample": sample, "seed": seed}
     pins = {**drawn, "tokenizer": generated.tokenizer, "calipers": __version__}
     return _scores(seen, k, pins)
 
 
-def _scores(seen: Seen, k: int, pins: Mapping[str, object]) -> StringScores:
+def _scores(seen: DistancePasses, k: int, pins: Mapping[str, object]) -> StringScores:
     near, ratios = seen.neighbourhoods, seen.ratios
     frontier = divergence_frontier(ratios)
     sizes = {"n": len(ratios.log_reference), "m": len(ratios.log_generated)}
@@ -178,3 +177,38 @@ def _drawn(generated: Corpus, reference: Corpus, sample: int, seed: int) -> tupl
                 f"sample must be at most the number of {name}, {len(corpus)}; found {sample}"
             )
     return cut(generated, sample, seed=seed), cut(reference, sample, seed=seed)
+
+
+def read_string_mauve(held: Held, options: Chosen) -> Score:
+    return _measured(held, options).mauve
+
+
+def read_string_precision(held: Held, options: Chosen) -> Score:
+    return _measured(held, options).precision
+
+
+def read_string_recall(held: Held, options: Chosen) -> Score:
+    return _measured(held, options).recall
+
+
+def read_string_density(held: Held, options: Chosen) -> Score:
+    return _measured(held, options).density
+
+
+def read_string_coverage(held: Held, options: Chosen) -> Score:
+    return _measured(held, options).coverage
+
+
+def _measured(held: Held, options: Chosen) -> StringScores:
+    """All scores of a string kernel, which share the work."""
+    kernel = options["kernel"]
+    return _KEPT.get(
+        held,
+        kernel,
+        lambda: string_scores(
+            held.texts, held.references, kernel=kernel, seed=held.seed, threads=held.threads
+        ),
+    )
+
+
+_KEPT = Memo()

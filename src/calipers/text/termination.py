@@ -17,6 +17,7 @@ Non-termination: texts that never came to an end.
 from __future__ import annotations
 
 import unicodedata
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +26,9 @@ from calipers.score import Score
 from calipers.text.raw import raw_mean, raw_texts
 from calipers.text.signing import text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
+
+if TYPE_CHECKING:
+    from calipers.text.measuring import Chosen, Held
 
 # The marks that Unicode gives the property Sentence_Terminal (below U+10000), in hexadecimal; then
 # the ellipses and the strokes that end a Tibetan clause
@@ -119,3 +123,7 @@ def non_termination(
         reason="every text is empty or white space",
         by="last_character",
     )
+
+
+def read_non_termination(held: Held, options: Chosen) -> Score:
+    return non_termination(held.texts, limit=options["limit"] or None)

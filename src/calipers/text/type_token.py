@@ -14,6 +14,8 @@ It does not see what comes back at a distance of more than w tokens, nor between
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,6 +24,9 @@ from calipers.numeric.validation import check_whole
 from calipers.score import Score
 from calipers.text.signing import mean_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
+
+if TYPE_CHECKING:
+    from calipers.text.measuring import Chosen, Held
 
 
 @kernel
@@ -99,3 +104,7 @@ def moving_average_ttr(
         reason=f"no text has the {window} tokens of a window",
         window=window,
     )
+
+
+def read_moving_average_ttr(held: Held, options: Chosen) -> Score:
+    return moving_average_ttr(held.texts, window=options["window"])

@@ -1,6 +1,4 @@
-"""The n-gram similarities of texts as products of sparse rows, and what their spectrum gives.
-
-Vendi score and RKE of texts: how many different texts does a set hold, in effect?
+"""Vendi score and RKE of texts: how many different texts does a set hold, in effect?
 
 The similarity of two texts is the mean over orders of the cosine of their n-gram counts, as in the
 text part of the vendi-score package; :mod:`calipers.metrics.vendi` has the definitions. A text of
@@ -8,8 +6,9 @@ fewer tokens than an order has no such n-gram; there it is like equal texts only
 is like itself by 1 (that package gives such texts less weight). Embeddings may take the n-grams'
 place.
 
-The exact score takes a matrix of n x n numbers, for up to 10,000 texts; for more, orders 2 and
-infinity and truncated scores are found without one.
+Similarities are products of sparse rows of counts, whose spectrum gives the scores. The exact score
+takes a matrix of n x n numbers, for up to 10,000 texts; for more, orders 2 and infinity and
+truncated scores are found without one.
 
 What they do not detect: see :mod:`calipers.metrics.vendi`; with n-grams, also any likeness beyond
 the words themselves. Both grow with n: compare sets of one size.
@@ -27,17 +26,19 @@ from calipers.errors import InputError
 from calipers.metrics.vendi import check_order, eigenvalues, vendi_of
 from calipers.metrics.vendi import rke as rke_of_rows
 from calipers.metrics.vendi import vendi_score as vendi_of_rows
-from calipers.numeric.tiles import Span, limit_threads, spans, workers
+from calipers.numeric.threads import limit_threads, workers
+from calipers.numeric.tiles import Span, spans
 from calipers.numeric.validation import as_array, check_whole
 from calipers.score import Score
 from calipers.text.checks import check_order as check_length
 from calipers.text.corpus import Corpus
+from calipers.text.replicates import BLOCKS, Measured, Replicates, by_block
 from calipers.text.signing import text_score
 from calipers.text.string_kernels import equal_texts
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 
 if TYPE_CHECKING:
-    from calipers.text.corpus import Corpus
+    from calipers.text.measuring import Chosen, Held
 
 Floats = NDArray[np.float64]
 
@@ -45,6 +46,15 @@ MOST_DENSE = 10_000  # rows of a matrix whose eigenvalues are all found
 FEW = 2_000  # rows up to which that takes less time than finding the largest alone
 MOST_LEADING = 500
 STEP = 256
+
+ORDERS = (1, 2)
+"""Lengths of n-grams by default."""
+
+FEW_ANEW = 1_000
+"""Texts up to which all eigenvalues are found without each block."""
+
+SMALLEST = 1e-7
+"""Share of the largest eigenvalue below which float32 cannot tell one from 0."""
 
 
 def features(corpus: Corpus, orders: Sequence[int]) -> Any:
@@ -153,7 +163,7 @@ def vendi_score(
     texts: Texts,
     *,
     q: float = 1.0,
-    orders: Sequence[int] = (1, 2),
+    orders: Sequence[int] = ORDERS,
     tokenizer: AnyTokenizer = "nltk",
     truncate: int | None = None,
     embeddings: ArrayLike | None = None,
@@ -213,7 +223,7 @@ def vendi_score(
 def rke(
     texts: Texts,
     *,
-    orders: Sequence[int] = (1, 2),
+    orders: Sequence[int] = ORDERS,
     tokenizer: AnyTokenizer = "nltk",
     embeddings: ArrayLike | None = None,
     bandwidth: float | None = None,
@@ -274,3 +284,98 @@ def _check_rows(texts: Texts, embeddings: ArrayLike) -> NDArray[Any]:
             f"embeddings must have one row for each text, {len(texts)}; found shape {rows.shape}"
         )
     return rows
+
+
+def rke_replicates(measured: Measured) -> Replicates:
+    """One over the mean squared similarity without each block of texts, which takes its sum."""
+    rows = features(measured.texts, ORDERS)
+    own = by_block(_squares(rows, rows.T.tocsr()), measured.labels)
+    parts = (rows[measured.labels == block] for block in BLOCKS)
+    within = np.array([_squares(part, part.T.tocsr()).sum() for part in parts])
+    left = len(measured.labels) - np.bincount(measured.labels, minlength=len(BLOCKS))
+    return {"texts": left**2 / (own.sum() - 2 * own + within)}
+
+
+def vendi_replicates(measured: Measured) -> Replicates:
+    """The Vendi score without each block of texts.
+
+    Of few texts all eigenvalues are found anew. Of many, the change is followed to first order
+    (Hadamard's formula): with ρ = X'X/n for rows x of length 1,
+
+        d Tr ρ^q = q (x'ρ^(q-1)x - Tr ρ^q),    x'ρ^(q-1)x = n Σ_k λ_k^q u_k(x)²
+
+    for the eigenvalues λ and eigenvectors u of the similarities over n. That takes the
+    eigenvectors, in float32, and is approximate: the score bends where texts are few beside their
+    variety. It is not known below order 1, where every eigenvalue near 0 counts.
+    """
+    q = float(measured.options["q"])
+    if q == 2:
+        return rke_replicates(measured)
+    rows = features(measured.texts, ORDERS)
+    if len(measured.texts) <= FEW_ANEW:
+        kept = (rows[measured.labels != block] for block in BLOCKS)
+        threads = measured.threads
+        return {"texts": np.array([vendi_of_features(x, q, None, threads) for x in kept])}
+    if q < 1 or (np.isfinite(q) and len(measured.texts) > MOST_DENSE):
+        return {}
+    with limit_threads(measured.threads):
+        influence = _influence(rows, q, measured.value)
+    n, blocks = len(influence), np.bincount(measured.labels, minlength=len(BLOCKS))
+    moved = by_block(influence, measured.labels)
+    return {"texts": measured.value + (influence.sum() - moved) / (n - blocks)}
+
+
+def _influence(rows: Any, q: float, value: float) -> Floats:
+    """How much the score would move towards each text, shape (n,)."""
+    if np.isinf(q):
+        towards: Floats = value - value**2 * _leading(rows)
+        return towards
+    weights, shares = _eigen(rows)
+    if q == 1:
+        surprise = -shares @ (weights * np.log(weights))
+        change: Floats = value * (surprise - surprise.mean())
+        return change
+    powers = shares @ weights**q
+    total = float(np.sum(weights**q))
+    influence: Floats = value * q / (1 - q) * (powers / total - 1)
+    return influence
+
+
+def _eigen(rows: Any) -> tuple[Floats, Floats]:
+    """Eigenvalues of the similarities over n, and n times the squared eigenvectors of each text."""
+    from scipy.linalg import eigh
+
+    n, turned = rows.shape[0], rows.T.tocsr()
+    similarities = np.empty((n, n), np.float32)
+    for start, end in spans(n, STEP):
+        similarities[start:end] = (rows[start:end] @ turned).toarray()
+    values, vectors = eigh(similarities / n, overwrite_a=True, check_finite=False)
+    kept = values > SMALLEST * values[-1]
+    return values[kept].astype(np.float64), n * np.square(vectors[:, kept], dtype=np.float64)
+
+
+def _leading(rows: Any) -> Floats:
+    """The squared share of each text in the leading eigenvector, n λ u²."""
+    from scipy.sparse.linalg import svds
+
+    start = np.random.default_rng(0).random(min(rows.shape))
+    vectors, singular, _ = svds(rows, k=1, v0=start)
+    squares: Floats = np.square(vectors[:, 0] * singular[0])
+    return squares
+
+
+def _squares(rows: Any, turned: Any) -> Floats:
+    """Sum the squared similarities of each row, some rows at a time."""
+    sums = [np.empty(0)]
+    for start, end in spans(rows.shape[0], STEP):
+        similar = rows[start:end] @ turned
+        sums.append(np.asarray(similar.multiply(similar).sum(axis=1)).ravel())
+    return np.concatenate(sums)
+
+
+def read_vendi(held: Held, options: Chosen) -> Score:
+    return vendi_score(held.texts, q=options["q"], threads=held.threads)
+
+
+def read_rke(held: Held, _: Chosen) -> Score:
+    return rke(held.texts, threads=held.threads)

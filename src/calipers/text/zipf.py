@@ -14,13 +14,20 @@ there is as long as there are fewer than `top` different words.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.validation import check_whole
 from calipers.score import Score
+from calipers.text.replicates import BLOCKS, Measured, Replicates
 from calipers.text.signing import FROM_ZERO, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
+
+if TYPE_CHECKING:
+    from calipers.text.measuring import Chosen, Held
 
 
 def zipf_coefficient(texts: Texts, *, top: int = 5000, tokenizer: AnyTokenizer = "nltk") -> Score:
@@ -70,3 +77,20 @@ def steepness(counts: NDArray[np.int64]) -> float:
 
 def _few(found: int) -> str:
     return f"a line needs two different words; the texts have {'one' if found else 'none'}"
+
+
+def zipf_coefficient_replicates(measured: Measured) -> Replicates:
+    """The slope through the most frequent words without each block of texts."""
+    single, top = measured.texts.ngrams(1), measured.options["top"]
+    owner = np.repeat(measured.labels, single.totals)
+    slopes = np.full(DEFAULT_BLOCKS, np.nan)
+    for block in BLOCKS:
+        gone = np.bincount(single.ids[owner == block], minlength=single.size)
+        counts = np.sort(single.counts - gone)[::-1][:top]
+        counts = counts[counts > 0]
+        slopes[block] = steepness(counts) if len(counts) > 1 else np.nan
+    return {"texts": slopes}
+
+
+def read_zipf_coefficient(held: Held, options: Chosen) -> Score:
+    return zipf_coefficient(held.texts, top=options["top"])

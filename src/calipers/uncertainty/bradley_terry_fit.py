@@ -1,21 +1,20 @@
-"""Whether scores of greatest likelihood exist (Ford, American Mathematical Monthly, 1957).
-
-Without ties they do where, however the systems are split in two groups, each group has won against
-the other: where the graph with an arrow from each winner to each loser is strongly connected.
-
-With ties in the model a tie is an arrow both ways, and one more thing is needed: a walk along the
-arrows back to where it began, on wins more often than on ties. For the likelihood has no summit
-where it does not fall along some line: where moves u of the scores and s of δ exist with
-u_i − u_j ≥ max(2s, 0) for every win of i over j and |u_i − u_j| ≤ 2s for every tie. With s = 0 this
-asks for the connection; with 2s = 1 it is a system of difference constraints, which has a solution
-unless such a walk exists (Bellman, 1958). A circle of wins alone, which Davidson (JASA 1970) asks
-for by way of Ford's condition on the wins, is enough but not needed.
-
-Newton's method for the Bradley–Terry likelihood and Davidson's, on scores of mean 0 and scale 1.
+"""The scores of greatest likelihood of the Bradley–Terry model and of Davidson's, if there are any.
 
 With d the difference of two scores, the log weights of a win, a tie and a loss are d/2, δ and −d/2
 (Davidson, JASA 1970; ν = exp δ). The model without ties is δ = −∞. The log-likelihood is concave in
-the scores and δ together, and its observed information equals the expected one.
+the scores and δ together, and its observed information equals the expected one; Newton's method
+finds its summit, on scores of mean 0 and scale 1.
+
+Without ties there is one where, however the systems are split in two groups, each group has won
+against the other: where the graph with an arrow from each winner to each loser is strongly
+connected (Ford, American Mathematical Monthly, 1957). With ties in the model a tie is an arrow both
+ways, and one more thing is needed: a walk along the arrows back to where it began, on wins more
+often than on ties. For the likelihood has no summit where it does not fall along some line: where
+moves u of the scores and s of δ exist with u_i − u_j ≥ max(2s, 0) for every win of i over j and
+|u_i − u_j| ≤ 2s for every tie. With s = 0 this asks for the connection; with 2s = 1 it is a system
+of difference constraints, which has a solution unless such a walk exists (Bellman, 1958). A circle
+of wins alone, which Davidson asks for by way of Ford's condition on the wins, is enough but not
+needed.
 """
 
 from __future__ import annotations

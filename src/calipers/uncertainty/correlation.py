@@ -1,6 +1,4 @@
-"""Ranks of scores, with room for rounding.
-
-Do two metrics put the systems in the same order, or on the same line?
+"""Do two metrics put the systems in the same order, or on the same line, and how sure is that?
 
 Pearson's correlation asks for a line; Spearman's is Pearson's of the ranks, ties taking the mean of
 theirs, and asks for the order alone. Both equal those of ``scipy.stats``, but that values which
@@ -10,12 +8,10 @@ Intervals are Fisher's: tanh(atanh(r) ± z·SE), with SE = 1/√(n − 3) for Pe
 SE = √((1 + r²/2)/(n − 3)) after Bonett & Wright (Psychometrika 2000), which is wider than the
 √(1.06/(n − 3)) of Fieller, Hartley & Pearson (1957) where r is far from 0. Both take the systems
 for a sample drawn at random from many alike, which sizes and decodings of one model are not, and
-below n = 10 they are rough. How sure each score is they do not see: for that there is
-:func:`~calipers.uncertainty.worst_case.worst_case_spearman`.
+below n = 10 they are rough.
 
-How sure a correlation is where its two columns were measured, each with an error.
-
-The errors are drawn from normal distributions of known covariance, added to both columns, and the
+How sure each score is those do not see. Where the columns were measured, each with an error, the
+errors are drawn from normal distributions of known covariance, added to both columns, and the
 correlation is taken of every draw. Two intervals come of that:
 
 - **The systems fixed**: what the correlation of these very systems would be without errors. It
@@ -27,7 +23,8 @@ correlation is taken of every draw. Two intervals come of that:
   Fisher's, and this one, their distances from the measured correlation added as squares.
 
 How often both cover is measured by ``experiments/rank_correlations.py``; `docs/rankings.md` has the
-table.
+table. How far errors can lower a rank correlation at most tells
+:func:`~calipers.uncertainty.worst_case.worst_case_spearman`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""A pair as one start of k-means shows it: how much the starts alone move a score.
-
-A pair of sets with one block of rows left out, read from counts that its estimates keep.
+"""A pair of sets with one block of rows left out, read from counts that its estimates keep.
 
 Nothing is measured again: neighbourhoods, histograms and moments know what they would be without
 each block of rows, so a replicate of a score costs a sum, and the metric that reads it is the one
 that read the score. The cells of the quantisation and the space of comparison stay those of the
-full sets.
+full sets. How much the starts of k-means move a score is read likewise, from a pair as one of its
+starts shows it.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class OneRun(Pair):
     @cached_property
     def estimates(self) -> Estimates:
         """The cells of that start."""
-        return RunEstimates(
+        return OneRunEstimates(
             self.reference,
             self.generated,
             self.settings,
@@ -58,7 +57,7 @@ class OneRun(Pair):
 
 
 @dataclass(frozen=True, eq=False)
-class RunEstimates(Estimates):
+class OneRunEstimates(Estimates):
     """The estimates of a pair from one start of k-means."""
 
     whole: Estimates = field(kw_only=True)
@@ -89,7 +88,7 @@ SIDES: tuple[SideName, SideName] = ("reference", "generated")
 
 
 @dataclass(frozen=True, eq=False)
-class Without(Pair):
+class DeleteBlock(Pair):
     """A pair without one block of rows of one of its sets.
 
     Of that set only the number of rows is known; the rows themselves are NaN, so that a metric
@@ -108,7 +107,7 @@ class Without(Pair):
     block: int = field(kw_only=True)
 
     @classmethod
-    def of(cls, whole: Pair, side: SideName, block: int) -> Without:
+    def of(cls, whole: Pair, side: SideName, block: int) -> DeleteBlock:
         """Leave a block of rows out of one of the two sets."""
         count = int(np.count_nonzero(labels_of(whole, side).labels != block))
         ours, theirs = whole.reference, whole.generated
@@ -140,7 +139,7 @@ class Without(Pair):
     @cached_property
     def estimates(self) -> Estimates:
         """The cells of the full pair, counted without the block."""
-        return CountsWithout(
+        return DeleteBlockEstimates(
             self.reference,
             self.generated,
             self.settings,
@@ -163,7 +162,7 @@ class Without(Pair):
 
 
 @dataclass(frozen=True, eq=False)
-class CountsWithout(Estimates):
+class DeleteBlockEstimates(Estimates):
     """The estimates of a pair over its own cells, counted without one block of rows."""
 
     whole: Estimates = field(kw_only=True)

@@ -1,21 +1,19 @@
-"""p-values that hold over a whole family of tests, by how the tests depend on each other.
-
-Holm's correction must allow for tests that have nothing to do with each other. Precision by meaning
-and precision by form, or A against B and A against C, share samples, and what they share is known.
-The distribution of the largest statistic, if no hypothesis were false, says how often chance shows
-as much *anywhere*; what is rejected leaves the family, and the rest is held against the largest of
-what remains (step-down max-T: Westfall and Young, 1993; Romano and Wolf, J. Am. Stat. Assoc. 2005).
-The chance of a single false finding among all stays at the level.
-
-Do systems differ, by any score? All pairs and all scores are tested together.
+"""Do systems differ, by any score? All pairs and all scores are tested together.
 
 The null hypothesis of each test is that two systems score the same, not that they are the same.
 Its statistic is the difference over its standard error, which sets off what both share: the
 reference, and the prompts where both answer the same ones. p-values follow Student's t, with the
-degrees of freedom of Welch and Satterthwaite, and are adjusted over the family by the step-down
-max-T procedure: what the blocks of rows contribute to every score of every system is known, so the
-same random weights on those blocks (normal, as in a wild bootstrap) tell how the statistics of all
-tests move together where no hypothesis is false.
+degrees of freedom of Welch and Satterthwaite.
+
+They are adjusted over the family by how the tests depend on each other. Holm's correction must
+allow for tests that have nothing to do with each other; but precision by meaning and precision by
+form, or A against B and A against C, share samples, and what the blocks of rows contribute to every
+score of every system is known. So the same random weights on those blocks (normal, as in a wild
+bootstrap) tell how the statistics of all tests move together where no hypothesis is false, and the
+distribution of the largest of them how often chance shows as much *anywhere*. What is rejected
+leaves the family, and the rest is held against the largest of what remains (step-down max-T:
+Westfall and Young, 1993; Romano and Wolf, J. Am. Stat. Assoc. 2005). The chance of a single false
+finding among all stays at the level.
 
 What a table marks comes first: by each score every system against the best. A system that is found
 to be worse leaves its column with all its pairs, so that the others are held against the pairs of

@@ -15,10 +15,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.catalogue.choosing import Choice
 from calipers.estimate.histograms import Histograms
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods
 from calipers.estimate.quantise import Quantisation, bucket_count, joined_cells
-from calipers.metrics.catalogue import Choice
 from calipers.metrics.estimates import Estimates
 from calipers.metrics.pair import Pair
 from calipers.numeric.blocks import Blocks
@@ -51,11 +51,11 @@ def half_differences(pair: Pair, choices: Sequence[Choice]) -> dict[str, Doubles
     if pair.blocks is None or not pair.blocks[0].halvings or not wanted:
         return {}
     count = pair.blocks[0].halvings
-    cells = HalvedCells(pair)
+    cells = HalfSampleCells(pair)
     table = np.empty((len(wanted), count, 2))
     for halving in range(count):
         for which in (0, 1):
-            half = Half.of(pair, halving, which, cells)
+            half = HalfSample.of(pair, halving, which, cells)
             table[:, halving, which] = [choice.score(half).value for choice in wanted]
     with np.errstate(invalid="ignore"):  # a score may be infinite in a half
         gaps = (table[:, :, 0] - table[:, :, 1]) / 2 / np.sqrt(count)
@@ -64,7 +64,7 @@ def half_differences(pair: Pair, choices: Sequence[Choice]) -> dict[str, Doubles
 
 
 @dataclass(frozen=True, eq=False)
-class HalvedCells:
+class HalfSampleCells:
     """The cells of a pair, joined to as many as half of the rows would have had."""
 
     pair: Pair
@@ -91,11 +91,11 @@ class HalvedCells:
 
 
 @dataclass(frozen=True, eq=False)
-class Half(Pair):
+class HalfSample(Pair):
     """Half of the rows of both sets: what the estimates of the whole tell of them.
 
     Of the rows only their number is known, as in
-    :class:`calipers.uncertainty.delete_block.Without`.
+    :class:`calipers.uncertainty.delete_block.DeleteBlock`.
 
     Attributes
     ----------
@@ -110,10 +110,10 @@ class Half(Pair):
     whole: Pair = field(kw_only=True)
     halving: int = field(kw_only=True)
     which: int = field(kw_only=True)
-    halved: HalvedCells = field(kw_only=True)
+    halved: HalfSampleCells = field(kw_only=True)
 
     @classmethod
-    def of(cls, whole: Pair, halving: int, which: int, halved: HalvedCells) -> Half:
+    def of(cls, whole: Pair, halving: int, which: int, halved: HalfSampleCells) -> HalfSample:
         """Take one half of a pair."""
         reference, generated = (
             unread_rows(rows, int(blocks.half(halving, which).sum()))
@@ -143,16 +143,16 @@ class Half(Pair):
     def estimates(self) -> Estimates:
         """The joined cells, counted in this half."""
         left, right = (blocks.half(self.halving, self.which) for blocks in self.whole.labels)
-        return CountsOfHalf(
+        return HalfSampleEstimates(
             self.reference, self.generated, self.settings, halved=self.halved, rows=(left, right)
         )
 
 
 @dataclass(frozen=True, eq=False)
-class CountsOfHalf(Estimates):
+class HalfSampleEstimates(Estimates):
     """The estimates of a half."""
 
-    halved: HalvedCells = field(kw_only=True)
+    halved: HalfSampleCells = field(kw_only=True)
     rows: tuple[NDArray[np.bool_], NDArray[np.bool_]] = field(kw_only=True)
 
     @cached_property

@@ -1,13 +1,10 @@
-"""The tables behind preferences: are they counts, and what becomes of their ties.
-
-What an answer to "a or b?" means: a system's name first, then a letter, then a step of five.
-
-Who was preferred to whom, counted: rows of (a, b, answer) become wins and ties of every pair.
+"""Who was preferred to whom, counted: rows of (a, b, answer) become wins and ties of every pair.
 
 An answer is the name of the winner, or "a", "b" or "tie", or one of five steps: "definitely a",
-"slightly a", "tie", "slightly b", "definitely b", or their numbers 1 to 5. The steps "definitely"
-and "slightly" count alike, as in Pillutla et al. (JMLR 2023, appendix E.1); how sure people were is
-not seen, nor who they were: answers of one person count as those of many.
+"slightly a", "tie", "slightly b", "definitely b", or their numbers 1 to 5; a system's name goes
+before a letter, and a letter before a step. The steps "definitely" and "slightly" count alike, as
+in Pillutla et al. (JMLR 2023, appendix E.1); how sure people were is not seen, nor who they were:
+answers of one person count as those of many.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Three ways, the first that a metric allows:
 
 - its estimate keeps what it would be without each block of rows: the metric is read from that;
-- the metric knows a sum of its own for it (:attr:`~calipers.metrics.catalogue.Metric.without`);
+- the metric knows a sum of its own for it (:attr:`~calipers.catalogue.metric.Metric.replicates`);
 - both sets are cut into five disjoint parts, the score is measured part against part, and its
   variance is divided by their number. That takes variance to fall as one over the size; where
   the score itself depends on the size (near copies, transport costs) it is a rough guide, and the
@@ -11,17 +11,13 @@ Three ways, the first that a metric allows:
 
 Of scores that are read from neighbours or from the cells of MAUVE, halves of both sets are looked
 at too (:mod:`calipers.uncertainty.half_samples`), since leaving blocks out says too much of nearly
-equal sets.
+equal sets. No sample is ever drawn twice: duplicates would collapse the radii of neighbourhoods.
 
-No sample is ever drawn twice: duplicates would collapse the radii of neighbourhoods.
-
-How much each point of a curve moves from one draw to another: the jackknife over blocks.
-
-The replicates are those of the scores, so the curves of most are made already. What the starts of
-k-means move is left out; what both sets do together is counted by both sides. So bands of frontiers
-are rather too wide than too narrow. Those of precision-recall curves are a little too narrow, and
-tell nothing where precision or recall is within a few thousandths of the most that it can be: there
-a few samples decide, and most draws show no movement at all.
+The same replicates tell how much each point of a curve moves. What the starts of k-means move is
+left out of that; what both sets do together is counted by both sides. So bands of frontiers are
+rather too wide than too narrow. Those of precision-recall curves are a little too narrow, and tell
+nothing where precision or recall is within a few thousandths of the most that it can be: there a
+few samples decide, and most draws show no movement at all.
 """
 
 from __future__ import annotations
@@ -31,14 +27,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from calipers.catalogue.choosing import Choice, needs_of
+from calipers.catalogue.estimation import COUNTING
+from calipers.catalogue.metric import resolve
+from calipers.catalogue.needs import Needs
 from calipers.curves import DivergenceFrontier, PrecisionRecallCurve
-from calipers.metrics.catalogue import Choice, needs_of
-from calipers.metrics.keys import COUNTING
-from calipers.metrics.needs import Needs
 from calipers.metrics.pair import Pair
 from calipers.numeric.blocks import SideName
-from calipers.numeric.tiles import workers
-from calipers.uncertainty.delete_block import SIDES, OneRun, Without, labels_of
+from calipers.numeric.threads import workers
+from calipers.uncertainty.delete_block import SIDES, DeleteBlock, OneRun, labels_of
 from calipers.uncertainty.half_samples import half_differences
 from calipers.uncertainty.spread import Component, Doubles, Source, Spread
 
@@ -55,10 +52,10 @@ UNLIKE = ("knn",)
 BY_CELLS = ("frontier", "prd")
 
 Values = Mapping[str, float]
-LeftOut = Mapping[SideName, Sequence[Without]]
+LeftOut = Mapping[SideName, Sequence[DeleteBlock]]
 """A pair without each block of one side, for both sides."""
 
-Further = Callable[[Without], Values]
+Further = Callable[[DeleteBlock], Values]
 
 
 def spreads(
@@ -89,53 +86,52 @@ def spreads(
     """
     if pair.blocks is None:
         return {}
-    kept = [choice for choice in choices if is_kept(choice)]
-    rest = [choice for choice in choices if goes_by_part(choice)]
-    own = [choice for choice in choices if choice.metric.without is not None]
-    found = _by_block(left_out or without_each(pair), kept, further)
-    found |= _own(pair, own)
-    found |= by_part(pair, rest)
-    starts = _starts(pair, kept)
-    halves = half_differences(pair, kept)
+    counted = [choice for choice in choices if is_kept(choice)]
+    summed = [choice for choice in choices if has_own(choice)]
+    rest = [choice for choice in choices if needs_parts(choice)]
+    moved = _by_counts(left_out or delete_blocks(pair), counted, further)
+    moved |= _by_sums(pair, summed)
+    moved |= by_parts(pair, rest)
+    starts = _starts(pair, counted)
+    halves = half_differences(pair, counted)
     joined = {
         name: replace(
             spread,
             components=(*spread.components, *starts.get(name, ())),
             halves=halves.get(name),
         )
-        for name, spread in found.items()
+        for name, spread in moved.items()
     }
     return {name: spread for name, spread in joined.items() if spread.finite}
 
 
-def without_each(pair: Pair) -> LeftOut:
+def delete_blocks(pair: Pair) -> LeftOut:
     """Leave each block out of a pair that has blocks, side by side."""
     return {
-        side: [Without.of(pair, side, block) for block in range(labels_of(pair, side).count)]
+        side: [DeleteBlock.of(pair, side, block) for block in range(labels_of(pair, side).count)]
         for side in SIDES
     }
 
 
-def goes_by_part(choice: Choice) -> bool:
+def needs_parts(choice: Choice) -> bool:
     """Whether nothing is kept or known of a score, so that smaller sets must tell how it moves."""
-    known = choice.metric.without is not None or is_kept(choice)
-    return not known and not has_no_interval(choice)
+    return not has_own(choice) and not is_kept(choice) and not has_no_interval(choice)
 
 
 def has_no_interval(choice: Choice) -> bool:
     """Whether no way is known to tell how much a score moves: simulated intervals missed it."""
-    unlike = choice.options.estimator in UNLIKE or not choice.metric.by_part
+    unlike = choice.options.estimator in UNLIKE or choice.metric.replicates == "none"
     return unlike and not is_kept(choice)
 
 
-def by_part(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
+def by_parts(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
     """Measure scores on disjoint parts of both sets, and scale how much they move."""
     if not choices or min(len(pair.reference), len(pair.generated)) < ENOUGH_FOR_PARTS:
         return {}
     smaller = _parts(pair, PARTS, needs_of(choice.metric for choice in choices))
     with workers(pair.settings.threads) as pool:
         rows = list(
-            pool.map(lambda part: [choice.score(part).value for choice in choices], smaller)
+            pool.map(lambda pair: [choice.score(pair).value for choice in choices], smaller)
         )
     return {
         choice.name: Spread((Component.of_mean("both", values),), approximate=True)
@@ -145,10 +141,15 @@ def by_part(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
 
 def is_kept(choice: Choice) -> bool:
     """Whether the estimates behind a score keep what they would be without each block."""
-    return choice.metric.by_block and choice.options.estimator == COUNTING
+    return choice.metric.replicates == "counts" and choice.options.estimator == COUNTING
 
 
-def _by_block(
+def has_own(choice: Choice) -> bool:
+    """Whether the metric has a function of its own that leaves blocks out."""
+    return ":" in choice.metric.replicates
+
+
+def _by_counts(
     left_out: LeftOut, choices: Sequence[Choice], further: Further | None
 ) -> dict[str, Spread]:
     """The jackknife over blocks of both sets."""
@@ -157,7 +158,7 @@ def _by_block(
         pairs = left_out[side]
         tables[side] = _table(pairs, choices)
         if further is not None:
-            tables[side] |= _collect([further(each) for each in pairs])
+            tables[side] |= _collect([further(pair) for pair in pairs])
     names = [name for name in tables["reference"] if name in tables["generated"]]
     return {
         name: Spread(tuple(Component.jackknife(side, tables[side][name]) for side in SIDES))
@@ -165,20 +166,19 @@ def _by_block(
     }
 
 
-def _own(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
+def _by_sums(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
     """The jackknife by what the metrics know of their own sums."""
-    found = {}
+    spreads = {}
     for choice in choices:
-        if choice.metric.without is not None:
-            sides = zip(SIDES, choice.metric.without(pair), strict=True)
-            parts = tuple(Component.jackknife(side, each) for side, each in sides)
-            found[choice.name] = Spread(parts)
-    return found
+        sides = zip(SIDES, resolve(choice.metric.replicates)(pair), strict=True)
+        components = (Component.jackknife(side, replicates) for side, replicates in sides)
+        spreads[choice.name] = Spread(tuple(components))
+    return spreads
 
 
 def _starts(pair: Pair, choices: Iterable[Choice]) -> dict[str, tuple[Component, ...]]:
     """What the starts of k-means move: one of them counts, or the mean of all."""
-    found: dict[str, tuple[Component, ...]] = {}
+    starts: dict[str, tuple[Component, ...]] = {}
     for choice in choices:
         if choice.metric.family not in BY_CELLS:
             continue
@@ -189,13 +189,13 @@ def _starts(pair: Pair, choices: Iterable[Choice]) -> dict[str, tuple[Component,
             continue  # one start tells nothing of the others
         values = [choice.score(run).value for run in runs]
         make = Component.of_mean if mean else Component.of_one
-        found[choice.name] = (make("seed", values),)
-    return found
+        starts[choice.name] = (make("seed", values),)
+    return starts
 
 
 def _table(pairs: Sequence[Pair], choices: Sequence[Choice]) -> dict[str, Doubles]:
     return {
-        choice.name: np.array([choice.score(each).value for each in pairs]) for choice in choices
+        choice.name: np.array([choice.score(pair).value for pair in pairs]) for choice in choices
     }
 
 

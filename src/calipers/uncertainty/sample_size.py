@@ -1,15 +1,13 @@
-"""Where a score leads with infinitely many samples, from its values at n/8, n/4, n/2 and n.
+"""How many samples are enough: where a score leads with more, and what tells two systems apart.
 
-If the error falls like 1/n, the last doubling took away half of what was left, so the limit is the
-last value and that step once more (Richardson). That is the law of smooth functionals of the two
+A score with infinitely many samples is read from its values at n/8, n/4, n/2 and n. If the error
+falls like 1/n, the last doubling took away half of what was left, so the limit is the last value
+and that step once more (Richardson). That is the law of smooth functionals of the two
 distributions: of divergences over fixed cells, Fréchet distances, energy distances. Balls of a
 fixed number of neighbours settle more slowly, and then the limit still lies on the same side, but
 farther away. A free exponent (Aitken) and 1/√n were tried: the one doubles the noise, the other
-overshoots on every score that keeps to the law.
-
-It does not see what happens beyond n: steps that shrink for another reason look like settling.
-
-How many samples it takes to tell two systems apart.
+overshoots on every score that keeps to the law. It does not see what happens beyond n: steps that
+shrink for another reason look like settling.
 """
 
 from __future__ import annotations

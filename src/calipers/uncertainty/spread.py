@@ -1,10 +1,4 @@
-"""Confidence intervals: estimate ± t · standard error, on the logit scale for shares.
-
-What an interval covers is the expectation of the estimator at these sizes and settings. How far
-that is from the value at infinitely many samples is bias, and no interval knows it. Percentiles of
-resampled scores are not used: resampling adds the very bias that plug-in scores suffer from.
-
-How much a score moves from one draw to another, source by source.
+"""How much a score moves from one draw to another, source by source, and its confidence interval.
 
 A source of variation is a vector of deviations whose squares sum to its variance: from replicates
 with one block of rows left out (Quenouille's and Tukey's jackknife over blocks), from disjoint
@@ -19,6 +13,11 @@ scores, averaged over balanced halvings, is the variance as far as that falls as
 It falls more slowly where a few rows decide, as a reference's outliers do for precision. So the
 variance of a score is the smaller of the jackknife's and :data:`ALLOWANCE` times that of the
 halves, by experiment (docs/calibration.md).
+
+An interval is the estimate ± t · standard error, on the logit scale for shares. What it covers is
+the expectation of the estimator at these sizes and settings. How far that is from the value at
+infinitely many samples is bias, and no interval knows it. Percentiles of resampled scores are not
+used: resampling adds the very bias that plug-in scores suffer from.
 """
 
 from __future__ import annotations

@@ -3,16 +3,13 @@
 The null hypothesis is that both sets were drawn from one distribution. Then swapping rows between
 them changes nothing but chance, and the statistic of the sets as they are is one of R + 1 that are
 equally likely to be the largest. The p-value (1 + #{permuted ≥ observed})/(1 + R) is therefore
-exact at every size, and never 0 (Phipson and Smyth, Stat. Appl. Genet. Mol. Biol. 2010).
+exact at every size, and never 0 (Phipson and Smyth, Stat. Appl. Genet. Mol. Biol. 2010). The sets
+as they are go through the very same arithmetic as the relabellings, which are drawn in chunks of a
+seed each, and so do not depend on the number of threads.
 
 What it does not say: how large the difference is, nor whether anybody would care. With many
 samples a tiny difference is found, with few a large one may not be; and a p-value above the level
 is no proof that the sets are alike.
-
-Random relabellings: which of the places belong to the reference, drawn anew each time.
-
-The sets as they are come first, so that they go through the very same arithmetic. Relabellings are
-drawn in chunks of a seed each, and so do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -28,7 +25,7 @@ from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.numeric.compile import kernel
-from calipers.numeric.tiles import Workers
+from calipers.numeric.threads import Workers
 from calipers.numeric.validation import check_whole
 from calipers.score import signature
 

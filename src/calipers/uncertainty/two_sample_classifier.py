@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calipers.numeric.compile import kernel
 from calipers.numeric.distances import Points
-from calipers.numeric.tiles import Workers, workers
+from calipers.numeric.threads import Workers, workers
 from calipers.numeric.validation import check_pair, check_whole
 from calipers.uncertainty.two_sample import Chosen, TwoSample, check_options, permuted
 

@@ -35,7 +35,7 @@ from calipers.estimate.pairwise import (
 )
 from calipers.metrics.mmd import ALIKE, MEDIAN_ROWS, TOO_FEW
 from calipers.numeric.distances import Points
-from calipers.numeric.tiles import Workers, workers
+from calipers.numeric.threads import Workers, workers
 from calipers.numeric.validation import check_pair
 from calipers.uncertainty.two_sample import Chosen, TwoSample, check_options, permuted
 

@@ -1,28 +1,25 @@
-"""Spearman's correlation at every corner of a box, as a quadratic form in its signs.
+"""Spearman's correlation at every corner of a box of scores, and the lowest of them.
 
 A corner says for each system whether its score stands at the low or the high end of a ± s. With
 b = 0 or 1 for the two and t the mid-ranks of the truth, the numerator of Spearman's correlation is
 
     Σ_{i<j} sgn(x_i − x_j)·(t_i − t_j) = constant + linear·b + ½ bᵀ·coupling·b,
 
-as the order of x_i and x_j depends on b_i and b_j alone. Pairs whose intervals do not meet add to
-the constant, an interval inside another to the linear part, and only intervals that overlap by
-parts, or touch at an end, are coupled. All of it is counted in whole numbers.
+a quadratic form in the signs, as the order of x_i and x_j depends on b_i and b_j alone. Pairs whose
+intervals do not meet add to the constant, an interval inside another to the linear part, and only
+intervals that overlap by parts, or touch at an end, are coupled. All of it is counted in whole
+numbers. Three ways find a low corner:
 
-All corners of a box at once: each further system doubles the table by one addition.
-
-A low corner by descent from many starts: for boxes with too many corners to try them all.
-
-The lowest numerator over all corners, by a sweep along the line of scores.
-
-Systems enter in the order of their intervals' lower ends, and a table holds the lowest numerator
-for every choice of signs of those that still meet one to come. Who meets no more is settled: the
-better of the two signs is kept for each choice of the others. So the cost grows with how many
-intervals meet in one place, not with the number of systems.
-
-Where more meet than the table has room for, the one that is least coupled to those to come is
-settled early. Each product b_i·b_j that is cut gives way to a linear function that lies at or below
-it, and equal to it at a good corner; what comes out is then a lower bound, and no corner.
+- all corners at once, each further system doubling the table by one addition;
+- descent from many starts, for boxes with too many corners to try them all;
+- a sweep along the line of scores, for the lowest numerator. Systems enter in the order of their
+  intervals' lower ends, and a table holds the lowest numerator for every choice of signs of those
+  that still meet one to come. Who meets no more is settled: the better of the two signs is kept for
+  each choice of the others. So the cost grows with how many intervals meet in one place, not with
+  the number of systems. Where more meet than the table has room for, the one that is least coupled
+  to those to come is settled early. Each product b_i·b_j that is cut gives way to a linear function
+  that lies at or below it, and equal to it at a good corner; what comes out is then a lower bound,
+  and no corner.
 """
 
 from __future__ import annotations

@@ -1,14 +1,10 @@
-"""What to say when a model cannot be had: what was looked for, where, and what helps.
-
-Which files of a repository on the hub are needed, and no more than these.
-
-A repository often holds its weights several times: for other frameworks, pickled, in other
-precisions. Only one set is fetched, safetensors wherever there are any.
-
-Models by their name on the Hugging Face hub: from the cache on this machine, or downloaded.
+"""Models by their name on the Hugging Face hub: from the cache on this machine, or downloaded.
 
 The cache is looked at first and without any network. Only what it does not hold whole is fetched,
-and only where that is allowed. Pickled weights are never fetched unless asked for.
+and only where that is allowed. A repository often holds its weights several times: for other
+frameworks, pickled, in other precisions; one set is fetched, safetensors wherever there are any,
+and never pickled ones unless asked for. Where a model cannot be had, the message says what was
+looked for, where, and what helps.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""Whether a model fits in the memory that is free, found out before it is loaded.
+"""What loading a model takes, found out before: that transformers knows it, and free memory.
 
 The headers of safetensors files tell how many numbers a model has. In float32, which float16 is
 always turned into, a file in bfloat16 takes twice its size. What a forward pass needs on top is
 small beside that, since batches are bounded. Where a system does not tell what is free, nothing is
 refused.
-
-What loading a model takes: that transformers knows it, and memory for its weights.
 """
 
 from __future__ import annotations
@@ -15,11 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from calipers import memory
-from calipers.embed.device import choose_device, choose_dtype
 from calipers.embed.models.model_files import find_weights
 from calipers.embed.models.model_folder import FoundModel
-from calipers.embed.models.safetensors_header import read_header
-from calipers.embed.options import Options
+from calipers.embed.models.tensors import read_header
+from calipers.embed.options import Options, choose_device, choose_dtype
 from calipers.errors import InputError, require
 from calipers.memory import size_words
 from calipers.samples.readers.vectors import Entry

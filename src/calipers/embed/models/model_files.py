@@ -1,8 +1,7 @@
-"""Which modules a sentence-transformers model is made of, as its files say.
+"""What the files in a model's folder say: whether all are there, and what kind of model they make.
 
-Whether a model reads texts or images, as its configuration says.
-
-Whether a folder holds all that a model needs: configuration, weights, tokenizer.
+A plain transformers model has a configuration, weights and a tokenizer, or an image processor; a
+sentence-transformers model lists its modules, and each has files of its own.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from calipers.embed.models.safetensors_header import read_header
+from calipers.embed.models.tensors import read_header
 from calipers.errors import InputError
 
 MODULES = "modules.json"

@@ -1,6 +1,6 @@
-"""One number for all files of a model: what tells two models in folders apart.
+"""Where a model's files are on this machine, and one hash for all of them.
 
-Where a model's files are on this machine, and which files they are.
+The hash tells two models in folders apart; a model of the hub goes by its commit.
 """
 
 from __future__ import annotations

@@ -1,20 +1,10 @@
-"""What a sentence-transformers model does around its transformer, read from its files.
+"""Any sentence-transformers model: its own embedding as ``meaning``, and ``form`` beside it.
 
-The settings mean here what they mean to ``SentenceTransformer.encode``. What a plan cannot
-express is not guessed at: `read_plan` then returns None, and the library itself must run the model.
-
-How sentence-transformers itself loads a model: quietly, and from its folder alone.
-
-Sentence-transformers models of unusual build, run by the library itself.
-
-They give the one view ``meaning``, equal to ``SentenceTransformer.encode``. Texts are padded as the
-library pads them, so that a vector may move in its last digits with the texts beside it.
-
-Any sentence-transformers model: its own embedding as ``meaning``, and ``form`` beside it.
-
-Where its steps are ordinary (a transformer, pooling, dense layers, length one), they run in the
-same engine as any other model, with vectors that equal ``SentenceTransformer.encode`` to 1e-5.
-Other models run in the library itself and give ``meaning`` alone.
+Where its steps are ordinary (a transformer, pooling, dense layers, length one), its files are read
+as a :class:`~calipers.embed.states.pooling.SentencePlan` and run in the same engine as any other
+model, with vectors that equal ``SentenceTransformer.encode`` to 1e-5. What a plan cannot express is
+not guessed at: the library itself runs such a model, which then has the one view ``meaning``. The
+library pads texts, so that a vector may move in its last digits with the texts beside it.
 """
 
 from __future__ import annotations
@@ -27,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.device import choose_device, choose_dtype
 from calipers.embed.embedder import Embedder, EncodedBatch
 from calipers.embed.minilm import not_a_text
 from calipers.embed.models.memory import check_loadable
@@ -50,10 +39,56 @@ from calipers.embed.models.sentence_transformer_settings import (
     read_pooling,
     read_prompt,
 )
-from calipers.embed.options import Options
+from calipers.embed.options import Options, choose_device, choose_dtype
 from calipers.embed.states.pooling import SentencePlan
-from calipers.embed.states.pretrained import quiet, unreadable
+from calipers.embed.states.pretrained import load_tokenizer, quiet, unreadable, versions
+from calipers.embed.states.tokens import UNLIMITED
 from calipers.errors import CalipersError, InputError, require
+
+TAKES = frozenset(
+    {"max_length", "prefix", "revision", "offline", "trust_remote_code", "allow_pickle"}
+)
+_BATCH = 32
+
+
+def load(model: FoundModel, modules: Sequence[Module], options: Options) -> Embedder:
+    """Make the embedder of a sentence-transformers model.
+
+    Raises
+    ------
+    InputError
+        If the model cannot be read or loaded, needs code that may not be run, or does not take an
+        option that was chosen.
+    MissingExtraError
+        If packages that it needs are not installed.
+    """
+    foreign = next((module for module in modules if module.foreign), None)
+    if foreign is not None and not options.trust_remote_code:
+        raise InputError(
+            f"the model {model.name!r} needs code of its own ({foreign.type}), which is not run "
+            "unless you trust where it comes from; then add --trust-remote-code "
+            "(trust_remote_code=True)"
+        )
+    if modules[0].kind == "Transformer" and foreign is None:
+        inner = model.folder / modules[0].path
+        whole = replace(model, config=read_config(inner))
+        check_loadable(replace(whole, folder=inner), options)
+        found = _planned(whole, inner_path=modules[0].path, modules=modules, options=options)
+        if found is not None:
+            return found
+    return LibraryEmbedder(model, options)
+
+
+def _planned(
+    model: FoundModel, *, inner_path: str, modules: Sequence[Module], options: Options
+) -> Embedder | None:
+    from calipers.embed.states.transformer import TransformersEmbedder
+
+    plan = read_plan(model, modules, options)
+    if plan is None:
+        return None
+    inner = replace(model, folder=model.folder / inner_path)
+    return TransformersEmbedder(inner, options, plan=plan)
 
 
 def read_plan(
@@ -118,70 +153,13 @@ def _after(folder: Path, steps: Sequence[Module], options: Options) -> tuple[Den
 
 def _tokens_of(folder: Path, plan: SentencePlan, options: Options) -> int:
     """How many tokens the prompt is, without the mark that would close it."""
-    from calipers.embed.states.pretrained import load_tokenizer
-
     tokenizer = load_tokenizer(folder, trust_remote_code=options.trust_remote_code)
     prompt = plan.prefix.lower() if plan.lower else plan.prefix
     ids = tokenizer(prompt)["input_ids"][: options.max_length or plan.max_length]
     return len(ids) - (bool(ids) and ids[-1] in tokenizer.all_special_ids)
 
 
-def load_by_library(model: FoundModel, options: Options) -> Any:
-    """Load a model by the library.
-
-    Raises
-    ------
-    InputError
-        If it cannot be loaded, or the device is not there.
-    MissingExtraError
-        If sentence-transformers is not installed.
-    """
-    purpose = f"the model {model.name!r}"
-    torch = require("torch", extra="text", purpose=purpose)
-    transformers = require("transformers", extra="text", purpose=purpose)
-    library = require("sentence_transformers", extra="text", purpose=purpose)
-    device = choose_device(options.device, torch)
-    dtype = choose_dtype(options.dtype, device, torch)
-    word = "dtype" if int(transformers.__version__.partition(".")[0]) >= 5 else "torch_dtype"
-    with quiet(transformers):
-        try:
-            loaded = library.SentenceTransformer(
-                str(model.folder),
-                device=device,
-                local_files_only=True,
-                trust_remote_code=options.trust_remote_code,
-                model_kwargs={
-                    word: getattr(torch, dtype),
-                    "use_safetensors": None if options.allow_pickle else True,
-                },
-            )
-            if not includes_prompt(model.name, {}):
-                loaded.set_pooling_include_prompt(False)
-            return loaded.to(getattr(torch, dtype)).eval()
-        except Exception as error:  # the library raises whatever a broken file leads to
-            raise unreadable(model.folder, "model", error) from error
-
-
-def limit_length(model: Any, asked: int | None, name: str) -> int | None:
-    """Set how many tokens are read, and return it; None where the model has no limit."""
-    limit = getattr(model, "max_seq_length", None)
-    if asked is None:
-        return None if limit is None or limit > 1_000_000 else int(limit)
-    if limit is not None and asked > limit:
-        raise InputError(
-            f"max_length must be 1 to {limit}, the most that {name} reads; found {asked}"
-        )
-    model.max_seq_length = asked
-    return asked
-
-
-TAKES = frozenset(
-    {"max_length", "prefix", "revision", "offline", "trust_remote_code", "allow_pickle"}
-)
-_BATCH = 32
-
-
-class LibraryEmbedder:
+class LibraryEmbedder(Embedder):
     """A sentence-transformers model as the library runs it.
 
     Parameters
@@ -214,7 +192,7 @@ class LibraryEmbedder:
         self._limit = limit_length(self._model, options.max_length, model.name)
         self._sign(model)
 
-    def embed(self, samples: Sequence[Any]) -> EncodedBatch:
+    def encode(self, samples: Sequence[Any]) -> EncodedBatch:
         """Embed texts; empty ones too.
 
         Returns
@@ -295,7 +273,11 @@ class LibraryEmbedder:
         if self._prefix:
             self.signature["prefix"] = repr(self._prefix)
         self.view_signature = {"meaning": "sentence_transformers"}
-        pins = {**self.signature, **self.view_signature, **_versions()}
+        pins = {
+            **self.signature,
+            **self.view_signature,
+            **versions("sentence_transformers", "torch", "transformers", "tokenizers"),
+        }
         self.identity = "|".join(f"{key}:{value}" for key, value in pins.items())
 
 
@@ -309,49 +291,50 @@ def _checked(samples: Sequence[Any]) -> list[str]:
     return texts
 
 
-def _versions() -> dict[str, str]:
-    packages = ("sentence_transformers", "torch", "transformers", "tokenizers")
-    return {
-        name: require(name, extra="text", purpose="the embedder").__version__ for name in packages
-    }
-
-
-def load(model: FoundModel, modules: Sequence[Module], options: Options) -> Embedder:
-    """Make the embedder of a sentence-transformers model.
+def load_by_library(model: FoundModel, options: Options) -> Any:
+    """Load a model by the library.
 
     Raises
     ------
     InputError
-        If the model cannot be read or loaded, needs code that may not be run, or does not take an
-        option that was chosen.
+        If it cannot be loaded, or the device is not there.
     MissingExtraError
-        If packages that it needs are not installed.
+        If sentence-transformers is not installed.
     """
-    foreign = next((module for module in modules if module.foreign), None)
-    if foreign is not None and not options.trust_remote_code:
+    purpose = f"the model {model.name!r}"
+    torch = require("torch", extra="text", purpose=purpose)
+    transformers = require("transformers", extra="text", purpose=purpose)
+    library = require("sentence_transformers", extra="text", purpose=purpose)
+    device = choose_device(options.device, torch)
+    dtype = choose_dtype(options.dtype, device, torch)
+    word = "dtype" if int(transformers.__version__.partition(".")[0]) >= 5 else "torch_dtype"
+    with quiet(transformers):
+        try:
+            loaded = library.SentenceTransformer(
+                str(model.folder),
+                device=device,
+                local_files_only=True,
+                trust_remote_code=options.trust_remote_code,
+                model_kwargs={
+                    word: getattr(torch, dtype),
+                    "use_safetensors": None if options.allow_pickle else True,
+                },
+            )
+            if not includes_prompt(model.name, {}):
+                loaded.set_pooling_include_prompt(False)
+            return loaded.to(getattr(torch, dtype)).eval()
+        except Exception as error:  # the library raises whatever a broken file leads to
+            raise unreadable(model.folder, "model", error) from error
+
+
+def limit_length(model: Any, asked: int | None, name: str) -> int | None:
+    """Set how many tokens are read, and return it; None where the model has no limit."""
+    limit = getattr(model, "max_seq_length", None)
+    if asked is None:
+        return None if limit is None or limit > UNLIMITED else int(limit)
+    if limit is not None and asked > limit:
         raise InputError(
-            f"the model {model.name!r} needs code of its own ({foreign.type}), which is not run "
-            "unless you trust where it comes from; then add --trust-remote-code "
-            "(trust_remote_code=True)"
+            f"max_length must be 1 to {limit}, the most that {name} reads; found {asked}"
         )
-    if modules[0].kind == "Transformer" and foreign is None:
-        inner = model.folder / modules[0].path
-        whole = replace(model, config=read_config(inner))
-        check_loadable(replace(whole, folder=inner), options)
-        found = _planned(whole, inner_path=modules[0].path, modules=modules, options=options)
-        if found is not None:
-            return found
-
-    return LibraryEmbedder(model, options)
-
-
-def _planned(
-    model: FoundModel, *, inner_path: str, modules: Sequence[Module], options: Options
-) -> Embedder | None:
-    from calipers.embed.states.transformer import TransformersEmbedder
-
-    plan = read_plan(model, modules, options)
-    if plan is None:
-        return None
-    inner = replace(model, folder=model.folder / inner_path)
-    return TransformersEmbedder(inner, options, plan=plan)
+    model.max_seq_length = asked
+    return asked

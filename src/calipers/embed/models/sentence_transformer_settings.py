@@ -1,22 +1,23 @@
-"""What the settings of a sentence-transformers model's modules mean, old forms and new ones.
-
-The dense layers of a sentence-transformers model, read from their folders.
+"""The files of a sentence-transformers model's modules: what their settings mean, in old forms and
+new ones, and the dense layers that they hold.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from calipers.embed.models.model_files import TRANSFORMER_CONFIGS, find_weights, read_settings
 from calipers.embed.models.model_folder import FoundModel
-from calipers.embed.models.tensor_files import pickled_tensors, safe_tensors
+from calipers.embed.models.tensors import pickled_tensors, safe_tensors
 from calipers.embed.options import Options
 from calipers.embed.states.pretrained import ENCODERS
+from calipers.embed.states.tokens import UNLIMITED
 from calipers.errors import InputError
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 SETTINGS = "config_sentence_transformers.json"
 _NO_PROMPT = "hkunlp/instructor-"
@@ -38,8 +39,6 @@ _POOLS = {
     "weightedmean": "weighted_mean",
     "lasttoken": "last",
 }
-_UNLIMITED = 1_000_000
-"""Tokenizers that know no limit name a number beyond this."""
 _ALTERING = ("model", "config", "tokenizer", "processor")
 _TEXT = {"method": "forward", "method_output_name": "last_hidden_state"}
 _ENCODERS = frozenset(
@@ -129,7 +128,7 @@ def read_length(folder: Path, own: Mapping[str, Any], config: Mapping[str, Any])
     tokenizer = read_settings(folder, "tokenizer_config.json")
     limits = (tokenizer.get("model_max_length"), config.get("max_position_embeddings"))
     numbers = [each for each in limits if isinstance(each, int | float)]
-    return min((int(each) for each in numbers if 0 < each < _UNLIMITED), default=None)
+    return min((int(each) for each in numbers if 0 < each < UNLIMITED), default=None)
 
 
 def read_pooling(path: Path, settings: Mapping[str, Any]) -> str:
@@ -159,7 +158,7 @@ def moves(folder: Path) -> bool:
     return any(name not in (None, "sentence_embedding") for name in names)
 
 
-Dense = tuple[Tensor, Tensor | None, str]
+Dense: TypeAlias = "tuple[Tensor, Tensor | None, str]"
 """Weight of shape (outputs, inputs), bias of shape (outputs,) or None, name of the activation."""
 
 _ACTIVATIONS = {

@@ -11,26 +11,29 @@ model behind a name; a change of the name in its answers is told.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+import random
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 
 import numpy as np
 
-from calipers.embed.embedder import EncodedBatch
+from calipers.embed.embedder import Embedder, EncodedBatch
 from calipers.embed.options import Options, check_unicode
-from calipers.embed.service.client import Answer, Client, Requests, TooLongError
-from calipers.embed.service.connection import (
-    SILENCE,
-    Address,
-    Key,
-    Patience,
-    Transport,
-    find_key,
-    one_line,
-    read_name,
+from calipers.embed.service.address import Address, Key, find_key, read_name
+from calipers.embed.service.answer import Answer, one_line
+from calipers.embed.service.client import (
+    READ_TIMEOUT,
+    Client,
+    RequestTooLargeError,
+    RetryPolicy,
+    StoppedError,
 )
-from calipers.embed.service.store import Ledger, Vectors
+from calipers.embed.service.store import PaidVectors, Vectors
 from calipers.errors import CalipersError, InputError
 
 TAKES = frozenset({"endpoint", "prefix", "size"})
@@ -41,6 +44,9 @@ BATCH, CHARACTERS = 64, 100_000
 
 EMPTY = " "
 """What is sent for an empty text, which services refuse."""
+
+GRACE = 15.0
+"""Seconds that answers under way have to arrive when a person stops the run."""
 
 
 def load(name: str, options: Options) -> Endpoint:
@@ -59,7 +65,7 @@ def load(name: str, options: Options) -> Endpoint:
         If the address cannot be or holds a credential, no model is named, a key would cross the
         network unencrypted, or an offline run would ask a service on another machine.
     MissingExtraError
-        If httpx is not installed.
+        If httpx or tenacity is not installed.
     """
     address, model = read_name(name, options.endpoint)
     if options.offline and not address.local:
@@ -77,7 +83,10 @@ def load(name: str, options: Options) -> Endpoint:
     )
 
 
-class Endpoint:
+Accept = Callable[[list[str], Answer], None]
+
+
+class Endpoint(Embedder):
     """An embeddings service that a person named.
 
     Parameters
@@ -96,7 +105,7 @@ class Endpoint:
         Most requests under way at a time.
     max_retries
         How often a request is made again whose trouble may pass: connection errors, silence, and
-        the statuses in :data:`calipers.embed.service.connection.PASSING`.
+        the statuses in :data:`calipers.embed.service.client.TRANSIENT`.
     sleep
         Waits for the given seconds; by default in a way that a stopped run cuts short.
     silence
@@ -127,24 +136,25 @@ class Endpoint:
         connections: int = 8,
         max_retries: int = 8,
         sleep: Callable[[float], object] | None = None,
-        silence: float = SILENCE,
+        silence: float = READ_TIMEOUT,
         seed: int = 0,
     ) -> None:
         self.name, self._address, self._prefix = model, address, prefix
-        self._ledger = Ledger(address, model, size)
+        self._paid = PaidVectors(address, model, size)
         self.view_signature = {"meaning": "as_answered"}
-        self.identity = f"{self._ledger.service}|prefix:{prefix}"
+        self.identity = f"{self._paid.service}|prefix:{prefix}"
         self._pins = {"embedder": model, "endpoint": address.shown}
         self._pins |= {} if size is None else {"size": str(size)}
         self._pins |= {"prefix": prefix} if prefix else {}
         stopped = Event()
         client = Client(
-            Transport(address, key, connections=connections, silence=silence),
             address,
             model,
             size=size,
             key=key,
-            patience=Patience.of(max_retries, seed),
+            connections=connections,
+            timeout=silence,
+            policy=RetryPolicy(max_retries, random.Random(seed)),
             sleep=sleep or stopped.wait,
             stopped=stopped,
         )
@@ -160,20 +170,20 @@ class Endpoint:
         return f"<Endpoint {self.name!r} at {self._address.shown}>"
 
     @property
-    def signature(self) -> dict[str, str]:
+    def signature(self) -> dict[str, str]:  # type: ignore[override]
         """The model, the service, and what the service calls the model where it says otherwise."""
-        served = "+".join(self._ledger.served)
+        served = "+".join(self._paid.served)
         return self._pins | ({"served": served} if served not in ("", self.name) else {})
 
     def keep_in(self, folder: Path | None) -> None:
         """Keep every vector in a database in this folder from now on; None for nowhere."""
-        self._ledger.keep_in(folder)
+        self._paid.keep_in(folder)
 
     def told(self) -> tuple[str, ...]:
         """Tell what was asked for since the last call, and any trouble with what is kept."""
-        return self._ledger.told()
+        return self._paid.told()
 
-    def embed(self, samples: Sequence[str]) -> EncodedBatch:
+    def encode(self, samples: Sequence[str]) -> EncodedBatch:
         """Return the service's vectors; only those that are not kept yet are asked for.
 
         A text that stands several times is asked for once, and an empty one as a single space.
@@ -190,22 +200,22 @@ class Endpoint:
         texts = [self._prefix + check_text(each, row) for row, each in enumerate(samples, start=1)]
         sent = [text or EMPTY for text in texts]
         different = list(dict.fromkeys(sent))
-        known = self._ledger.look_up(different, empty=texts.count(""))
+        known = self._paid.look_up(different, empty=texts.count(""))
         self._ask([text for text in different if text not in known], known, sent)
         rows = [known[text] for text in sent]
-        view = np.stack(rows) if rows else np.empty((0, self._ledger.width or 0), np.float32)
+        view = np.stack(rows) if rows else np.empty((0, self._paid.width or 0), np.float32)
         return EncodedBatch({"meaning": view}, np.zeros(len(rows), np.bool_))
 
     def _ask(self, missing: list[str], known: Vectors, sent: Sequence[str]) -> None:
         """Add the vectors of the texts that are missing; say what is kept where that fails."""
 
         def accept(texts: list[str], answer: Answer) -> None:
-            known.update(self._ledger.accept(texts, answer))
+            known.update(self._paid.accept(texts, answer))
 
         try:
             if missing:
                 self._requests.fetch(missing, accept)
-        except TooLongError as error:
+        except TextTooLongError as error:
             raise CalipersError(self._ending(_too_long(error, sent))) from None
         except CalipersError as error:
             raise CalipersError(self._ending(str(error))) from None
@@ -214,7 +224,7 @@ class Endpoint:
 
     def _ending(self, words: str) -> str:
         """Say with what a run ends, and what is kept of it."""
-        standing = self._ledger.standing()
+        standing = self._paid.standing()
         return f"{words}. {standing}" if standing else words
 
 
@@ -232,9 +242,163 @@ def check_text(sample: object, row: int) -> str:
     return sample
 
 
-def _too_long(error: TooLongError, sent: Sequence[str]) -> str:
+def _too_long(error: TextTooLongError, sent: Sequence[str]) -> str:
     row, length = sent.index(error.text) + 1, len(error.text)
     return (
         f"{error}; it is text {row} of the {len(sent):,} at hand, of {length:,} characters, which "
         f"begins {one_line(error.text, 40)!r}: shorten it, or choose a model that reads longer ones"
     )
+
+
+class TextTooLongError(RequestTooLargeError):
+    """A text that the service refuses even by itself.
+
+    Attributes
+    ----------
+    text
+        As it was sent.
+    """
+
+    def __init__(self, text: str, refusal: str) -> None:
+        super().__init__(refusal)
+        self.text = text
+
+
+class Requests:
+    """How texts are divided among requests, and how many of these are under way.
+
+    Parameters
+    ----------
+    ask
+        Makes one request; called from several threads.
+    at_once
+        Most requests under way.
+    texts, characters
+        Most of each in one request; a longer text goes by itself.
+    stopped
+        Set when one request has failed or a person has stopped the run, so that no other begins.
+    """
+
+    def __init__(
+        self,
+        ask: Callable[[list[str]], Answer],
+        *,
+        at_once: int,
+        texts: int,
+        characters: int,
+        stopped: Event,
+    ) -> None:
+        self._ask, self._at_once, self._stopped = ask, at_once, stopped
+        self._texts, self._characters = texts, characters
+
+    def fetch(self, texts: Sequence[str], accept: Accept) -> None:
+        """Ask for all texts; hand each answer to `accept` in the thread that received it.
+
+        Requests that are under way when another fails, or when a person stops the run, are waited
+        for, since they are paid for: in the latter case for 15 seconds, or until the person stops
+        that too.
+
+        Raises
+        ------
+        TextTooLongError
+            If the service refuses a text for its length.
+        CalipersError
+            If a request fails for good.
+        """
+        self._stopped.clear()
+        batches = deque(batched(texts, most=self._texts, characters=self._characters))
+        failures: list[BaseException] = []
+        running: list[Event] = []
+        try:
+            threads = range(min(self._at_once, len(batches)))
+            running.extend(self._begin(batches, accept, failures) for _ in threads)
+            _wait_for(running)
+        except KeyboardInterrupt:
+            self._stopped.set()
+            batches.clear()  # for good, while the next run clears the event
+            _wait_for(running, GRACE)
+            raise
+        if failures:
+            raise failures[0]
+
+    def _begin(
+        self, batches: deque[list[str]], accept: Accept, failures: list[BaseException]
+    ) -> Event:
+        """Ask for one batch after another in a thread; return what it sets when it ends.
+
+        The thread is of no pool, since Python would wait for that before it ends, and so for a
+        service that is silent; and it is not joined, since a join that Ctrl-C breaks off counts
+        the thread as ended.
+        """
+        ended = Event()
+
+        def work() -> None:
+            try:
+                while not self._stopped.is_set() and (batch := _next(batches)):
+                    self._fetch(batch, accept)
+            except StoppedError:
+                pass
+            except BaseException as error:
+                failures.append(error)
+                self._stopped.set()
+            finally:
+                ended.set()
+
+        Thread(target=work, name="calipers-endpoint", daemon=True).start()
+        return ended
+
+    def _fetch(self, texts: list[str], accept: Accept) -> None:
+        if len(texts) > self._texts:
+            self._halve(texts, accept)
+            return
+        try:
+            answer = self._ask(texts)
+        except RequestTooLargeError as refusal:
+            if len(texts) == 1:
+                raise TextTooLongError(texts[0], str(refusal)) from None
+            self._halve(texts, accept)
+            self._texts = min(self._texts, (len(texts) + 1) // 2)
+            return
+        accept(texts, answer)
+
+    def _halve(self, texts: list[str], accept: Accept) -> None:
+        middle = (len(texts) + 1) // 2
+        self._fetch(texts[:middle], accept)
+        self._fetch(texts[middle:], accept)
+
+
+def _next(batches: deque[list[str]]) -> list[str] | None:
+    with suppress(IndexError):
+        return batches.popleft()
+    return None
+
+
+def batched(texts: Sequence[str], *, most: int, characters: int) -> Iterator[list[str]]:
+    """Divide texts into batches, in their order.
+
+    Examples
+    --------
+    >>> list(batched(["a", "b", "cccc", "d"], most=2, characters=3))
+    [['a', 'b'], ['cccc'], ['d']]
+    """
+    batch: list[str] = []
+    filled = 0
+    for text in texts:
+        if batch and (len(batch) == most or filled + len(text) > characters):
+            yield batch
+            batch, filled = [], 0
+        batch.append(text)
+        filled += len(text)
+    if batch:
+        yield batch
+
+
+def _wait_for(running: Sequence[Event], seconds: float = math.inf) -> None:
+    """Wait until all threads have ended, or for so many seconds.
+
+    In short steps: a Ctrl-C just before a wait would else be heard only after it.
+    """
+    until = time.monotonic() + seconds
+    for ended in running:
+        while time.monotonic() < until and not ended.wait(0.2):
+            pass

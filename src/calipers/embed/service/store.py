@@ -1,6 +1,4 @@
-"""What becomes of a damaged database of paid vectors: set aside, and read as far as it goes.
-
-Vectors that were paid for, kept text by text in one SQLite database, the moment they arrive.
+"""Vectors that were paid for, kept text by text in one SQLite database, the moment they arrive.
 
 A row is found by a hash of the service, the model and the text; the text itself is not kept. Each
 row carries a checksum, so damage does not go unseen. Every answer is one short transaction on a
@@ -9,9 +7,8 @@ journal and not its write-ahead log: that one needs memory shared by all who wri
 on several machines with one home folder do not have, and cannot be read in a folder that is
 read-only.
 
-What a run asked of an embeddings service, and how a person is told.
-
-The vectors that came from an embeddings service: checked, counted, and kept at once.
+A damaged database is set aside, never deleted, and the rows that can still be read are copied.
+What one run asked for and paid is counted beside, and put into words.
 """
 
 from __future__ import annotations
@@ -23,7 +20,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
@@ -31,93 +27,15 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.service.client import Answer
-from calipers.embed.service.connection import Address
+from calipers.embed.service.address import Address
+from calipers.embed.service.answer import Answer
 from calipers.errors import CalipersError
 
-_RESCUED_AT_ONCE = 200
-_SIDES = ("ASC", "DESC")
-
-
-def rescue(path: Path) -> str | None:
-    """Set a damaged database aside and carry over what can be read of it.
-
-    Returns
-    -------
-    str or None
-        What a person must be told; None if another process has put it right meanwhile.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be moved.
-    sqlite3.Error
-        If the new database cannot be written.
-    """
-    if not _broken(path):
-        return None
-    aside = _set_aside(path)
-    kept = 0
-    rows = _readable(aside)
-    while part := list(islice(rows, _RESCUED_AT_ONCE)):
-        with opened(path) as connection:
-            kept += insert(connection, part)
-    vectors = "1 vector was" if kept == 1 else f"{kept:,} vectors were"
-    return f"{path} was damaged and is now {aside.name}; {vectors} read from it"
-
-
-def _broken(path: Path) -> bool:
-    try:
-        with closing(sqlite3.connect(path)) as connection:
-            return bool(connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",))
-    except sqlite3.DatabaseError:
-        return True
-
-
-def _set_aside(path: Path) -> Path:
-    """Move a database and its journal to a name that is free."""
-    day = f"{datetime.now():%Y%m%d-%H%M%S}"
-    names = (f"{path.stem}.damaged-{day}{again}{path.suffix}" for again in _counted())
-    aside = next(place for name in names if not (place := path.with_name(name)).exists())
-    path.rename(aside)
-    with suppress(FileNotFoundError):
-        Path(f"{path}-journal").rename(f"{aside}-journal")
-    return aside
-
-
-def _counted() -> Iterator[str]:
-    yield ""
-    yield from (f"-{number}" for number in range(2, 1000))
-
-
-def _readable(path: Path) -> Iterator[tuple[Any, ...]]:
-    """Give the whole rows of a damaged database: from its beginning, then from its end."""
-    reached = 0
-    for side in _SIDES:
-        for rowid, *row in _walked(path, side):
-            if side == "DESC" and rowid <= reached:
-                return
-            reached = rowid if side == "ASC" else reached
-            paid = checked(row)
-            if paid is not None:
-                yield as_row((row[0], paid))
-
-
-def _walked(path: Path, side: str) -> Iterator[tuple[Any, ...]]:
-    """Give rows until the damage; nothing is written to the file."""
-    address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
-    with (
-        suppress(sqlite3.Error),
-        closing(sqlite3.connect(address, uri=True)) as connection,
-    ):
-        yield from connection.execute(f"SELECT rowid, * FROM vectors ORDER BY rowid {side}")
-
-
 FILE = "paid-vectors-1.sqlite3"
-WAIT, WAIT_AGAIN = 30.0, 1.0
+TIMEOUT, TIMEOUT_AGAIN = 30.0, 1.0
 """Seconds to wait while others write, and once that was in vain."""
 
-_AT_ONCE = 500
+_KEYS_A_QUERY = 500
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, model BLOB NOT NULL,"
     " width INTEGER NOT NULL, crc INTEGER NOT NULL, vector BLOB NOT NULL)"
@@ -126,14 +44,14 @@ _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 Result = TypeVar("Result")
 
 
-class Paid(NamedTuple):
+class StoredVector(NamedTuple):
     """A vector, float32 of shape (d,), and what the service called the model ("" for nothing)."""
 
     vector: NDArray[np.float32]
     model: str
 
 
-class PaidTexts:
+class VectorStore:
     """The vectors that are kept in a folder.
 
     Trouble never raises: what cannot be read is as if it were not there, what cannot be kept is
@@ -151,20 +69,20 @@ class PaidTexts:
         self.refusal: str | None = None
         self._rescues: list[str] = []
         self._damaged = 0
-        self._wait = WAIT
+        self._timeout = TIMEOUT
         self._lock = Lock()
 
-    def find(self, keys: Sequence[bytes]) -> dict[bytes, Paid]:
+    def find(self, keys: Sequence[bytes]) -> dict[bytes, StoredVector]:
         """Return the vectors that are kept, by their keys."""
         rows = self._guarded(lambda connection: _selected(connection, keys), make=False) or []
-        found = {row[0]: paid for row in rows if (paid := checked(row)) is not None}
+        found = {row[0]: paid for row in rows if (paid := _checked(row)) is not None}
         self._damaged += len(rows) - len(found)
         return found
 
-    def keep(self, rows: Mapping[bytes, Paid]) -> bool:
+    def keep(self, rows: Mapping[bytes, StoredVector]) -> bool:
         """Keep vectors, all or none; tell whether they are kept."""
-        rows_made = [as_row(item) for item in rows.items()]
-        return self._guarded(lambda connection: insert(connection, rows_made)) is not None
+        rows_made = [_as_row(item) for item in rows.items()]
+        return self._guarded(lambda connection: _insert(connection, rows_made)) is not None
 
     def notes(self) -> tuple[str, ...]:
         """Say what a person must be told since the last time."""
@@ -196,37 +114,27 @@ class PaidTexts:
                     return None
                 return self._attempt(work)
             except (sqlite3.Error, OSError) as error:
-                self._wait = WAIT_AGAIN
+                self._timeout = TIMEOUT_AGAIN
                 self.refusal = getattr(error, "strerror", None) or str(error)
                 return None
 
     def _attempt(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
         try:
-            with opened(self.path, self._wait) as connection:
+            with _opened(self.path, self._timeout) as connection:
                 return work(connection)
         except sqlite3.DatabaseError as error:
-            if not is_damage(error):
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGE:
                 raise
-        self._rescue()
-        with opened(self.path, self._wait) as connection:
+        if _is_damaged(self.path):  # another process may have put it right meanwhile
+            self._rescues.append(_rescue(self.path))
+        with _opened(self.path, self._timeout) as connection:
             return work(connection)
-
-    def _rescue(self) -> None:
-
-        told = rescue(self.path)
-        if told is not None:
-            self._rescues.append(told)
-
-
-def is_damage(error: sqlite3.Error) -> bool:
-    """Tell a damaged database from one that is busy, full or read-only."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
 
 
 @contextmanager
-def opened(path: Path, wait: float = WAIT) -> Iterator[sqlite3.Connection]:
+def _opened(path: Path, timeout: float = TIMEOUT) -> Iterator[sqlite3.Connection]:
     """Open the database, made where there is none, for as long as it takes."""
-    connection = sqlite3.connect(path, timeout=wait, isolation_level=None)
+    connection = sqlite3.connect(path, timeout=timeout, isolation_level=None)
     try:
         connection.execute(_TABLE)
         yield connection
@@ -234,11 +142,15 @@ def opened(path: Path, wait: float = WAIT) -> Iterator[sqlite3.Connection]:
         connection.close()
 
 
-def insert(connection: sqlite3.Connection, rows: Iterable[tuple[Any, ...]]) -> int:
-    """Write rows in one transaction; return how many."""
+def _insert(
+    connection: sqlite3.Connection, rows: Iterable[Sequence[Any]], known: str = "REPLACE"
+) -> int:
+    """Write rows in one transaction; return how many. ``known="IGNORE"`` keeps those there are."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        done = connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?, ?)", rows)
+        done = connection.executemany(
+            f"INSERT OR {known} INTO vectors VALUES (?, ?, ?, ?, ?)", rows
+        )
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
@@ -247,23 +159,56 @@ def insert(connection: sqlite3.Connection, rows: Iterable[tuple[Any, ...]]) -> i
     return done.rowcount
 
 
+def _is_damaged(path: Path) -> bool:
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            return bool(connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",))
+    except sqlite3.DatabaseError:
+        return True
+
+
+def _rescue(path: Path) -> str:
+    """Set a damaged database aside, copy what can be read of it, and say so."""
+    day = f"{datetime.now():%Y%m%d-%H%M%S}"
+    aside, number = path.with_name(f"{path.stem}.damaged-{day}{path.suffix}"), 1
+    while aside.exists():
+        number += 1
+        aside = path.with_name(f"{path.stem}.damaged-{day}-{number}{path.suffix}")
+    path.rename(aside)
+    with suppress(FileNotFoundError):  # else it would be rolled back into the new database
+        Path(f"{path}-journal").rename(f"{aside}-journal")
+    with _opened(path) as connection:
+        kept = _insert(connection, _readable(aside), known="IGNORE")
+    vectors = "1 vector was" if kept == 1 else f"{kept:,} vectors were"
+    return f"{path} was damaged and is now {aside.name}; {vectors} read from it"
+
+
+def _readable(path: Path) -> Iterator[Sequence[Any]]:
+    """Give the rows of a damaged database up to the damage: from its beginning, and its end."""
+    address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+    for order in ("ASC", "DESC"):
+        with suppress(sqlite3.Error), closing(sqlite3.connect(address, uri=True)) as connection:
+            rows = connection.execute(f"SELECT * FROM vectors ORDER BY rowid {order}")
+            yield from (row for row in rows if _checked(row) is not None)
+
+
 def _selected(connection: sqlite3.Connection, keys: Sequence[bytes]) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = []
-    for first in range(0, len(keys), _AT_ONCE):
-        part = keys[first : first + _AT_ONCE]
+    for first in range(0, len(keys), _KEYS_A_QUERY):
+        part = keys[first : first + _KEYS_A_QUERY]
         marks = ", ".join("?" * len(part))
         rows += connection.execute(f"SELECT * FROM vectors WHERE key IN ({marks})", part)
     return rows
 
 
-def as_row(item: tuple[bytes, Paid]) -> tuple[Any, ...]:
+def _as_row(item: tuple[bytes, StoredVector]) -> tuple[Any, ...]:
     """Write a vector as a row of the table."""
     key, (vector, model) = item
     name, content = model.encode(), np.ascontiguousarray(vector, dtype="<f4").tobytes()
     return key, name, len(vector), _checksum(key, name, content), content
 
 
-def checked(row: Sequence[Any]) -> Paid | None:
+def _checked(row: Sequence[Any]) -> StoredVector | None:
     """Read a row of the table; None where it is damaged."""
     key, model, width, crc, content = row
     if not (isinstance(key, bytes) and isinstance(model, bytes) and isinstance(content, bytes)):
@@ -272,7 +217,7 @@ def checked(row: Sequence[Any]) -> Paid | None:
     if not fits or crc != _checksum(key, model, content):
         return None
     vector = np.frombuffer(content, dtype="<f4").astype(np.float32)
-    return Paid(vector, model.decode("utf-8", "replace"))
+    return StoredVector(vector, model.decode("utf-8", "replace"))
 
 
 def _checksum(*parts: bytes) -> int:
@@ -283,8 +228,8 @@ def _checksum(*parts: bytes) -> int:
 
 
 @dataclass
-class Tally:
-    """Counts of one run; the last four begin anew when they were told.
+class Usage:
+    """Counts of one run; the last four count from the last notes.
 
     Attributes
     ----------
@@ -305,9 +250,9 @@ class Tally:
     tokens: int = 0
     kept: int = 0
     empty: int = 0
-    _told_models: int = 0
+    _models_noted: int = 0
 
-    def begin(self, texts: int, *, kept: int, empty: int) -> None:
+    def began(self, texts: int, *, kept: int, empty: int) -> None:
         """Count the texts of a call and what is kept of them from before."""
         self.seen += texts
         self.safe += kept
@@ -334,28 +279,21 @@ class Tally:
             "are kept"
         )
 
-    def tell(self, where: str) -> tuple[str, ...]:
+    def notes(self, where: str) -> tuple[str, ...]:
         """Put what happened since the last time into words."""
-        notes = (*self._traffic(where), *self._empties(), *self._changes(where))
+        notes = []
+        if self.sent:
+            tokens = f" ({self.tokens:,} tokens)" if self.tokens else ""
+            before = f"; {_count(self.kept, 'vector')} kept from before" if self.kept else ""
+            notes.append(f"{_count(self.sent, 'text')} sent to {where}{tokens}{before}")
+        if self.empty:
+            notes.append(f"{_count(self.empty, 'empty text')} sent as a space")
+        if len(self.models) > max(self._models_noted, 1):
+            names = " and ".join(map(repr, self.models))
+            notes.append(f"{where} answered as {names}: the vectors may be of different models")
+        self._models_noted = len(self.models)
         self.sent = self.tokens = self.kept = self.empty = 0
-        return notes
-
-    def _traffic(self, where: str) -> tuple[str, ...]:
-        if not self.sent:
-            return ()
-        tokens = f" ({self.tokens:,} tokens)" if self.tokens else ""
-        before = f"; {_count(self.kept, 'vector')} kept from before" if self.kept else ""
-        return (f"{_count(self.sent, 'text')} sent to {where}{tokens}{before}",)
-
-    def _empties(self) -> tuple[str, ...]:
-        return (f"{_count(self.empty, 'empty text')} sent as a space",) if self.empty else ()
-
-    def _changes(self, where: str) -> tuple[str, ...]:
-        known, self._told_models = self._told_models, len(self.models)
-        if len(self.models) < 2 or known == len(self.models):
-            return ()
-        names = " and ".join(map(repr, self.models))
-        return (f"{where} answered as {names}: the vectors may be of different models",)
+        return tuple(notes)
 
 
 def _count(number: int, noun: str) -> str:
@@ -365,7 +303,7 @@ def _count(number: int, noun: str) -> str:
 Vectors = dict[str, NDArray[np.float32]]
 
 
-class Ledger:
+class PaidVectors:
     """What one run has of a model's vectors, from before and from now; for several threads.
 
     Parameters
@@ -379,17 +317,17 @@ class Ledger:
         self.service = f"endpoint|url:{address.unversioned}|model:{model}|size:{size}"
         self.width = size
         self._where, self._model, self._size = address.shown, model, size
-        self._tally, self._lock = Tally(), Lock()
-        self._store: PaidTexts | None = None
+        self._usage, self._lock = Usage(), Lock()
+        self._store: VectorStore | None = None
 
     def keep_in(self, folder: Path | None) -> None:
         """Keep vectors in a database in this folder; None for nowhere."""
-        self._store = None if folder is None else PaidTexts(Path(folder))
+        self._store = None if folder is None else VectorStore(Path(folder))
 
     @property
     def served(self) -> tuple[str, ...]:
         """What the service calls the model, in the order of appearance."""
-        return tuple(self._tally.models)
+        return tuple(self._usage.models)
 
     def look_up(self, texts: list[str], *, empty: int) -> Vectors:
         """Return the vectors that are kept from before; `empty` samples had no character."""
@@ -397,8 +335,8 @@ class Ledger:
         found = {} if self._store is None else self._store.find(list(keys))
         for paid in found.values():
             self._check_width(paid.vector.shape[0])
-            self._tally.note_model(paid.model)
-        self._tally.begin(len(texts), kept=len(found), empty=empty)
+            self._usage.note_model(paid.model)
+        self._usage.began(len(texts), kept=len(found), empty=empty)
         return {keys[key]: paid.vector for key, paid in found.items()}
 
     def accept(self, texts: list[str], answer: Answer) -> Vectors:
@@ -411,24 +349,27 @@ class Ledger:
         """
         with self._lock:
             self._check_width(answer.vectors.shape[1])
-            self._tally.note_model(answer.model or "")
+            self._usage.note_model(answer.model or "")
         vectors = dict(zip(texts, answer.vectors, strict=True))
         safe = self._store is not None and self._store.keep(
-            {self._key(text): Paid(row, answer.model or "") for text, row in vectors.items()}
+            {
+                self._key(text): StoredVector(row, answer.model or "")
+                for text, row in vectors.items()
+            }
         )
         with self._lock:
-            self._tally.answered(len(texts), tokens=answer.tokens or 0, safe=safe)
+            self._usage.answered(len(texts), tokens=answer.tokens or 0, safe=safe)
         return vectors
 
     def told(self) -> tuple[str, ...]:
         """Tell what happened since the last call."""
         with self._lock:
-            notes = self._tally.tell(self._where)
+            notes = self._usage.notes(self._where)
         return notes if self._store is None else (*notes, *self._store.notes())
 
     def standing(self) -> str:
         """Say what is kept, for the message with which a run ends; empty where nothing was."""
-        if not self._tally.answers:
+        if not self._usage.answers:
             return ""
         if self._store is None:
             return "Nothing is kept of what was answered, since there is no cache folder"
@@ -437,7 +378,7 @@ class Ledger:
                 f"Not all that was answered could be kept in {self._store.path} "
                 f"({self._store.refusal})"
             )
-        return f"{self._tally.standing()} in {self._store.path}"
+        return f"{self._usage.standing()} in {self._store.path}"
 
     def _key(self, text: str) -> bytes:
         return hashlib.sha256(f"{self.service}\0{text}".encode()).digest()

@@ -1,28 +1,14 @@
-"""A dense layer for inference, on the fastest matrix product that this build of torch has.
-
-On a CPU, torch hands float32 products to MKL, which reached less than half of oneDNN's speed on
-an AMD processor; oneDNN also takes weights that were laid out for it once, and applies the
-activation on the way. The operators for it are not part of torch's documented interface, so they
-are tried once and must agree with torch's own before they are trusted.
-
-A BERT encoder over packed tokens: the texts of a batch stand end to end, without padding.
+"""A BERT encoder over packed tokens: the texts of a batch stand end to end, without padding.
 
 Everything but attention works token by token, so it takes all tokens of a batch as one matrix
 (T, d); attention takes the texts of one length together. The states equal those of the BertModel
-in transformers up to rounding. Between the layers they are float32 whatever the dtype, which
-keeps most of bfloat16's error out of the vectors.
-
-The states of any encoder that transformers knows, up to one of its layers.
-
-The states of layer K are what the model gives when its first K layers are all it has: what lies
-behind the last layer, such as the closing norm of T5, is then applied to layer K, as bert-score
-does. Weights are read from safetensors files only, and no code of the model's folder is run.
+in transformers up to rounding, and transformers need not be loaded for them. Between the layers
+they are float32 whatever the dtype, which keeps most of bfloat16's error out of the vectors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from functools import cache
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,82 +16,64 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from calipers.embed.batching import Run
-from calipers.embed.states.pretrained import layer_count, layer_stack, load_model, position_limit
-from calipers.embed.states.token_states import choose_layer
-from calipers.errors import InputError
+from calipers.embed.models.tensors import safe_tensors
+from calipers.embed.states.batches import Run, States
+from calipers.embed.states.dense import Dense
 
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "none": lambda states: states,
-    "gelu": functional.gelu,
-    "gelu_tanh": lambda states: functional.gelu(states, approximate="tanh"),
-    "relu": functional.relu,
-    "silu": functional.silu,
+_EMBEDDINGS = (
+    "word_embeddings.weight",
+    "token_type_embeddings.weight",
+    "position_embeddings.weight",
+    "LayerNorm.weight",
+    "LayerNorm.bias",
+)
+_LAYER = (
+    "attention.self.query",
+    "attention.self.key",
+    "attention.self.value",
+    "attention.output.dense",
+    "attention.output.LayerNorm",
+    "intermediate.dense",
+    "output.dense",
+    "output.LayerNorm",
+)
+_PLAIN = {
+    "hidden_act": "gelu",
+    "layer_norm_eps": 1e-12,
+    "position_embedding_type": "absolute",
+    "is_decoder": False,
+    "add_cross_attention": False,
 }
-"""What may follow on the way: the exact GELU, the one by the tangent, ReLU, SiLU."""
-
-_ONEDNN = {
-    "none": ("none", ""),
-    "gelu": ("gelu", "none"),
-    "gelu_tanh": ("gelu", "tanh"),
-    "relu": ("relu", ""),
-    "silu": ("swish", ""),
-}
-"""What oneDNN's operator calls them."""
 
 
-class Dense:
-    """``x W^T + b``, and an activation if asked.
-
-    Parameters
-    ----------
-    weight, bias
-        Shapes (outputs, inputs) and (outputs,), of one dtype, on the device to compute on; None
-        for no bias.
-    activation
-        One of `ACTIVATIONS`.
-    """
-
-    def __init__(self, weight: Tensor, bias: Tensor | None, *, activation: str = "none") -> None:
-        self._bias, self.activation = bias, activation
-        self._onednn = weight.device.type == "cpu" and _onednn_agrees(weight.dtype)
-        self.weight = _lay_out(weight) if self._onednn else weight
-
-    def __call__(self, states: Tensor) -> Tensor:
-        """Apply the layer to rows, shape (T, inputs) to (T, outputs)."""
-        product = _onednn_product if self._onednn else _plain_product
-        return product(states, self.weight, self._bias, self.activation)
+def is_plain_bert(config: Mapping[str, Any]) -> bool:
+    """Whether a configuration describes the BERT that the packed encoder computes."""
+    alike = all(config.get(key, usual) in (usual, None) for key, usual in _PLAIN.items())
+    return config.get("model_type") == "bert" and alike
 
 
-def _lay_out(weight: Tensor) -> Tensor:
-    return torch.ops.mkldnn._reorder_linear_weight(weight.contiguous())
+def read_tensors(folder: Path) -> dict[str, Tensor]:
+    """Read all weights of a folder, in float32, by their names in the encoder itself."""
+    tensors: dict[str, Tensor] = {}
+    for path in sorted(folder.glob("*.safetensors")):
+        tensors |= safe_tensors(path)
+    return {name.removeprefix("bert."): tensor.float() for name, tensor in tensors.items()}
 
 
-def _onednn_product(states: Tensor, weight: Tensor, bias: Tensor | None, name: str) -> Tensor:
-    activation, algorithm = _ONEDNN[name]
-    return torch.ops.mkldnn._linear_pointwise(states, weight, bias, activation, [], algorithm)
-
-
-def _plain_product(states: Tensor, weight: Tensor, bias: Tensor | None, name: str) -> Tensor:
-    found: Tensor = ACTIVATIONS[name](functional.linear(states, weight, bias))
-    return found
-
-
-@cache
-def _onednn_agrees(dtype: torch.dtype) -> bool:
-    """Whether oneDNN is there, and gives what torch gives on a small example."""
-    numbers = torch.arange(32 * 48, dtype=torch.float32).mul(0.37).sin()
-    states, weight, bias = numbers.view(48, 32)[:16], numbers.view(48, 32), numbers[:48]
-    expected = [_plain_product(states, weight, bias, name) for name in ACTIVATIONS]
-    states, weight, bias = states.to(dtype), weight.to(dtype), bias.to(dtype)
+def first_layers(tensors: Mapping[str, Tensor], layers: int) -> dict[str, Tensor] | None:
+    """Pick the embeddings and the first layers; None where a weight is missing."""
     try:
-        weight = _lay_out(weight)
-        found = [_onednn_product(states, weight, bias, name).float() for name in ACTIVATIONS]
-    except (AttributeError, RuntimeError):
-        return False
-    tolerance = 1e-5 if dtype == torch.float32 else 5e-2
-    near = {"rtol": tolerance, "atol": tolerance}
-    return all(torch.allclose(one, two, **near) for one, two in zip(found, expected, strict=True))
+        return {name: tensors[name] for name in _names(layers)}
+    except KeyError:
+        return None
+
+
+def _names(layers: int) -> list[str]:
+    names = [f"embeddings.{part}" for part in _EMBEDDINGS]
+    for layer in range(layers):
+        for part in _LAYER:
+            names += [f"encoder.layer.{layer}.{part}.{kind}" for kind in ("weight", "bias")]
+    return names
 
 
 _EPSILON = 1e-12
@@ -159,7 +127,7 @@ class _Layer:
 
 
 class PackedBert:
-    """A BERT encoder made from the tensors of its weights file.
+    """The first layers of a BERT encoder, made from the tensors of its weights file.
 
     Parameters
     ----------
@@ -167,6 +135,9 @@ class PackedBert:
         The weights by the names that transformers gives them, float32.
     heads
         Attention heads of each layer.
+    wanted
+        Whose states to give, layers counted from 1; 0 are the embeddings. Layers behind the
+        deepest one are not made.
     device
         Where to compute, such as ``"cpu"``.
     dtype
@@ -174,24 +145,28 @@ class PackedBert:
     """
 
     def __init__(
-        self, tensors: dict[str, Tensor], *, heads: int, device: str, dtype: torch.dtype
+        self,
+        tensors: Mapping[str, Tensor],
+        *,
+        heads: int,
+        wanted: Collection[int],
+        device: str,
+        dtype: torch.dtype,
     ) -> None:
         tensors = {name: tensor.to(device) for name, tensor in tensors.items()}
-        names = {name.rpartition(".attention.self.query.weight")[0] for name in tensors} - {""}
-        self._device = device
+        self._device, self._wanted = device, frozenset(wanted)
         self._words = tensors["embeddings.word_embeddings.weight"]
         # A sample is one text, so the token type is 0 throughout
         first_type = tensors["embeddings.token_type_embeddings.weight"][0]
         self._positions = tensors["embeddings.position_embeddings.weight"] + first_type
         self._norm = _Norm(tensors, "embeddings.LayerNorm")
         self._layers = [
-            _Layer(tensors, f"encoder.layer.{number}", heads, dtype) for number in range(len(names))
+            _Layer(tensors, f"encoder.layer.{number}", heads, dtype)
+            for number in range(max(wanted))
         ]
 
-    def means(
-        self, tokens: Tensor, runs: Sequence[Run], *, layers: Collection[int]
-    ) -> dict[int, Tensor]:
-        """Average the states of each text over its tokens, after some of the layers.
+    def __call__(self, tokens: Tensor, runs: Sequence[Run]) -> States:
+        """Compute the states of some texts.
 
         Parameters
         ----------
@@ -199,110 +174,21 @@ class PackedBert:
             Token ids of all texts end to end, int64 of shape (T,).
         runs
             How the tokens divide into texts.
-        layers
-            After which layers, counted from 1.
 
         Returns
         -------
         dict
-            Layer to float32 tensor of shape (texts, d), in the order of the tokens.
+            Layer to float32 tensor of shape (T, d).
         """
         found = {}
         with torch.inference_mode():
             states = self._look_up(tokens.to(self._device), runs)
-            for number, layer in enumerate(self._layers, start=1):
-                states = layer(states, runs)
-                if number in layers:
-                    found[number] = torch.cat([_mean(states, run) for run in runs])
+            for number, layer in enumerate((None, *self._layers)):
+                states = states if layer is None else layer(states, runs)
+                if number in self._wanted:
+                    found[number] = states
         return found
-
-    def states(self, tokens: Tensor, runs: Sequence[Run]) -> Tensor:
-        """Give the state of every token after the last layer, float32 of shape (T, d).
-
-        Parameters
-        ----------
-        tokens, runs
-            As for :meth:`means`.
-        """
-        with torch.inference_mode():
-            states = self._look_up(tokens.to(self._device), runs)
-            for layer in self._layers:
-                states = layer(states, runs)
-        return states
 
     def _look_up(self, tokens: Tensor, runs: Sequence[Run]) -> Tensor:
         places = torch.cat([torch.arange(run.length).repeat(run.texts) for run in runs])
         return self._norm(self._words[tokens] + self._positions[places.to(self._device)])
-
-
-def _mean(states: Tensor, run: Run) -> Tensor:
-    return states[run.tokens].view(run.texts, run.length, -1).mean(dim=1)
-
-
-class EncoderStates:
-    """The first layers of an encoder.
-
-    Parameters
-    ----------
-    folder
-        The model's files.
-    layer
-        How many layers to keep; None for three quarters of them.
-    device
-        Where to compute, such as ``"cpu"``.
-    dtype
-        Precision of the weights.
-
-    Raises
-    ------
-    InputError
-        If transformers cannot load the model, weights are missing, or it has no such layer.
-    """
-
-    def __init__(self, folder: Path, *, layer: int | None, device: str, dtype: torch.dtype) -> None:
-        model = load_model(folder)
-        self.layers = layer_count(model)
-        self.layer = choose_layer(layer, self.layers)
-        self.positions = position_limit(model)
-        _keep(model, self.layer, self.layers)
-        self._model, self._device = model.to(device=device, dtype=dtype), device
-        self.width = self._check(folder)
-
-    def __call__(self, tokens: Tensor, runs: Sequence[Run]) -> Tensor:
-        """Compute the states of a batch, float32 of shape (T, d)."""
-        tokens = tokens.to(self._device)
-        with torch.inference_mode():
-            states = [self._states(tokens[run.tokens].view(run.texts, -1)) for run in runs]
-        return torch.cat([each.flatten(0, 1) for each in states]).float()
-
-    def _states(self, ids: Tensor) -> Tensor:
-        found: Tensor = self._model(input_ids=ids, attention_mask=torch.ones_like(ids))[0]
-        return found
-
-    def _check(self, folder: Path) -> int:
-        """See that the layers were cut as meant, on a text of one token; return the width."""
-        ids = torch.zeros((1, 1), dtype=torch.int64, device=self._device)
-        with torch.inference_mode():
-            found = self._model(
-                input_ids=ids, attention_mask=torch.ones_like(ids), output_hidden_states=True
-            )
-        if len(found.hidden_states) != self.layer + 1:
-            raise InputError(
-                f"{folder}: this kind of model cannot be cut at layer {self.layer}; give the last "
-                f"layer, {self.layers}"
-            )
-        return int(found[0].shape[-1])
-
-
-def _keep(model: Any, layer: int, layers: int) -> None:
-    """Leave out the layers behind the one that is asked for."""
-    if layer == layers:
-        return
-    if hasattr(model, "n_layers"):  # XLM counts them itself
-        model.n_layers = layer
-    elif model.config.model_type == "albert":  # goes through the same weights again and again
-        model.config.num_hidden_layers = layer
-    else:
-        stack = layer_stack(model, layers)
-        if stack is not None:
-            del stack[layer:]

@@ -7,30 +7,23 @@ takes the texts of one length together. A model is trusted with it only after a 
 (:mod:`calipers.embed.states.transformer_states`): some kinds do not ask the function, or need what
 it does not know. Those that never ask it are refused even where their states agree: they keep texts
 apart by a mask over all tokens of the row, which grows with its square and may be of limited size.
-
-BERT weights that the packed encoder computes exactly: no padding, fastest products.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from calipers.embed.batching import Run
-from calipers.embed.models.tensor_files import safe_tensors
+from calipers.embed.states.batches import Run
 from calipers.embed.states.pretrained import quiet
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 NAME = "calipers_packed"
 _HARMLESS = frozenset(
@@ -218,59 +211,3 @@ def _capped(
     if mask is not None:
         scores = scores.masked_fill(~mask, -torch.inf)
     return scores.softmax(dim=-1).to(value.dtype) @ value
-
-
-_EMBEDDINGS = (
-    "word_embeddings.weight",
-    "token_type_embeddings.weight",
-    "position_embeddings.weight",
-    "LayerNorm.weight",
-    "LayerNorm.bias",
-)
-_LAYER = (
-    "attention.self.query",
-    "attention.self.key",
-    "attention.self.value",
-    "attention.output.dense",
-    "attention.output.LayerNorm",
-    "intermediate.dense",
-    "output.dense",
-    "output.LayerNorm",
-)
-_PLAIN = {
-    "hidden_act": "gelu",
-    "layer_norm_eps": 1e-12,
-    "position_embedding_type": "absolute",
-    "is_decoder": False,
-    "add_cross_attention": False,
-}
-
-
-def is_plain_bert(config: Mapping[str, Any]) -> bool:
-    """Whether a configuration describes the BERT that the packed encoder computes."""
-    alike = all(config.get(key, usual) in (usual, None) for key, usual in _PLAIN.items())
-    return config.get("model_type") == "bert" and alike
-
-
-def read_tensors(folder: Path) -> dict[str, Tensor]:
-    """Read all weights of a folder, in float32, by their names in the encoder itself."""
-    tensors: dict[str, Tensor] = {}
-    for path in sorted(folder.glob("*.safetensors")):
-        tensors |= safe_tensors(path)
-    return {name.removeprefix("bert."): tensor.float() for name, tensor in tensors.items()}
-
-
-def first_layers(tensors: Mapping[str, Tensor], layers: int) -> dict[str, Tensor] | None:
-    """Pick the embeddings and the first layers; None where a weight is missing."""
-    try:
-        return {name: tensors[name] for name in _names(layers)}
-    except KeyError:
-        return None
-
-
-def _names(layers: int) -> list[str]:
-    names = [f"embeddings.{part}" for part in _EMBEDDINGS]
-    for layer in range(layers):
-        for part in _LAYER:
-            names += [f"encoder.layer.{layer}.{part}.{kind}" for kind in ("weight", "bias")]
-    return names

@@ -129,6 +129,43 @@ def _padded_positions(model: Any) -> Any:
     return None
 
 
+def end_at(model: Any, layer: int, folder: Path) -> None:
+    """Make one of the layers the last: what lies behind the last one is then applied to it.
+
+    Parameters
+    ----------
+    model
+        Changed in place; not yet on a device.
+    layer
+        Counted from 1.
+    folder
+        Where the model's files are, for messages.
+
+    Raises
+    ------
+    InputError
+        If this kind of model cannot be cut there.
+    """
+    import torch
+
+    layers = layer_count(model)
+    if layer < layers:
+        stack = layer_stack(model, layers)
+        if hasattr(model, "n_layers"):  # XLM and its kin count them themselves
+            model.n_layers = layer
+        elif model.config.model_type != "albert" and stack is not None:
+            del stack[layer:]
+        _text_config(model, "num_hidden_layers").num_hidden_layers = layer
+    ids = torch.zeros((1, 1), dtype=torch.int64)
+    with torch.inference_mode():
+        found = model(input_ids=ids, attention_mask=ids + 1, output_hidden_states=True)
+    if len(found.hidden_states) != layer + 1:
+        raise InputError(
+            f"{folder}: this kind of model cannot be cut at layer {layer}; give the last layer, "
+            f"{layers}"
+        )
+
+
 def layer_stack(model: Any, layers: int) -> Any:
     """The list that holds the model's layers, as many as it has; None if there is none."""
     import torch
@@ -150,6 +187,13 @@ def quiet(transformers: Any) -> Iterator[None]:
         logging.set_verbosity(level)
         if bars:
             logging.enable_progress_bar()
+
+
+def versions(*packages: str) -> dict[str, str]:
+    """Tell the version of each package that can change a vector."""
+    return {
+        name: require(name, extra="text", purpose="the embedder").__version__ for name in packages
+    }
 
 
 def unreadable(folder: Path, part: str, error: Exception) -> InputError:

@@ -1,21 +1,16 @@
-"""Which layer of a model to take states from.
+"""One vector for each token of a text: what metrics that match tokens need.
 
-One vector for each token of a text: what metrics that match tokens need.
-
-A text goes through the model once, on its own or beside texts of the same length, so that no
-padding ever stands in a batch and a text's states do not depend on its company.
-
-The models that give token states: the packaged MiniLM, and any encoder in a folder.
-
-Weights of the plain BERT kind go through the packed encoder, all other kinds through transformers.
+Weights of the plain BERT kind go through :class:`~calipers.embed.states.bert.PackedBert`, all other
+kinds of encoders through transformers. Layer K is what the model gives when its first K layers are
+all it has: what lies behind the last layer, such as the closing norm of T5, is then applied to
+layer K, as bert-score does.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -23,55 +18,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.batching import Batch, Run, plan_batches
-from calipers.embed.device import choose_device, choose_dtype, token_budget
-from calipers.embed.models.model_folder import find_folder
+from calipers.embed.minilm import HEADS, SHA256, find_model, load_tokenizer, read_verified
+from calipers.embed.models.model_files import read_config
+from calipers.embed.models.model_folder import content_hash, find_folder
+from calipers.embed.options import choose_device, choose_dtype, token_budget
+from calipers.embed.states import pretrained
+from calipers.embed.states.batches import Batches, Model, Run, States
+from calipers.embed.states.pooling import choose_layer
+from calipers.embed.states.tokens import UNLIMITED, Encode, closing, encoder
 from calipers.errors import CalipersError, InputError, require
 from calipers.files import at_home
 from calipers.progress import Advance
 
-
-def choose_layer(layer: int | None, layers: int) -> int:
-    """Return the layer to take: by default three quarters of them, rounded up.
-
-    These are 5 of 6, 9 of 12 and 18 of 24 layers: for BERT and RoBERTa of these depths no more
-    than one away from the layer that agreed best with people's judgements of translations
-    (WMT16), by the table that comes with bert-score.
-
-    Raises
-    ------
-    InputError
-        If the model does not have the layer.
-
-    Examples
-    --------
-    >>> choose_layer(None, 6), choose_layer(None, 12), choose_layer(2, 6)
-    (5, 9, 2)
-    """
-    if layer is None:
-        return -(-3 * layers // 4)
-    if not 1 <= layer <= layers:
-        raise InputError(f"layer must be 1 to {layers}, the layers of the model; found {layer}")
-    return layer
-
-
-def form_layer(layers: int) -> int:
-    """Return the layer that shows form best: two thirds of them, rounded up.
-
-    Examples
-    --------
-    >>> form_layer(6), form_layer(12), form_layer(24)
-    (4, 8, 16)
-    """
-    return -(-2 * layers // 3)
-
-
-Encode = Callable[[list[str]], list[list[int]]]
-"""Texts to the ids of their tokens, the model's own marks included, nothing cut."""
-
-Forward = Callable[[NDArray[np.int64], Sequence[Run]], NDArray[np.float32]]
-"""The tokens of a batch to their states."""
-
+MINILM = "minilm"
+_MINILM_LAYERS, _MINILM_POSITIONS = 6, 512
 TEXTS_AT_ONCE = 1024
 
 
@@ -111,40 +71,35 @@ class TokenEncoder:
     ----------
     encode
         Texts to ids of tokens.
-    forward
-        Ids of a batch, int64 of shape (T,), and its runs, to states, float32 of shape (T, d).
+    model, batches
+        What computes the states of a batch, and what divides texts into batches.
     marks
         Ids of the tokens that open and close a text, which stand for no word.
-    tail
-        How many tokens close a text; they are kept where it is cut.
     max_length
-        Most tokens of a text, marks included.
+        Most tokens of a text, marks included; the tokens that close a text are kept.
     layer, width
         The layer whose states are given, and their d.
-    max_tokens, max_texts
-        Most tokens and texts in a forward pass; they change no state.
     signature
         Everything that can change a state, for people.
     """
 
     encode: Encode
-    forward: Forward
+    model: Model
+    batches: Batches
     marks: frozenset[int]
-    tail: int
     max_length: int
     layer: int
     width: int
-    max_tokens: int
-    max_texts: int | None
     signature: Mapping[str, str]
 
     def tokenise(self, texts: Sequence[str]) -> TokenIds:
         """Split texts into tokens; a long one keeps its beginning and the marks that close it."""
+        tail = closing(self.encode)
         parts, lengths, truncated = [np.empty(0, np.int32)], [0], []
         for first in range(0, len(texts), TEXTS_AT_ONCE):
             ids = self.encode(list(texts[first : first + TEXTS_AT_ONCE]))
             truncated += [len(each) > self.max_length for each in ids]
-            ids = [self._cut(each) for each in ids]
+            ids = [_cut(each, self.max_length, tail) for each in ids]
             parts.append(np.fromiter(chain.from_iterable(ids), dtype=np.int32))
             lengths += map(len, ids)
         starts = np.cumsum(lengths, dtype=np.int64)
@@ -173,28 +128,27 @@ class TokenEncoder:
         ------
         CalipersError
             If a state is not finite, as with damaged weights.
+        InputError
+            If not even a single text fits in memory.
         """
         found = [np.empty((0, self.width), np.float32)] * len(texts)
-        lengths = tokens.lengths[list(texts)].astype(np.intp)
-        filled = np.flatnonzero(lengths)  # a model without marks has no token for an empty text
-        plan = plan_batches(lengths[filled], max_tokens=self.max_tokens, max_texts=self.max_texts)
-        for batch in plan:
-            rows = filled[batch.rows]
-            states = self._forward(batch, [tokens.ids[tokens.of(texts[row])] for row in rows])
-            ends = np.cumsum(lengths[rows])
-            for row, own in zip(rows, np.split(states, ends[:-1]), strict=True):
-                found[row] = own
+        # A model without marks has no token for an empty text
+        filled = [place for place, text in enumerate(texts) if tokens.lengths[text]]
+
+        def take(rows: NDArray[np.intp], runs: Sequence[Run], states: States) -> None:
+            unit = _unit(states[self.layer].float().cpu().numpy())
+            ends = np.cumsum([run.length for run in runs for _ in range(run.texts)])
+            for row, own in zip(rows, np.split(unit, ends[:-1]), strict=True):
+                found[filled[row]] = own
             advance(len(rows))
+
+        ids = [tokens.ids[tokens.of(texts[place])] for place in filled]
+        self.batches.run(self.model, ids, take)
         return found
 
-    def _cut(self, ids: list[int]) -> list[int]:
-        if len(ids) <= self.max_length:
-            return ids
-        return ids[: self.max_length - self.tail] + ids[len(ids) - self.tail :]
 
-    def _forward(self, batch: Batch, ids: Iterable[NDArray[np.int32]]) -> NDArray[np.float32]:
-        packed = np.concatenate(list(ids)).astype(np.int64)
-        return _unit(self.forward(packed, batch.runs))
+def _cut(ids: list[int], most: int, tail: int) -> list[int]:
+    return ids if len(ids) <= most else ids[: most - tail] + ids[len(ids) - tail :]
 
 
 def _unit(states: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -203,18 +157,6 @@ def _unit(states: NDArray[np.float32]) -> NDArray[np.float32]:
         raise CalipersError("the model gives states that are not finite; its weights are damaged")
     states /= np.maximum(norms, np.finfo(np.float32).tiny)
     return states
-
-
-def closing(encode: Encode) -> int:
-    """How many tokens close a text: those at the end of an empty text and of any other."""
-    empty, other = encode(["", "a"])
-    tail = 0
-    while tail < min(len(empty), len(other)) and empty[-1 - tail] == other[-1 - tail]:
-        tail += 1
-    return tail
-
-
-MINILM = "minilm"
 
 
 def load_token_encoder(
@@ -255,37 +197,128 @@ def load_token_encoder(
     """
     torch = require("torch", extra="text", purpose=f"the model {str(model)!r}")
     device = choose_device(device, torch)
-    chosen = choose_dtype(dtype, device, torch)
-    parts = _parts(model, offline)(layer, device, getattr(torch, chosen))
-    marks = len(parts.encode([""])[0])
-    length = _max_length(max_length, parts.limit, least=marks + 1)
-    pins = {**parts.pins, "layer": str(parts.layer), "max_length": str(length)}
+    chosen = getattr(torch, choose_dtype(dtype, device, torch))
+    if model == MINILM:
+        name, parts = MINILM, _minilm(layer, max_length, device, chosen)
+    else:
+        folder = find_folder(model, offline=offline)
+        name = folder.resolve().name if os.path.isdir(at_home(model)) else str(model)
+        parts = _from_folder(folder, name, layer, max_length, device, chosen)
+    with torch.inference_mode():
+        width = parts.model(torch.tensor([0]), [Run(0, 1, 1)])[parts.layer].shape[1]
     return TokenEncoder(
         encode=parts.encode,
-        forward=parts.forward,
+        model=parts.model,
+        batches=Batches(max_tokens=token_budget(device, torch), max_texts=batch_size, name=name),
         marks=parts.marks,
-        tail=closing(parts.encode),
-        max_length=length,
+        max_length=parts.max_length,
         layer=parts.layer,
-        width=parts.width,
-        max_tokens=token_budget(device, torch),
-        max_texts=batch_size,
-        signature={**pins, "dtype": chosen, "device": device.partition(":")[0]},
+        width=width,
+        signature={
+            "model": name,
+            **parts.pins,
+            "layer": str(parts.layer),
+            "max_length": str(parts.max_length),
+            "dtype": str(parts.dtype).removeprefix("torch."),
+            "device": device.partition(":")[0],
+        },
     )
 
 
-def _parts(model: str | Path, offline: bool) -> Any:
-    # As the catalogue of embedders does, so that who asks for a model does not lead to torch
-    kinds = import_module("calipers.embed.states.model_parts")
-    if model == MINILM:
-        return kinds.minilm
-    folder = find_folder(model, offline=offline)
-    local = os.path.isdir(at_home(model))
-    name = folder.resolve().name if local else str(model)
-    return lambda *how: kinds.from_folder(folder, name, *how)
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """What a model brings along."""
+
+    encode: Encode
+    model: Model
+    marks: frozenset[int]
+    layer: int
+    max_length: int
+    dtype: Any
+    pins: Mapping[str, str]
 
 
-def _max_length(asked: int | None, limit: int | None, *, least: int) -> int:
+def _minilm(layer: int | None, max_length: int | None, device: str, dtype: Any) -> _Parts:
+    """The packaged all-MiniLM-L6-v2, verified."""
+    from safetensors.torch import load
+
+    folder, chosen = find_model(), choose_layer(layer, _MINILM_LAYERS)
+    tokenizer = load_tokenizer(read_verified(folder, "tokenizer.json"))
+    tensors = load(read_verified(folder, "model.safetensors"))
+
+    def encode(texts: list[str]) -> list[list[int]]:
+        return [encoding.ids for encoding in tokenizer.encode_batch_fast(texts)]
+
+    return _Parts(
+        encode=encode,
+        model=_plain_bert(tensors, HEADS, chosen, device, dtype),
+        marks=frozenset(tokenizer.token_to_id(mark) for mark in ("[CLS]", "[SEP]")),
+        layer=chosen,
+        max_length=_max_length(max_length, _MINILM_POSITIONS, encode),
+        dtype=dtype,
+        pins={"revision": SHA256["model.safetensors"][:12]},
+    )
+
+
+def _from_folder(
+    folder: Path, name: str, layer: int | None, max_length: int | None, device: str, dtype: Any
+) -> _Parts:
+    """Any encoder that transformers knows, from its folder; plain BERT through packed layers."""
+    transformers = require("transformers", extra="text", purpose=f"the model {name!r}")
+    pins = {"revision": content_hash(folder)[:12], "transformers": transformers.__version__}
+    tokenizer = pretrained.load_tokenizer(folder)
+    encode = encoder(tokenizer)
+
+    def reach(positions: int | None) -> int:
+        limit = min(tokenizer.model_max_length, positions or UNLIMITED)
+        return _max_length(max_length, limit if limit < UNLIMITED else None, encode)
+
+    model, chosen, length, dtype = _layers(folder, name, layer, reach, device, dtype)
+    marks = frozenset({tokenizer.cls_token_id, tokenizer.sep_token_id} - {None})
+    return _Parts(encode, model, marks, chosen, length, dtype, pins)
+
+
+def _layers(
+    folder: Path,
+    name: str,
+    layer: int | None,
+    reach: Callable[[int | None], int],
+    device: str,
+    dtype: Any,
+) -> tuple[Model, int, int, Any]:
+    """The first layers of a model, which was chosen, how many tokens it reads, and its dtype."""
+    from calipers.embed.states.bert import first_layers, is_plain_bert, read_tensors
+    from calipers.embed.states.transformer_states import TransformerStates
+
+    config = read_config(folder)
+    if is_plain_bert(config):
+        chosen = choose_layer(layer, config["num_hidden_layers"])
+        tensors = first_layers(read_tensors(folder), chosen)
+        if tensors is not None:
+            length = reach(len(tensors["embeddings.position_embeddings.weight"]))
+            heads = config["num_attention_heads"]
+            return _plain_bert(tensors, heads, chosen, device, dtype), chosen, length, dtype
+
+    def load(stored: bool) -> Any:
+        model = pretrained.load_model(folder, stored_dtype=stored)
+        pretrained.end_at(model, choose_layer(layer, pretrained.layer_count(model)), folder)
+        return model
+
+    states = TransformerStates(
+        load, lambda layers: {layers}, device=device, dtype=dtype, reach=reach, name=name
+    )
+    return states, states.layers, states.reach, states.dtype
+
+
+def _plain_bert(
+    tensors: Mapping[str, Any], heads: int, layer: int, device: str, dtype: Any
+) -> Model:
+    from calipers.embed.states.bert import PackedBert
+
+    return PackedBert(tensors, heads=heads, wanted={layer}, device=device, dtype=dtype)
+
+
+def _max_length(asked: int | None, limit: int | None, encode: Encode) -> int:
     if asked is None and limit is None:
         raise InputError(
             "max_length must be given: neither the model nor its tokenizer says how many tokens "
@@ -294,6 +327,7 @@ def _max_length(asked: int | None, limit: int | None, *, least: int) -> int:
     if asked is None:
         assert limit is not None
         return limit
+    least = len(encode([""])[0]) + 1
     if asked < least or (limit is not None and asked > limit):
         most = f"{least} to {limit}, the most that the model reads" if limit else f"{least} or more"
         raise InputError(f"max_length must be {most}; found {asked}")

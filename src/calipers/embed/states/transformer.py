@@ -3,7 +3,7 @@
 ``meaning`` is what a kind of model is usually read by: the state of the last token after the last
 layer of a causal model, as mauve-text has it, the mean over tokens of any other, or what a
 sentence-transformers folder says. ``form`` is the mean over tokens after a lower layer
-(:func:`calipers.embed.states.token_states.form_layer`), as it is: it sees style and word order,
+(:func:`calipers.embed.states.pooling.form_layer`), as it is: it sees style and word order,
 less of the topic. Neither sees what stands behind the first `max_length` tokens of a text, or
 before the last ones where the model's tokenizer cuts texts on the left.
 """
@@ -19,17 +19,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from calipers.embed.batching import Run
-from calipers.embed.device import choose_device, choose_dtype, token_budget
-from calipers.embed.embedder import EncodedBatch
+from calipers.embed.embedder import Embedder, EncodedBatch
 from calipers.embed.models.model_folder import FoundModel
-from calipers.embed.options import Options
-from calipers.embed.states.halving import Batches
-from calipers.embed.states.pooling import SentencePlan, pool
-from calipers.embed.states.pretrained import load_model, load_tokenizer
-from calipers.embed.states.token_states import choose_layer, form_layer
-from calipers.embed.states.transformer_states import TransformerStates
-from calipers.embed.states.transformer_tokens import (
+from calipers.embed.options import Options, choose_device, choose_dtype, token_budget
+from calipers.embed.states.batches import Batches, Run, States
+from calipers.embed.states.pooling import SentencePlan, choose_layer, form_layer, pool
+from calipers.embed.states.pretrained import load_model, load_tokenizer, versions
+from calipers.embed.states.tokens import (
     UNLIMITED,
     USUAL,
     Reader,
@@ -39,12 +35,13 @@ from calipers.embed.states.transformer_tokens import (
     marks,
     stand_in,
 )
-from calipers.errors import CalipersError, require
+from calipers.embed.states.transformer_states import TransformerStates
+from calipers.errors import CalipersError
 
 _WORDS = {"last": "last_token", "mean": "mean_tokens", "max": "max_tokens"}
 
 
-class TransformersEmbedder:
+class TransformersEmbedder(Embedder):
     """A transformers text model, from its folder.
 
     Parameters
@@ -93,13 +90,24 @@ class TransformersEmbedder:
             max_texts=options.batch_size,
             name=model.name,
         )
-        width = self._states(torch.tensor([0]), [Run(0, 1, 1)])[self._layer].shape[1]
-        self._plan.check_width(width, model.name)
-        self._widths = {view: len(row[0]) for view, row in self._vectors([0], [Run(0, 1, 1)])}
+        text = [Run(0, 1, 1)]
+        states = self._states(torch.tensor([0]), text)
+        self._plan.check_width(states[self._layer].shape[1], model.name)
+        self._widths = {view: len(row[0]) for view, row in self._vectors(states, text).items()}
         self._sign(model)
 
-    def embed(self, samples: Sequence[Any]) -> EncodedBatch:
-        """Embed texts or lists of token ids in both views; empty ones too.
+    def prepare(self, samples: Sequence[Any]) -> Tokens:
+        """Make tokens of texts or lists of token ids, which needs no model; empty ones too.
+
+        Raises
+        ------
+        InputError
+            If a sample is neither a text nor ids that the model knows.
+        """
+        return self._reader.read(samples)
+
+    def encode(self, prepared: Tokens) -> EncodedBatch:
+        """Compute the vectors of what was prepared, in both views.
 
         Returns
         -------
@@ -109,32 +117,19 @@ class TransformersEmbedder:
         Raises
         ------
         InputError
-            If a sample is neither a text nor ids that the model knows, or not even a single one
-            fits in memory.
+            If not even a single text fits in memory.
         CalipersError
             If a vector is not finite.
         """
-        return self.encode(self.prepare(samples))
+        shapes = {view: (len(prepared.ids), width) for view, width in self._widths.items()}
+        views = {view: np.empty(shape, dtype=np.float32) for view, shape in shapes.items()}
 
-    def prepare(self, samples: Sequence[Any]) -> Tokens:
-        """Make tokens of the samples, which needs no model."""
-        return self._reader.read(samples)
-
-    def encode(self, tokens: Tokens) -> EncodedBatch:
-        """Compute the vectors of what was prepared."""
-        lengths = np.array([len(each) for each in tokens.ids], dtype=np.intp)
-        views = {
-            view: np.empty((len(lengths), width), dtype=np.float32)
-            for view, width in self._widths.items()
-        }
-
-        def forward(rows: NDArray[np.intp], runs: Sequence[Run]) -> None:
-            packed = np.concatenate([tokens.ids[row] for row in rows])
-            for view, vectors in self._vectors(packed, runs):
+        def take(rows: NDArray[np.intp], runs: Sequence[Run], states: States) -> None:
+            for view, vectors in self._vectors(states, runs).items():
                 views[view][rows] = self._finite(vectors)
 
-        self._batches.run(lengths, forward)
-        return EncodedBatch(views, tokens.truncated)
+        self._batches.run(self._states, prepared.ids, take)
+        return EncodedBatch(views, prepared.truncated)
 
     def _make_reader(self, tokenizer: Any) -> Reader:
         encode = encoder(tokenizer)
@@ -152,15 +147,13 @@ class TransformersEmbedder:
             cut_left=tokenizer.truncation_side == "left",
         )
 
-    def _vectors(self, ids: Any, runs: Sequence[Run]) -> list[tuple[str, NDArray[np.float32]]]:
-        tokens = torch.from_numpy(np.asarray(ids, dtype=np.int64))
-        found = self._states(tokens, runs)
+    def _vectors(self, states: States, runs: Sequence[Run]) -> dict[str, NDArray[np.float32]]:
         with torch.inference_mode():
             pooled: dict[str, Tensor] = {
-                "meaning": self._plan.apply(found[self._layer], runs),
-                "form": pool(found[form_layer(self._states.layers)], runs, "mean"),
+                "meaning": self._plan.apply(states[self._layer], runs),
+                "form": pool(states[form_layer(self._states.layers)], runs, "mean"),
             }
-        return [(view, vectors.cpu().numpy()) for view, vectors in pooled.items()]
+        return {view: vectors.cpu().numpy() for view, vectors in pooled.items()}
 
     def _finite(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         if not np.isfinite(vectors).all():
@@ -193,7 +186,7 @@ class TransformersEmbedder:
             "form": f"mean_tokens_layer{form_layer(self._states.layers)}",
         }
         pins = {**self.signature, **self.view_signature, "lower": self._plan.lower}
-        pins |= {"skipped": self._plan.skipped, **_versions()}
+        pins |= {"skipped": self._plan.skipped, **versions("torch", "transformers", "tokenizers")}
         self.identity = "|".join(f"{key}:{value}" for key, value in pins.items())
 
 
@@ -234,10 +227,3 @@ def _words(plan: SentencePlan, layer: int) -> str:
     words = "+".join(_WORDS.get(name, name) for name in plan.pooling.split("+"))
     dense = "_dense" if plan.dense else ""
     return f"{words}_layer{layer}{dense}{'_norm' if plan.normalise else ''}"
-
-
-def _versions() -> dict[str, str]:
-    packages = ("torch", "transformers", "tokenizers")
-    return {
-        name: require(name, extra="text", purpose="the embedder").__version__ for name in packages
-    }

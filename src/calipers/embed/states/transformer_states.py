@@ -1,12 +1,8 @@
-"""The states of some of a model's layers, taken while it runs.
+"""The states of some layers of any text model that transformers knows, computed without padding.
 
 Layer K means ``hidden_states[K]`` of transformers: what the K-th layer gives, and for the last one
 what the model gives, behind its closing norm. Layers behind the deepest one that is wanted are
 taken out of the model.
-
-A few short texts on which a faster way through a model is tried before it is trusted.
-
-The states of any text model that transformers knows, computed without padding.
 
 Texts stand end to end where the model's attention can be told so, and go through the model by
 texts of one length where it cannot. Each way that is faster than plain transformers code is tried
@@ -24,10 +20,9 @@ import torch
 import transformers
 from torch import Tensor
 
-from calipers.embed.batching import Run
 from calipers.embed.states import packed
-from calipers.embed.states.fast_linear import quicken, widen
-from calipers.embed.states.halving import is_out_of_memory
+from calipers.embed.states.batches import Model, Run, States, is_out_of_memory
+from calipers.embed.states.dense import quicken, widen
 from calipers.embed.states.pretrained import (
     layer_count,
     layer_stack,
@@ -36,9 +31,6 @@ from calipers.embed.states.pretrained import (
     quiet,
 )
 from calipers.errors import InputError
-
-States = dict[int, Tensor]
-"""Layer to the states of all tokens, shape (T, d)."""
 
 
 class Captured:
@@ -116,9 +108,6 @@ class Whole:
         return {layer: states[layer][:, :length].flatten(0, 1) for layer in self._wanted}
 
 
-Forward = Callable[[Tensor, Sequence[Run]], States]
-"""Tokens of some texts end to end, and how they divide, to the states of some layers."""
-
 _LENGTHS = (9, 6, 6, 4, 1)
 _STRIDE = 7919
 _SAME = 1e-4
@@ -154,14 +143,14 @@ class Trial:
         self._shared = slice(start, start + lengths[-3])
         self._others[self._shared] = self.tokens[self._shared]
 
-    def alone(self, forward: Forward) -> States:
+    def alone(self, forward: Model) -> States:
         """The states when each text is read alone."""
         texts = [own for run in self.runs for own in self.tokens[run.tokens].view(-1, run.length)]
         with torch.inference_mode():
             found = [forward(own, [Run(0, 1, len(own))]) for own in texts]
         return {layer: torch.cat([each[layer] for each in found]) for layer in found[0]}
 
-    def passes(self, forward: Forward, expected: States, tolerance: float) -> bool:
+    def passes(self, forward: Model, expected: States, tolerance: float) -> bool:
         """Whether texts side by side have the states that are expected, whatever their company."""
         with torch.inference_mode():
             one = forward(self.tokens, self.runs)
@@ -173,7 +162,7 @@ class Trial:
             agree(one[layer], states, tolerance) for layer, states in expected.items()
         )
 
-    def is_causal(self, forward: Forward) -> bool:
+    def is_causal(self, forward: Model) -> bool:
         """Whether a token sees none of those behind it: the last of a text changes no other."""
         text, run = self.tokens[: self.runs[0].length].clone(), [Run(0, 1, self.runs[0].length)]
         with torch.inference_mode():
@@ -365,7 +354,7 @@ class TransformerStates:
             pass
         return False
 
-    def _holds(self, forward: Forward, trial: Trial, expected: States) -> bool:
+    def _holds(self, forward: Model, trial: Trial, expected: States) -> bool:
         try:
             return trial.passes(forward, expected, _TOLERANCE[self.dtype])
         except Exception:  # whatever a model does with inputs that it does not know

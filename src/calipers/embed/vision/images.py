@@ -1,12 +1,10 @@
-"""What embedders of images take: uint8 arrays of shape (height, width, 3), gone through singly.
+"""Images on their way into a model: checked, prepared as the model wants them, in batches.
 
-What a vision model wants done to an image first: resized, cropped, scaled, normalised.
-
-The image processor of transformers that comes with the model does it, always the one that works
-with Pillow, so that vectors do not depend on whether torchvision is installed. Images pass one by
-one: some processors pad the images of a batch to the largest.
-
-Forward passes over images: those of one shape together, as many as fit in memory.
+What embedders of images take are uint8 arrays of shape (height, width, 3). The image processor of
+transformers that comes with a model resizes, crops, scales and normalises them, always the one that
+works with Pillow, so that vectors do not depend on whether torchvision is installed. Images pass it
+one by one: some processors pad the images of a batch to the largest. Forward passes take those of
+one shape together, as many as fit in memory.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.embed.models.model_files import read_json
-from calipers.embed.states.halving import is_out_of_memory
+from calipers.embed.states.batches import is_out_of_memory
 from calipers.embed.states.pretrained import quiet, unreadable
 from calipers.errors import InputError, require
 
@@ -34,7 +32,7 @@ def checked_images(images: Iterable[Any]) -> Iterator[Image]:
     """Go through images, all of which must be colour images of at least one pixel.
 
     Each is passed on before the next one is taken, so that images decoded on the way
-    (:class:`calipers.samples.readers.images.Images`) are not held all at once.
+    (:class:`calipers.samples.images.Images`) are not held all at once.
 
     Raises
     ------

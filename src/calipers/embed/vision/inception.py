@@ -1,16 +1,14 @@
-"""Where the weights of FID's Inception-v3 are, and reading them without unpickling code.
-
-They are one file of 91 MB that torch-fidelity publishes. It is looked for where
-``CALIPERS_INCEPTION`` says, then where torch-fidelity itself keeps it; else it is downloaded from
-where torch-fidelity would, unless nothing may be downloaded.
-
-Inception-v3 pool features, 2,048 numbers an image, exactly as FID uses them.
+"""Inception-v3 pool features, 2,048 numbers an image, exactly as FID uses them.
 
 The network, its weights and its way to resize are those of torch-fidelity, which follow the
 original of FID to the bit where they can (Heusel et al., NeurIPS 2017; Pillutla et al., JMLR 2023,
 section 7.7, and Sajjadi et al., NeurIPS 2018, section 4, use the same features). Every image is
 brought to 299 × 299, proportions not kept. The network was trained to name the objects of
 ImageNet: it sees textures and objects, poorly faces, drawings or anything that ImageNet lacks.
+
+The weights are one file of 91 MB. It is looked for where ``CALIPERS_INCEPTION`` says, then where
+torch-fidelity itself keeps it; else it is downloaded from where torch-fidelity would, unless
+nothing may be downloaded. No code in it is run.
 """
 
 from __future__ import annotations
@@ -26,10 +24,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.device import choose_device
-from calipers.embed.embedder import EncodedBatch
-from calipers.embed.models.tensor_files import pickled_tensors
-from calipers.embed.options import Options
+from calipers.embed.embedder import Embedder, EncodedBatch
+from calipers.embed.models.tensors import pickled_tensors
+from calipers.embed.options import Options, choose_device
 from calipers.embed.vision.images import ImageBatches, checked_images
 from calipers.errors import InputError, MissingExtraError, require
 from calipers.files import at_home
@@ -119,7 +116,7 @@ def load(name: str, options: Options) -> Inception:
     return Inception(device=options.device, batch_size=options.batch_size, offline=options.offline)
 
 
-class Inception:
+class Inception(Embedder):
     """FID's Inception-v3, as torch-fidelity has it.
 
     Parameters
@@ -171,7 +168,7 @@ class Inception:
         pins["torch_fidelity"] = _version()
         self.identity = "|".join(f"{key}:{value}" for key, value in pins.items())
 
-    def embed(self, samples: Sequence[Any]) -> EncodedBatch:
+    def encode(self, samples: Sequence[Any]) -> EncodedBatch:
         """Embed images.
 
         Parameters

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.embedder import EncodedBatch
+from calipers.embed.embedder import Embedder, EncodedBatch
 from calipers.embed.models.memory import free_memory
 from calipers.embed.options import Options
 from calipers.embed.vision.images import Image, checked_images, size_words
@@ -34,7 +34,7 @@ def load(name: str, options: Options) -> Pixels:
     return Pixels(size=options.size)
 
 
-class Pixels:
+class Pixels(Embedder):
     """The pixels of images, as numbers from 0 to 1.
 
     Parameters
@@ -49,6 +49,7 @@ class Pixels:
     views = ("pixels",)
     reads = frozenset({"images"})
     kept = False
+    needs_fitting = True
 
     def __init__(self, *, size: int | None = None, _like: Image | None = None) -> None:
         self._size, self._like = size, _like
@@ -71,7 +72,7 @@ class Pixels:
         _check_fits(samples, first)
         return Pixels(_like=first)
 
-    def embed(self, samples: Sequence[Any]) -> EncodedBatch:
+    def encode(self, samples: Sequence[Any]) -> EncodedBatch:
         """Lay out the pixels of images.
 
         Returns

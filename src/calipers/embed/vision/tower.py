@@ -1,8 +1,8 @@
 """The part of a model that sees images, run as transformers runs it, up to one of its layers.
 
 Of a model of images and texts, such as CLIP, the vision tower is taken, and of the usual ones
-nothing else is loaded. Where the states of a
-lower layer are asked for, those behind it are not computed, if the model can be cut there.
+nothing else is loaded. Where the states of a lower layer are asked for, those behind it are not
+computed, if the model can be cut there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torch import Tensor
 
 from calipers.embed.models.model_folder import FoundModel
 from calipers.embed.options import Options
-from calipers.embed.states.fast_linear import quicken
+from calipers.embed.states.dense import quicken
 from calipers.embed.states.pretrained import layer_stack, quiet, unreadable
 from calipers.errors import InputError, require
 

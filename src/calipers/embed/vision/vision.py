@@ -1,16 +1,14 @@
-"""How a vision model's states become one vector for an image.
-
-A transformer's states are tokens, (n, T, d), the class token and registers before those of the
-patches; a convolutional network's are maps, (n, d, height, width). Behind the last layer stands
-what the model has for a whole image: its class token behind the closing norm, else its own pooler
-(Swin, SigLIP, ConvNeXt, ResNet), else the mean. Of a lower layer, the states are taken raw.
-
-Images through any vision model of transformers, from a folder: DINOv2, ViT, CLIP, ResNet, …
+"""Images through any vision model of transformers, from a folder: DINOv2, ViT, CLIP, ResNet, …
 
 Vectors equal what plain transformers code gives for one image at a time, up to rounding, with the
 preparation that comes with the model. What they show is what the model learned to tell apart:
 models trained on ImageNet or by DINO see objects and textures, and hardly brightness, small noise
 or what the processor crops away at the rim; all see an image at a few hundred pixels a side.
+
+A transformer's states are tokens, (n, T, d), the class token and registers before those of the
+patches; a convolutional network's are maps, (n, d, height, width). Behind the last layer stands
+what the model has for a whole image: its class token behind the closing norm, else its own pooler
+(Swin, SigLIP, ConvNeXt, ResNet), else the mean. Of a lower layer, the states are taken raw.
 """
 
 from __future__ import annotations
@@ -26,10 +24,9 @@ import transformers
 from numpy.typing import NDArray
 from torch import Tensor
 
-from calipers.embed.device import choose_device, choose_dtype
-from calipers.embed.embedder import EncodedBatch
+from calipers.embed.embedder import Embedder, EncodedBatch
 from calipers.embed.models.model_folder import FoundModel
-from calipers.embed.options import Options
+from calipers.embed.options import Options, choose_device, choose_dtype
 from calipers.embed.vision.images import ImageBatches, ImageProcessor, Pixels
 from calipers.embed.vision.tower import VisionTower
 from calipers.errors import InputError
@@ -150,7 +147,7 @@ ON_CPU, ELSEWHERE = 16, 64
 """Images in one forward pass."""
 
 
-class VisionEmbedder:
+class VisionEmbedder(Embedder):
     """A vision model that gives one vector for each image.
 
     Parameters
@@ -198,6 +195,11 @@ class VisionEmbedder:
     def prepare(self, samples: Sequence[Any]) -> list[Pixels]:
         """Resize, crop and normalise images as the model wants them.
 
+        Parameters
+        ----------
+        samples
+            uint8 arrays of shape (height, width, 3), of any sizes.
+
         Raises
         ------
         InputError
@@ -206,29 +208,9 @@ class VisionEmbedder:
         return self._processor(samples)
 
     def encode(self, prepared: Sequence[Pixels]) -> EncodedBatch:
-        """Turn prepared images into vectors."""
+        """Turn prepared images into vectors: ``image``, float32 of shape (n, d)."""
         vectors = self._batches.run(prepared, self._forward)
         return EncodedBatch({"image": vectors}, np.zeros(len(prepared), dtype=np.bool_))
-
-    def embed(self, samples: Sequence[Any]) -> EncodedBatch:
-        """Embed images.
-
-        Parameters
-        ----------
-        samples
-            uint8 arrays of shape (height, width, 3), of any sizes.
-
-        Returns
-        -------
-        EncodedBatch
-            ``image``, float32 of shape (n, d).
-
-        Raises
-        ------
-        InputError
-            If an item is no image, or cannot be prepared.
-        """
-        return self.encode(self.prepare(samples))
 
     def _settle(self, model: FoundModel, options: Options, dtype: torch.dtype) -> None:
         """Find out on a first image what the model gives, and what is needed of it."""

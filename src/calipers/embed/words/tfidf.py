@@ -1,24 +1,15 @@
-"""Texts as bags of numbered words, and the number that says which half of a reference one is in.
-
-TF-IDF weights and their leading axes, fitted on some bags of words.
+"""Texts as TF-IDF weights of their words on the leading axes of the reference: no model at all.
 
 Term frequency is 1 + ln(count), inverse document frequency ln((1 + n) / (1 + df)) + 1, rows have
-length one: scikit-learn's ``TfidfVectorizer(sublinear_tf=True)``. The axes are the leading right
-singular vectors, as its ``TruncatedSVD`` finds them.
+length one; the axes are the leading right singular vectors, those of latent semantic analysis. They
+are fitted on the reference alone, so that adding a system changes nothing, and whatever the order
+of its texts.
 
-TF-IDF and axes on each half of a reference, whatever the order of its texts.
-
-TF-IDF that has seen its reference: what embeds.
-
-Texts as TF-IDF weights of their words on the leading axes of the reference: no model at all.
-
-The axes are those of latent semantic analysis, fitted on the reference alone, so that adding a
-system changes nothing. A text that the axes were fitted on lies farther out on them than any other
-text can: fitted on 250 stories and asked about 250 others by the same people, the plain recipe
-gives a recall of 0.11. So the reference is fitted in two halves, and every text, reference or
-generated, is read by the half that it is not in; which half that is depends on its words alone.
-With P_h the projection on the axes of half h, words(x) = P_{h(x)} tfidf_{h(x)}(x), as coordinates
-in the span of both halves' axes.
+A text that the axes were fitted on lies farther out on them than any other text can: fitted on 250
+stories and asked about 250 others by the same people, the plain recipe gives a recall of 0.11. So
+the reference is fitted in two halves, and every text, reference or generated, is read by the half
+that it is not in; which half that is depends on its words alone. With P_h the projection on the
+axes of half h, words(x) = P_{h(x)} tfidf_{h(x)}(x), as coordinates in the span of all axes.
 
 Each half equals scikit-learn's ``TfidfVectorizer(sublinear_tf=True, min_df=2)`` and
 ``TruncatedSVD`` on the same words. It does not see the order of words, their case, spelling or
@@ -39,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from calipers.embed.embedder import EncodedBatch
+from calipers.embed.embedder import Embedder, EncodedBatch
 from calipers.embed.options import Options
 from calipers.embed.words.words import parts, split_chunk
 from calipers.errors import InputError
@@ -370,7 +361,7 @@ def _in_order(words: list[str], bags: list[Bag]) -> tuple[dict[str, int], list[B
     return {words[old]: new for new, old in enumerate(order)}, renumbered
 
 
-class FittedTfidf:
+class FittedTfidf(Embedder):
     """TF-IDF on the leading axes of a reference. Made by :meth:`Tfidf.fitted`."""
 
     name = "tfidf"
@@ -392,7 +383,7 @@ class FittedTfidf:
         versions = f"numpy:{np.__version__}|scipy:{scipy.__version__}|sklearn:{sklearn.__version__}"
         self.identity = f"tfidf|{found.digest}|components:{components}|{CHOICES}|{versions}"
 
-    def embed(self, samples: Sequence[Any]) -> EncodedBatch:
+    def encode(self, samples: Sequence[Any]) -> EncodedBatch:
         """Embed texts or lists of token ids, each by the half of the reference it is not in.
 
         Returns
@@ -434,7 +425,7 @@ def load(name: str, options: Options) -> Tfidf:
     return Tfidf(size=options.size or SIZE)
 
 
-class Tfidf:
+class Tfidf(Embedder):
     """TF-IDF and its leading axes, before it is fitted.
 
     Parameters
@@ -451,6 +442,7 @@ class Tfidf:
     name = "tfidf"
     views = ("wording",)
     reads = frozenset({"texts", "tokens"})
+    needs_fitting = True
     kept = False  # fitting is the work, and no part of it can be kept for another reference
 
     def __init__(self, *, size: int = SIZE) -> None:
@@ -476,7 +468,7 @@ class Tfidf:
         """
         return FittedTfidf(fit(samples, components=self._size // 2))
 
-    def embed(self, samples: Sequence[Any]) -> NoReturn:
+    def encode(self, samples: Sequence[Any]) -> NoReturn:
         """Refuse, since nothing is known before a reference is.
 
         Raises

@@ -1,45 +1,34 @@
-"""What kind of word-vector file one is: told by its first bytes, never by its name.
+"""A file of word vectors in memory: GloVe, fastText and word2vec, plain, gzipped or zipped.
 
-The matrix of word vectors while its rows are read: made once, and seldom moved.
-
-Lines of numbers to float32 rows, and binary rows to float32: compiled, without the GIL.
-
-Numbers come out as ``np.float32(text)`` gives them. Where that is not certain, or a line is not one
-word and its numbers, the line is marked and left to Python.
-
-Word vectors as lines of text: blocks of whole lines, each divided among threads.
-
-Word vectors as word2vec's binary file: a word, a space, and the bytes of its float32 numbers.
-
-A file of word vectors in memory: GloVe, fastText and word2vec, plain, gzipped or zipped.
-
-The matrix is read into its place block by block, by as many threads as there are cores, so the
-file itself is never in memory. Nothing is unpickled.
+What kind of file one is, its first bytes tell, never its name. The matrix is made once and read
+into its place block by block, so that the file itself is never in memory: lines of text by
+pyarrow.csv, each block divided among threads, and word2vec's binary rows by NumPy. Numbers come out
+as ``np.float32(text)`` gives them; what pyarrow does not take for a word and its numbers is left to
+Python, line by line. Nothing is unpickled.
 """
 
 from __future__ import annotations
 
 import gzip
 import hashlib
-import os
 import re
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import Any, BinaryIO, cast
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.files import check_plain, fitting_in_memory
+from calipers.numeric.threads import available_threads
 
 EXPECTED = (
     "word vectors are a text file with a word and its numbers on each line (GloVe, fastText .vec), "
@@ -207,175 +196,6 @@ class Matrix:
         self._array.resize((rows, self._array.shape[1]), refcheck=False)
 
 
-F = TypeVar("F", bound=Callable[..., Any])
-_LARGEST_POWER = 300
-POWERS = np.array([float(f"1e{power}") for power in range(_LARGEST_POWER + 1)])
-
-_TAB, _NEWLINE, _RETURN, _SPACE = 9, 10, 13, 32
-_PLUS, _MINUS, _POINT, _ZERO = 43, 45, 46, 48
-_ROOM = np.uint64(10**18)  # below it, another digit fits into 64 bits
-_EXACT, _EXACT_POWER = np.uint64(2**53), 22
-_SLACK = 2.0**-50  # above the error of a product or quotient that is not exact
-
-
-def kernel(function: F) -> F:
-    """Compile a kernel once per machine where the disk allows it."""
-    try:
-        return cast(F, numba.njit(function, nogil=True, cache=True))
-    except RuntimeError:  # no place to write the compiled code to
-        return cast(F, numba.njit(function, nogil=True))
-
-
-@kernel
-def read_lines(
-    text: NDArray[np.uint8],
-    start: int,
-    stop: int,
-    powers: NDArray[np.float64],
-    vectors: NDArray[np.float32],
-    words: NDArray[np.int64],
-    unsure: NDArray[np.bool_],
-) -> None:
-    """Read the lines of ``text[start:stop]``, each a word and numbers, the last one closed too.
-
-    Parameters
-    ----------
-    text, start, stop
-        Bytes, and where the lines are.
-    powers
-        `POWERS`.
-    vectors
-        Filled, shape (lines, d).
-    words
-        Filled with where each line, its word, and the line end: shape (lines, 3).
-    unsure
-        Filled: which lines Python must read, shape (lines,).
-    """
-    at = start
-    for row in range(len(vectors)):
-        words[row, 0] = at
-        while text[at] != _SPACE and text[at] != _TAB and text[at] != _NEWLINE:
-            at += 1
-        words[row, 1] = at
-        at, good = _read_row(text, at, powers, vectors[row])
-        while good and text[at] != _NEWLINE:
-            good = text[at] == _SPACE or text[at] == _TAB or text[at] == _RETURN
-            at += 1
-        while text[at] != _NEWLINE:
-            at += 1
-        words[row, 2] = at
-        unsure[row] = not good
-        at += 1
-
-
-@kernel
-def _read_row(
-    text: NDArray[np.uint8], at: int, powers: NDArray[np.float64], row: NDArray[np.float32]
-) -> tuple[int, bool]:
-    for place in range(len(row)):
-        if text[at] != _SPACE and text[at] != _TAB:
-            return at, False
-        while text[at] == _SPACE or text[at] == _TAB:
-            at += 1
-        at, value, good = _read_number(text, at, powers)
-        if not good:
-            return at, False
-        row[place] = value
-    return at, True
-
-
-@kernel
-def _read_number(
-    text: NDArray[np.uint8], at: int, powers: NDArray[np.float64]
-) -> tuple[int, np.float32, bool]:
-    """Read a decimal number; give where it ends, and whether it is certain."""
-    negative = text[at] == _MINUS
-    if negative or text[at] == _PLUS:
-        at += 1
-    digits, power, whole = np.uint64(0), 0, at
-    while _ZERO <= text[at] <= _ZERO + 9:
-        if digits < _ROOM:
-            digits = digits * np.uint64(10) + np.uint64(text[at] - _ZERO)
-        else:
-            power += 1
-        at += 1
-    seen = at - whole
-    if text[at] == _POINT:
-        at += 1
-        whole = at
-        while _ZERO <= text[at] <= _ZERO + 9:
-            if digits < _ROOM:
-                digits = digits * np.uint64(10) + np.uint64(text[at] - _ZERO)
-                power -= 1
-            at += 1
-        seen += at - whole
-    if text[at] | 32 == 101:  # e or E
-        at, exponent = _read_exponent(text, at + 1)
-        power += exponent
-    if seen == 0 or abs(power) >= len(powers):
-        return at, np.float32(0), False
-    size, good = _scale(digits, power, powers)
-    return at, (-size if negative else size), good
-
-
-@kernel
-def _read_exponent(text: NDArray[np.uint8], at: int) -> tuple[int, int]:
-    negative = text[at] == _MINUS
-    if negative or text[at] == _PLUS:
-        at += 1
-    value, start = 0, at
-    while _ZERO <= text[at] <= _ZERO + 9:
-        value = min(value * 10 + int(text[at] - _ZERO), 100_000)
-        at += 1
-    if at == start:  # no digits: too large for any number, so that Python looks at the line
-        return at, 1_000_000
-    return at, -value if negative else value
-
-
-@kernel
-def _scale(digits: np.uint64, power: int, powers: NDArray[np.float64]) -> tuple[np.float32, bool]:
-    """Give digits times ten to a power, and whether it is what float32 must be."""
-    value = float(digits) / powers[-power] if power < 0 else float(digits) * powers[power]
-    size = np.float32(value)
-    if digits <= _EXACT and abs(power) <= _EXACT_POWER:
-        return size, np.isfinite(size)
-    same = np.float32(value * (1 - _SLACK)) == np.float32(value * (1 + _SLACK))
-    return size, same and np.isfinite(size)
-
-
-@kernel
-def read_binary(
-    data: NDArray[np.uint8], rows: NDArray[np.uint8], words: NDArray[np.int64]
-) -> tuple[int, int]:
-    """Read word, space and vector as often as they are whole; give how many and where they end.
-
-    Parameters
-    ----------
-    data
-        Bytes that start with a word, or with the line break before it.
-    rows
-        Filled with the bytes of the vectors, shape (most rows, 4 d).
-    words
-        Filled with where each word starts and ends, shape (most rows, 2).
-    """
-    at, row = 0, 0
-    while row < len(rows):
-        begin = at
-        while begin < len(data) and data[begin] == _NEWLINE:
-            begin += 1
-        end = begin
-        while end < len(data) and data[end] != _SPACE:
-            end += 1
-        following = end + 1 + rows.shape[1]
-        if following > len(data):
-            break
-        words[row, 0], words[row, 1] = begin, end
-        for place in range(rows.shape[1]):
-            rows[row, place] = data[end + 1 + place]
-        row, at = row + 1, following
-    return row, at
-
-
 BLOCK = 1 << 23
 LONGEST_LINE = 1 << 26
 """Bytes of a line beyond which no line of word vectors goes."""
@@ -460,30 +280,83 @@ def _read_part(
     block: bytes, span: tuple[int, int], vectors: NDArray[np.float32], line: int, name: str
 ) -> list[str]:
     """Fill in the vectors of some lines, the first of which has the number `line`."""
-    places = np.empty((len(vectors), 3), np.int64)
-    unsure = np.empty(len(vectors), np.bool_)
-    read_lines(np.frombuffer(block, np.uint8), *span, POWERS, vectors, places, unsure)
-    words = [_decode(block[start:end]) for start, end, _ in places.tolist()]
-    for row in np.flatnonzero(unsure).tolist():
-        start, _, stop = places[row].tolist()
-        where = f"{name}: line {line + row:,}"
-        words[row] = _read_carefully(block[start:stop], vectors[row], where)
-    return words
+    lines = block[slice(*span)]
+    words, unsure = _read_plainly(lines, vectors)
+    if unsure:
+        content = lines.split(b"\n")
+        for row in unsure:
+            words[row] = _read_carefully(content[row], vectors[row], f"{name}: line {line + row:,}")
+    return list(map(_decode, words))
 
 
-def _read_carefully(line: bytes, vector: NDArray[np.float32], where: str) -> str:
+def _read_plainly(lines: bytes, vectors: NDArray[np.float32]) -> tuple[list[bytes], Sequence[int]]:
+    """Fill in the vectors of lines that are one word and its numbers, with a space between them.
+
+    Returns
+    -------
+    tuple
+        The words, and the rows that are still to be read.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    for ending in (b" \r\n", b" \n"):
+        lines = lines.replace(ending, b"\n")
+    lines = lines.replace(b"\t", b" ")
+    count, width = vectors.shape
+    odd: list[int] = []
+
+    def skip(row: Any) -> str:
+        odd.append(row.number - 1)
+        return "skip"
+
+    columns = [str(column) for column in range(width + 1)]
+    # To float64 first, as Python rounds
+    types = {"0": pa.binary()} | dict.fromkeys(columns[1:], pa.float64())
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(lines),
+            csv.ReadOptions(column_names=columns, use_threads=False, block_size=len(lines) + 1),
+            csv.ParseOptions(
+                delimiter=" ", quote_char=False, ignore_empty_lines=False, invalid_row_handler=skip
+            ),
+            csv.ConvertOptions(column_types=types, null_values=[]),
+        )
+    except pa.ArrowInvalid:  # some field is no number
+        return [b""] * count, range(count)
+    if table.num_rows + len(odd) != count:
+        return [b""] * count, range(count)
+    read = np.ones(count, np.bool_)
+    read[odd] = False
+    rows = vectors if not odd else np.empty((table.num_rows, width), np.float32)
+    with np.errstate(over="ignore"):
+        for column in range(width):
+            rows[:, column] = table.column(column + 1).to_numpy()
+    words = np.full(count, b"", dtype=object)
+    words[read] = table.column(0).to_pylist()
+    if odd:
+        vectors[read] = rows
+        vectors[odd] = np.nan
+    return words.tolist(), np.flatnonzero(~np.isfinite(vectors).all(axis=1)).tolist()
+
+
+def _read_carefully(line: bytes, vector: NDArray[np.float32], where: str) -> bytes:
     """Read a line whose word may hold spaces, and whose numbers may be of any form."""
     width = len(vector)
-    fields = line.replace(b"\t", b" ").strip(b" \r").split(b" ")
-    word, numbers = b" ".join(fields[:-width]), fields[-width:]
-    if len(fields) <= width or not all(map(is_number, numbers)):
-        raise _broken(line, width, where)
+    plain = line.replace(b"\t", b" ").rstrip(b" \r")
+    word, _, rest = plain.partition(b" ")
+    numbers = list(filter(None, rest.split(b" ")))
+    if len(numbers) != width or not all(map(is_number, numbers)):
+        fields = plain.lstrip(b" \r").split(b" ")
+        word, numbers = b" ".join(fields[:-width]), fields[-width:]
+        if len(fields) <= width or not all(map(is_number, numbers)):
+            raise _broken(line, width, where)
     with np.errstate(over="ignore"):
         vector[:] = np.array([float(field) for field in numbers]).astype(np.float32)
     if not np.isfinite(vector).all():
         found = numbers[int(np.flatnonzero(~np.isfinite(vector))[0])].decode()
         raise InputError(f"{where}: every number must be finite in float32; found {found}")
-    return _decode(word)
+    return word
 
 
 def _broken(line: bytes, width: int, where: str) -> InputError:
@@ -545,19 +418,33 @@ def read_binary_rows(
     rest = b""
     while len(words) < layout.words and (data := stream.read(BLOCK)):
         data = rest + data
-        most = min(layout.words - len(words), len(data) // (row_bytes + 1) + 1)
-        rows = np.empty((most, row_bytes), np.uint8)
-        places = np.empty((most, 2), np.int64)
-        count, end = read_binary(np.frombuffer(data, np.uint8), rows, places)
-        vectors = rows[:count].view("<f4")
+        places, end = _places(data, row_bytes, layout.words - len(words))
+        vectors = matrix.rows(matrix.grow(len(places)), len(places))
+        for vector, (_, stop) in zip(vectors, places, strict=True):
+            vector[:] = np.frombuffer(data, "<f4", layout.width, stop + 1)
         _check_finite(vectors, len(words), name)
-        matrix.rows(matrix.grow(count), count)[:] = vectors
-        words += [data[a:b].decode("utf-8", "surrogateescape") for a, b in places[:count].tolist()]
+        words += [_decode(data[start:stop]) for start, stop in places]
         rest = data[end:]
-        if len(rest) > row_bytes + LONGEST_WORD and count < most:
+        if len(rest) > row_bytes + LONGEST_WORD and len(words) < layout.words:
             break
     _check_end(words, rest + stream.read(1024), layout, name)
     return words, matrix.finished()
+
+
+def _places(data: bytes, row_bytes: int, most: int) -> tuple[list[tuple[int, int]], int]:
+    """Find where the words of whole rows start and end, and where the last such row ends."""
+    places: list[tuple[int, int]] = []
+    end = 0
+    while len(places) < most:
+        start = end
+        while data.startswith(b"\n", start):
+            start += 1
+        stop = data.find(b" ", start)
+        if stop < 0 or stop + 1 + row_bytes > len(data):
+            break
+        places.append((start, stop))
+        end = stop + 1 + row_bytes
+    return places, end
 
 
 def _check_finite(vectors: NDArray[np.float32], before: int, name: str) -> None:
@@ -629,7 +516,7 @@ def read_word_vectors(path: str | Path, *, threads: int | None = None) -> WordTa
     """
     path = Path(path)
     check_plain(path)
-    threads = threads or _cores()
+    threads = threads or available_threads()
     with fitting_in_memory(path), _readable(path), ThreadPoolExecutor(threads) as pool:
         sha256 = pool.submit(_hash, path)
         with _opened(path) as stream:
@@ -647,8 +534,6 @@ def read_word_vectors(path: str | Path, *, threads: int | None = None) -> WordTa
 def _read(
     stream: BinaryIO, layout: Layout, path: Path, pool: ThreadPoolExecutor, threads: int
 ) -> tuple[list[str], NDArray[np.float32]]:
-    # Imported here, so that a file that holds something else is refused without the compiler
-
     size = path.stat().st_size * (_SHRINKS if _magic(path) in (_GZIP, _ZIP[:2]) else 1)
     if layout.kind == "binary":
         return read_binary_rows(stream, layout, str(path), size)
@@ -713,9 +598,3 @@ def _only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
     if members[0].flag_bits & 1:
         raise InputError(f"{path}: is protected by a password; unpack it first")
     return members[0]
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.embedder import EncodedBatch
+from calipers.embed.embedder import Embedder, EncodedBatch
 from calipers.embed.options import Options
 from calipers.embed.words.word_vector_files import WordTable, read_word_vectors
 from calipers.embed.words.words import check_texts, parts, split_chunk
@@ -38,7 +38,7 @@ def load(name: str, options: Options) -> WordVectors:
     return WordVectors(at_home(name))
 
 
-class WordVectors:
+class WordVectors(Embedder):
     """Word vectors from a file, averaged over the known words of a text.
 
     Parameters
@@ -66,7 +66,7 @@ class WordVectors:
         self.view_signature = {"wording": "mean_known_words"}
         self.identity = f"word_vectors|{table.sha256}|mean_known_words|{RULE}"
 
-    def embed(self, texts: Sequence[str]) -> EncodedBatch:
+    def encode(self, texts: Sequence[str]) -> EncodedBatch:
         """Average the vectors of each text's known words.
 
         Returns

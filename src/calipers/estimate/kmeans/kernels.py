@@ -1,10 +1,8 @@
-"""How k-means lays out rows: centred, scaled, and filled with zeros to whole vectors and panels.
+"""Compiled loops of k-means, and the layout of the rows that they run over.
 
-What k-means knows of each row, and the small steps that all its loops share.
-
-The nearest of all centres for each row, from the products of rows and centres.
-
-The inner loops of k-means over some of the rows; all of them work in place.
+Rows are centred, scaled, and filled with zeros to whole vectors and panels. A row finds its centre
+either from the products with all centres, or from single distances to those few whose lower bounds
+do not rule them out; all loops work in place and compile into one another.
 """
 
 from __future__ import annotations
@@ -21,15 +19,16 @@ from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.distances import Points, centre_and_scale, slack
 from calipers.numeric.simd import (
     PANEL,
-    SIXTEEN,
+    VECTOR_LENGTH,
     address,
-    lanes_below,
-    least_lane,
     lowest_bit,
+    mask_below,
     multiply_block,
-    squared_gap,
+    vector_min,
+    vector_squared_distance,
 )
-from calipers.numeric.tiles import Span, Workers, panel_spans
+from calipers.numeric.threads import Workers
+from calipers.numeric.tiles import Span, panel_spans
 
 Floats = NDArray[np.float32]
 
@@ -79,7 +78,7 @@ def lay_out(
     sizes = [len(points) for points in sets]
     n, d = sum(sizes), sets[0].shape[1]
     centre, exponent = centre_and_scale(sets, workers)
-    rows = np.empty((filled(n, PANEL), filled(d, SIXTEEN)), np.float32)
+    rows = np.empty((filled(n, PANEL), filled(d, VECTOR_LENGTH)), np.float32)
     low = np.empty(len(rows), np.float32)
     starts = np.cumsum([0, *sizes])
     factors = 2.0**-exponent, 0.5 * (1 - slack(rows.shape[1]))
@@ -118,7 +117,7 @@ def _lay_rows(points: Any, centre: Any, scale: float, share: float, rows: Any, l
         low[i] = share * squared
 
 
-class Found(NamedTuple):
+class Assignments(NamedTuple):
     """What is known of each row.
 
     Attributes
@@ -150,7 +149,7 @@ def keep_bound(distance: Any, total: Any) -> Any:
 def measure(rows: Any, i: int, values: Any, c: int) -> Any:
     """Squared distance of a row to a centre, float64."""
     depth = rows.shape[1]
-    return squared_gap(
+    return vector_squared_distance(
         address(rows) + np.uintp(4 * i * depth), address(values) + np.uintp(4 * c * depth), depth
     )
 
@@ -162,12 +161,14 @@ def place_of(array: Any, i: int, place: int) -> Any:
 
 
 @inlined
-def take_all(rows: Any, low: Any, first: int, last: int, found: Any, centres: Any) -> None:
+def assign_by_products(
+    rows: Any, low: Any, first: int, last: int, found: Any, centres: Any
+) -> None:
     """Find the nearest centre of every row from all products, and set its bounds anew."""
     places = centres.low.shape[0]
     products = np.empty((PANEL, PANEL), np.float32)
     halves = np.empty((PANEL, places), np.float32)
-    zeros = np.zeros(SIXTEEN, np.float32)
+    zeros = np.zeros(VECTOR_LENGTH, np.float32)
     for i0 in range(first, last, PANEL):
         for panel in range(places // PANEL):
             multiply_block(rows, i0, centres.panels, panel, products)
@@ -200,21 +201,21 @@ def _choose(rows: Any, i: int, halves: Any, r: int, zeros: Any, found: Any, cent
     """Settle in float64 which of the centres that may be the nearest is it."""
     before, zero = found.labels[i], address(zeros)
     least = np.float32(np.inf)
-    for c0 in range(0, halves.shape[1], SIXTEEN):
-        here = least_lane(place_of(halves, r, c0), zero)
+    for c0 in range(0, halves.shape[1], VECTOR_LENGTH):
+        here = vector_min(place_of(halves, r, c0), zero)
         if here < least:
             least, start = here, c0
     if least >= _half(found.own[i]):
         return
     likely = start + lowest_bit(
-        lanes_below(place_of(halves, r, start), zero, _half(2 * np.float64(least)))
+        mask_below(place_of(halves, r, start), zero, _half(2 * np.float64(least)))
     )  # first, since it lowers the limit
     _try_centre(rows, i, likely, before, found, centres)
-    for c0 in range(0, halves.shape[1], SIXTEEN):
-        lanes = lanes_below(place_of(halves, r, c0), zero, _half(found.own[i]))
-        while lanes:
-            c = c0 + lowest_bit(lanes)
-            lanes &= lanes - np.uint64(1)
+    for c0 in range(0, halves.shape[1], VECTOR_LENGTH):
+        mask = mask_below(place_of(halves, r, c0), zero, _half(found.own[i]))
+        while mask:
+            c = c0 + lowest_bit(mask)
+            mask &= mask - np.uint64(1)
             if c != likely and c != found.labels[i]:
                 _try_centre(rows, i, c, before, found, centres)
 
@@ -231,8 +232,8 @@ def _try_centre(rows: Any, i: int, c: int, before: int, found: Any, centres: Any
 def _set_bounds(i: int, halves: Any, r: int, zeros: Any, found: Any, centres: Any) -> None:
     for c in range(halves.shape[1]):
         found.bounds[i, c] = keep_bound(np.sqrt(np.float32(2) * halves[r, c]), centres.total[c])
-    for g in range(halves.shape[1] // SIXTEEN):
-        half = least_lane(place_of(halves, r, SIXTEEN * g), address(zeros))
+    for g in range(halves.shape[1] // VECTOR_LENGTH):
+        half = vector_min(place_of(halves, r, VECTOR_LENGTH * g), address(zeros))
         found.groups[i, g] = keep_bound(np.sqrt(np.float32(2) * half), centres.group_total[g])
 
 
@@ -254,9 +255,9 @@ def assign(
     if found.labels[first] >= 0 and found.bounds.shape[0] > 0:
         sampled = (last - first - 1) // SAMPLE + 1
         if _count(first, last, found, centres) <= few * sampled * found.bounds.shape[1]:
-            _look_again(rows, first, last, found, centres)
+            _assign_by_bounds(rows, first, last, found, centres)
             return
-    take_all(rows, low, first, last, found, centres)
+    assign_by_products(rows, low, first, last, found, centres)
 
 
 @inlined
@@ -266,42 +267,40 @@ def _count(first: int, last: int, found: Any, centres: Any) -> int:
     less, group_less = address(centres.total), address(centres.group_total)
     for i in range(first, last, SAMPLE):
         reach = _reach(found.own[i])
-        for g0 in range(0, found.groups.shape[1], SIXTEEN):
-            groups = lanes_below(
-                place_of(found.groups, i, g0), group_less + np.uintp(4 * g0), reach
-            )
+        for g0 in range(0, found.groups.shape[1], VECTOR_LENGTH):
+            groups = mask_below(place_of(found.groups, i, g0), group_less + np.uintp(4 * g0), reach)
             while groups:
-                c0 = SIXTEEN * (g0 + lowest_bit(groups))
+                c0 = VECTOR_LENGTH * (g0 + lowest_bit(groups))
                 groups &= groups - np.uint64(1)
-                lanes = lanes_below(place_of(found.bounds, i, c0), less + np.uintp(4 * c0), reach)
-                while lanes:
-                    lanes &= lanes - np.uint64(1)
+                mask = mask_below(place_of(found.bounds, i, c0), less + np.uintp(4 * c0), reach)
+                while mask:
+                    mask &= mask - np.uint64(1)
                     hits += 1
     return hits
 
 
 @inlined
-def _look_again(rows: Any, first: int, last: int, found: Any, centres: Any) -> None:
+def _assign_by_bounds(rows: Any, first: int, last: int, found: Any, centres: Any) -> None:
     """Compute the distances whose bounds no longer rule them out."""
     group_less = address(centres.group_total)
     for i in range(first, last):
-        for g0 in range(0, found.groups.shape[1], SIXTEEN):
-            groups = lanes_below(
+        for g0 in range(0, found.groups.shape[1], VECTOR_LENGTH):
+            groups = mask_below(
                 place_of(found.groups, i, g0), group_less + np.uintp(4 * g0), _reach(found.own[i])
             )
             while groups:
-                _look_at_group(rows, i, g0 + lowest_bit(groups), found, centres)
+                _assign_within_group(rows, i, g0 + lowest_bit(groups), found, centres)
                 groups &= groups - np.uint64(1)
 
 
 @inlined
-def _look_at_group(rows: Any, i: int, g: int, found: Any, centres: Any) -> None:
-    c0 = SIXTEEN * g
+def _assign_within_group(rows: Any, i: int, g: int, found: Any, centres: Any) -> None:
+    c0 = VECTOR_LENGTH * g
     place, less = place_of(found.bounds, i, c0), address(centres.total) + np.uintp(4 * c0)
-    lanes = lanes_below(place, less, _reach(found.own[i]))
-    while lanes:
-        c = c0 + lowest_bit(lanes)
-        lanes &= lanes - np.uint64(1)
+    mask = mask_below(place, less, _reach(found.own[i]))
+    while mask:
+        c = c0 + lowest_bit(mask)
+        mask &= mask - np.uint64(1)
         if found.bounds[i, c] - centres.total[c] >= _reach(found.own[i]):
             continue
         squared = measure(rows, i, centres.values, c)
@@ -310,7 +309,7 @@ def _look_at_group(rows: Any, i: int, g: int, found: Any, centres: Any) -> None:
             _leave(i, found, centres)
             found.labels[i], found.own[i] = c, squared
             found.bounds[i, c] = np.float32(np.inf)
-    nearest = max(least_lane(place, less), np.float32(0))
+    nearest = max(vector_min(place, less), np.float32(0))
     found.groups[i, g] = keep_bound(nearest, centres.group_total[g])
 
 
@@ -320,7 +319,7 @@ def _leave(i: int, found: Any, centres: Any) -> None:
     old = found.labels[i]
     distance = np.float32(np.sqrt(found.own[i]))
     found.bounds[i, old] = keep_bound(distance, centres.total[old])
-    g = old // SIXTEEN
+    g = old // VECTOR_LENGTH
     bound = keep_bound(distance, centres.group_total[g])
     found.groups[i, g] = min(found.groups[i, g], bound)
 

@@ -1,6 +1,4 @@
-"""How k-means lays out centres, and how it keeps track of their moves.
-
-k-means by Lloyd's algorithm, with a lower bound for every row and centre that spares most work.
+"""K-means by Lloyd's algorithm, with a lower bound for every row and centre that spares most work.
 
 When a centre moves by δ, its distance to a row shrinks by at most δ. Keeping that bound for every
 pair (Elkan, ICML 2003), an iteration has to look only at pairs whose bound has fallen below the
@@ -19,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.estimate.kmeans.kernels import (
+    Assignments,
     Floats,
-    Found,
     Table,
     assign,
     filled,
@@ -29,8 +27,9 @@ from calipers.estimate.kmeans.kernels import (
 )
 from calipers.numeric.compile import kernel
 from calipers.numeric.distances import slack
-from calipers.numeric.simd import PANEL, SIXTEEN
-from calipers.numeric.tiles import Span, Workers, panel_spans, spans
+from calipers.numeric.simd import PANEL, VECTOR_LENGTH
+from calipers.numeric.threads import Workers
+from calipers.numeric.tiles import Span, panel_spans, spans
 
 
 class Centres(NamedTuple):
@@ -61,7 +60,7 @@ class Centres(NamedTuple):
 def place_centres(values: Floats, before: Centres | None, count: int) -> Centres:
     """Lay out centres, ``(count, depth)`` float32, and add up how far they moved."""
     places = filled(count, PANEL)
-    groups = filled(places // SIXTEEN, SIXTEEN)
+    groups = filled(places // VECTOR_LENGTH, VECTOR_LENGTH)
     laid = Centres(
         np.zeros((places, values.shape[1]), np.float32),
         np.full(places, np.inf, np.float32),
@@ -89,9 +88,11 @@ def _lay_centres(laid: Any, before: Any, count: int, share: float) -> None:
         laid.low[c] = share * squared
         laid.drift[c] = np.sqrt(moved)
         laid.total[c] = (before.total[c] + np.float32(laid.drift[c])) * up
-    for c in range(0, count, SIXTEEN):
-        farthest = np.float32(laid.drift[c : c + SIXTEEN].max())
-        laid.group_total[c // SIXTEEN] = (before.group_total[c // SIXTEEN] + farthest) * up
+    for c in range(0, count, VECTOR_LENGTH):
+        farthest = np.float32(laid.drift[c : c + VECTOR_LENGTH].max())
+        laid.group_total[c // VECTOR_LENGTH] = (
+            before.group_total[c // VECTOR_LENGTH] + farthest
+        ) * up
 
 
 # Above this share of pairs to look at, all products are cheaper than single distances
@@ -126,7 +127,7 @@ class _Run:
     """What a run keeps between rounds; the arrays are updated in place."""
 
     table: Table
-    found: Found
+    found: Assignments
     counted: NDArray[np.int32]  # the labels that are in the sums
     sums: NDArray[np.float64]  # (centres, depth)
     workers: Workers
@@ -183,11 +184,11 @@ def _draw(table: Table, centres: int, seed: int) -> NDArray[np.int64]:
 
 def _start(table: Table, places: int, workers: Workers) -> _Run:
     n, kept = table.n, table.n if table.n * places <= MOST_BOUNDS else 0
-    found = Found(
+    found = Assignments(
         np.full(n, -1, np.int32),
         np.full(n, np.inf),
         np.empty((kept, places), np.float32),
-        np.full((kept, -(-places // SIXTEEN**2) * SIXTEEN), np.inf, np.float32),
+        np.full((kept, -(-places // VECTOR_LENGTH**2) * VECTOR_LENGTH), np.inf, np.float32),
     )
     sums = np.zeros((places, table.rows.shape[1]))
     return _Run(table, found, np.full(n, -1, np.int32), sums, workers)
@@ -214,7 +215,7 @@ def _sum_up(run: _Run) -> int:
         return int(counted)
 
     pieces = _pieces(table.n * depth, run.workers.threads)
-    width = -(-depth // (pieces * SIXTEEN)) * SIXTEEN
+    width = -(-depth // (pieces * VECTOR_LENGTH)) * VECTOR_LENGTH
     changed = list(run.workers.map(work, spans(depth, width)))
     run.counted[:] = labels
     return changed[0]

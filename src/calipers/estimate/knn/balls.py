@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.estimate.knn.kernels import count_own, radii_of_halves, radii_without_blocks
 from calipers.estimate.knn.nearest import Nearest
 from calipers.numeric.blocks import Blocks
-from calipers.numeric.compile import inlined, kernel
-from calipers.numeric.distances import Sieve, squared_distance
+from calipers.numeric.distances import Sieve
 from calipers.numeric.validation import check_whole
 
 Counts = NDArray[np.int32]
@@ -137,10 +137,10 @@ def radii_of(
     """
     n = len(nearest.squared)
     without = np.empty((n, blocks.count))
-    short = _radii_without(nearest.squared, nearest.index, blocks.labels, k, without)
+    short = radii_without_blocks(nearest.squared, nearest.index, blocks.labels, k, without)
     codes = np.zeros(n, np.uint64) if blocks.halves is None else blocks.halves
     halves = np.empty((n, blocks.halvings))
-    short += _radii_of_halves(nearest.squared, nearest.index, codes, k, halves)
+    short += radii_of_halves(nearest.squared, nearest.index, codes, k, halves)
     squared = np.ascontiguousarray(nearest.squared[:, :k_max])
     capped, smaller = np.full((2, n), -1.0)
     if supports.capped is not None:
@@ -173,7 +173,7 @@ def as_distance(squared: Doubles, distance: Distance) -> Doubles:
 def capped_own(side: Side, *, closed: bool) -> Counts:
     """In how many of its own set's capped balls every row lies, its own left out, ``(n,)``."""
     counts = np.zeros(len(side.radii.capped), np.int32)
-    _count_own(
+    count_own(
         side.nearest.squared,
         side.nearest.index,
         side.radii.capped,
@@ -207,65 +207,3 @@ def median_radius(squared: Doubles, k: int | None) -> float:
     column = np.sort(squared[:, k - 1])
     low, high = column[(len(column) - 1) // 2], column[len(column) // 2]
     return float(low if low == high else ((np.sqrt(low) + np.sqrt(high)) / 2) ** 2)
-
-
-@inlined
-def holds(squared_radius: float, squared: float, closed: bool) -> bool:
-    """Whether a ball holds a point at some squared distance from its centre."""
-    return squared <= squared_radius if closed else squared < squared_radius
-
-
-@kernel
-def _radii_without(squared: Any, index: Any, labels: Any, k: int, without: Any) -> int:
-    """The k-th nearest row outside each block; the last known one where too few are known.
-
-    Returns how many radii are too small for that reason, each row's own block left out.
-    """
-    short = 0
-    for i in range(squared.shape[0]):
-        for block in range(without.shape[1]):
-            left = k
-            for place in range(squared.shape[1]):
-                without[i, block] = squared[i, place]
-                left -= labels[index[i, place]] != block
-                if left == 0:
-                    break
-            short += left > 0 and labels[i] != block
-    return short
-
-
-@kernel
-def _radii_of_halves(squared: Any, index: Any, codes: Any, k: int, halves: Any) -> int:
-    """The k-th nearest row in the row's own half; the last known one where too few are known.
-
-    Returns how many radii are too small for that reason.
-    """
-    short = 0
-    for i in range(squared.shape[0]):
-        for halving in range(halves.shape[1]):
-            left = k
-            for place in range(squared.shape[1]):
-                halves[i, halving] = squared[i, place]
-                apart = codes[i] ^ codes[index[i, place]]
-                left -= ((apart >> np.uint64(halving)) & np.uint64(1)) == 0
-                if left == 0:
-                    break
-            short += left > 0
-    return short
-
-
-@kernel
-def _count_own(
-    squared: Any, index: Any, capped: Any, points: Any, closed: bool, counts: Any
-) -> None:
-    n, kept = squared.shape
-    for i in range(n):
-        if kept < n - 1 and holds(capped[i], squared[i, -1], closed):
-            for j in range(n):  # ties go on beyond the neighbours that were kept
-                distance = squared_distance(points, i, points, j)
-                counts[j] += j != i and holds(capped[i], distance, closed)
-            continue
-        for place in range(kept):
-            if not holds(capped[i], squared[i, place], closed):
-                break
-            counts[index[i, place]] += 1

@@ -1,38 +1,31 @@
-"""Distances from elsewhere: what the neighbour estimates take in place of vectors.
+"""The neighbour estimates from distances alone, for things that are no vectors.
 
-Whoever can tell the distances of two sets of things, strings under a kernel for one, gives them as
-tiles: a block of rows of the union of both sets against another block. No estimate asks for more
-than a few tiles at a time, and each pair of different rows is asked for once.
-
-The nearest of every row and who lies in whose ball, gathered from tiles of distances.
-
-The neighbour estimates from tiles of distances, for things that are no vectors.
-
-The same two objects as :func:`~calipers.estimate.knn.neighbourhoods` and
-:func:`~calipers.estimate.ratios` give for vectors, by the same rules for ties, from a
-:class:`~calipers.estimate.knn.from_distances.DistanceProvider`. Two passes over the tiles, each set
-within itself and then one against the other, look at every pair once; memory grows with n + m. Both
-estimates can be read from one pair of passes, which matters where a distance is dear.
+Whatever can tell the distances of two sets, such as strings under a kernel, gives them in tiles: a
+block of rows of the union of both sets against another block. Two passes, each set within itself
+and then one against the other, look at every pair of different rows once; memory grows with n + m.
+Both estimates can be read from one pair of passes, which matters where a distance is dear. They are
+the objects that :func:`~calipers.estimate.neighbourhoods` and
+:func:`~calipers.estimate.knn_ratios` give for vectors, by the same rules for ties.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
-from calipers.estimate.knn.balls import Distance, holds
-from calipers.estimate.knn.nearest import insert
+from calipers.estimate.knn.balls import Distance
+from calipers.estimate.knn.kernels import count_members, take_neighbours
 from calipers.estimate.knn.neighbourhoods import NO_SUPPORTS, Balls, Neighbourhoods, Ties
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
 from calipers.estimate.ratios import PAPER_K, count_itself, ratios_of_counts
 from calipers.numeric.blocks import Blocks
-from calipers.numeric.compile import kernel
-from calipers.numeric.tiles import Span, available_threads, rectangle, spans, triangle, workers
+from calipers.numeric.threads import available_threads, workers
+from calipers.numeric.tiles import Span, rectangle, spans, triangle
 from calipers.numeric.validation import check_choice, check_whole
 
 Doubles = NDArray[np.float64]
@@ -135,7 +128,7 @@ def _checked(tile: Doubles, rows: Span, columns: Span) -> Doubles:
 
 
 @dataclass(frozen=True)
-class Nearby:
+class NearestSoFar:
     """The k nearest others of every row so far, closest first, equal ones by index.
 
     Attributes
@@ -157,7 +150,7 @@ class Nearby:
     n: int
 
     @classmethod
-    def empty(cls, rows: int, k: int, n: int) -> Nearby:
+    def empty(cls, rows: int, k: int, n: int) -> NearestSoFar:
         """Nothing seen yet."""
         return cls(
             np.full((rows, k), np.inf),
@@ -171,9 +164,9 @@ class Nearby:
         if self.distance.shape[1] == 0:
             return
         known = self.distance, self.index, self.beyond, self.n
-        _take(tile, rows[0], columns[0], *known)
+        take_neighbours(tile, rows[0], columns[0], *known)
         if rows != columns:
-            _take(np.ascontiguousarray(tile.T), columns[0], rows[0], *known)
+            take_neighbours(np.ascontiguousarray(tile.T), columns[0], rows[0], *known)
 
     @property
     def by_set(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -183,7 +176,7 @@ class Nearby:
 
 
 @dataclass(frozen=True)
-class Held:
+class Members:
     """Who of the other set lies in the balls of every row of the union, by the smallest such k.
 
     Attributes
@@ -204,7 +197,7 @@ class Held:
     inside: NDArray[np.int32]
 
     @classmethod
-    def empty(cls, radii: Doubles, *, closed: bool) -> Held:
+    def empty(cls, radii: Doubles, *, closed: bool) -> Members:
         """Nobody seen yet."""
         return cls(
             np.ascontiguousarray(radii),
@@ -216,53 +209,9 @@ class Held:
     def take(self, tile: Doubles, rows: Span, columns: Span) -> None:
         """Take in a tile of one set against the other, for its rows and for its columns."""
         if self.radii.shape[1]:
-            _count(tile, rows[0], columns[0], self.radii, self.closed, self.held, self.inside)
-
-
-@kernel
-def _take(
-    tile: Any, row0: int, column0: int, distance: Any, index: Any, beyond: Any, n: int
-) -> None:
-    for r in range(tile.shape[0]):
-        row = row0 + r
-        for c in range(tile.shape[1]):
-            column = column0 + c
-            last, which = distance[row, -1], index[row, -1]
-            if tile[r, c] > last or row == column:
-                continue
-            if tile[r, c] == last and column > which >= 0:
-                beyond[row, 0 if column < n else 1] += 1
-                continue
-            insert(distance, index, row, tile[r, c], column)
-            if last > distance[row, -1]:  # who was tied with the old last one lies further now
-                beyond[row] = 0
-            elif which >= 0:
-                beyond[row, 0 if which < n else 1] += 1
-
-
-@kernel
-def _count(
-    tile: Any, row0: int, column0: int, radii: Any, closed: bool, held: Any, inside: Any
-) -> None:
-    for r in range(tile.shape[0]):
-        row = row0 + r
-        for c in range(tile.shape[1]):
-            column, found = column0 + c, tile[r, c]
-            _enter(row, column, found, radii, closed, held, inside)
-            _enter(column, row, found, radii, closed, held, inside)
-
-
-@kernel
-def _enter(
-    owner: int, guest: int, found: float, radii: Any, closed: bool, held: Any, inside: Any
-) -> None:
-    """Count a guest in the smallest ball of the owner that holds it."""
-    for k in range(radii.shape[1] - 1, -2, -1):
-        if k < 0 or not holds(radii[owner, k], found, closed):
-            break
-    if k + 1 < radii.shape[1]:
-        held[owner, k + 1] += 1
-        inside[guest, k + 1] += 1
+            count_members(
+                tile, rows[0], columns[0], self.radii, self.closed, self.held, self.inside
+            )
 
 
 def neighbourhoods_from(
@@ -300,7 +249,7 @@ def neighbourhoods_from(
         If a set is too small for k, or a tile is not as the provider should give it.
     """
     largest = max(check_whole("k", k, 1), k if k_max is None else check_whole("k_max", k_max, 1))
-    return look(provider, k_max=largest, ties=ties, threads=threads).neighbourhoods
+    return pass_over(provider, k_max=largest, ties=ties, threads=threads).neighbourhoods
 
 
 def knn_ratios_from(
@@ -328,11 +277,11 @@ def knn_ratios_from(
     InputError
         If both sets together are too small for k, or a tile is not as it should be.
     """
-    return look(provider, k_union=check_whole("k", k, 1), threads=threads).ratios
+    return pass_over(provider, k_union=check_whole("k", k, 1), threads=threads).ratios
 
 
 @dataclass(frozen=True)
-class Seen:
+class DistancePasses:
     """What two passes over the distances of two sets found.
 
     Attributes
@@ -346,10 +295,10 @@ class Seen:
     """
 
     name: str
-    own: Nearby
-    other: Nearby
-    union: Nearby
-    held: Held
+    own: NearestSoFar
+    other: NearestSoFar
+    union: NearestSoFar
+    held: Members
 
     @property
     def neighbourhoods(self) -> Neighbourhoods:
@@ -385,14 +334,14 @@ class Seen:
         )
 
 
-def look(
+def pass_over(
     provider: DistanceProvider,
     *,
     k_max: int = 0,
     k_union: int = 0,
     ties: Ties = "closed",
     threads: int | None = None,
-) -> Seen:
+) -> DistancePasses:
     """Make the two passes that both estimates are read from; 0 leaves one of them out.
 
     Parameters
@@ -412,7 +361,7 @@ def look(
     check_choice("ties", ties, ("closed", "open"))
     _check_sizes(n, m, k_max, k_union)
     check_whole("threads", 1 if threads is None else threads, 1)
-    own, other, union = (Nearby.empty(n + m, k, n) for k in (k_max, min(k_max, 1), k_union))
+    own, other, union = (NearestSoFar.empty(n + m, k, n) for k in (k_max, min(k_max, 1), k_union))
 
     def take_own(tile: Doubles, rows: Span, columns: Span) -> None:
         own.take(tile, rows, columns)
@@ -425,9 +374,9 @@ def look(
 
     for span in ((0, n), (n, n + m)):
         within(provider, span, take_own, threads=threads)
-    held = Held.empty(own.distance, closed=ties == "closed")
+    held = Members.empty(own.distance, closed=ties == "closed")
     across(provider, take_other, threads=threads)
-    return Seen(provider.name, own, other, union, held)
+    return DistancePasses(provider.name, own, other, union, held)
 
 
 def _check_sizes(n: int, m: int, k_max: int, k_union: int) -> None:

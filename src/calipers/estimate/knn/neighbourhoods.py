@@ -1,6 +1,7 @@
-"""The three passes over the distances of two sets: each within itself, and one across.
+"""Who lies in whose k-NN balls: what all support metrics are read from.
 
-The k-NN balls of two sets and who lies in them: what all support metrics are read from.
+Three passes over the distances, each set within itself for the radii and one across for the counts,
+give exact counts for every k up to `k_max` in memory O(n + m).
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
 from calipers.estimate.axes import unit_rows
-from calipers.estimate.knn.ball_counts import Crossing, cross_tile, exact_ratio
+from calipers.estimate.knn.ball_counts import BallCounts, count_tile, exact_ratio
 from calipers.estimate.knn.balls import (
     Counts,
     Distance,
@@ -30,7 +31,8 @@ from calipers.estimate.knn.balls import (
 from calipers.estimate.knn.nearest import Nearest, nearest_neighbours, settle
 from calipers.numeric.blocks import Blocks, SideName
 from calipers.numeric.distances import Points, Sieve, sieves
-from calipers.numeric.tiles import Span, Workers, block_of, panel_spans, rectangle, workers
+from calipers.numeric.threads import Workers, workers
+from calipers.numeric.tiles import Span, block_of, panel_spans, rectangle
 from calipers.numeric.validation import check_choice, check_pair, check_whole
 
 # Neighbours kept beyond k, at least, so that the radii without one block of rows are known too
@@ -42,18 +44,18 @@ HALVED = 12
 
 
 @dataclass(frozen=True)
-class Crossed:
-    """What a pass found for the balls of one set, settled."""
+class SettledCounts:
+    """Counts of the balls of one set, with the nearest owners and the deepest balls settled."""
 
-    found: Crossing
+    counts: BallCounts
     nearest: Nearest
     ratio: NDArray[np.float64]
 
     @classmethod
-    def of(cls, owners: Side, guests: Side, found: Crossing, pool: Workers) -> Crossed:
+    def of(cls, owners: Side, guests: Side, counts: BallCounts, pool: Workers) -> SettledCounts:
         """Settle the nearest owners and the deepest balls."""
-        nearest = settle(found.candidates, guests.points, owners.points, 1, pool, own=False)
-        return cls(found, nearest, exact_ratio(owners, guests, found))
+        nearest = settle(counts.candidates, guests.points, owners.points, 1, pool, own=False)
+        return cls(counts, nearest, exact_ratio(owners, guests, counts))
 
 
 @dataclass(frozen=True)
@@ -89,14 +91,14 @@ class Work:
                 return Side(points, nearest, radii, self.k, median, spread)
             spare = 2 * spare + self.k  # one block holds most neighbours of some row: keep more
 
-    def cross(self, reference: Side, generated: Side) -> tuple[Crossed, Crossed]:
+    def count_across(self, reference: Side, generated: Side) -> tuple[SettledCounts, SettledCounts]:
         """Look at every pair of the two sets once."""
         n, m = len(reference.points.points), len(generated.points.points)
         sizes = reference.radii.sizes
-        total = Crossing.empty(n, m, *sizes), Crossing.empty(m, n, *sizes)
+        total = BallCounts.empty(n, m, *sizes), BallCounts.empty(m, n, *sizes)
 
-        def look(tile: tuple[Span, Span]) -> tuple[slice, slice, tuple[Crossing, Crossing]]:
-            found = cross_tile(reference, generated, *tile, total, closed=self.closed)
+        def look(tile: tuple[Span, Span]) -> tuple[slice, slice, tuple[BallCounts, BallCounts]]:
+            found = count_tile(reference, generated, *tile, total, closed=self.closed)
             return slice(*tile[0]), slice(*tile[1]), found
 
         with workers(self.threads) as pool:
@@ -106,15 +108,14 @@ class Work:
                 total[0].add(parts[0], rows, columns)
                 total[1].add(parts[1], columns, rows)
             return (
-                Crossed.of(reference, generated, total[0], pool),
-                Crossed.of(generated, reference, total[1], pool),
+                SettledCounts.of(reference, generated, total[0], pool),
+                SettledCounts.of(generated, reference, total[1], pool),
             )
 
 
-def check_k(k: int, k_max: int | None, reference: Points, generated: Points) -> int:
+def _largest_k(k: int, k_max: int, reference: Points, generated: Points) -> int:
     """Return the largest k that is asked for, or say which set is too small for it."""
-    check_whole("k", k, 1)
-    largest = max(k, k if k_max is None else check_whole("k_max", k_max, 1))
+    largest = max(k, check_whole("k_max", k_max, 1))
     for name, points in (("reference", reference), ("generated", generated)):
         if len(points) < largest + 1:
             raise InputError(
@@ -330,8 +331,8 @@ class Neighbourhoods:
 
 
 def neighbourhoods(
-    reference: Points,
-    generated: Points,
+    reference: ArrayLike,
+    generated: ArrayLike,
     *,
     k: int = 4,
     k_max: int | None = None,
@@ -375,23 +376,24 @@ def neighbourhoods(
     InputError
         If the arrays do not fit together, hold NaN or infinity, or have too few rows for k.
     """
-    reference, generated = check_pair(reference, generated)
+    left, right = check_pair(reference, generated)
+    check_whole("k", k, 1)
     check_supports(supports)
     check_whole("threads", 1 if threads is None else threads, 1)
-    k_max = check_k(k, max(k_max or k, supports.k_max), reference, generated)
+    k_max = _largest_k(k, max(k_max or k, supports.k_max), left, right)
     check_choice("ties", ties, ("closed", "open"))
     check_choice("distance", distance, ("euclidean", "cosine"))
     check_whole("block_size", 1 if block_size is None else block_size, 1)
-    blocks = blocks or (Blocks.none(len(reference)), Blocks.none(len(generated)))
-    check_blocks(blocks, len(reference), len(generated))
+    blocks = blocks or (Blocks.none(len(left)), Blocks.none(len(right)))
+    check_blocks(blocks, len(left), len(right))
     if distance == "cosine":
-        reference, generated = directions(reference, generated)
+        left, right = directions(left, right)
     work = Work(k, k_max, ties == "closed", distance, supports, threads, block_size)
     sides = [
         work.side(sieve, labels)
-        for sieve, labels in zip(sieves(reference, generated, threads=threads), blocks, strict=True)
+        for sieve, labels in zip(sieves(left, right, threads=threads), blocks, strict=True)
     ]
-    found = work.cross(sides[0], sides[1])
+    found = work.count_across(sides[0], sides[1])
     return Neighbourhoods(
         reference=_balls(work, sides[0], found[0]),
         generated=_balls(work, sides[1], found[1]),
@@ -471,11 +473,11 @@ def _columns(counts: Counts, k: int) -> Counts:
     return np.broadcast_to(counts[:, None], (len(counts), k))
 
 
-def _balls(work: Work, side: Side, crossed: Crossed) -> Balls:
+def _balls(work: Work, side: Side, settled: SettledCounts) -> Balls:
     """Bring what the passes found to what the metrics read."""
     asked, euclidean = work.supports, work.distance == "euclidean"
     root = np.sqrt if euclidean else np.positive
-    found = crossed.found
+    found = settled.counts
     replicates = Replicates(
         found.held_without,
         found.held_from,
@@ -489,11 +491,11 @@ def _balls(work: Work, side: Side, crossed: Crossed) -> Balls:
         held=np.cumsum(found.held, axis=1, dtype=np.int32),
         inside=np.cumsum(found.inside, axis=1, dtype=np.int32),
         own_nearest=np.ascontiguousarray(side.nearest.index[:, 0]),
-        nearest=crossed.nearest.index[:, 0],
-        distance=as_distance(crossed.nearest.squared[:, 0], work.distance),
+        nearest=settled.nearest.index[:, 0],
+        distance=as_distance(settled.nearest.squared[:, 0], work.distance),
         capped=None if asked.capped is None else found.capped,
         capped_own=None if asked.capped is None else capped_own(side, closed=work.closed),
-        realism=None if asked.smaller is None else root(crossed.ratio),
+        realism=None if asked.smaller is None else root(settled.ratio),
         missed=None if asked.spread is None else root(found.missed),
         replicates=replicates if side.radii.without.shape[1] else None,
     )

@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from calipers.catalogue.estimation import DIVERGENCE
 from calipers.report.html.pictures_parts import Data, number, prefix, systems_of
-from calipers.report.names import clean
-from calipers.report.vocabulary import DIVERGENCES, MADE_BY
+from calipers.report.names import MADE_BY, clean
 
 NEAREST = 1 / 300
 """Points of a curve that are nearer to the last one than this add nothing that can be seen."""
@@ -76,7 +76,7 @@ def _option(option: str) -> str:
     name, _, weight = option.partition("=")
     if name in MADE_BY:
         return MADE_BY[name]
-    return clean(f"{DIVERGENCES.get(name, name)} {weight}".strip())
+    return clean(f"{DIVERGENCE.labels.get(name, name)} {weight}".strip())
 
 
 def _lines(data: Data, key: str, *, across: int, up: int) -> list[dict[str, Any]]:

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from math import exp, inf
 
+from calipers.catalogue.estimation import DIVERGENCE
 from calipers.errors import InputError
-from calipers.report.names import DIVERGENCES, clean, label
+from calipers.report.names import clean, label
 from calipers.report.numbers import score_text
 from calipers.report.plots.bands import Point
 from calipers.report.plots.choosing import compared, prefix, scores_of, system_names, views_of
@@ -75,9 +76,9 @@ def divergence_name(curve: str) -> str:
     """
     for option in curve.split(":")[1:]:
         name, _, weight = option.partition("=")
-        if name in DIVERGENCES:
-            return f"{DIVERGENCES[name]} {clean(weight)}".strip()
-    return DIVERGENCES["kl"]
+        if name in DIVERGENCE.labels:
+            return f"{DIVERGENCE.labels[name]} {clean(weight)}".strip()
+    return DIVERGENCE.labels["kl"]
 
 
 def area_title(views: Sequence[str], curve: str) -> str:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from calipers.errors import InputError
-from calipers.samples.files import Source, Wanted
 from calipers.samples.sample_set import SampleSet
+from calipers.samples.source import Source, Wanted
 from calipers.samples.wording import counted, names, shortened
 
 SUFFIXES = (

@@ -1,14 +1,14 @@
-"""The output files of OpenAI's batch interface, and of services that write the same.
+"""Known logs: output of OpenAI's batch interface, and samples of lm-evaluation-harness.
 
-Each row answers one request: ``custom_id``, ``response`` with ``status_code`` and ``body``, and
-``error``. Texts lie in ``body.choices[*].message.content``, for plain completions in
-``body.choices[*].text``, for the responses endpoint in ``body.output[*].content[*].text``.
+**Batch output**, also written by other services: each row answers one request with ``custom_id``,
+``response`` (``status_code`` and ``body``) and ``error``. Texts lie in
+``body.choices[*].message.content``, for plain completions in ``body.choices[*].text``, for the
+responses endpoint in ``body.output[*].content[*].text``.
 
-The sample logs of lm-evaluation-harness (``samples_<task>_<date>.jsonl``).
-
-Each row is one document as one filter saw it, so a task with two filters logs every document
-twice with the same responses. ``resps`` holds a list for each request, of a string for each
-repeat. Tasks that only score given continuations log log-probabilities there, and no texts.
+**Samples of lm-evaluation-harness** (``samples_<task>_<date>.jsonl``): each row is one document as
+one filter saw it, so a task with two filters logs every document twice with the same responses.
+``resps`` holds a list for each request, of a string for each repeat. Tasks that only score given
+continuations log log-probabilities there, and no texts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 from calipers.errors import InputError
 from calipers.memory import budget
-from calipers.samples.files import Source
+from calipers.samples.source import Source
 from calipers.samples.wording import counted, describe, names, numbered, shortened
 
 

@@ -1,8 +1,7 @@
-"""Whether the values of a file are texts or token ids; the first that tells decides for all.
+"""Rows of any format, as Python values, into a sample set.
 
-Rows of any format, as Python values, into a sample set.
-
-Readers give numbered rows; here the text of each is found, checked and stored.
+Readers give numbered rows; here the text, or the token ids, of each are found, checked and stored.
+Whether a file holds texts or token ids is decided by the first value that tells.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ from typing import Any
 
 from calipers.samples.columns import StringColumn
 from calipers.samples.fields import Extract, PathError, extractor, find_field
-from calipers.samples.files import Source
 from calipers.samples.labels import FieldLabels
 from calipers.samples.readers.logs import batch_items, harness_items, is_batch_output, is_harness
-from calipers.samples.readers.tokens import TokenColumn, is_id_list
 from calipers.samples.sample_set import SampleSet
+from calipers.samples.source import Source
+from calipers.samples.tokens import TokenColumn, is_id_list
 from calipers.samples.wording import counted, describe, numbered
 
 Item = tuple[int, Any, Any, Any]

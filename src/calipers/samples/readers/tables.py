@@ -1,6 +1,6 @@
-"""Tables in Arrow memory, and parquet files.
+"""Tables in Arrow memory: parquet files, and folders that Hugging Face ``datasets`` saved.
 
-Folders that Hugging Face ``datasets`` saved, read without that package.
+Both are read a batch at a time, the folders without that package.
 """
 
 from __future__ import annotations
@@ -16,13 +16,12 @@ import pyarrow as pa
 from calipers.errors import InputError
 from calipers.files import check_plain
 from calipers.memory import ROW, budget
-from calipers.samples import files
 from calipers.samples.columns import RowError, check_unpacked, is_string, string_array, utf8_array
 from calipers.samples.fields import find_field, root
-from calipers.samples.files import Source
 from calipers.samples.readers.rows import read_rows, without_prompts
-from calipers.samples.readers.tokens import is_id_type, joined_tokens, token_array
 from calipers.samples.sample_set import SampleSet
+from calipers.samples.source import Source, check_decompressed
+from calipers.samples.tokens import is_id_type, joined_tokens, token_array
 from calipers.samples.wording import describe, names, shortened
 
 ROWS = 4096
@@ -54,7 +53,7 @@ def read_parquet(stream: BinaryIO, source: Source) -> SampleSet:
         at_once = _rows_at_once(file.metadata, stream, columns)
         for batch in file.iter_batches(batch_size=at_once, columns=columns):
             size += batch.nbytes
-            files.check_decompressed(source.path, size)
+            check_decompressed(source.path, size)
             yield batch
 
     return read_table(schema, batches, source)

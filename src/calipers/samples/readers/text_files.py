@@ -1,10 +1,6 @@
-"""Text files: a sample a line; and the decoding that all line-based formats share.
+"""Text formats: lines, CSV and TSV, JSON lines and JSON; and standard input, told by its content.
 
-Tables as text: comma-separated and tab-separated values with a header row.
-
-JSON and JSON lines.
-
-Samples from standard input, whose format has to be told from its content.
+All are UTF-8, decoded line by line, with a byte order mark dropped.
 """
 
 from __future__ import annotations
@@ -22,10 +18,10 @@ from typing import Any, BinaryIO
 from calipers.errors import InputError
 from calipers.memory import budget, json_size, read_whole, size_words
 from calipers.samples.fields import NAME_IT, PathError, extractor, root
-from calipers.samples.files import Source
 from calipers.samples.readers.rows import read_rows
-from calipers.samples.readers.tokens import is_id_list
 from calipers.samples.sample_set import SampleSet
+from calipers.samples.source import Source
+from calipers.samples.tokens import is_id_list
 from calipers.samples.wording import counted, describe, names
 
 BOM = b"\xef\xbb\xbf"

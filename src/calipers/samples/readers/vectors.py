@@ -1,6 +1,7 @@
-"""Embeddings and images in NumPy's files: ``.npy`` and ``.npz``. Nothing is ever unpickled.
+"""Embeddings, and images as arrays, in ``.npy``, ``.npz`` and ``.safetensors`` files.
 
-Embeddings in ``.safetensors`` files: a JSON header that names the tensors, then their bytes.
+Nothing is ever unpickled. A ``.safetensors`` file is a JSON header that names the tensors, then
+their bytes.
 """
 
 from __future__ import annotations
@@ -19,10 +20,9 @@ from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.memory import budget
-from calipers.samples import files
 from calipers.samples.fields import NAME_IT
-from calipers.samples.files import LabelKind, Source
 from calipers.samples.sample_set import SampleSet
+from calipers.samples.source import LabelKind, Source, check_decompressed, is_gzipped, open_seekable
 from calipers.samples.wording import describe, names, shortened
 
 REASON = 200
@@ -113,7 +113,7 @@ def check_header(stream: BinaryIO, size: int) -> None:
 
 def _load(path: Path, source: Source) -> tuple[NDArray[Any], Labels]:
     """Read the embeddings, and their labels where there are any."""
-    with files.open_seekable(path) as stream:
+    with open_seekable(path) as stream:
         start = stream.read(len(_NPY))
         stream.seek(0)
         if start.startswith(_NPZ):
@@ -122,7 +122,7 @@ def _load(path: Path, source: Source) -> tuple[NDArray[Any], Labels]:
         if start != _NPY:
             raise source.error("is no NumPy file of plain numbers (pickled data are refused)")
         check_header(stream, stream.seek(0, io.SEEK_END))
-        if files.is_gzipped(path):
+        if is_gzipped(path):
             return _array(np.load(stream, allow_pickle=False)), {}
     return _array(np.load(path, mmap_mode="r", allow_pickle=False)), {}
 
@@ -151,7 +151,7 @@ def _from_archive(arrays: Any, source: Source) -> tuple[NDArray[Any], Labels]:
 
 def _member(arrays: Any, name: str, source: Source) -> NDArray[Any]:
     member = next(i for i in arrays.zip.infolist() if i.filename in (name, f"{name}.npy"))
-    files.check_decompressed(source.path, member.file_size)
+    check_decompressed(source.path, member.file_size)
     budget().check_claim(f"claims to hold numbers in {name!r}", member.file_size, source.error)
     budget().take(member.file_size, source.error)
     with arrays.zip.open(member) as stream:
@@ -204,7 +204,7 @@ def read_safetensors(path: Path, source: Source) -> SampleSet:
     bfloat16 becomes float32. The tensor is memory-mapped where its type allows and the file is
     not gzipped.
     """
-    with files.open_seekable(path) as stream:
+    with open_seekable(path) as stream:
         header, start = _header(stream, source)
         name = pick(list(header), source)
         try:
@@ -334,7 +334,7 @@ def _header(stream: BinaryIO, source: Source) -> tuple[dict[str, Any], int]:
 def _tensor(
     path: Path, stream: BinaryIO, dtype: np.dtype[Any], start: int, shape: tuple[int, ...]
 ) -> NDArray[Any]:
-    if not files.is_gzipped(path):
+    if not is_gzipped(path):
         return np.memmap(path, dtype, mode="r", offset=start, shape=shape)
     stream.seek(start)
     return np.frombuffer(stream.read(math.prod(shape) * dtype.itemsize), dtype).reshape(shape)

@@ -1,0 +1,473 @@
+"""Metrics by the names that a person writes: which are asked for, and with which options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+from calipers.catalogue.embeddings import FAMILIES, METRICS
+from calipers.catalogue.estimation import COUNTING, DEFAULTS, ESTIMATORS, STARRED, Options
+from calipers.catalogue.keys import TEXT, Value, parse_options, split_key, split_text_key
+from calipers.catalogue.metric import Measured, Metric, resolve
+from calipers.catalogue.needs import NOTHING, Needs
+from calipers.catalogue.suggest import refused, refused_text, unknown, unknown_text
+from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
+from calipers.errors import InputError, require, unknown_name
+from calipers.score import Score
+
+TRAIN = "train"
+"""The option that holds texts against the training set instead of the reference."""
+
+ITSELF = "itself"
+"""The option that holds texts against the others of their own set."""
+
+REQUIRED = {"own": None, "against": "reference", "aligned": "aligned"}
+"""What the sides of text metrics need, where no option says otherwise."""
+
+EVERYTHING = ("all", TEXT)
+"""What stands for every text metric."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A metric on embeddings that was asked for, in one view or in all of them.
+
+    Attributes
+    ----------
+    metric, options
+        What is measured.
+    view
+        In which view; None for every one.
+    named
+        Whether it was asked for by its own name, and not as one of many.
+    """
+
+    metric: Metric
+    view: str | None
+    options: Options = DEFAULTS
+    named: bool = True
+
+    @property
+    def name(self) -> str:
+        """The canonical key without a view."""
+        return self.metric.key(self.options)
+
+    @property
+    def key(self) -> str:
+        """The canonical key, as a person would write it."""
+        return self.name if self.view is None else f"{self.view}.{self.name}"
+
+    def score(self, pair: Measured) -> Score:
+        """Read the score off a pair."""
+        return self.metric.score(pair, self.options)
+
+
+@dataclass(frozen=True)
+class TextChoice:
+    """A metric on texts that was asked for, with its options.
+
+    Attributes
+    ----------
+    metric, options
+        What is measured.
+    named
+        Whether it was asked for by its own name, and not as one of many.
+    kept
+        What was measured of a reference by itself, for as long as the reference is there.
+    """
+
+    metric: Metric
+    options: Mapping[str, Value]
+    named: bool = True
+    kept: WeakKeyDictionary[Any, dict[Any, Score]] = field(
+        init=False, default_factory=WeakKeyDictionary, repr=False, compare=False
+    )
+
+    @property
+    def key(self) -> str:
+        """The canonical key, as a person would write it."""
+        return self.metric.key(self.options)
+
+    @property
+    def needs(self) -> Literal["reference", "train", "aligned"] | None:
+        """What must be there besides the texts; None for statistics of one set."""
+        found = self.options.get("against", REQUIRED[self.metric.side])
+        return None if found == ITSELF else found  # type: ignore[return-value]
+
+    @property
+    def sized(self) -> bool:
+        """Whether the number of texts alone moves it, with these options."""
+        sized = self.metric.sized
+        if isinstance(sized, bool):
+            return sized
+        return any(value in sized for value in self.options.values())
+
+    @property
+    def has_gap(self) -> bool:
+        """Whether the reference has a value of its own, so that a gap can be told."""
+        return self.needs in (None, TRAIN)
+
+    def score(
+        self,
+        generated: Any,
+        reference: Any = None,
+        *,
+        train: Any = None,
+        keep_sizes: bool = False,
+        seed: int = 0,
+        threads: int | None = None,
+    ) -> Score:
+        """Measure a generated set, as :func:`calipers.text.measuring.score_of` does."""
+        found: Score = resolve("calipers.text.measuring:score_of")(
+            self,
+            generated,
+            reference,
+            train=train,
+            keep_sizes=keep_sizes,
+            seed=seed,
+            threads=threads,
+        )
+        return found
+
+    def of_reference(
+        self, reference: Any, *, train: Any = None, seed: int = 0, threads: int | None = None
+    ) -> Score:
+        """Measure the whole reference itself, T(P); kept for as long as it is there."""
+        found: Score = resolve("calipers.text.measuring:score_of_reference")(
+            self, reference, train=train, seed=seed, threads=threads
+        )
+        return found
+
+
+def choose(
+    names: str | Iterable[str] | None, views: tuple[str, ...], *, estimator: str = COUNTING
+) -> tuple[Choice, ...]:
+    """Turn names as a person writes them into metrics on embeddings, and views.
+
+    Parameters
+    ----------
+    names
+        Keys ``[view.]metric[:option…]``, in a list or in one string; a plain name means every view,
+        a view every metric in it, a family (``frontier``, ``prd:knn``) all that take the options,
+        ``all`` every metric. A name that a family shares with a metric (``ot``, ``mmd``) means the
+        family; a colon at its end, ``ot:``, the metric. None means all but those that take their
+        own time.
+    views
+        The views of the embedder, the main one first.
+    estimator
+        What metrics of the frontier and of the precision-recall curve are estimated by where their
+        name does not say.
+
+    Raises
+    ------
+    InputError
+        If a metric, an option or a view is unknown, or options contradict each other; the nearest
+        names are suggested.
+    """
+    check_estimator(estimator)
+    if isinstance(names, str):
+        names = names.replace(",", " ").split()
+    chosen: dict[tuple[str | None, str], Choice] = {}
+    for choice in _by_default(estimator) if names is None else _all_of(names, views, estimator):
+        place = (choice.view, choice.name)
+        if choice.named or place not in chosen:
+            chosen[place] = choice
+    if not chosen:
+        raise InputError("metrics must name at least one metric; found none")
+    return tuple(chosen.values())
+
+
+def choose_text(
+    metrics: str | Iterable[str] | None = None,
+    *,
+    reference: bool = True,
+    train: bool = False,
+    aligned: bool = False,
+) -> list[TextChoice]:
+    """Turn keys as a person writes them into text metrics.
+
+    Parameters
+    ----------
+    metrics
+        Keys ``metric[:option…]``, in a list or in one string; a family means all its metrics that
+        take the options, ``all`` every metric, both without the slow ones, which are asked for by
+        their own name. None means those of the default table. Keys have no view here; a leading
+        ``text.`` is taken off.
+    reference, train, aligned
+        Whether there is a reference, a training set, a reference for each row. What needs one that
+        is not there is left out, unless it is asked for by its own name.
+
+    Raises
+    ------
+    InputError
+        If a metric or an option is unknown, one that was named needs what is not there, or nothing
+        was named.
+    """
+    there = {None, *(["reference"] if reference else []), *(["train"] if train else [])}
+    there |= {"aligned"} if reference and aligned else set()
+    chosen: dict[str, TextChoice] = {}
+    for choice in _texts_by_default() if metrics is None else _all_texts_of(metrics):
+        if choice.needs not in there:
+            if choice.named:
+                raise missing(choice)
+            continue
+        if choice.named or choice.key not in chosen:
+            chosen[choice.key] = choice
+    if not chosen:
+        raise InputError(f"metrics must name at least one text metric; found {_shown(metrics)}")
+    return list(chosen.values())
+
+
+def find(name: str, *, estimator: str = COUNTING, view: str | None = None) -> Choice:
+    """Look up one metric on embeddings by ``metric[:option…]``.
+
+    Raises
+    ------
+    InputError
+        If the metric or an option is unknown, or options contradict each other.
+    """
+    _, base, words = split_key(name)
+    if base not in METRICS:
+        raise unknown(base, words)
+    return _make(METRICS[base], words, view, estimator, named=True)
+
+
+def find_text(key: str) -> TextChoice:
+    """Look up one text metric by ``metric[:option…]``.
+
+    Raises
+    ------
+    InputError
+        If the metric or an option is unknown; the nearest names are suggested.
+    """
+    base, words = split_text_key(key)
+    if base not in TEXT_METRICS:
+        raise unknown_text(key)
+    return _make_text(TEXT_METRICS[base], words, named=True)
+
+
+def is_text_key(key: str) -> bool:
+    """Whether a key starts with the name of a text metric or of their families."""
+    base = split_text_key(key)[0]
+    return base in TEXT_METRICS or base in TEXT_FAMILIES or key in EVERYTHING[1:]
+
+
+def check_keys(names: Any) -> None:
+    """Refuse what cannot be a list of keys; None asks for the defaults."""
+    if names is None or isinstance(names, str):
+        return
+    if not isinstance(names, Iterable):
+        raise InputError(f"metrics must be a list of keys, or one string; found {names!r}")
+    if isinstance(names, Sequence | Set):
+        wrong = [name for name in names if not isinstance(name, str)]
+        if wrong:
+            raise InputError(f"metrics must be strings such as 'form.recall'; found {wrong[0]!r}")
+
+
+def check_estimator(estimator: Any) -> None:
+    """Refuse what is no name of an estimator."""
+    if estimator not in ESTIMATORS:
+        raise unknown_name("estimator", str(estimator), ESTIMATORS)
+
+
+def check_extras(choices: Iterable[Choice | TextChoice], *, equal_sizes: bool = False) -> None:
+    """Say before the long work that a metric asked for by name lacks its package.
+
+    Parameters
+    ----------
+    choices
+        What was asked for; what only came along with others is NaN with the reason instead.
+    equal_sizes
+        Whether both sets of every pair have one size, for which some metrics need less.
+
+    Raises
+    ------
+    MissingExtraError
+        If the package is not installed.
+    """
+    for choice in choices:
+        metric = choice.metric
+        spared = equal_sizes and metric.extra_if_unequal
+        if choice.named and metric.extra and metric.package and not spared:
+            shown = choice.name if isinstance(choice, Choice) else choice.key
+            require(metric.package, extra=metric.extra, purpose=f"the metric {shown!r}")
+
+
+def missing(choice: TextChoice) -> InputError:
+    """Say what a metric needs that is not there."""
+    if choice.needs == TRAIN:
+        needed = "a training set (--train FILE, train=...)"
+    elif choice.needs == "aligned":
+        needed = (
+            "a reference for each row (--reference FILE --aligned, reference=..., aligned=True)"
+        )
+    else:
+        needed = "a reference (--reference FILE, reference=...)"
+    return InputError(f"the metric {choice.key!r} needs {needed}")
+
+
+def needs_of(metrics: Iterable[Metric]) -> Needs:
+    """Bring together what these metrics need measured, for `Pair.needs`."""
+    needs = NOTHING
+    for metric in metrics:
+        needs |= metric.needs
+    return needs
+
+
+def key(view: str, metric: str, views: tuple[str, ...]) -> str:
+    """Return the key of a score: the first view goes without its name."""
+    return metric if view == views[0] else f"{view}.{metric}"
+
+
+def _all_of(names: Iterable[str], views: tuple[str, ...], estimator: str) -> Iterable[Choice]:
+    for name in names:
+        yield from _expand(str(name), views, estimator)
+
+
+def _by_default(estimator: str) -> list[Choice]:
+    listed = [metric for metric in METRICS.values() if not metric.on_request]
+    return _many(listed, (), None, estimator)
+
+
+def _expand(name: str, views: tuple[str, ...], estimator: str) -> list[Choice]:
+    every = list(METRICS.values())
+    if name == "all":
+        return _many(every, (), None, estimator)
+    if name in views:
+        return _many(every, (), name, estimator)
+    view, base, words = split_key(name)
+    if view and view not in views:
+        raise unknown_name("view", view, views)
+    if base == "all":
+        _check_plain(name, words)
+        return _many(every, (), view or None, estimator)
+    if base in FAMILIES and not name.endswith(":"):
+        family = [metric for metric in every if metric.family == base]
+        found = _many(family, words, view or None, estimator)
+        return found or [_make(family[0], words, view or None, estimator, named=True)]
+    return [find(name, estimator=estimator, view=view or None)]
+
+
+def _check_plain(name: str, words: Sequence[str]) -> None:
+    if words:
+        raise InputError(
+            f"'all' takes no option; found {name!r}; ask for families such as "
+            "'frontier:knn,prd:knn', or --estimator knn"
+        )
+
+
+def _many(
+    metrics: Iterable[Metric], words: Sequence[str], view: str | None, estimator: str
+) -> list[Choice]:
+    """All of the metrics that take the options, and can be read from the estimator."""
+    found = []
+    for metric in metrics:
+        if estimator != COUNTING and metric.alias_of is not None:
+            continue
+        try:
+            found.append(_make(metric, words, view, estimator, named=False))
+        except InputError:
+            if not words:
+                raise
+    return found
+
+
+def _make(
+    metric: Metric, words: Sequence[str], view: str | None, estimator: str, *, named: bool
+) -> Choice:
+    """One metric with its options, brought to the canonical key."""
+    chosen = parse_options(metric.name, words, metric.options, refused)
+    said = "estimator" in chosen
+    if metric.takes("estimator"):
+        chosen.setdefault("estimator", estimator)
+    options = Options(**chosen)  # type: ignore[arg-type]
+    _check_counted(metric, options, estimator, said=said)
+    alias = METRICS.get(f"{metric.name}_star")
+    if alias is not None and options.smoothing == alias.smoothing:
+        return Choice(alias, view, Options(options.divergence), named)
+    return Choice(metric, view, options, named)
+
+
+def _check_counted(metric: Metric, options: Options, estimator: str, *, said: bool) -> None:
+    """Refuse smoothing where no cells are counted, and name the key to ask for.
+
+    An estimator that the key does not say is the one that goes for all of them.
+    """
+    starred = metric.alias_of is not None
+    used = estimator if starred else options.estimator
+    if used == COUNTING or not (starred or options.smoothing != "none"):
+        return
+    plain = metric.alias_of or metric.name
+    instead = repr(Options(options.divergence, used).key(plain))
+    key, whence = options.key(metric.name), ""
+    if not said:
+        key = replace(options, estimator=COUNTING).key(metric.name)
+        smoothing = STARRED if starred else options.smoothing
+        kept = ":".join((Options(options.divergence).key(plain), COUNTING, smoothing))
+        whence = f" (--estimator {used}, estimator={used!r})"
+        instead += f", or for {kept!r}"
+    raise InputError(
+        f"{key!r} smooths the counts of cells, and the estimator {used!r}{whence} "
+        f"counts none; ask for {instead}"
+    )
+
+
+def _texts_by_default() -> list[TextChoice]:
+    return _each_key(metric for metric in TEXT_METRICS.values() if not metric.on_request)
+
+
+def _all_texts_of(names: str | Iterable[str]) -> Iterable[TextChoice]:
+    if isinstance(names, str):
+        names = names.replace(",", " ").split()
+    if not isinstance(names, Iterable):
+        raise InputError(f"metrics must be a list of keys, or one string; found {names!r}")
+    for name in names:
+        if not isinstance(name, str):
+            raise InputError(f"metrics must be strings such as 'self_bleu'; found {name!r}")
+        yield from _expand_text(name)
+
+
+def _expand_text(name: str) -> list[TextChoice]:
+    base, words = split_text_key(name)
+    if base in EVERYTHING:
+        if words:
+            raise InputError(f"{base!r} takes no option; found {name!r}; ask for metrics by name")
+        return _each_key(metric for metric in TEXT_METRICS.values() if not metric.slow)
+    if base in TEXT_FAMILIES:
+        family = [metric for metric in TEXT_METRICS.values() if metric.family == base]
+        if not words:
+            return _each_key(metric for metric in family if not metric.slow)
+        return _many_texts(family, words) or [_make_text(family[0], words, named=True)]
+    return [find_text(name)]
+
+
+def _each_key(metrics: Iterable[Metric]) -> list[TextChoice]:
+    """Metrics by the keys of the default table."""
+    return [
+        _make_text(metric, split_text_key(key)[1], named=False)
+        for metric in metrics
+        for key in metric.keys
+    ]
+
+
+def _many_texts(metrics: Iterable[Metric], words: Sequence[str]) -> list[TextChoice]:
+    """All of the metrics that take the options."""
+    found = []
+    for metric in metrics:
+        try:
+            found.append(_make_text(metric, words, named=False))
+        except InputError:
+            continue
+    return found
+
+
+def _make_text(metric: Metric, words: Sequence[str], *, named: bool) -> TextChoice:
+    said = parse_options(metric.name, words, metric.options, refused_text)
+    chosen = {each.name: said.get(each.name, each.default) for each in metric.options}
+    return TextChoice(metric, chosen, named)
+
+
+def _shown(metrics: Any) -> str:
+    return "none" if metrics is None or not str(metrics).strip() else repr(metrics)

@@ -1,0 +1,209 @@
+"""The catalogue as plain data: what a person should know of a metric before asking for it."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from calipers.catalogue.choosing import EVERYTHING, TextChoice, choose, choose_text, find_text
+from calipers.catalogue.embeddings import FAMILIES, METRICS
+from calipers.catalogue.estimation import COUNTING, DEFAULTS, ESTIMATORS, PAIRED_C, Options
+from calipers.catalogue.keys import TEXT, VIEW, Option, split_key, split_text_key
+from calipers.catalogue.metric import Metric
+from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
+from calipers.errors import InputError
+
+SIDES = {
+    None: "of one set; with a reference, the value of both and the gap",
+    "reference": "of texts against the whole reference",
+    "train": "of texts against the whole training set; with a reference, the gap too",
+    "aligned": "of each text against the reference of its own row (--aligned)",
+}
+"""What a text metric needs to how it is measured."""
+
+
+def describe_all(names: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """Describe metrics on embeddings: all of them, or those of families and keys by name.
+
+    Raises
+    ------
+    InputError
+        If a name is neither a family nor the key of a metric.
+    """
+    asked = list(names) or ["all"]
+    for name in asked:
+        view, metric, words = split_key(name)
+        if view:
+            key = ":".join((metric, *words))
+            raise InputError(f"metrics are the same in every view: ask for {key!r}; found {name!r}")
+    return [describe(choice.metric, choice.options) for choice in choose(asked, ())]
+
+
+def describe(metric: Metric, options: Options = DEFAULTS) -> dict[str, Any]:
+    """Describe one metric on embeddings as plain data, fit for strict JSON.
+
+    Returns
+    -------
+    dict
+        ``key``, ``family``, ``tells``, ``range`` (None for no bound), ``better``, ``equal`` (what a
+        set scores against itself, where that is fixed; ``"inf"`` where it has no bound),
+        ``default`` (whether it is measured unless others are asked for), ``options`` (the words
+        that it takes, the default first), ``c`` (the scaling constant that goes with each
+        estimator, where the metric has one), ``needs`` (an extra of Calipers, with
+        ``needs_if_unequal`` only for sets of different size), ``source``, ``blind`` (what it does
+        not detect).
+    """
+    return {
+        "key": metric.key(options),
+        "family": metric.family,
+        "tells": _tells(metric, options),
+        "range": [_number(bound) for bound in metric.range_of(options)],
+        "better": metric.better,
+        "equal": _equal(metric, options),
+        "default": not metric.on_request and options == DEFAULTS,
+        "options": {option.name: list(option.forms) for option in metric.options},
+        "c": {name: PAIRED_C[name] for name in ESTIMATORS} if metric.scaled else None,
+        "needs": _extra(metric),
+        "needs_if_unequal": metric.extra_if_unequal,
+        "source": metric.source,
+        "blind": metric.blind_of(options),
+    }
+
+
+def describe_text(names: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """Describe text metrics: all of them, or those of families and keys by name.
+
+    Returns
+    -------
+    list of dict
+        The fields of :func:`describe`, and ``measured``: what it is measured of. ``options`` holds
+        for each choice its words or numbers, the default first, and ``chooses`` what each of them
+        changes; ``slow`` tells that families leave it out.
+
+    Raises
+    ------
+    InputError
+        If a name is neither a family nor the key of a text metric.
+    """
+    asked = list(names) or ["all"]
+    found: dict[str, dict[str, Any]] = {}
+    for name in asked:
+        many = stands_for_many_texts(name)
+        for choice in _choices(name):
+            data = _describe(choice)
+            if many:  # a list has each metric once, by its plain name
+                data["key"] = choice.metric.name
+            found.setdefault(data["key"], data)
+    return list(found.values())
+
+
+def describe_either(name: str) -> Sequence[dict[str, Any]]:
+    """Describe what a name stands for, on embeddings or on texts.
+
+    ``text.`` stands before a key whose metric has a namesake that measures embeddings.
+    """
+    if not is_text_name(name):
+        return describe_all([name])
+    return [
+        {**each, "key": f"{VIEW}{each['key']}"}
+        if split_text_key(each["key"])[0] in METRICS
+        else each
+        for each in describe_text([name])
+    ]
+
+
+def questions() -> dict[str, str]:
+    """Families by name, each with the question that it answers."""
+    return {
+        family.name: family.question for family in (*FAMILIES.values(), *TEXT_FAMILIES.values())
+    }
+
+
+def stands_for_many(name: str) -> bool:
+    """Whether a name asks for a family on embeddings, with options or without, or for all."""
+    base = split_key(name)[1]
+    return base == "all" or (base in FAMILIES and not name.endswith(":"))
+
+
+def stands_for_many_texts(name: str) -> bool:
+    """Whether a name asks for a family on texts, or for all."""
+    return split_text_key(name)[0] in (*EVERYTHING, *TEXT_FAMILIES)
+
+
+def is_text_name(name: str) -> bool:
+    """Whether a name means a text metric, or is nearer to one than to any on embeddings."""
+    base = split_text_key(name)[0]
+    known = {*TEXT_METRICS, *TEXT_FAMILIES, TEXT}
+    elsewhere = {*METRICS, *FAMILIES, "all"}
+    if base != name.partition(":")[0]:  # it said text.
+        return True
+    if base in known or base in elsewhere:
+        return base not in elsewhere
+    near = difflib.get_close_matches(base, [*elsewhere, *known], n=1, cutoff=0.6)
+    return bool(near) and near[0] not in elsewhere
+
+
+def _tells(metric: Metric, options: Options) -> str:
+    """One line on the metric; counts and cells are spoken of where it takes the defaults."""
+    if (options.estimator, options.smoothing) == (DEFAULTS.estimator, DEFAULTS.smoothing):
+        return metric.tells
+    tells = metric.tells.partition(", raw counts")[0]
+    if options.estimator != COUNTING:
+        tells = tells.replace(" over 20 cells", "").replace("in cells that", "in what")
+    return tells.removesuffix(",")
+
+
+def _equal(metric: Metric, options: Options) -> float | str | None:
+    """What a set scores against itself; estimated ratios leave that open."""
+    if options.estimator != COUNTING or metric.equal is None:
+        return None
+    return "inf" if metric.equal == math.inf else metric.equal
+
+
+def _choices(name: str) -> list[TextChoice]:
+    """What a name stands for, with the slow metrics that a family leaves out."""
+    choices = choose_text([name], train=True, aligned=True)
+    base, words = split_text_key(name)
+    every = base in EVERYTHING
+    if words or not (every or base in TEXT_FAMILIES):
+        return choices
+    families = [each for each in TEXT_METRICS.values() if every or each.family == base]
+    choices += [find_text(each.name) for each in families if each.slow]
+    order = [each.name for each in families]
+    return sorted(choices, key=lambda choice: order.index(choice.metric.name))
+
+
+def _describe(choice: TextChoice) -> dict[str, Any]:
+    metric = choice.metric
+    return {
+        "key": choice.key,
+        "family": metric.family,
+        "tells": metric.tells,
+        "range": [_number(bound) for bound in metric.range],
+        "better": metric.better,
+        "equal": None,
+        "slow": metric.slow,
+        "default": not metric.on_request and (choice.key in metric.keys or not choice.named),
+        "options": {option.name: _forms(option) for option in metric.options},
+        "chooses": {option.name: option.tells for option in metric.options},
+        "c": None,
+        "needs": _extra(metric),
+        "needs_if_unequal": False,
+        "measured": SIDES[choice.needs],
+        "source": metric.source,
+        "blind": metric.blind,
+    }
+
+
+def _forms(option: Option) -> list[str | float]:
+    return list(option.words) if option.words else [float(option.default)]
+
+
+def _extra(metric: Metric) -> str | None:
+    return None if metric.extra is None else f"calipers[{metric.extra}]"
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None

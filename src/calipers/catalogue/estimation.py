@@ -1,0 +1,172 @@
+"""What frontiers and precision-recall curves are estimated by: the options of their metrics.
+
+The names are stated here; :mod:`calipers.curves` and :mod:`calipers.estimate` hold the functions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+from calipers.catalogue.keys import Option
+
+Axis = Literal["divergence", "estimator", "smoothing"]
+Smoothing = Literal["none", "laplace", "krichevsky-trofimov", "braess-sauer", "good-turing"]
+
+COUNTING = "quantisation"
+"""The estimator that counts cells; the others give likelihood ratios."""
+
+STARRED: Smoothing = "krichevsky-trofimov"
+"""The smoothing of the scores with a star."""
+
+PAIRED_C = {
+    COUNTING: 5.0,
+    "knn": 10.0,
+    "kde": 10.0,
+    "classifier": 2.5,
+    "boosted": 2.5,
+    "gaussian": 1.0,
+    "model": 5.0,
+}
+"""Scaling constant c of MAUVE for each estimator; 5 for model probabilities is this library's."""
+
+DIVERGENCE = Option(
+    name="divergence",
+    default="kl",
+    tells="how far a mixture is from each set",
+    article="a divergence",
+    words=(
+        "kl",
+        "reverse_kl",
+        "jensen_shannon",
+        "chi2",
+        "le_cam",
+        "squared_hellinger",
+        "total_variation",
+    ),
+    weighted=("interpolated_kl", "interpolated_chi2", "skew_jensen_shannon"),
+    parse="calipers.curves.divergences:find_divergence",
+    labels={
+        "kl": "KL",
+        "reverse_kl": "rev KL",
+        "jensen_shannon": "JS",
+        "chi2": "χ²",
+        "le_cam": "Le Cam",
+        "squared_hellinger": "H²",
+        "total_variation": "TV",
+        "interpolated_kl": "KL",
+        "interpolated_chi2": "χ²",
+        "skew_jensen_shannon": "JS",
+    },
+)
+ESTIMATOR = Option(
+    name="estimator",
+    default=COUNTING,
+    tells="what relates the two sets",
+    article="an estimator",
+    words=(COUNTING, "knn", "kde", "classifier", "boosted", "gaussian"),
+    labels={
+        "knn": "k-NN",
+        "kde": "KDE",
+        "classifier": "classifier",
+        "boosted": "boosted",
+        "gaussian": "Gauss",
+    },
+    said={
+        "knn": "from nearest neighbours",
+        "kde": "from kernel densities",
+        "classifier": "from the odds of a classifier",
+        "boosted": "from the odds of boosted trees",
+        "gaussian": "from fitted Gaussians",
+    },
+)
+SMOOTHING = Option(
+    name="smoothing",
+    default="none",
+    tells="what is added to the counts of cells",
+    article="a smoothing",
+    words=get_args(Smoothing),
+    labels={
+        "laplace": "Laplace",
+        "krichevsky-trofimov": "KT",
+        "braess-sauer": "BS",
+        "good-turing": "GT",
+    },
+    said={
+        "laplace": "1 added to each count",
+        "krichevsky-trofimov": "1/2 added to each count",
+        "braess-sauer": "counts smoothed by Braess and Sauer",
+        "good-turing": "counts smoothed by Good and Turing",
+    },
+)
+AXES = (DIVERGENCE, ESTIMATOR, SMOOTHING)
+
+ESTIMATORS = ESTIMATOR.words
+"""What a frontier or a precision-recall curve of two sets of rows can be estimated by."""
+
+_BEYOND = "beyond the 10 leading axes"
+
+UNSEEN = {
+    "knn": f"anything finer than 50 neighbours, or {_BEYOND}",
+    "kde": f"anything finer than its kernel, or {_BEYOND}; a set against itself does not score "
+    "best",
+    "classifier": "what no plane separates",
+    "boosted": "small differences on small sets",
+    "gaussian": "all but mean and covariance of the 10 leading axes",
+}
+"""What an estimator that counts no cells does not see."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the key of a score on embeddings chooses.
+
+    Attributes
+    ----------
+    divergence
+        Name of an f-divergence, as :func:`calipers.curves.divergences.find_divergence` knows it.
+    estimator
+        What relates the two distributions: ``"quantisation"`` counts cells, the others give
+        likelihood ratios.
+    smoothing
+        What is added to the counts of cells.
+    """
+
+    divergence: str = "kl"
+    estimator: str = COUNTING
+    smoothing: Smoothing = "none"
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What is not the default, in the canonical order."""
+        chosen = (self.divergence, self.estimator, self.smoothing)
+        return tuple(word for word, axis in zip(chosen, AXES, strict=True) if word != axis.default)
+
+    def key(self, metric: str) -> str:
+        """The canonical key of a metric with these options.
+
+        Examples
+        --------
+        >>> Options(divergence="chi2", estimator="knn").key("mauve")
+        'mauve:chi2:knn'
+        """
+        return ":".join((metric, *self.words))
+
+    def starred_key(self, metric: str) -> str:
+        """The canonical key of what is read from a frontier: its own smoothing is a star.
+
+        Examples
+        --------
+        >>> Options(divergence="chi2", smoothing=STARRED).starred_key("mauve")
+        'mauve_star:chi2'
+        """
+        if self.smoothing != STARRED:
+            return self.key(metric)
+        return replace(self, smoothing="none").key(f"{metric}_star")
+
+    def smoothed(self, smoothing: str) -> Options:
+        """The same options with another smoothing."""
+        return replace(self, smoothing=smoothing)  # type: ignore[arg-type]
+
+
+DEFAULTS = Options()

@@ -1,0 +1,196 @@
+"""What a name or an option that is not known was meant for, in either catalogue."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+
+from calipers.catalogue.embeddings import FAMILIES, METRICS
+from calipers.catalogue.estimation import AXES
+from calipers.catalogue.keys import TEXT, VIEW, Option, split_key, split_text_key
+from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
+from calipers.errors import InputError, unknown_name
+
+ALIASES = {
+    "auc": ("classifier_auc",),
+    "bertscore": ("bert_score_f1",),
+    "bert_score": ("bert_score_f1",),
+    "bscore": ("bert_score_f1",),
+    "c2st": ("classifier_accuracy",),
+    "chrf++": ("chrf:words=2",),
+    "compression_ratio": ("compression",),
+    "ead": ("expectation_adjusted_distinct",),
+    "fd": ("frechet_distance",),
+    "fid": ("frechet_distance",),
+    "gzip": ("compression",),
+    "length": ("mean_length",),
+    "mattr": ("moving_average_ttr",),
+    "memorisation": ("longest_copied_span", "near_copies"),
+    "memorization": ("longest_copied_span", "near_copies"),
+    "rouge_l": ("rouge",),
+    "rougel": ("rouge",),
+    "rougelsum": ("rouge:rougeLsum",),
+    "ttr": ("moving_average_ttr", "distinct"),
+    "vendi_score": ("vendi",),
+    "zipf": ("zipf_coefficient",),
+    "zstd": ("compression:zstd",),
+}
+"""Names from elsewhere, in small letters, to the keys of these catalogues."""
+
+NUMBERED = {"rep": "rep_n", "seq_rep": "rep_n", "selfbleu": "self_bleu"}
+"""What names that end in the size of an n-gram start with, where it is no name itself."""
+
+ELSEWHERE = {
+    "train": "a training set (--train FILE, train=...) brings these scores by itself",
+    "group=": "a field of groups (--group FIELD, group=...) brings these scores by itself",
+    "own=": "a field of groups (--group FIELD, group=...) brings these scores by itself",
+}
+"""The options of scores that come without being asked for."""
+
+MOST = 3
+SHORTEST = 3
+MISSPELT = 0.8
+LISTED = "calipers metrics lists them all"
+
+
+def check_known(names: Iterable[str], *, views: Iterable[str] = ()) -> None:
+    """Refuse names that neither catalogue has, with the nearest of both.
+
+    Parameters
+    ----------
+    names
+        As a person wrote them.
+    views
+        What may stand for all metrics of a view.
+
+    Raises
+    ------
+    InputError
+        If a name, without its view and options, is no metric, no family and no option.
+    """
+    known = {*METRICS, *FAMILIES, *TEXT_METRICS, *TEXT_FAMILIES, "all", TEXT, *views}
+    for name in names:
+        view, base, _ = split_key(name)
+        if view or not base or base in known or _axis(base.lower()) is not None:
+            continue  # whoever knows views and options says what is wrong with them
+        found = _near(base, known)
+        shared = [key for key in found if key in METRICS and key in TEXT_METRICS]
+        found = [*found, *(f"{VIEW}{key}" for key in shared)][:MOST]
+        raise InputError(f"unknown metric {base!r}; {_meant(found)}")
+
+
+def unknown(base: str, words: Sequence[str]) -> InputError:
+    """Say what a name that is no metric on embeddings may have been meant for."""
+    known, low = {*METRICS, *FAMILIES, "all"}, base.lower()
+    if low in known:
+        return InputError(f"unknown metric {base!r}; did you mean {low!r}?")
+    axis = _axis(low)
+    if axis is None:
+        near = difflib.get_close_matches(low, sorted(known), n=3, cutoff=0.5)
+        return InputError(f"unknown metric {base!r}; {_meant(near)}")
+    word = f"{low}=0.5" if low in axis.weighted else low
+    first = "divergence" if axis.name == "divergence" else "frontier"
+    keys = (":".join((metric, word, *words)) for metric in ("mauve", first))
+    meant = " or ".join(map(repr, keys))
+    return InputError(f"{base!r} is {axis.article}, an option of a metric; did you mean {meant}?")
+
+
+def unknown_text(name: str) -> InputError:
+    """Say which text metric an unknown name may mean, and what measures embeddings."""
+    base = split_text_key(name)[0]
+    found = _near(base, {*TEXT_METRICS, *TEXT_FAMILIES, "all"})
+    elsewhere = base in METRICS or base in FAMILIES
+    why = ": it measures embeddings, as calipers compare does" if elsewhere else ""
+    return InputError(f"unknown text metric {base!r}{why}; {_meant(found)}")
+
+
+def refused(metric: str, words: Sequence[str], word: str, options: Sequence[Option]) -> InputError:
+    """Say that a metric on embeddings does not take a word, and what it would take."""
+    key, axis = f"{metric}:{word}", _axis(word)
+    for start, way in ELSEWHERE.items():
+        if word.startswith(start):
+            return InputError(f"metric {metric!r} takes no option; found {key!r}; {way}")
+    if not options:
+        return InputError(f"metric {metric!r} takes no option; found {key!r}")
+    plain = METRICS[metric].alias_of if metric in METRICS else None
+    if plain and axis is not None and axis.name in ("estimator", "smoothing"):
+        counts = axis.name == "estimator"
+        why = "estimates by counts of cells" if counts else "has its own smoothing"
+        return InputError(f"{key!r}: {metric} {why}; ask for {':'.join((plain, *words))!r}")
+    if axis is None:
+        return _unknown_option(key, word, options)
+    listed = " and ".join(each.article for each in options)
+    return InputError(f"metric {metric!r} takes no {axis.name}, only {listed}; found {key!r}")
+
+
+def refused_text(metric: str, _: Sequence[str], word: str, options: Sequence[Option]) -> InputError:
+    """Say that a metric on texts does not take a word, and what it would take."""
+    key = f"{metric}:{word}"
+    if not options:
+        return InputError(f"metric {metric!r} takes no option; found {key!r}")
+    name, equals, value = word.partition("=")
+    for option in options:
+        if equals and option.words and name == option.name:
+            return InputError(f"{key!r}: {unknown_name(name, value, option.words)}")
+    if word.isdigit() and not options[0].words:
+        meant = f"{options[0].name}={word}"
+        return InputError(f"{key!r}: a number needs its name; did you mean {meant}?")
+    return _unknown_option(key, word, options)
+
+
+def _unknown_option(key: str, word: str, options: Sequence[Option]) -> InputError:
+    known = [form for option in options for form in option.forms]
+    if word.lower() in known:
+        return InputError(f"{key!r}: unknown option {word!r}; did you mean {word.lower()!r}?")
+    return InputError(f"{key!r}: {unknown_name('option', word, known)}")
+
+
+def _axis(word: str) -> Option | None:
+    """What a word chooses of an estimate; None where it is unknown."""
+    return next((axis for axis in AXES if axis.holds(word)), None)
+
+
+def _meant(found: Sequence[str]) -> str:
+    return f"did you mean {' or '.join(map(repr, found))}?" if found else LISTED
+
+
+def _near(base: str, known: set[str]) -> list[str]:
+    """The few keys that a name is nearest to: by another name, by its parts, by its letters."""
+    plain = base.lower().strip().replace("-", "_")
+    if plain in known:
+        return [plain]
+    for found in (ALIASES.get(plain, ()), _sized(plain), _joined(plain, known)):
+        kept = [key for key in found if key.partition(":")[0] in known]
+        if kept:
+            return kept[:MOST]
+    near = difflib.get_close_matches(plain, sorted(known), n=MOST, cutoff=0.6)
+    if near and difflib.SequenceMatcher(None, plain, near[0]).ratio() >= MISSPELT:
+        return near
+    return [*dict.fromkeys([*_holding(plain, known), *near])][:MOST]
+
+
+def _sized(plain: str) -> list[str]:
+    """Read a size at the end: ``distinct_2``, ``rouge1``, ``rep_4``."""
+    parts = re.fullmatch(r"([a-z_]+?)_?([1-9])", plain)
+    if parts is None:
+        return []
+    name = NUMBERED.get(parts[1], parts[1])
+    if name == "rouge":
+        return [f"rouge:rouge{parts[2]}"]
+    options = TEXT_METRICS[name].options if name in TEXT_METRICS else ()
+    default = [option.default for option in options if option.name == "n"]
+    return [name if default[0] == int(parts[2]) else f"{name}:n={parts[2]}"] if default else []
+
+
+def _joined(plain: str, known: set[str]) -> list[str]:
+    """Find a name that was written without its lines."""
+    return [name for name in known if name.replace("_", "") == plain.replace("_", "")]
+
+
+def _holding(plain: str, known: set[str]) -> list[str]:
+    """Find names of which it is a part, or that are a part of it; the shortest first."""
+    if len(plain) < SHORTEST:
+        return []
+    within = [name for name in known if plain in name or (len(name) > SHORTEST and name in plain)]
+    return sorted(within, key=lambda name: (len(name), name))

@@ -1,0 +1,139 @@
+"""The tensors of a file of weights: of safetensors, or pickled by torch where that may be read.
+
+The header of a safetensors file alone tells names, dtypes and shapes, and how long the file must
+be, so that a file cut short is found before any of its numbers are used; a change of single numbers
+is not seen. A pickled file is read so that nothing but tensors can come of it: whatever else it
+holds is refused and never made.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from calipers.errors import InputError
+from calipers.files import check_plain
+from calipers.samples.readers.vectors import LONGEST, Entry, read_entries, read_entry
+from calipers.samples.wording import describe, shortened
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_LFS = b"version "  # how the text of such a pointer begins
+
+
+def read_header(path: Path) -> Mapping[str, Entry]:
+    """Read which tensors a safetensors file holds.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is no safetensors file, or is shorter or longer than its
+        header says.
+    """
+    try:
+        with path.open("rb") as file:
+            start = file.read(8)
+            size = int.from_bytes(start, "little")
+            content = file.read(size) if size <= LONGEST else b""
+        length = path.stat().st_size
+    except OSError as error:
+        raise InputError(f"{path}: the weights cannot be read ({error.strerror})") from error
+    if start == _LFS:
+        raise InputError(
+            f"{path}: holds a pointer of Git LFS, not the weights themselves; fetch them with: "
+            "git lfs pull"
+        )
+    tensors = _tensors(path, content)
+    last = max((tensor.last for tensor in tensors.values()), default=0)
+    _check_length(path, length, 8 + size + last)
+    return tensors
+
+
+def _tensors(path: Path, content: bytes) -> dict[str, Entry]:
+    try:
+        return {name: read_entry(entry) for name, entry in read_entries(content).items()}
+    except ValueError as error:
+        raise InputError(
+            f"{path}: damaged, or no safetensors file: it does not begin with a header that names "
+            f"its tensors: {error}"
+        ) from error
+
+
+def _check_length(path: Path, found: int, needed: int) -> None:
+    if found != needed:
+        raise InputError(
+            f"{path}: damaged: by its header the file must have {needed:,} bytes; found {found:,}"
+        )
+
+
+def safe_tensors(path: Path) -> dict[str, Tensor]:
+    """Read a safetensors file.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or is damaged.
+    """
+    from safetensors.torch import load_file
+
+    check_plain(path)
+    try:
+        return dict(load_file(path))
+    except MemoryError:
+        raise
+    except Exception as error:  # the package has errors of its own beside those of files and torch
+        raise InputError(f"{path}: cannot be read as safetensors: {_reason(error)}") from error
+
+
+def pickled_tensors(path: Path, content: bytes) -> dict[str, Tensor]:
+    """Read what torch has pickled: a mapping from name to tensor.
+
+    Parameters
+    ----------
+    path
+        The file, for messages.
+    content
+        Its bytes.
+
+    Raises
+    ------
+    InputError
+        If they are damaged, or hold anything else than tensors by their names.
+    """
+    import torch
+
+    try:
+        found = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+    except MemoryError:
+        raise
+    except pickle.UnpicklingError as error:
+        raise InputError(
+            f"{path}: holds something else than tensors, which is not read since it could run "
+            "code, or is damaged"
+        ) from error
+    except Exception as error:  # a damaged pickle can lead to nearly any error
+        raise InputError(f"{path}: cannot be read as a file of torch: {_reason(error)}") from error
+    if not isinstance(found, dict):
+        raise InputError(f"{path}: must hold tensors by their names; found {describe(found)}")
+    for name, each in found.items():
+        if not isinstance(name, str) or not isinstance(each, torch.Tensor):
+            raise InputError(
+                f"{path}: must hold tensors by their names; found {describe(name)} with "
+                f"{describe(each)}"
+            )
+        if each.layout != torch.strided or each.is_meta:
+            form = "without numbers" if each.is_meta else f"of the layout {each.layout}"
+            raise InputError(
+                f"{path}: must hold tensors with all their numbers, but {shortened(name)!r} is one "
+                f"{form}"
+            )
+    return found
+
+
+def _reason(error: Exception) -> str:
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0][:200]

@@ -1,0 +1,334 @@
+"""Which embeddings service a person named, and the key that it is sent.
+
+An address may be given as its documentation has it (``https://host/v1``), with a trailing slash,
+in full (``https://host/v1/embeddings``) or without a path, which then is ``/v1``. It holds no
+credential: the key is read from the environment, sent to that service alone, and never shown.
+``CALIPERS_ENDPOINT_KEY`` goes to any service, ``OPENAI_API_KEY`` to api.openai.com alone, neither
+over a network unencrypted.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import ipaddress
+import os
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from calipers.embed.options import check_unicode
+from calipers.errors import InputError
+
+_USUAL_PORTS = {"http": 80, "https": 443}
+_LABEL = r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?"
+_HOST = re.compile(rf"(?=.{{1,253}}$){_LABEL}(\.{_LABEL})*")
+_PATH = re.compile(r"[A-Za-z0-9._~%!$&'()*+,;=:@/-]*")
+_QUERY = re.compile(r"api-version=[A-Za-z0-9.-]+")
+_EXAMPLE = "https://api.openai.com/v1#text-embedding-3-small"
+
+
+@dataclass(frozen=True)
+class Address:
+    """An embeddings service, in parts; none of them holds a credential.
+
+    Attributes
+    ----------
+    scheme
+        ``"http"`` or ``"https"``.
+    host
+        In small letters; an IPv6 address without its brackets.
+    port
+        None for the scheme's usual one.
+    path
+        Of the service, without ``/embeddings``.
+    version
+        The query ``api-version=…`` that some services want, or an empty string.
+    """
+
+    scheme: str
+    host: str
+    port: int | None
+    path: str
+    version: str = ""
+
+    @property
+    def shown(self) -> str:
+        """Host and path, as a person reads it and as the signature pins it."""
+        port = "" if self.port is None else f":{self.port}"
+        return f"{self.bracketed}{port}{self.path}"
+
+    @property
+    def bracketed(self) -> str:
+        """The host as it stands in an address."""
+        return f"[{self.host}]" if ":" in self.host else self.host
+
+    @property
+    def url(self) -> str:
+        """Where requests go."""
+        query = f"?{self.version}" if self.version else ""
+        return f"{self.unversioned}{query}"
+
+    @property
+    def unversioned(self) -> str:
+        """The same without a query: what a vector's identity holds."""
+        return f"{self.scheme}://{self.shown}/embeddings"
+
+    @property
+    def local(self) -> bool:
+        """Whether the service runs on this machine."""
+        if self.host == "localhost" or self.host.endswith(".localhost"):
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+
+def read_name(name: str, endpoint: str | None) -> tuple[Address, str]:
+    """Tell which service and which model an embedder's name means.
+
+    Parameters
+    ----------
+    name
+        ``https://host/v1#MODEL``, or ``MODEL`` where `endpoint` is given.
+    endpoint
+        The service's address.
+
+    Raises
+    ------
+    InputError
+        If the address cannot be, holds a credential, is given twice, or no model is named.
+
+    Examples
+    --------
+    >>> address, model = read_name("http://localhost:8000/v1/#BAAI/bge-m3", None)
+    >>> address.url, model
+    ('http://localhost:8000/v1/embeddings', 'BAAI/bge-m3')
+    """
+    inside = re.match(r"https?://", name, re.IGNORECASE) is not None
+    if inside and endpoint is not None:
+        raise InputError(
+            "the address of an embeddings service is given twice, in the embedder's name and as "
+            "the endpoint; leave one of them out"
+        )
+    where, _, model = name.partition("#") if inside else (endpoint or "", "", name)
+    address = read_address(where)
+    if not model.strip():
+        raise InputError(
+            f"{address.shown}: name the model behind a '#', as in {_EXAMPLE}; found none"
+        )
+    check_unicode("the model's name", model)
+    return address, model.strip()
+
+
+def read_address(text: str) -> Address:
+    """Read the address of an embeddings service.
+
+    Raises
+    ------
+    InputError
+        If it is none, or holds a user name, a password or a key. A credential is not repeated in
+        the message.
+    """
+    parts = _split(text)
+    if "@" in parts.netloc:
+        raise InputError(
+            "the address of an embeddings service may hold no user name and no password; put the "
+            "key into the environment variable CALIPERS_ENDPOINT_KEY"
+        )
+    if parts.query and not _QUERY.fullmatch(parts.query):
+        raise InputError(
+            f"{parts.netloc}{parts.path}: the address of an embeddings service may hold no query "
+            "(?…) but api-version; a key belongs into the environment variable "
+            "CALIPERS_ENDPOINT_KEY"
+        )
+    host, port = _host(parts)
+    usual = port == _USUAL_PORTS[parts.scheme]
+    return Address(parts.scheme, host, None if usual else port, _path(parts), parts.query)
+
+
+def _split(text: str) -> SplitResult:
+    try:
+        parts = urlsplit(text.strip())
+    except ValueError as error:
+        raise InputError(f"{_safe(text)!r} is no address: {error}") from None
+    if parts.scheme not in _USUAL_PORTS or not parts.netloc:
+        raise InputError(
+            "the address of an embeddings service must begin with http:// or https:// and a host; "
+            f"found {_safe(text)!r}"
+        )
+    return parts
+
+
+def _host(parts: SplitResult) -> tuple[str, int | None]:
+    host = (parts.hostname or "").lower()
+    try:
+        port = parts.port
+        if ":" in host:
+            ipaddress.IPv6Address(host)
+    except ValueError as error:
+        raise InputError(f"{parts.netloc!r} is no host with a port: {error}") from None
+    if ":" not in host and not _HOST.fullmatch(host):
+        raise InputError(
+            f"{parts.netloc!r} is no host; parts of letters, digits and '-', at most 63 each, with "
+            "'.' between them make one"
+        )
+    return host, port
+
+
+def _path(parts: SplitResult) -> str:
+    path = parts.path.rstrip("/").removesuffix("/embeddings").rstrip("/")
+    if not _PATH.fullmatch(path):
+        raise InputError(f"{parts.path!r} cannot be the path of an address")
+    return path if parts.path.strip("/") else "/v1"
+
+
+def _safe(text: str) -> str:
+    """Return an address for a message, without what may be a credential."""
+    return re.sub(r"[^/]*@", "", re.split(r"[?#]", text)[0])
+
+
+ANY, OPENAI = "CALIPERS_ENDPOINT_KEY", "OPENAI_API_KEY"
+HIDDEN = "***"
+_ENDS = 8
+"""Characters of the key that a text may not hold in a row."""
+
+_ESCAPE = re.compile(r"\\+(?:u([0-9a-f]{4})|x([0-9a-f]{2})|[nrtbf])", re.IGNORECASE)
+
+
+class Key:
+    """A key that no print, message, pickle or traceback shows.
+
+    Parameters
+    ----------
+    value
+        The key.
+    variable
+        The environment variable that it comes from.
+    """
+
+    __slots__ = ("_value", "variable")
+
+    def __init__(self, value: str, variable: str) -> None:
+        self._value, self.variable = value, variable
+
+    def __repr__(self) -> str:
+        return f"<the key in {self.variable}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a key is not written down")
+
+    def sign(self, request: Any) -> Any:
+        """Put the key into a request's headers."""
+        request.headers["Authorization"] = f"Bearer {self._value}"
+        return request
+
+    def scrub(self, text: str) -> str:
+        """Take the key out of a text, and any word that begins or ends as it does."""
+        text = text.replace(self._value, HIDDEN)
+        if len(self._value) > _ENDS:
+            head, tail = re.escape(self._value[:_ENDS]), re.escape(self._value[-_ENDS:])
+            text = re.sub(rf"{head}\S*|\S{{0,200}}{tail}", HIDDEN, text)
+        return HIDDEN if self.resembles(text) else text
+
+    def resembles(self, text: str) -> bool:
+        """Tell whether a text shows the key, or eight characters of it in a row, in any spelling.
+
+        Only letters and digits count, whatever their case and whatever stands between them; they
+        may stand backwards, be escaped as in JSON, HTML or addresses, or be encoded in base64,
+        base32, hex or decimal numbers, one encoding within another at most.
+        """
+        bare = _bare(self._value)
+        if not bare:
+            return self._value in text
+        run = min(_ENDS, len(bare))
+        parts = {bare[first : first + run] for first in range(len(bare) - run + 1)}
+        parts |= {part[::-1] for part in parts}
+        return any(part in spelt for spelt in map(_bare, _spellings(text)) for part in parts)
+
+
+def find_key(address: Address, environment: Mapping[str, str] = os.environ) -> Key | None:
+    """Return the key for a service, or None where none is set.
+
+    Raises
+    ------
+    InputError
+        If the key would cross a network unencrypted, or holds characters that no key has.
+    """
+    for variable in variables(address):
+        value = environment.get(variable, "").strip()
+        if value:
+            _check(value, variable, address)
+            return Key(value, variable)
+    return None
+
+
+def variables(address: Address) -> tuple[str, ...]:
+    """Tell which environment variables may hold the key for a service, the first first."""
+    openai = (address.scheme, address.host, address.port) == ("https", "api.openai.com", None)
+    return (ANY, OPENAI) if openai else (ANY,)
+
+
+def _bare(text: str) -> str:
+    """Keep the letters and digits of a text, in small letters."""
+    return re.sub(r"[^a-z0-9]+", "", unicodedata.normalize("NFKC", text).casefold())
+
+
+def _spellings(text: str) -> Iterator[str]:
+    """Give what a text may mean: itself, without escapes and tags, and decoded, twice at most."""
+    plain = text
+    for _ in range(3):
+        plain = _ESCAPE.sub(_unescaped, unquote(html.unescape(plain), errors="replace"))
+    for each in {text, plain, re.sub(r"<[^>]*>", "", plain)}:
+        yield each
+        for once in _decoded(each):
+            yield once
+            yield from _decoded(once)
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    code = match[1] or match[2]
+    return chr(int(code, 16)) if code else ""
+
+
+def _decoded(text: str) -> Iterator[str]:
+    """Read a text as base64, base32, hex and decimal codes, wherever these begin in it."""
+    kept = {re.sub(rf"[^A-Za-z0-9{more}]", "", text) for more in ("", "+/", "+/_-")}
+    for letters in kept:
+        standard = letters.translate(str.maketrans("-_", "+/"))
+        for first in range(4):
+            whole = (len(standard) - first) // 4 * 4
+            yield _readable(base64.b64decode(standard[first : first + whole]))
+    letters = re.sub(r"[^A-Z2-7]", "", text.upper())
+    for first in range(8):
+        whole = (len(letters) - first) // 8 * 8
+        yield _readable(base64.b32decode(letters[first : first + whole]))
+    digits = re.sub(r"0x|\\x|&#x|[^a-z0-9]", "", text.lower())
+    for run in re.findall(r"[0-9a-f]{6,}", digits):
+        for first in range(2):
+            whole = (len(run) - first) // 2 * 2
+            yield _readable(bytes.fromhex(run[first : first + whole]))
+    codes = [int(code) for code in re.findall(r"(?<!\d)\d{1,3}(?!\d)", text)]
+    yield _readable(bytes(code for code in codes if code < 256))
+
+
+def _readable(content: bytes) -> str:
+    """Keep the printable parts of bytes; what was decoded from the wrong place has hardly any."""
+    return b" ".join(re.findall(rb"[\t\n\r -~]{3,}", content)).decode("ascii")
+
+
+def _check(value: str, variable: str, address: Address) -> None:
+    if re.search(r"[^!-~]", value):
+        raise InputError(
+            f"the key in {variable} holds spaces, line breaks or characters beyond ASCII; "
+            "set it again"
+        )
+    if address.scheme == "http" and not address.local:
+        raise InputError(
+            f"{address.shown}: the key in {variable} would cross the network unencrypted; use "
+            f"https://, or unset {variable} if the service needs no key"
+        )

@@ -1,0 +1,295 @@
+"""Images: a sequence that decodes what is taken of it, and images that a person holds as arrays.
+
+Every image is read as red, green and blue, 8 bits each. Grey becomes three equal channels; what is
+transparent is laid on white; floats from 0 to 1 are multiplied by 255. Arrays are checked when they
+are given, kept as uint8, and turned into RGB when they are taken.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, Self, overload, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.errors import InputError
+from calipers.samples.kinds import Kind, as_array, digest_pixels, hash_images, read_only
+from calipers.samples.wording import counted
+
+CHANNELS = (1, 3, 4)
+BLOCK = 2**24
+SLIGHT = 0.1
+
+_KINDS = {1: "grey", 3: "RGB", 4: "RGB with alpha"}
+
+AT_ONCE = 64
+PIXELS_AT_ONCE = 2**24
+"""Pixels that going through images holds at a time: about 50 megabytes."""
+
+Image = NDArray[np.uint8]
+"""uint8 of shape (height, width, 3): red, green and blue."""
+
+
+@runtime_checkable
+class Decodes(Protocol):
+    """What can give the pixels of some of its images."""
+
+    def __len__(self) -> int: ...
+
+    def decode(self, start: int, stop: int) -> list[Image]:
+        """Decode consecutive images."""
+        ...
+
+    def pixels(self, row: int) -> int:
+        """Tell how many pixels an image has, without decoding it."""
+        ...
+
+    def take(self, rows: NDArray[np.intp]) -> Self:
+        """Keep the given rows, in the given order."""
+        ...
+
+
+class Images(Sequence[Image]):
+    """Consecutive images: a row or a slice of them is decoded when it is taken.
+
+    Parameters
+    ----------
+    held
+        What decodes them.
+    start, stop
+        Which of its rows these are, counted from 0.
+    """
+
+    def __init__(self, held: Decodes, start: int, stop: int) -> None:
+        self._held = held
+        self._rows = range(start, stop)
+
+    @classmethod
+    def of(cls, held: object) -> Images | None:
+        """Return all images that a set holds; None if it holds something else."""
+        return cls(held, 0, len(held)) if isinstance(held, Decodes) else None
+
+    def part(self, first: int, last: int) -> Images:
+        """Give some of these images, still not decoded; a slice would decode them all at once."""
+        rows = self._rows[first:last]
+        return Images(self._held, rows.start, rows.stop)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Sent to another process, they leave the other images of their set behind.
+        held = self._held.take(np.arange(self._rows.start, self._rows.stop))
+        return type(self), (held, 0, len(self))
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Image: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Image]: ...
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            rows = self._rows[index]
+            if rows.step == 1:
+                return self._held.decode(rows.start, rows.stop)
+            return [self._held.decode(row, row + 1)[0] for row in rows]
+        row = self._rows[index]
+        return self._held.decode(row, row + 1)[0]
+
+    def __iter__(self) -> Iterator[Image]:
+        """Decode a few at a time, fewer of large ones, so that memory stays bounded."""
+        for start, stop in self._few():
+            yield from self._held.decode(start, stop)
+
+    def _few(self) -> Iterator[tuple[int, int]]:
+        start, pixels = self._rows.start, 0
+        for row in self._rows:
+            more = self._held.pixels(row)
+            if row > start and (row - start >= AT_ONCE or pixels + more > PIXELS_AT_ONCE):
+                yield start, row
+                start, pixels = row, 0
+            pixels += more
+        if start < self._rows.stop:
+            yield start, self._rows.stop
+
+
+def size_note(sizes: Iterable[tuple[int, int]]) -> tuple[str, ...]:
+    """Tell how many images have which height and width, where they differ."""
+    found = Counter(f"{width} × {height}" for height, width in sizes)
+    if len(found) < 2:
+        return ()
+    return (f"images of {counted(len(found), 'size')} (width × height): {_most(found, 'of ')}",)
+
+
+def mode_note(modes: Iterable[str]) -> tuple[str, ...]:
+    """Tell how many images have which colours, where they differ."""
+    found = Counter(modes)
+    if len(found) < 2:
+        return ()
+    return (f"images of several colour modes, all read as RGB: {_most(found)}",)
+
+
+def _most(found: Counter[str], of: str = "", limit: int = 3) -> str:
+    shown = [f"{count:,} {of}{kind}" for kind, count in found.most_common(limit)]
+    more = found.total() - sum(count for _, count in found.most_common(limit))
+    return ", ".join(shown) + (f" and {more:,} {of}others" if more else "")
+
+
+def as_rgb(array: NDArray[np.uint8]) -> Image:
+    """Turn uint8 of shape (h, w), (h, w, 3) or (h, w, 4) into RGB, alpha laid on white."""
+    if array.ndim == 2:
+        return np.repeat(array[..., None], 3, axis=2)
+    if array.shape[2] == 3:
+        return np.asarray(array)
+    alpha = array[..., 3:].astype(np.uint16)
+    # A sum of at most 255 × 255, rounded to the nearest of 255 steps.
+    mixed = array[..., :3] * alpha + 255 * (255 - alpha)
+    return ((mixed + np.uint16(127)) // 255).astype(np.uint8)
+
+
+@dataclass(frozen=True, eq=False)
+class ImageArrays:
+    """Images in memory: uint8 arrays of shape (h, w), (h, w, 3) or (h, w, 4), or one stack."""
+
+    arrays: NDArray[np.uint8] | Sequence[NDArray[np.uint8]]
+    kind: ClassVar[Kind] = "images"
+    noun: ClassVar[str] = "image"
+
+    def __len__(self) -> int:
+        return len(self.arrays)
+
+    def take(self, rows: NDArray[np.intp]) -> Self:
+        """Keep the given rows, in the given order."""
+        if isinstance(self.arrays, np.ndarray):
+            return type(self)(read_only(self.arrays[rows]))
+        return type(self)([self.arrays[row] for row in rows])
+
+    def items(self, start: int, stop: int) -> Images:
+        """Give the images of some rows, RGB where they are taken."""
+        return Images(self, start, stop)
+
+    def decode(self, start: int, stop: int) -> list[Image]:
+        """Give the pixels of some rows as RGB."""
+        return [as_rgb(array) for array in self.arrays[start:stop]]
+
+    def pixels(self, row: int) -> int:
+        """Tell how many pixels an image has."""
+        return int(np.prod(self.arrays[row].shape[:2]))
+
+    def hash(self, start: int, stop: int) -> str:
+        """Hash the shapes and pixels of some rows."""
+        return hash_images(b"".join(map(digest_pixels, self.arrays[start:stop])), "pixels")
+
+    def notes(self) -> tuple[str, ...]:
+        """Tell of different sizes and colours."""
+        if isinstance(self.arrays, np.ndarray):
+            return ()
+        sizes = size_note((array.shape[0], array.shape[1]) for array in self.arrays)
+        return (*sizes, *mode_note(_KINDS[_channels(array)] for array in self.arrays))
+
+
+def from_stack(array: NDArray[Any], where: str) -> ImageArrays:
+    """Hold an array of shape (n, h, w) or (n, h, w, c), or say what is wrong with it."""
+    if array.ndim not in (3, 4) or 0 in array.shape:
+        raise InputError(
+            f"{where}: images must be an array of shape (n, height, width) or (n, height, width, "
+            f"3), but this one has the shape {array.shape}"
+        )
+    if array.ndim == 3 and array.shape[2] in CHANNELS and array.shape[1] not in CHANNELS:
+        height, width, channels = array.shape
+        raise InputError(
+            f"{where}: an array of shape {array.shape} looks like one image with {channels} "
+            f"channels; give several as (n, {height}, {width}, {channels}). If it is {height:,} "
+            f"grey images of {width} × {channels} pixels, write images[..., None]"
+        )
+    return ImageArrays(read_only(as_bytes(_channels_last(array, where), where)))
+
+
+def from_arrays(values: Iterable[object], where: str) -> ImageArrays:
+    """Hold arrays of one image each, or name the one that is none."""
+    return ImageArrays([_one(each, f"{where}: image {n}") for n, each in enumerate(values, 1)])
+
+
+def as_bytes(array: NDArray[Any], where: str) -> NDArray[np.uint8]:
+    """Return uint8 as it is, and floats from 0 to 1 times 255, rounded; refuse all else."""
+    if array.dtype == np.uint8:
+        return array
+    if array.dtype.kind != "f":
+        raise InputError(f"{where}: {_rule(array)}, but these are {array.dtype}; {_hint(array)}")
+    low, high = float(array.min()), float(array.max())
+    if not (low >= 0 and high <= 1):
+        raise InputError(f"{where}: {_rule(array)}, but {_found(low, high)}; {_scaling(low, high)}")
+    result = np.empty(array.shape, np.uint8)
+    step = max(1, BLOCK // max(1, array[0].size))
+    for start in range(0, len(array), step):
+        result[start : start + step] = np.rint(array[start : start + step] * 255)
+    return result
+
+
+def _rule(array: NDArray[Any]) -> str:
+    return (
+        f"an array of shape {array.shape} holds images, whose pixels must be uint8, or floats from "
+        "0 to 1"
+    )
+
+
+def _channels_last(array: NDArray[Any], where: str) -> NDArray[Any]:
+    """Turn (n, c, h, w) around where that is the only way to read it; drop a channel of grey."""
+    if array.ndim == 4 and array.shape[3] not in CHANNELS and array.shape[1] in CHANNELS:
+        array = np.moveaxis(array, 1, 3)
+    if array.ndim == 4 and array.shape[3] not in CHANNELS:
+        raise InputError(
+            f"{where}: images of shape (n, height, width, channels) need 1, 3 or 4 channels, but "
+            f"this array has the shape {array.shape}"
+        )
+    return array[..., 0] if array.ndim == 4 and array.shape[3] == 1 else array
+
+
+def _one(value: object, where: str) -> NDArray[np.uint8]:
+    array = as_array(value, where)
+    if array.ndim not in (2, 3) or 0 in array.shape:
+        raise InputError(
+            f"{where}: must have the shape (height, width) or (height, width, 3), "
+            f"but its shape is {array.shape}"
+        )
+    stack = array[None] if array.ndim == 3 else array[None, ..., None]
+    return read_only(as_bytes(_channels_last(stack, where), where)[0])
+
+
+def _channels(array: NDArray[np.uint8]) -> int:
+    return 1 if array.ndim == 2 else array.shape[2]
+
+
+def _found(low: float, high: float) -> str:
+    if np.isnan(low) or np.isnan(high):
+        return "some are NaN"
+    return f"these run from {low:g} to {high:g}"
+
+
+def _scaling(low: float, high: float) -> str:
+    if not np.isfinite([low, high]).all():
+        return "put numbers from 0 to 1 there"
+    if low > -SLIGHT and high < 1 + SLIGHT:
+        return "if they only overshoot a little, give images.clip(0, 1)"
+    if -1 <= low < 0 and high <= 1:
+        return "if they run from -1 to 1, give (images + 1) / 2"
+    if low >= 0 and 128 <= high <= 255:
+        return "if they run from 0 to 255, give images / 255"
+    if low >= 0:
+        return f"divide by the value of white, such as images / {high:g}"
+    return "undo their normalisation first, so that black is 0 and white is 1"
+
+
+def _hint(array: NDArray[Any]) -> str:
+    if array.dtype.kind == "b":
+        return "give images.astype('uint8') * 255"
+    if array.dtype.kind not in "iu":
+        return "give numbers"
+    low, high = int(array.min()), int(array.max())
+    if low >= 0 and 128 <= high <= 255:
+        return "if they run from 0 to 255, give images.astype('uint8')"
+    if low >= 0 and high <= 1:
+        return "if 1 is white, give images.astype('uint8') * 255"
+    return f"they run from {low} to {high}; {_scaling(low, high)}"

@@ -1,0 +1,296 @@
+"""What a sample set holds: a small class for each kind of samples, all with the same few members.
+
+Texts and token ids lie in flat memory and become Python objects a slice at a time; embeddings are
+one array, checked when it is given; images are decoded a slice at a time
+(:mod:`calipers.samples.images`). The same samples give the same content hash, however they were
+stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar, Literal, Protocol, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from calipers.errors import InputError
+from calipers.memory import budget
+from calipers.samples import columns
+from calipers.samples.wording import counted, numbered
+
+Kind = Literal["texts", "tokens", "images", "vectors"]
+
+BLOCK = 2**22
+"""Values of an array that are looked at together."""
+
+
+def hash_texts(texts: pa.Array) -> str:
+    """Hash an Arrow array of large strings: how many, where each ends, and the UTF-8 bytes.
+
+    The ends are counted from the array's own start, so neither a slice's place in a larger array
+    nor the division into rows can be mistaken.
+    """
+    # Both are counted in rows of the buffer, not of the slice.
+    window = slice(texts.offset, texts.offset + len(texts) + 1)
+    _, offsets, data = texts.buffers()
+    ends = np.frombuffer(offsets, dtype="<i8")[window]
+    digest = hashlib.sha256(b"texts %d " % len(texts))
+    digest.update((ends - ends[0]).astype("<i8").tobytes())
+    if data is not None:
+        digest.update(memoryview(data)[ends[0] : ends[-1]])
+    return digest.hexdigest()
+
+
+def hash_vectors(vectors: NDArray[Any]) -> str:
+    """Hash the rows of an array: dtype, shape and bytes."""
+    little = np.ascontiguousarray(vectors, dtype=vectors.dtype.newbyteorder("<"))
+    digest = hashlib.sha256(f"vectors {little.dtype.str} {little.shape} ".encode())
+    digest.update(little.data)
+    return digest.hexdigest()
+
+
+def hash_tokens(ids: NDArray[np.int32], ends: NDArray[np.int64]) -> str:
+    """Hash lists of token ids: how many, where each ends, counted from the first, and the ids."""
+    digest = hashlib.sha256(b"tokens %d " % (len(ends) - 1))
+    digest.update(ends.astype("<i8").tobytes())
+    digest.update(np.ascontiguousarray(ids, "<i4").data)
+    return digest.hexdigest()
+
+
+def hash_images(digests: bytes, kind: str) -> str:
+    """Hash the SHA-256 digests of consecutive images, of files or of pixels as `kind` says."""
+    start = f"{kind} {len(digests) // 32} ".encode()
+    return hashlib.sha256(start + digests).hexdigest()
+
+
+def digest_pixels(image: NDArray[np.uint8]) -> bytes:
+    """Hash the shape and the values of one image."""
+    digest = hashlib.sha256(f"{image.shape} ".encode())
+    digest.update(np.ascontiguousarray(image).data)
+    return digest.digest()
+
+
+def hash_hashes(hashes: Iterable[str]) -> str:
+    """Hash the hashes of consecutive chunks into one."""
+    digest = hashlib.sha256(b"chunks ")
+    for each in hashes:
+        digest.update(bytes.fromhex(each))
+    return digest.hexdigest()
+
+
+def checked_vectors(value: object, where: str) -> NDArray[Any]:
+    """Return an (n, d) array of finite float32 or float64 values, or say what is wrong with it.
+
+    float32 and float64 are kept; float16 and integers become float32. The array returned is a
+    read-only view, not a copy, where no conversion is needed.
+
+    Raises
+    ------
+    InputError
+        If the array is not two-dimensional, has no rows or columns, holds anything else than
+        numbers, or holds NaN or infinite values.
+    """
+    array = as_array(value, where)
+    if array.ndim != 2:
+        raise InputError(
+            f"{where}: embeddings must be a two-dimensional array, one row for each sample, "
+            f"but this one has the shape {array.shape}"
+        )
+    if 0 in array.shape:
+        raise InputError(f"{where}: embeddings of shape {array.shape} hold no values")
+    array = _as_float(array, where)
+    _check_finite(array, where)
+    return read_only(array)
+
+
+def as_array(value: object, where: str) -> NDArray[Any]:
+    """Take an array, a tensor, or a list of numbers as an array."""
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(f"{where}: cannot be read as an array: {error}") from error
+
+
+def _as_float(array: NDArray[Any], where: str) -> NDArray[Any]:
+    if array.dtype.hasobject:
+        raise InputError(
+            f"{where}: an array of Python objects (dtype {array.dtype}) is refused; "
+            "embeddings must be numbers"
+        )
+    if array.dtype.kind == "f" and array.dtype.itemsize in (4, 8):
+        return array.astype(array.dtype.newbyteorder("="), copy=False)
+    if array.dtype.kind in "iu" or array.dtype == np.float16:
+        budget().take(4 * array.size, lambda problem: InputError(f"{where}: {problem}"))
+        return array.astype(np.float32)
+    raise InputError(
+        f"{where}: embeddings must be float16, float32, float64 or integers, "
+        f"but this array is {array.dtype}"
+    )
+
+
+def _check_finite(array: NDArray[Any], where: str) -> None:
+    step = max(1, BLOCK // array.shape[1])
+    blocks = range(0, len(array), step)
+    bad = np.concatenate([_not_finite(array[i : i + step]) + i for i in blocks])
+    if bad.size:
+        raise InputError(
+            f"{where}: NaN or infinite values in {bad.size:,} of {counted(len(array), 'row')}: "
+            f"{numbered('row', (bad + 1).tolist())}"
+        )
+
+
+def _not_finite(block: NDArray[Any]) -> NDArray[np.intp]:
+    return np.flatnonzero(~np.isfinite(block).all(axis=1))
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view of an array through which it cannot be changed."""
+    view = array.view(np.ndarray)
+    view.flags.writeable = False
+    return view
+
+
+class Held(Protocol):
+    """Samples of one kind, in a fixed order; rows are counted from 0."""
+
+    @property
+    def kind(self) -> Kind:
+        """What the samples are."""
+        ...
+
+    @property
+    def noun(self) -> str:
+        """What messages call one of them."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def take(self, rows: NDArray[np.intp]) -> Self:
+        """Keep the given rows, in the given order."""
+        ...
+
+    def items(self, start: int, stop: int) -> Sequence[Any]:
+        """Give the samples of some rows as an embedder takes them."""
+        ...
+
+    def hash(self, start: int, stop: int) -> str:
+        """Hash some rows: the same samples give the same hash, however they are stored."""
+        ...
+
+    def notes(self) -> tuple[str, ...]:
+        """Tell what a person must know about these samples."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """Texts in an Arrow column of large strings without nulls."""
+
+    column: pa.ChunkedArray
+    kind: ClassVar[Kind] = "texts"
+    noun: ClassVar[str] = "text"
+
+    def __len__(self) -> int:
+        return len(self.column)
+
+    def take(self, rows: NDArray[np.intp]) -> Self:
+        """Keep the given rows, in the given order."""
+        return type(self)(self.column.take(pa.array(rows)))
+
+    def items(self, start: int, stop: int) -> list[str]:
+        """Give the texts of some rows as Python strings."""
+        texts: list[str] = self.column.slice(start, stop - start).to_pylist()
+        return texts
+
+    def hash(self, start: int, stop: int) -> str:
+        """Hash the texts of some rows."""
+        part = self.column.slice(start, stop - start)
+        return hash_texts(pa.concat_arrays(part.chunks))
+
+    def notes(self) -> tuple[str, ...]:
+        """Tell of empty texts."""
+        return empty_note(self, (columns.blank_rows(self.column) + 1).tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """Lists of token ids, one behind the other.
+
+    Attributes
+    ----------
+    ids
+        All ids, int32.
+    ends
+        Where each list begins and ends: int64 of shape (n + 1,), from 0 on.
+    """
+
+    ids: NDArray[np.int32]
+    ends: NDArray[np.int64]
+    kind: ClassVar[Kind] = "tokens"
+    noun: ClassVar[str] = "token list"
+
+    def __len__(self) -> int:
+        return len(self.ends) - 1
+
+    def take(self, rows: NDArray[np.intp]) -> Self:
+        """Keep the given rows, in the given order."""
+        lengths = np.diff(self.ends)[rows]
+        ends = np.concatenate([[0], np.cumsum(lengths)])
+        places = np.arange(ends[-1]) + np.repeat(self.ends[rows] - ends[:-1], lengths)
+        return type(self)(read_only(self.ids[places]), read_only(ends))
+
+    def items(self, start: int, stop: int) -> list[NDArray[np.int32]]:
+        """Give the ids of some rows, an int32 array for each, without copying them."""
+        ends = self.ends[start : stop + 1].tolist()
+        return [self.ids[first:last] for first, last in pairwise(ends)]
+
+    def hash(self, start: int, stop: int) -> str:
+        """Hash the ids of some rows."""
+        ends = self.ends[start : stop + 1]
+        return hash_tokens(self.ids[ends[0] : ends[-1]], ends - ends[0])
+
+    def notes(self) -> tuple[str, ...]:
+        """Tell of lists without ids."""
+        return empty_note(self, (np.flatnonzero(np.diff(self.ends) == 0) + 1).tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """Embeddings: an array of shape (n, d), float32 or float64, read-only."""
+
+    array: NDArray[Any]
+    kind: ClassVar[Kind] = "vectors"
+    noun: ClassVar[str] = "vector"
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def take(self, rows: NDArray[np.intp]) -> Self:
+        """Keep the given rows, in the given order."""
+        return type(self)(read_only(self.array[rows]))
+
+    def items(self, start: int, stop: int) -> list[NDArray[Any]]:
+        """Give some rows, as they are."""
+        return list(self.array[start:stop])
+
+    def hash(self, start: int, stop: int) -> str:
+        """Hash some rows."""
+        return hash_vectors(self.array[start:stop])
+
+    def notes(self) -> tuple[str, ...]:
+        """Tell nothing: what could be said of an embedding is an error."""
+        return ()
+
+
+def empty_note(held: Held, rows: list[int]) -> tuple[str, ...]:
+    """Tell which samples, counted from 1, are empty and were kept all the same."""
+    if not rows:
+        return ()
+    verb = "is" if len(rows) == 1 else "are"
+    which = numbered("sample", rows)
+    return (f"{len(rows):,} of {counted(len(held), held.noun)} {verb} empty and kept ({which})",)

@@ -1,0 +1,272 @@
+"""The file that is read: what was asked of it, how its messages start, and its bytes.
+
+Bytes come decompressed, with a bound on how far a small file may grow and a check, before any is
+kept, that its lines fit in memory.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Literal, cast
+
+from calipers.errors import InputError
+from calipers.memory import ROW, budget, read_whole, size_words
+from calipers.progress import Progress
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+MAX_DECOMPRESSED = 8 * 2**30
+"""Most bytes that a compressed file may hold, unless a person allows more memory than that."""
+
+BUFFER = 2**20
+
+Unit = Literal["line", "row", "sample"]
+LabelKind = Literal["group", "cluster"]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Labels of samples that a field of their rows holds.
+
+    Attributes
+    ----------
+    kind
+        What the labels say: the group of a sample, or the cluster that it was drawn with.
+    path
+        Path of the field.
+    needed
+        Whether a file in which no row has that field is refused.
+    """
+
+    kind: LabelKind
+    path: str
+    needed: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.path!r}"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file, or standard input, and the choices for reading it.
+
+    Attributes
+    ----------
+    path
+        What a person calls the file; it begins every message.
+    name
+        Name of the sample set that is read from it.
+    field
+        Path of the text field, or None to find it.
+    group
+        Path of the field whose value is each sample's group, or None.
+    group_needed
+        Whether a file in which no row has that field is refused.
+    cluster, cluster_needed
+        The same of the field whose value names the cluster of each sample.
+    unit
+        What the numbers in messages count, from 1.
+    skip_bad
+        Whether image files that cannot be read are left out, with a note, instead of refused.
+    progress
+        What shows how far the first look at image files is.
+    header_note
+        Said where a field is missing, for formats whose field names stand in a header row.
+    """
+
+    path: str
+    name: str
+    field: str | None = None
+    group: str | None = None
+    group_needed: bool = True
+    cluster: str | None = None
+    cluster_needed: bool = True
+    unit: Unit = "line"
+    header_note: str = ""
+    skip_bad: bool = False
+    progress: Progress | None = None
+
+    @property
+    def labels(self) -> tuple[Wanted, ...]:
+        """The labels that were asked for."""
+        asked: tuple[tuple[LabelKind, str | None, bool], ...] = (
+            ("group", self.group, self.group_needed),
+            ("cluster", self.cluster, self.cluster_needed),
+        )
+        return tuple(Wanted(kind, path, needed) for kind, path, needed in asked if path is not None)
+
+    def counting(self, unit: Unit, header_note: str = "") -> Source:
+        """Return the same source with messages that count another unit."""
+        return replace(self, unit=unit, header_note=header_note)
+
+    def error(self, problem: str) -> InputError:
+        """Build the error for a problem of the whole file."""
+        return InputError(f"{self.path}: {problem}")
+
+    def row_error(self, number: int, problem: str) -> InputError:
+        """Build the error for a problem of one line or row, counted from 1."""
+        return InputError(f"{self.path}: {self.unit} {number}: {problem}")
+
+
+def split_suffix(path: Path) -> tuple[str, str]:
+    """Split a file's name into stem and suffix, ``.gz`` taken off: ``("a.b", ".jsonl")``."""
+    bare = Path(path.name[:-3]) if is_gzipped(path) else Path(path.name)
+    return bare.stem, bare.suffix.lower()
+
+
+def is_gzipped(path: Path) -> bool:
+    """Tell from its name whether a file is gzipped."""
+    return path.suffix.lower() == ".gz"
+
+
+@contextmanager
+def open_stream(path: Path) -> Iterator[BinaryIO]:
+    """Open a file as a stream of its decompressed bytes.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be opened or read, is damaged gzip data, or grows over
+        `MAX_DECOMPRESSED`.
+    """
+    with _opened(path) as stream:
+        yield _decompressed(stream, path) if is_gzipped(path) else stream
+
+
+@contextmanager
+def open_seekable(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for formats that jump about in it; a gzipped one is decompressed to memory."""
+    with open_stream(path) as stream:
+        yield io.BytesIO(read_whole(stream, _about(path))) if is_gzipped(path) else stream
+
+
+def check_decompressed(path: object, size: int) -> None:
+    """Refuse a small file that would grow large.
+
+    Raises
+    ------
+    InputError
+        If it holds more than `MAX_DECOMPRESSED`, and than the memory that a person allowed.
+    """
+    current = budget()
+    most = max(MAX_DECOMPRESSED, current.limit if current.asked else 0)
+    if size > most:
+        raise InputError(
+            f"{path}: holds more than {most:,} bytes when decompressed, which is the most that is "
+            "read from a compressed file; decompress it first if it is meant to be this large, or "
+            "allow more with --max-memory (calipers.memory_limit in Python)"
+        )
+
+
+def check_lines_fit(path: Path, in_memory: Callable[[bytes], int]) -> None:
+    """Refuse lines that will not fit in memory, before any is kept.
+
+    Where the beginning of the file lets one expect too many, all lines are counted.
+
+    Parameters
+    ----------
+    path
+        The file.
+    in_memory
+        Tells how many bytes some lines take in memory at the least: `lines_size` or `rows_size`.
+
+    Raises
+    ------
+    InputError
+        If they take more than may be taken.
+    """
+    if not path.is_file():
+        return
+    current = budget()
+    size = _counted(path, in_memory, current.left)
+    on_disk = f"{size_words(path.stat().st_size)} {'gzipped' if is_gzipped(path) else 'on disk'}"
+    current.check_claim(f"holds lines ({on_disk})", size, _about(path))
+
+
+def lines_size(content: bytes) -> int:
+    """Tell what lines of text take in memory; their ends are not kept.
+
+    Examples
+    --------
+    >>> lines_size(b"one\\ntwo\\n")
+    116
+    """
+    return len(content) + (ROW + 8 - len(b"\r\n")) * content.count(b"\n")
+
+
+def rows_size(content: bytes) -> int:
+    """Tell what JSON lines take in memory at the least, whatever is kept of each.
+
+    Output files of a batch interface are left to the reading, since their rows may hold no text.
+    """
+    if b'"custom_id"' in content:
+        return 0
+    ends = (b"}\n", b'"\n', b"]\n")
+    return (ROW + 8) * sum(map(content.count, ends))
+
+
+def _counted(path: Path, in_memory: Callable[[bytes], int], most: int) -> int:
+    """Count what lines take in memory, until that is more than `most`.
+
+    Less than the half of `most`, as judged by the first MiB, counts as 0.
+    """
+    with _opened(path) as stream, _refusing_damage(path):
+        lines = cast(BinaryIO, gzip.GzipFile(fileobj=stream)) if is_gzipped(path) else stream
+        taken = in_memory(lines.read(BUFFER))
+        size, place = path.stat().st_size, stream.tell()
+        if place < size and size * taken <= most / 2 * place:
+            return 0
+        while taken <= most and (part := lines.read(BUFFER)):
+            taken += in_memory(part)
+    return taken
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    try:
+        with path.open("rb", buffering=BUFFER) as stream:
+            yield stream
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _about(path: Path) -> Callable[[str], InputError]:
+    return lambda problem: InputError(f"{path}: {problem}")
+
+
+@contextmanager
+def _refusing_damage(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"{path}: damaged gzip data: {error}") from error
+
+
+def _decompressed(stream: BinaryIO, path: Path) -> BinaryIO:
+    return cast(BinaryIO, io.BufferedReader(_BoundedGzip(stream, path), BUFFER))
+
+
+class _BoundedGzip(io.RawIOBase):
+    """The decompressed bytes of a stream, counted as they come."""
+
+    def __init__(self, stream: BinaryIO, path: Path) -> None:
+        self._gzip = gzip.GzipFile(fileobj=stream)
+        self._path = path
+        self._count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        with _refusing_damage(self._path):
+            count = self._gzip.readinto(buffer)
+        self._count += count
+        check_decompressed(self._path, self._count)
+        return count

@@ -1,0 +1,195 @@
+"""Lists of token ids, checked and put one behind the other."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from calipers.errors import InputError
+from calipers.memory import ROW, budget
+from calipers.samples.columns import RowError
+from calipers.samples.kinds import Tokens, read_only
+from calipers.samples.wording import counted, describe
+
+LARGEST = 2**31 - 1
+
+RULE = f"token ids must be whole numbers from 0 to {LARGEST:,}"
+
+
+class TokenColumn:
+    """Token ids that grow by one sample at a time.
+
+    Parameters
+    ----------
+    row_error
+        Builds the error for a row, given its number and what is wrong with it.
+    """
+
+    def __init__(self, row_error: RowError) -> None:
+        self._row_error, self._budget = row_error, budget()
+        self._ids = array("i")
+        self._ends = array("q", [0])
+
+    @property
+    def length(self) -> int:
+        """How many samples there are so far."""
+        return len(self._ends) - 1
+
+    def append(self, number: int, value: object) -> None:
+        """Add the ids of row `number`, a list or an array."""
+        if type(value) is list and set(map(type, value)) <= {int}:
+            self._extend(number, value)
+        else:
+            self._extend(number, _whole_numbers(number, value, self._row_error))
+        self._ends.append(len(self._ids))
+
+    def finish(self) -> Tokens:
+        """Return the lists."""
+        ids = np.frombuffer(self._ids, np.int32) if self._ids else np.empty(0, np.int32)
+        return Tokens(read_only(ids), read_only(np.frombuffer(self._ends, np.int64)))
+
+    def _extend(self, number: int, ids: list[int]) -> None:
+        if ids and (min(ids) < 0 or max(ids) > LARGEST):
+            place = next(i for i, each in enumerate(ids) if not 0 <= each <= LARGEST)
+            raise self._row_error(number, wrong_id(place, ids[place]))
+        self._budget.take(4 * len(ids) + 8 + ROW, partial(self._row_error, number))
+        self._ids.extend(ids)
+
+
+def checked_tokens(ids: Iterable[object] | Tokens, where: str) -> Tokens:
+    """Turn what a person holds into lists of token ids, or name the sample that is none.
+
+    Raises
+    ------
+    InputError
+        If there are no lists, all are empty, or one holds anything else than token ids.
+    """
+    tokens = ids if isinstance(ids, Tokens) else _from_items(ids, where)
+    if not len(tokens):
+        raise InputError(f"{where}: holds no samples")
+    if not len(tokens.ids):
+        raise InputError(f"{where}: all {counted(len(tokens), 'list')} of token ids are empty")
+    return tokens
+
+
+def wrong_id(place: int, value: object) -> str:
+    """Say that the id at a place, counted from 0, is none."""
+    hint = "; embeddings must be an array, or a .npy file" if isinstance(value, float) else ""
+    return f"{RULE}, but id {place + 1:,} is {describe(value)}{hint}"
+
+
+def is_id_list(value: object) -> bool:
+    """Tell whether a value is meant as token ids: a list of numbers, or an array of one axis."""
+    if isinstance(value, list | tuple):
+        return all(_is_number(each) for each in value)
+    return getattr(value, "ndim", None) == 1 and getattr(value, "shape", None) is not None
+
+
+def is_id_type(kind: pa.DataType) -> bool:
+    """Tell whether an Arrow column of this type holds lists of whole numbers."""
+    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    is_list = is_list or pa.types.is_fixed_size_list(kind)
+    return bool(is_list and pa.types.is_integer(kind.value_type))
+
+
+def token_array(lists: Any, first: int, row_error: RowError) -> tuple[Any, Any]:
+    """Check an Arrow array of lists of whole numbers; return its ids, int32, and their counts.
+
+    Parameters
+    ----------
+    lists
+        Lists of whole numbers.
+    first
+        Number of the array's first row, for messages.
+    row_error
+        Builds the error for a row.
+    """
+    if lists.null_count:
+        row = int(np.flatnonzero(lists.is_null().to_numpy(zero_copy_only=False))[0])
+        raise row_error(first + row, "the token ids are null, not a list")
+    ids, counts = lists.flatten(), _counts(lists)
+    wrong = _wrong(ids)
+    if wrong.size:
+        ends = np.cumsum(counts)
+        row = int(np.searchsorted(ends, wrong[0], side="right"))
+        place = int(wrong[0] - (ends[row] - counts[row]))
+        raise row_error(first + row, wrong_id(place, ids[int(wrong[0])].as_py()))
+    return ids.to_numpy(zero_copy_only=False).astype(np.int32), counts
+
+
+def joined_tokens(parts: Iterable[tuple[Any, Any]]) -> Tokens:
+    """Put the ids of consecutive arrays, each with its counts, one behind the other."""
+    ids, counts = [np.empty(0, np.int32)], [np.zeros(1, np.int64)]
+    for more_ids, more_counts in parts:
+        ids.append(more_ids)
+        counts.append(more_counts)
+    ends = np.cumsum(np.concatenate(counts))
+    return Tokens(read_only(np.concatenate(ids)), read_only(ends))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.number)
+
+
+def _whole_numbers(number: int, value: object, row_error: RowError) -> list[int]:
+    if not is_id_list(value):
+        found = value.item() if getattr(value, "ndim", None) == 0 else value  # type: ignore[attr-defined]
+        if isinstance(value, list | tuple):
+            place, found = next((i, v) for i, v in enumerate(value) if not _is_number(v))
+            raise row_error(number, wrong_id(place, found))
+        raise row_error(number, f"must be a list of token ids, but it is {describe(found)}")
+    values = value if isinstance(value, list | tuple) else np.asarray(value).tolist()
+    for place, each in enumerate(values):
+        if isinstance(each, bool | np.bool_) or not isinstance(each, int | np.integer):
+            raise row_error(number, wrong_id(place, each))
+    return [int(each) for each in values]
+
+
+def _from_items(ids: Iterable[object], where: str) -> Tokens:
+    if isinstance(ids, pa.Array | pa.ChunkedArray):
+        return _from_arrow(ids, where)
+    column = TokenColumn(partial(_sample_error, where))
+    for number, each in enumerate(ids, 1):
+        column.append(number, each)
+    return column.finish()
+
+
+def _from_arrow(ids: Any, where: str) -> Tokens:
+    if not is_id_type(ids.type):
+        raise InputError(
+            f"{where}: token ids must be lists of whole numbers, but this Arrow array "
+            f"holds {ids.type}"
+        )
+    parts, first = [], 1
+    for chunk in ids.chunks if isinstance(ids, pa.ChunkedArray) else [ids]:
+        parts.append(token_array(chunk, first, partial(_sample_error, where)))
+        first += len(chunk)
+    return joined_tokens(parts)
+
+
+def _counts(lists: Any) -> NDArray[np.int64]:
+    counts = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
+    return np.asarray(counts, np.int64)
+
+
+def _wrong(ids: Any) -> NDArray[np.intp]:
+    low, high = pa.scalar(0, ids.type), _limit(ids.type)
+    fits = pc.and_(pc.greater_equal(ids, low), pc.less_equal(ids, high))
+    return np.flatnonzero(~pc.fill_null(fits, fill_value=False).to_numpy(zero_copy_only=False))
+
+
+def _limit(kind: pa.DataType) -> pa.Scalar:
+    """Give the largest id in a type, since a limit beyond it cannot be compared with it."""
+    bits = kind.bit_width - pa.types.is_signed_integer(kind)
+    return pa.scalar(min(LARGEST, 2**bits - 1), kind)
+
+
+def _sample_error(where: str, number: int, problem: str) -> InputError:
+    return InputError(f"{where}: sample {number}: {problem}")

@@ -1,0 +1,112 @@
+"""Texts cut to one length in words, so that length does not speak where texts should.
+
+A text ends at the end of its W-th word; the white space between words stays as it is, that behind
+the last word goes. Words are what white space separates, as :meth:`SampleSet.word_counts` counts
+them. Texts of fewer words stay, and so do empty ones: where one side has many of them, lengths
+still differ. A cut text may break off in a sentence, on both sides alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import pyarrow as pa
+
+from calipers.errors import InputError
+from calipers.samples.kinds import Texts
+from calipers.samples.sample_set import SampleSet
+from calipers.samples.wording import KINDS, counted, describe
+
+
+def match_length(samples: SampleSet, words: int) -> SampleSet:
+    """Cut every text to its first words; do it to both sides, and to the training set.
+
+    Parameters
+    ----------
+    samples
+        Texts. They are cut a part at a time, into an Arrow column.
+    words
+        How many words of a text stay, 1 or more.
+
+    Returns
+    -------
+    SampleSet
+        As many samples in the same order, with their labels, prompts and notes, and a note of how
+        many texts were cut and how many are shorter. Its content hash is that of the cut texts.
+
+    Raises
+    ------
+    InputError
+        If `words` is no whole number of at least 1, or the samples are no texts.
+    """
+    most = check_words(words)
+    column = samples.texts
+    if column is None:
+        raise InputError(
+            f"{samples.name}: match_length (--match-length) cuts texts, but this set holds "
+            f"{KINDS[samples.kind]}"
+        )
+    cut = pa.chunked_array(_cut_chunks(column, most), type=pa.large_string())
+    counts = samples.word_counts()
+    assert counts is not None
+    note = _note(len(samples), int((counts > most).sum()), int((counts < most).sum()), most)
+    return replace(samples, held=Texts(cut), reading_notes=(*samples.reading_notes, note))
+
+
+def check_words(words: Any) -> int:
+    """Return a number of words as an int.
+
+    Raises
+    ------
+    InputError
+        If it is no whole number of at least 1.
+    """
+    whole = isinstance(words, Integral) and not isinstance(words, bool)
+    if whole and words >= 1:
+        return int(words)
+    found = words if whole else describe(words)
+    raise InputError(
+        f"match_length (--match-length) must be a whole number of words, at least 1; found {found}"
+    )
+
+
+def first_words(text: str, words: int) -> str:
+    """Return a text up to the end of its `words`-th word; all of it where it has fewer.
+
+    Examples
+    --------
+    >>> first_words(" The  cat\\n sat down. ", 3)
+    ' The  cat\\n sat'
+    """
+    # Splitting so far and no farther costs nothing for what lies behind, however long it is
+    parts = text.split(None, words)
+    if len(parts) < words:
+        return text
+    behind = len(parts[words]) if len(parts) > words else 0
+    return text[: len(text) - behind].rstrip()
+
+
+PART = 1024
+"""Texts that are Python strings at one time."""
+
+
+def _cut_chunks(column: pa.ChunkedArray, words: int) -> Iterator[pa.Array]:
+    for start in range(0, len(column), PART):
+        texts = column.slice(start, PART).to_pylist()
+        yield pa.array([first_words(text, words) for text in texts], type=pa.large_string())
+
+
+def _note(n: int, cut: int, shorter: int, words: int) -> str:
+    """Say what was cut, and how many texts are shorter all the same."""
+    length = counted(words, "word")
+    if cut == n:
+        return f"every text was cut to its first {length}"
+    verb = "was" if cut == 1 else "were"
+    done = f"{cut:,} of {counted(n, 'text')} {verb} cut to their first {length}"
+    if not shorter:
+        return f"{done}; the others have as many"
+    has, them = ("has", "it") if shorter == 1 else ("have", "them")
+    return f"{done}; {shorter:,} {has} fewer, so that lengths still differ by {them}"

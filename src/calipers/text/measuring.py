@@ -1,0 +1,179 @@
+"""What a text metric is measured on, and its score with the reference's own value beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary, ref
+
+from calipers.catalogue.choosing import ITSELF, TRAIN, TextChoice, missing
+from calipers.numeric.subsample import subsample_rows
+from calipers.score import Score
+from calipers.text.corpus import Corpus
+
+Chosen = Mapping[str, Any]
+"""The options of a text metric, by name."""
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """What a metric is measured on.
+
+    Attributes
+    ----------
+    texts
+        The set that is measured.
+    against
+        What it is held against: the reference or the training set; None for statistics of one set.
+    seed, threads
+        As of the run.
+    """
+
+    texts: Corpus
+    against: Corpus | None = None
+    seed: int = 0
+    threads: int | None = None
+
+    @property
+    def references(self) -> Corpus:
+        """What it is held against, which the run has made sure of."""
+        assert self.against is not None
+        return self.against
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The number of texts, by its name in signatures."""
+        return {"n": len(self.texts)}
+
+
+class Memo:
+    """One result for each pair of sets and choice of options; a failure is not kept.
+
+    For several keys that are read from one result; it is kept for as long as the texts are.
+    """
+
+    def __init__(self) -> None:
+        self._kept: WeakKeyDictionary[Corpus, dict[Hashable, Any]] = WeakKeyDictionary()
+
+    def get(self, held: Held, options: Hashable, make: Callable[[], Result]) -> Result:
+        """Return what was made of these sets by these options before, or make it."""
+        mine = self._kept.setdefault(held.texts, {})
+        against = None if held.against is None else ref(held.against)
+        place = (against, held.seed, options)
+        if place not in mine:
+            mine[place] = make()
+        found: Result = mine[place]
+        return found
+
+
+def score_of(
+    choice: TextChoice,
+    generated: Corpus,
+    reference: Corpus | None = None,
+    *,
+    train: Corpus | None = None,
+    keep_sizes: bool = False,
+    seed: int = 0,
+    threads: int | None = None,
+) -> Score:
+    """Measure a generated set.
+
+    Parameters
+    ----------
+    choice
+        What is measured.
+    generated, reference, train
+        Tokenised together. A statistic of one set needs no `reference`; where there is one,
+        ``Score.reference`` holds T(P), measured once for all generated sets.
+    keep_sizes
+        Whether sets of different size stay so. By default the larger one is cut to the other's
+        size where the number of texts alone moves the metric; the signature then says so, and
+        a set that was cut has no values per text.
+    seed, threads
+        For cutting, and for metrics that draw or spread work.
+
+    Returns
+    -------
+    Score
+        NaN with a reason where the texts, or a missing package, do not allow a value.
+
+    Raises
+    ------
+    InputError
+        If the metric needs a reference or a training set, and there is none.
+    """
+    against = _against(choice, reference, train)
+
+    def read(texts: Corpus) -> Score:
+        return _read(choice, Held(texts, against, seed, threads))
+
+    if reference is None or not choice.has_gap:
+        return read(generated)
+    free = keep_sizes or not choice.sized
+    size = len(reference) if free else min(len(generated), len(reference))
+    found = read(generated if free else cut(generated, size, seed=seed))
+    if not free and size < len(generated):
+        found = replace(found, per_sample=None)
+    if not free and len(generated) != len(reference):
+        found = found.signed(cut=size, cut_seed=seed)
+    own = _of_reference(choice, Held(reference, against, seed, threads), size)
+    return replace(found, reference=own.value, better="closest")
+
+
+def score_of_reference(
+    choice: TextChoice,
+    reference: Corpus,
+    *,
+    train: Corpus | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+) -> Score:
+    """Measure the whole reference itself, T(P); kept for as long as the corpus is there."""
+    held = Held(reference, _against(choice, None, train), seed=seed, threads=threads)
+    return _of_reference(choice, held, len(reference))
+
+
+def cut(corpus: Corpus, size: int, *, seed: int = 0) -> Corpus:
+    """Keep `size` random texts in their order; the corpus itself if it has no more than that.
+
+    The rows are those that :meth:`calipers.samples.SampleSet.subsample` keeps by the same seed.
+
+    Examples
+    --------
+    >>> from calipers.text.tokens import tokenise
+    >>> (corpus,) = tokenise(["a b", "c", "d e f"], tokenizer="whitespace")
+    >>> cut(corpus, 2).texts, cut(corpus, 2).starts
+    (['a b', 'd e f'], array([0, 2, 5]))
+    """
+    if size >= len(corpus):
+        return corpus
+    return corpus.take(subsample_rows(len(corpus), size, seed=seed))
+
+
+def _of_reference(choice: TextChoice, held: Held, size: int) -> Score:
+    """T(P) of so many texts of the reference, by the seed and the training set."""
+    kept = choice.kept.setdefault(held.texts, {})
+    place = (size, held.seed, None if held.against is None else ref(held.against))
+    if place not in kept:
+        part = replace(held, texts=cut(held.texts, size, seed=held.seed))
+        kept[place] = _read(choice, part)
+    return kept[place]
+
+
+def _read(choice: TextChoice, held: Held) -> Score:
+    found = choice.metric.score(held, choice.options)
+    if choice.options.get("against", ITSELF) == ITSELF:
+        return found
+    return found.signed(against=choice.needs)
+
+
+def _against(choice: TextChoice, reference: Corpus | None, train: Corpus | None) -> Corpus | None:
+    if choice.needs is None:
+        return None
+    held = train if choice.needs == TRAIN else reference
+    if held is None:
+        raise missing(choice)
+    return held

@@ -1,0 +1,149 @@
+"""Replicates of a statistic of texts: its values without each of twenty blocks of texts.
+
+How a statistic is read without blocks stands beside it, as a function of what was measured; here is
+what these functions share. None measures anew where counts tell what a block contributes: different
+n-grams are counted once, with the block that alone holds each, so that a replicate is a difference
+of counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks
+from calipers.numeric.compile import kernel
+from calipers.text.corpus import Corpus
+from calipers.text.ngrams import NGrams
+
+Doubles = NDArray[np.float64]
+Longs = NDArray[np.int64]
+Numbers = NDArray[np.int32]
+
+BLOCKS = range(DEFAULT_BLOCKS)
+
+Replicates = Mapping[Literal["texts", "references", "rows"], Doubles]
+"""By what the blocks were cut from, each of shape ``(blocks,)``; rows are texts with their own
+references. Empty where a statistic has none."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Measured:
+    """A statistic that was measured, and what it was measured on.
+
+    Attributes
+    ----------
+    texts
+        The set that was measured.
+    options
+        Of the metric.
+    value, per_sample
+        What it gave; shape ``(n,)``, NaN for texts without a value.
+    against
+        What the texts are held against, if anything.
+    drawn
+        Whether that was drawn too, and is not a given training set.
+    seed, threads
+        As of the run; the seed picks the blocks too.
+    """
+
+    texts: Corpus
+    options: Mapping[str, Any]
+    value: float
+    per_sample: NDArray[Any] | None = None
+    against: Corpus | None = None
+    drawn: bool = False
+    seed: int = 0
+    threads: int | None = None
+
+    @property
+    def references(self) -> Corpus:
+        """What the texts are held against, where the statistic needs it."""
+        assert self.against is not None
+        return self.against
+
+    @cached_property
+    def labels(self) -> Longs:
+        """The block of every text, the same for all sets of one size."""
+        return block_labels(self.texts, self.seed)
+
+    @cached_property
+    def reference_labels(self) -> Longs:
+        """The block of every text that they are held against."""
+        return block_labels(self.references, self.seed)
+
+    @property
+    def by_text(self) -> NDArray[Any]:
+        """The values of the texts, where the statistic has one for each."""
+        assert self.per_sample is not None
+        return self.per_sample
+
+
+def block_labels(texts: Corpus, seed: int, count: int = DEFAULT_BLOCKS) -> Longs:
+    """The block of every text: by the size of the set and the seed alone, or by whole clusters."""
+    return Blocks.of(len(texts), texts.clusters, seed=seed, count=count).labels
+
+
+def mean_replicates(measured: Measured) -> Replicates:
+    """Of a mean of values that each text has by itself."""
+    return {"texts": means_without(measured)}
+
+
+def row_mean_replicates(measured: Measured) -> Replicates:
+    """Of a mean over rows, each a text and its own reference."""
+    return {"rows": means_without(measured)}
+
+
+def means_without(measured: Measured) -> Doubles:
+    """The mean of the values of the texts that have one, without each block of texts."""
+    values, labels = measured.by_text, measured.labels
+    there = ~np.isnan(values.astype(np.float64))
+    sums, counts = by_block(np.where(there, values, 0.0), labels), by_block(there, labels)
+    return ratio(sums.sum() - sums, counts.sum() - counts)
+
+
+def by_block(values: NDArray[Any], labels: Longs) -> Doubles:
+    """Sum values over each block, shape ``(blocks,)``."""
+    sums: Doubles = np.bincount(labels, values, DEFAULT_BLOCKS).astype(np.float64)
+    return sums
+
+
+def ratio(above: Doubles, below: Doubles) -> Doubles:
+    """Divide; NaN where there is nothing to divide by."""
+    quotients: Doubles = np.full(len(above), np.nan)
+    np.divide(above, below, out=quotients, where=below > 0)
+    return quotients
+
+
+def different_without(ngrams: NGrams, labels: Longs) -> Doubles:
+    """Different n-grams without each block."""
+    return ngrams.size - held_alone(sole_blocks(ngrams.ids, ngrams.starts, labels, ngrams.size))
+
+
+def totals_without(ngrams: NGrams, labels: Longs) -> Doubles:
+    """All n-grams without each block."""
+    return len(ngrams.ids) - by_block(ngrams.totals, labels)
+
+
+def held_alone(sole: Numbers) -> Doubles:
+    """How many each block alone holds, from :func:`sole_blocks`; shape ``(blocks,)``."""
+    return np.bincount(sole[sole >= 0], minlength=DEFAULT_BLOCKS).astype(np.float64)
+
+
+@kernel
+def sole_blocks(ids: Numbers, starts: Longs, labels: Longs, size: int) -> Numbers:
+    """Find the one block that holds each n-gram; -1 where several do, -2 where none does."""
+    sole = np.full(size, -2, np.int32)
+    for text in range(len(labels)):
+        for place in range(starts[text], starts[text + 1]):
+            gram = ids[place]
+            if sole[gram] == -2:
+                sole[gram] = labels[text]
+            elif sole[gram] != labels[text]:
+                sole[gram] = -1
+    return sole

@@ -1,0 +1,243 @@
+"""How much each statistic of texts moves from one draw of the texts to another.
+
+Both T(Q) and T(P) are read without each of twenty blocks of texts (the jackknife over blocks), by
+the function that stands beside the statistic; where there is none, the statistic is measured on
+disjoint smaller sets, which is approximate. No text is ever drawn twice: copies would raise
+Self-BLEU and whatever counts repeats.
+
+Texts are taken to be drawn independently, or in the clusters that are known of them, and for pairs
+of rows the pairs: which rows there are draws texts and references at once, so that rows of two
+systems with the same references share one source, ``"both"``. A given training set is no sample:
+scores against it move with the texts alone. Sets of fewer than twenty texts, or of clusters too few
+for twenty blocks, have no spread, nor has the longest passage of all, which the one text with it
+decides.
+
+The gap |T(Q) - T(P)| moves with both sets. Its spread here is that of T(Q) - T(P), with the sign of
+the gap: right where the gap is large beside it; near 0 a distance moves less than that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from calipers.catalogue.choosing import TRAIN, TextChoice
+from calipers.catalogue.metric import resolve
+from calipers.numeric.blocks import DEFAULT_BLOCKS
+from calipers.score import Score
+from calipers.text.corpus import Corpus
+from calipers.text.measuring import Held, cut
+from calipers.text.replicates import Measured, Replicates, block_labels
+from calipers.uncertainty.spread import Component, Doubles, Source, Spread
+
+ROUNDING = 1e-12
+"""Share of a value below which a standard error is no more than rounding."""
+
+PARTS = 10
+
+FEW_PARTS = 5
+"""Of neighbour scores, which smaller parts would change beyond recognition."""
+
+SMALLEST_PART = 20
+
+
+@dataclass(frozen=True, eq=False)
+class TextSpreads:
+    """How much statistics of texts move, beside one reference.
+
+    Attributes
+    ----------
+    reference, train
+        As for :meth:`calipers.catalogue.choosing.TextChoice.score`.
+    keep_sizes, seed, threads
+        As for the scores; the seed picks the blocks too.
+    """
+
+    reference: Corpus | None = None
+    train: Corpus | None = None
+    keep_sizes: bool = False
+    seed: int = 0
+    threads: int | None = None
+    _kept: dict[tuple[str, int], Spread | None] = field(default_factory=dict, repr=False)
+
+    def of(self, choice: TextChoice, generated: Corpus, score: Score) -> Spread | None:
+        """Tell how much the score of a generated set moves.
+
+        Parameters
+        ----------
+        choice, generated, score
+            The metric, what it was measured on, and what it gave.
+
+        Returns
+        -------
+        Spread or None
+            Of the value T(Q). None where it is not known: sets of fewer than 20 texts, a value or
+            a replicate that is not defined, the longest passage of all, pairwise Self-BLEU of a
+            drawn sample.
+        """
+        if not self._free(choice):
+            generated = cut(generated, self._size(generated), seed=self.seed)
+        held = self._held(choice, generated)
+        if score.per_sample is None or len(score.per_sample) != len(generated):
+            score = replace(score, per_sample=_measure(choice, held).per_sample)
+        return _spread(choice, held, score, "generated")
+
+    def of_reference(self, choice: TextChoice, size: int | None = None) -> Spread | None:
+        """Tell how much T(P) moves: of so many texts of the reference, or of all; kept."""
+        if self.reference is None or not choice.has_gap:
+            return None
+        place = (choice.key, len(self.reference) if size is None else size)
+        if place not in self._kept:
+            held = self._held(choice, cut(self.reference, place[1], seed=self.seed))
+            self._kept[place] = _spread(choice, held, self._known(choice, held), "reference")
+        return self._kept[place]
+
+    def of_gap(
+        self, choice: TextChoice, generated: Corpus, score: Score, own: Spread
+    ) -> Spread | None:
+        """Tell how much |T(Q) - T(P)| moves, where T(Q) moves as `own` says."""
+        size = None if self._free(choice) else self._size(generated)
+        theirs = self.of_reference(choice, size)
+        if theirs is None or score.reference is None:
+            return None
+        sign = -1.0 if score.value < score.reference else 1.0
+        moved = [component.times(sign) for component in own.components]
+        moved += [component.times(-sign) for component in theirs.components]
+        return Spread(tuple(moved), own.approximate or theirs.approximate)
+
+    def _known(self, choice: TextChoice, held: Held) -> Score:
+        """T(P); that of the whole reference was kept beside the scores."""
+        if held.texts is not self.reference:
+            return _measure(choice, held)
+        return choice.of_reference(
+            held.texts, train=self.train, seed=self.seed, threads=self.threads
+        )
+
+    def _free(self, choice: TextChoice) -> bool:
+        """Whether sets are measured as large as they are."""
+        return self.reference is None or self.keep_sizes or not (choice.has_gap and choice.sized)
+
+    def _size(self, generated: Corpus) -> int:
+        return (
+            len(generated) if self.reference is None else min(len(generated), len(self.reference))
+        )
+
+    def _held(self, choice: TextChoice, texts: Corpus) -> Held:
+        sides = {None: None, TRAIN: self.train}
+        return Held(texts, sides.get(choice.needs, self.reference), self.seed, self.threads)
+
+
+def _spread(choice: TextChoice, held: Held, score: Score, source: Source) -> Spread | None:
+    """Tell how much one statistic of texts moves; None where that is not known.
+
+    Parameters
+    ----------
+    choice, held, score
+        The metric, what it was measured on, and what it gave.
+    source
+        What draws the texts: ``"generated"``, or ``"reference"`` for T(P).
+    """
+    drawn = choice.needs in ("reference", "aligned")
+    sets = [held.texts, *([held.references] if drawn else [])]
+    clusters = [texts.clusters for texts in sets if texts.clusters is not None]
+    few = min(map(len, sets)) < DEFAULT_BLOCKS or any(c.blocks < DEFAULT_BLOCKS for c in clusters)
+    if few or not np.isfinite(score.value) or _is_unknown(choice):
+        return None
+    read = _replicates_of(choice)
+    if read is None:
+        components = _by_parts(choice, held, score.value, source, drawn)
+    else:
+        measured = Measured(
+            texts=held.texts,
+            options=choice.options,
+            value=score.value,
+            per_sample=score.per_sample,
+            against=held.against,
+            drawn=drawn,
+            seed=held.seed,
+            threads=held.threads,
+        )
+        components = _jackknifed(read(measured), source)
+    components = tuple(_settled(component, score.value) for component in components)
+    spread = Spread(components, approximate=read is None or _is_rough(choice, len(held.texts)))
+    return spread if components and spread.finite else None
+
+
+def _replicates_of(choice: TextChoice) -> Callable[[Measured], Replicates] | None:
+    """The function that reads a statistic without blocks; None where parts must tell."""
+    if choice.metric.replicates == "parts" or _is_pairwise(choice):
+        return None
+    read: Callable[[Measured], Replicates] = resolve(choice.metric.replicates)
+    return read
+
+
+def _jackknifed(replicates: Replicates, source: Source) -> tuple[Component, ...]:
+    """The sources of variation, from the values without each block of each set."""
+    sources: dict[str, Source] = {"texts": source, "references": "reference", "rows": "both"}
+    return tuple(Component.jackknife(sources[drawn], v) for drawn, v in replicates.items())
+
+
+def _by_parts(
+    choice: TextChoice, held: Held, value: float, source: Source, drawn: bool
+) -> tuple[Component, ...]:
+    """Measure disjoint parts of the texts, with parts of the other set where that was drawn too.
+
+    The variance of the values of K parts, over K, is that of the whole where variance falls as one
+    over the size. Statistics that change with the size are scaled by what they are worth at it:
+    what the parts tell is by how many per cent the value moves. All of this is approximate.
+    """
+    smallest = min(map(len, [held.texts, *([held.references] if drawn else [])]))
+    count = min(FEW_PARTS if drawn else PARTS, smallest // SMALLEST_PART)
+    if count < FEW_PARTS:
+        return ()
+    values = _values(choice, held, count, drawn)
+    level = values.mean()
+    scaled = values * value / level if level > 0 and choice.sized else values
+    return (Component.of_mean("both" if drawn else source, scaled),)
+
+
+def _values(choice: TextChoice, held: Held, count: int, drawn: bool) -> Doubles:
+    """The values of the parts of both sets, or of the texts alone."""
+    mine = _parts(held.texts, count, held.seed)
+    theirs = _parts(held.references, count, held.seed) if drawn else [held.against] * count
+    pairs = zip(mine, theirs, strict=True)
+    parts = (replace(held, texts=texts, against=against) for texts, against in pairs)
+    return np.array([_measure(choice, part).value for part in parts])
+
+
+def _parts(texts: Corpus, count: int, seed: int) -> list[Corpus]:
+    labels = block_labels(texts, seed, count)
+    return [texts.take(np.flatnonzero(labels == part)) for part in range(count)]
+
+
+def _measure(choice: TextChoice, held: Held) -> Score:
+    return choice.metric.score(held, choice.options)
+
+
+def _settled(component: Component, value: float) -> Component:
+    """Nothing moves where only rounding does."""
+    return component.times(0.0) if component.variance <= (ROUNDING * value) ** 2 else component
+
+
+def _is_unknown(choice: TextChoice) -> bool:
+    """Whether nothing is known of how much a statistic moves."""
+    if choice.metric.replicates == "none" or choice.options.get("over") == "largest":
+        return True
+    return bool(
+        _is_pairwise(choice) and (choice.options.get("sample") or choice.options.get("others"))
+    )
+
+
+def _is_pairwise(choice: TextChoice) -> bool:
+    return choice.options.get("average") == "pairwise"
+
+
+def _is_rough(choice: TextChoice, size: int) -> bool:
+    """Whether replicates leave something out: near copies of copies, weights of tokens, bends."""
+    if choice.metric.name == "vendi":
+        from calipers.text.vendi import FEW_ANEW
+
+        return choice.options["q"] != 2 and size > FEW_ANEW
+    return choice.metric.name == "near_duplicates" or choice.options.get("weights") == "idf"

@@ -1,0 +1,321 @@
+"""Text files, JSON lines, JSON, gzip and standard input, and the paths of fields in them."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calipers.errors import InputError
+from calipers.samples import SampleSet, read_samples, source
+from calipers.samples.fields import PathError, extractor, parse_path, root
+
+Write = Callable[..., Path]
+
+
+def refusal(path: Path | str, **options: str) -> str:
+    """Read a file that is refused, and return the message without the path before it."""
+    with pytest.raises(InputError) as caught:
+        read_samples(path, **options)  # type: ignore[arg-type]
+    message = str(caught.value)
+    assert message.startswith(f"{path}: "), message
+    return message.removeprefix(f"{path}: ")
+
+
+def test_text_lines(write: Write) -> None:
+    samples = read_samples(write("stories.txt", "one\n\n two \r\nthree\n"))
+    assert list(samples) == ["one", "", " two ", "three"]
+    assert samples.name == "stories"
+    assert samples.notes == ("1 of 4 texts is empty and kept (sample 2)",)
+
+
+@pytest.mark.parametrize(
+    ("content", "texts"),
+    [
+        ("a", ["a"]),
+        ("a\n", ["a"]),
+        ("a\n\n", ["a", ""]),
+        ("a\r", ["a\r"]),
+        ("a\u2028b\x0cc\x85d\n", ["a\u2028b\x0cc\x85d"]),
+        ("\ufeffa\n", ["a"]),
+        ('{"text": "a"}\n', ['{"text": "a"}']),
+    ],
+)
+def test_what_ends_a_line(write: Write, content: str, texts: list[str]) -> None:
+    assert list(read_samples(write("a.txt", content), field="text")) == texts
+
+
+def test_suffixes_in_capitals_and_dots_in_names(write: Write) -> None:
+    assert read_samples(write("gpt-4.1.TXT.GZ", gzip.compress(b"a\n"))).name == "gpt-4.1"
+    assert read_samples(write("a.txt", "a\n"), name="mine").name == "mine"
+
+
+def test_jsonl(write: Write) -> None:
+    path = write("a.jsonl.gz", '{"id": 1, "text": "a"}\n\n  \n{"text": "b\\n", "x": {}}')
+    samples = read_samples(path)
+    assert list(samples) == ["a", "b\n"]
+    assert (samples.name, samples.source, samples.notes) == ("a", str(path), ())
+    assert samples.prompts is None
+    assert samples.groups is None
+
+
+def test_jsonl_of_strings(write: Write) -> None:
+    assert list(read_samples(write("a.jsonl", '"a"\n"b\\u00e9"\n'))) == ["a", "bé"]
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.json", "a.csv", "a.txt.gz"])
+def test_invalid_utf8_names_the_line(write: Write, name: str) -> None:
+    path = write(name, b'"text"\n"a\xc3\xa9\xff"\n')
+    assert refusal(path) == "line 2: not valid UTF-8 (byte 5 of the line is 0xff)"
+
+
+def test_foreign_encodings_are_guessed(write: Write) -> None:
+    assert "looks like UTF-16" in refusal(write("a.txt", "héllo".encode("utf-16")))
+    assert "looks like gzip data" in refusal(write("b.txt", gzip.compress(b"a\n")))
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json", "a.csv"])
+def test_byte_order_mark_is_accepted(write: Write, name: str) -> None:
+    content = {"a.jsonl": '{"text": "x"}', "a.json": '["x"]', "a.csv": "text\nx\n"}[name]
+    assert list(read_samples(write(name, "\ufeff" + content))) == ["x"]
+
+
+@pytest.mark.parametrize(
+    "key", ["generation", "generated_text", "Completion", "RESPONSE", "sentence"]
+)
+def test_usual_names(write_rows: Write, key: str) -> None:
+    rows = [{"id": 1, "meta": {"text": "no"}, key: "a"}]
+    assert list(read_samples(write_rows("a.jsonl", rows))) == ["a"]
+
+
+def test_usual_names_that_hold_no_string_do_not_compete(write_rows: Write) -> None:
+    path = write_rows("a.jsonl", [{"content": [1], "output": "a"}, {"content": "b", "output": "c"}])
+    assert list(read_samples(path)) == ["a", "c"]
+    path = write_rows("b.jsonl", [{"text": None, "output": "a"}, {"text": "b", "output": "c"}])
+    assert "several fields may be the text" in refusal(path)
+
+
+def test_fields_by_path(write_rows: Write) -> None:
+    rows = [{"a": {"b": ["x", "y"]}, "n": 1}, {"a": {"b": []}, "n": 2}, {"a": {"b": ["z"]}, "n": 3}]
+    path = write_rows("a.jsonl", rows)
+    samples = read_samples(path, field="a.b[*]", group="n")
+    assert list(samples) == ["x", "y", "z"]
+    assert samples.groups.to_pylist() == ["1", "1", "3"]
+    assert samples.notes == ("1 row had no item at 'a.b[*]' and gave no sample (line 2)",)
+    assert refusal(path, field="a.b[0]").startswith("line 2: the field 'a.b[0]' breaks at 'a.b'")
+    assert refusal(path, field="a").startswith("line 1: the field 'a' must be a string")
+    assert refusal(path, field="a.b[*]", group="m") == (
+        "no line has a group 'm' (line 1: there is no field 'm'; the fields are 'a' and 'n'); "
+        "name a field that every row has"
+    )
+    assert "the group 'a' must be one string" in refusal(path, field="a.b[*]", group="a")
+
+
+@pytest.mark.parametrize("key", ["", "a.", "[x", "Text (EN)...", "a..b"])
+def test_any_name_of_a_field_is_found(write_rows: Write, key: str) -> None:
+    assert list(read_samples(write_rows("a.jsonl", [{key: "x"}]))) == ["x"]
+    path = write_rows("b.jsonl", [{key: "x", "n": 1}])
+    assert list(read_samples(path, field=key)) == ["x"]
+    with pytest.raises(InputError, match="is not understood from character"):
+        read_samples(path, field=key + "..")
+
+
+def test_rows_that_are_lists_need_a_path(write_rows: Write) -> None:
+    path = write_rows("a.jsonl", [["p", "a"], ["q", "b"]])
+    assert list(read_samples(path, field="[1]")) == ["a", "b"]
+
+
+def test_prompts_are_kept_when_every_row_has_one(write_rows: Write) -> None:
+    rows: list[dict[str, Any]] = [{"prompt": "p", "text": "a"}, {"prompt": "", "text": "b"}]
+    samples = read_samples(write_rows("a.jsonl", rows))
+    assert samples.prompts.to_pylist() == ["p", ""]
+    assert list(read_samples(write_rows("a.jsonl", rows[:1]), field="prompt")) == ["p"]
+    some = read_samples(write_rows("b.jsonl", [*rows, {"text": "c"}]))
+    assert some.prompts is None
+    assert some.notes == ("prompts were left out: 1 of 3 samples have none",)
+    objects = [{"prompt": [{"role": "user"}], "text": "a"}]
+    assert read_samples(write_rows("c.jsonl", objects)).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "field", "texts"),
+    [
+        (["a", "b"], None, ["a", "b"]),
+        ([{"text": "a", "n": 1}], None, ["a"]),
+        ([{"x": {"y": "a"}}], "x.y", ["a"]),
+        ({"model": "m", "data": ["a"], "scores": [1, 2]}, None, ["a"]),
+        ({"rows": [{"output": "a", "n": 0}]}, None, ["a"]),
+        ({"rows": [{"x": {"y": "a"}}]}, "x.y", ["a"]),
+        ({"rows": [{"x": {"y": "a"}}]}, "rows[*].x.y", ["a"]),
+        ({"human": ["a"], "model": ["b", "c"]}, "model", ["b", "c"]),
+        ({"h": [{"text": "a"}], "m": [{"text": "b"}]}, "m", ["b"]),
+        ({"h": [{"t": "a"}], "m": [{"t": "b", "u": "c"}]}, "m[*].u", ["c"]),
+        ({"a.b": ["x"], "c": ["y"]}, "a.b", ["x"]),
+    ],
+)
+def test_json(write: Write, value: Any, field: str | None, texts: list[str]) -> None:
+    assert list(read_samples(write("a.json", json.dumps(value)), field=field)) == texts
+
+
+def test_a_gzip_bomb_is_not_read_to_its_end(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "MAX_DECOMPRESSED", 10_000)
+    content = '{"text": "a"}\n' * 500
+    assert len(read_samples(write("a.jsonl.gz", content))) == 500
+    for name in ("b.jsonl.gz", "b.txt.gz", "b.json.gz", "b.csv.gz", "b.parquet.gz", "b.npy.gz"):
+        message = refusal(write(name, content * 100))
+        assert message.startswith("holds more than 10,000 bytes when decompressed")
+
+
+def test_damaged_gzip(write: Write, tmp_path: Path) -> None:
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"line\n" * 1000)[:-9])
+    assert refusal(tmp_path / "a.txt.gz").startswith("damaged gzip data: Compressed file ended")
+    (tmp_path / "b.txt.gz").write_bytes(b"plain")
+    assert refusal(tmp_path / "b.txt.gz").startswith("damaged gzip data: Not a gzipped file")
+    assert refusal(write("c.txt.gz", b"")) == "holds no samples"
+
+
+def test_files_that_cannot_be_opened(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    path = write("a.txt", "a")
+    monkeypatch.setattr(Path, "open", refuse)
+    assert refusal(path) == "cannot be read: Permission denied"
+
+
+def test_missing_and_unknown_files(write: Write, tmp_path: Path) -> None:
+    assert refusal(tmp_path / "no.jsonl") == "there is no such file"
+    assert refusal(write("a.docx", "x")).startswith(
+        "a file with suffix '.docx' cannot be read; known"
+    )
+    assert ".safetensors, each also with .gz" in refusal(write("a.docx", "x"))
+    assert refusal(write("data", "x")).startswith("a file with no suffix cannot be read")
+    assert refusal(write("data.gz", "x")).startswith("a file with no suffix before .gz")
+    with pytest.raises(InputError, match="…: there is no such file"):
+        read_samples("a text that was taken for a path " * 200)
+
+
+def from_stdin(content: str | bytes, monkeypatch: pytest.MonkeyPatch, **options: str) -> SampleSet:
+    data = content.encode() if isinstance(content, str) else content
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    return read_samples("-", **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("content", "texts"),
+    [
+        ('{"text": "a"}\n{"text": "b"}\n', ["a", "b"]),
+        ('\n{"text": "a"}\n', ["a"]),
+        ('\ufeff{"text": "a"}\n', ["a"]),
+        ('"a"\n"b"\n', ["a", "b"]),
+        ('"He said.\n"b"\n', ['"He said.', '"b"']),
+        ('"a"\nplain\n', ['"a"', "plain"]),
+        ("a\n\nb\n", ["a", "", "b"]),
+        ('["a",\n "b"]\n', ["a", "b"]),
+        ("[laughs] hello\n", ["[laughs] hello"]),
+        ("{curly} start\n", ["{curly} start"]),
+        ('{"data": [\n{"text": "a"}]}\n', ["a"]),
+        ("3\n4\n", ["3", "4"]),
+    ],
+)
+def test_standard_input(content: str, texts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    samples = from_stdin(content, monkeypatch)
+    assert list(samples) == texts
+    assert (samples.name, samples.source) == ("stdin", "standard input")
+
+
+def test_standard_input_options_and_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert list(from_stdin('{"a": {"b": "x"}, "n": 1}', monkeypatch, field="a.b")) == ["x"]
+    for content, message in [
+        ("", "standard input: is empty"),
+        ('{"text": "a"\n', "standard input: line 1: broken JSON"),
+        ('{"text": "a"}\n{"text"\n', "standard input: line 2: broken JSON"),
+        (b"a\n\xff\n", "standard input: line 2: not valid UTF-8"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            from_stdin(content, monkeypatch)
+
+
+ROW: dict[str, Any] = {
+    "text": "t",
+    "a": {"b": ["x", "y"], "c": {"d": "z"}},
+    "choices": [{"message": {"content": "one"}}, {"message": {"content": "two"}}],
+    "dotted.name": "kept",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("text", ["t"]),
+        ("a.b[0]", ["x"]),
+        ("a.b[-1]", ["y"]),
+        ("a.c.d", ["z"]),
+        ("a.b", [["x", "y"]]),
+        ("a.b[*]", ["x", "y"]),
+        ("choices[*].message.content", ["one", "two"]),
+        ("choices[1].message.content", ["two"]),
+        ("dotted.name", ["kept"]),
+    ],
+)
+def test_finds(path: str, found: list[Any]) -> None:
+    assert extractor(path)(ROW) == found
+
+
+def test_paths_may_start_in_a_list() -> None:
+    assert extractor("[0]")(["a", "b"]) == ["a"]
+    assert extractor("[*][0]")([["a"], ["b"]]) == ["a", "b"]
+    assert extractor("[*]")([]) == []
+    assert root("[0].a") is None
+    assert root("a.b[0]") == "a"
+
+
+@pytest.mark.parametrize("path", ["", ".", "a.", "a..b", ".a", "a[", "a[x]", "a[1", "a]b", "a[0]b"])
+def test_refuses_what_is_no_path(path: str) -> None:
+    with pytest.raises(InputError, match="is not understood from character"):
+        parse_path(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("txt", "there is no field 'txt'; the fields are 'text', 'a', 'choices' and 'dotted.name'"),
+        ("a.x", "the field 'a.x' breaks at 'a': there is no field 'x'; the fields are 'b' and 'c'"),
+        ("a.b[2]", r"breaks at 'a\.b': there is no item \[2\] in a list of 2 items"),
+        ("a.c[0]", r"breaks at 'a\.c': expected a list, found an object with the fields 'd'"),
+        ("a.c.d.e", r"breaks at 'a\.c\.d': the string 'z' has no field 'e'"),
+        ("choices[*].text", r"breaks at 'choices\[\*\]': there is no field 'text'; .*'message'"),
+        ("text[*]", "breaks at 'text': expected a list, found the string 't'"),
+    ],
+)
+def test_says_where_a_path_breaks(path: str, message: str) -> None:
+    with pytest.raises(PathError, match=message):
+        extractor(path)(ROW)
+
+
+def test_long_lists_of_fields_are_cut() -> None:
+    row = {f"{'long' * 30}{i}": 1 for i in range(40)}
+    with pytest.raises(PathError) as caught:
+        extractor("x")(row)
+    assert "and 28 more" in str(caught.value)
+    assert len(str(caught.value)) < 700
+
+
+KEY = st.text(st.characters(exclude_characters=".[]", exclude_categories=["Cs"]), min_size=1)
+
+
+@given(st.lists(KEY | st.integers(0, 3), min_size=1, max_size=5))
+def test_reads_back_any_path(steps: list[str | int]) -> None:
+    value: Any = "here"
+    for step in reversed(steps):
+        value = {step: value} if isinstance(step, str) else [None] * step + [value]
+    path = "".join(f".{s}" if isinstance(s, str) else f"[{s}]" for s in steps).removeprefix(".")
+    assert parse_path(path) == tuple(steps)
+    assert extractor(path)(value) == ["here"]
