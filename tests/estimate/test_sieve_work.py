@@ -95,10 +95,10 @@ def test_the_pass_across_finds_the_nearest_on_both_sides_by_their_bounds(rng):
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_of_equally_deep_balls_the_first_counts_in_any_order_of_tiles(turned):
-    parts = [BallCounts.empty(4, 3, 1, 0, 0) for _ in range(2)]
+    parts = [BallCounts.empty(4, 3, (1, 0, 0), 1) for _ in range(2)]
     parts[0].ratio[:], parts[0].deepest[:] = [2, 3, 1], [0, 1, 0]
     parts[1].ratio[:], parts[1].deepest[:] = [2, 2, 4], [3, 2, 2]
-    total = BallCounts.empty(4, 3, 1, 0, 0)
+    total = BallCounts.empty(4, 3, (1, 0, 0), 1)
     for part in parts[::-1] if turned else parts:
         total.add(part, slice(0, 4), slice(0, 3))
     assert total.ratio.tolist() == [2, 3, 4]

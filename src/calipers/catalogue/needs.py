@@ -22,7 +22,7 @@ class Needs:
     ----------
     k
         Neighbours of balls whose k the metric fixes itself; 0 for none.
-    capped, smaller, spread
+    capped, smaller, spread, across
         Whether a metric reads this one of the further supports.
     """
 
@@ -30,6 +30,7 @@ class Needs:
     capped: bool = False
     smaller: bool = False
     spread: bool = False
+    across: bool = False
 
     def __or__(self, other: Needs) -> Needs:
         return Needs(
@@ -37,6 +38,7 @@ class Needs:
             self.capped or other.capped,
             self.smaller or other.smaller,
             self.spread or other.spread,
+            self.across or other.across,
         )
 
 
@@ -46,4 +48,5 @@ CLIPPED_COVERAGE = Needs(CLIPPED_K)
 COVER = Needs(COVER_K * COVER_FACTOR)
 PROBABILISTIC = Needs(SPREAD[0], spread=True)
 REALISM = Needs(smaller=True)
+ACROSS = Needs(across=True)
 EVERYTHING = CLIPPED | COVER | PROBABILISTIC | REALISM

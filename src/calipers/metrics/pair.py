@@ -174,4 +174,5 @@ def supports_of(needs: Needs, k: int, largest: int) -> Supports:
         capped=CLIPPED_K if needs.capped and largest >= CLIPPED_K else None,
         smaller=k if needs.smaller else None,
         spread=SPREAD if needs.spread and largest >= SPREAD[0] else None,
+        across=needs.across,
     )

@@ -161,8 +161,11 @@ class BallCounts(NamedTuple):
     missed: Doubles
 
     @classmethod
-    def empty(cls, owners: int, guests: int, k_max: int, blocks: int, halvings: int) -> BallCounts:
-        """No pair seen yet."""
+    def empty(
+        cls, owners: int, guests: int, sizes: tuple[int, int, int], nearest: int
+    ) -> BallCounts:
+        """No pair seen yet; sizes are those of radii, with room for so many nearest owners."""
+        k_max, blocks, halvings = sizes
         return cls(
             np.zeros((owners, k_max), np.int32),
             np.zeros((guests, k_max), np.int32),
@@ -172,7 +175,7 @@ class BallCounts(NamedTuple):
             np.zeros((owners, halvings), np.int32),
             np.zeros((guests, halvings), np.int32),
             np.zeros(guests, np.int32),
-            *Candidates.empty(guests, 1),
+            *Candidates.empty(guests, nearest),
             np.zeros(guests),
             np.full(guests, -1, np.int64),
             np.ones(guests),
@@ -212,7 +215,10 @@ def count_tile(
     """
     sizes = reference.radii.sizes
     n, m = rows[1] - rows[0], columns[1] - columns[0]
-    found = BallCounts.empty(n, m, *sizes), BallCounts.empty(m, n, *sizes)
+    found = (
+        BallCounts.empty(n, m, sizes, known[0].candidates.k),
+        BallCounts.empty(m, n, sizes, known[1].candidates.k),
+    )
     spread = CommonBalls.of(reference, generated, rows, columns)
     balls = TileBalls.of(reference, rows), TileBalls.of(generated, columns)
     thresholds = (

@@ -34,11 +34,14 @@ class Supports:
         The k of balls of which only those with a radius up to the median count.
     spread
         ``(k, factor)``: balls of one radius, `factor` times the mean k-th radius of their set.
+    across
+        Whether the distance of every row to its k-th nearest row of the other set is kept.
     """
 
     capped: int | None = None
     smaller: int | None = None
     spread: tuple[int, float] | None = None
+    across: bool = False
 
     @property
     def k_max(self) -> int:

@@ -92,6 +92,11 @@ class Candidates(NamedTuple):
         """Nothing seen yet, with room for the k nearest."""
         return cls(np.full((n, k + MORE), np.inf, np.float32), np.full((n, k + MORE), -1, np.int64))
 
+    @property
+    def k(self) -> int:
+        """How many nearest rows they are for."""
+        return int(self.bound.shape[1]) - MORE
+
     def merge(self, rows: Span, part: Candidates) -> None:
         """Take in what a tile found for some of the rows, in place."""
         own = slice(*rows)
@@ -169,7 +174,7 @@ def nearest_in_tile(
     empty one, leads to the same nearest neighbours. Spans start at a multiple of 48.
     """
     (row0, row1), (column0, column1) = tile
-    k = known.bound.shape[1] - MORE
+    k = known.k
     left, right = Candidates.empty(row1 - row0, k), Candidates.empty(column1 - column0, k)
     rows = _thresholds(points, row0, row1, known)
     # On the diagonal rows and columns are the same, and share what tightens their limits

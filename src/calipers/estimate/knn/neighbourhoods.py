@@ -28,6 +28,7 @@ from calipers.estimate.knn.balls import (
     median_radius,
     radii_of,
 )
+from calipers.estimate.knn.kernels import radii_without_blocks
 from calipers.estimate.knn.nearest import Nearest, nearest_neighbours, settle
 from calipers.numeric.blocks import Blocks, SideName
 from calipers.numeric.distances import Points, Sieve, sieves
@@ -54,8 +55,19 @@ class SettledCounts:
     @classmethod
     def of(cls, owners: Side, guests: Side, counts: BallCounts, pool: Workers) -> SettledCounts:
         """Settle the nearest owners and the deepest balls."""
-        nearest = settle(counts.candidates, guests.points, owners.points, 1, pool, own=False)
+        candidates = counts.candidates
+        nearest = settle(candidates, guests.points, owners.points, candidates.k, pool, own=False)
         return cls(counts, nearest, exact_ratio(owners, guests, counts))
+
+    def across(self, owners: Side) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Squared distances of the guests to their k-th nearest owner, and without each block.
+
+        Where too few owners are known once a block is deleted, the last known one counts.
+        """
+        squared, index = self.nearest.squared, self.nearest.index
+        without = np.empty((len(squared), owners.radii.without.shape[1]))
+        radii_without_blocks(squared, index, owners.radii.labels, owners.k, without)
+        return squared[:, owners.k - 1], without
 
 
 @dataclass(frozen=True)
@@ -74,9 +86,8 @@ class Work:
         """Find the balls of one set."""
         # One neighbour more tells whether ties go on beyond the rim of a capped ball
         others, spare = len(points.points) - 1, int(self.supports.capped is not None)
-        if blocks.count:  # how many of the k nearest one block may hold, six deviations up
-            share = self.k / blocks.count
-            spare = max(SPARE, math.ceil(share + 6 * math.sqrt(share)))
+        if blocks.count:
+            spare = spare_for_blocks(self.k, blocks.count)
         if blocks.halvings:  # enough that k of them lie in the same half, by every halving
             spare = max(spare, math.ceil(self.k + 6 * math.sqrt(2 * self.k)) + HALVED)
         while True:
@@ -95,7 +106,10 @@ class Work:
         """Look at every pair of the two sets once."""
         n, m = len(reference.points.points), len(generated.points.points)
         sizes = reference.radii.sizes
-        total = BallCounts.empty(n, m, *sizes), BallCounts.empty(m, n, *sizes)
+        total = (
+            BallCounts.empty(n, m, sizes, self._nearest_across(n, sizes[1])),
+            BallCounts.empty(m, n, sizes, self._nearest_across(m, sizes[1])),
+        )
 
         def look(tile: tuple[Span, Span]) -> tuple[slice, slice, tuple[BallCounts, BallCounts]]:
             found = count_tile(reference, generated, *tile, total, closed=self.closed)
@@ -111,6 +125,18 @@ class Work:
                 SettledCounts.of(reference, generated, total[0], pool),
                 SettledCounts.of(generated, reference, total[1], pool),
             )
+
+    def _nearest_across(self, owners: int, blocks: int) -> int:
+        """How many nearest owners of every guest to keep."""
+        if not self.supports.across:
+            return 1
+        return min(owners, self.k + (spare_for_blocks(self.k, blocks) if blocks else 0))
+
+
+def spare_for_blocks(k: int, blocks: int) -> int:
+    """Neighbours to keep beyond k: as many as one block may hold of them, six deviations up."""
+    share = k / blocks
+    return max(SPARE, math.ceil(share + 6 * math.sqrt(share)))
 
 
 def _largest_k(k: int, k_max: int, reference: Points, generated: Points) -> int:
@@ -176,6 +202,11 @@ class Replicates:
         Guests in the ball of each owner that belong to block b of theirs, ``(n, blocks)``.
     inside_without
         Owners that hold each guest once block b of the owners is deleted, ``(m, blocks)``.
+    radii_without
+        Radius of each ball once block b of the owners is deleted, shape ``(n, blocks)``.
+    across_without
+        Distance of each guest to its k-th nearest owner once block b of the owners is deleted,
+        shape ``(m, blocks)``, or None.
     radii_halves
         Radius of each ball among the owners of its own half, shape ``(n, halvings)``.
     held_halves
@@ -187,6 +218,8 @@ class Replicates:
     held_without: Counts
     held_from: Counts
     inside_without: Counts
+    radii_without: NDArray[np.float64]
+    across_without: NDArray[np.float64] | None
     radii_halves: NDArray[np.float64]
     held_halves: Counts
     inside_halves: Counts
@@ -221,6 +254,8 @@ class Balls:
     missed
         Product of distance over the common radius R over the owners within R of every guest,
         shape ``(m,)``, float64, or None.
+    across
+        Distance of every guest to its k-th nearest owner, shape ``(m,)``, float64, or None.
     replicates
         The counts with one block of rows left out, or None where no blocks were given.
     """
@@ -235,6 +270,7 @@ class Balls:
     capped_own: Counts | None = None
     realism: NDArray[np.float64] | None = None
     missed: NDArray[np.float64] | None = None
+    across: NDArray[np.float64] | None = None
     replicates: Replicates | None = None
 
     @property
@@ -411,7 +447,7 @@ def _owners_without(balls: Balls, keep: NDArray[np.bool_], block: int, k: int) -
     known = _replicates(balls)
     return replace(
         balls,
-        radii=balls.radii[keep],
+        radii=np.broadcast_to(known.radii_without[keep, block, None], (int(keep.sum()), k)),
         held=_columns(known.held_without[keep, block], k),
         inside=_columns(known.inside_without[:, block], k),
         own_nearest=balls.own_nearest[keep],
@@ -419,8 +455,12 @@ def _owners_without(balls: Balls, keep: NDArray[np.bool_], block: int, k: int) -
         capped_own=None,
         realism=None,
         missed=None,
+        across=None if known.across_without is None else known.across_without[:, block],
         replicates=replace(
-            known, held_without=known.held_without[keep], held_from=known.held_from[keep]
+            known,
+            held_without=known.held_without[keep],
+            held_from=known.held_from[keep],
+            radii_without=known.radii_without[keep],
         ),
     )
 
@@ -442,6 +482,7 @@ def _half(
         capped_own=None,
         realism=None,
         missed=None,
+        across=None,
         replicates=None,
     )
 
@@ -459,7 +500,12 @@ def _guests_without(balls: Balls, keep: NDArray[np.bool_], block: int, k: int) -
         capped_own=None,
         realism=None,
         missed=None,
-        replicates=replace(known, inside_without=known.inside_without[keep]),
+        across=None if balls.across is None else balls.across[keep],
+        replicates=replace(
+            known,
+            inside_without=known.inside_without[keep],
+            across_without=None if known.across_without is None else known.across_without[keep],
+        ),
     )
 
 
@@ -478,10 +524,17 @@ def _balls(work: Work, side: Side, settled: SettledCounts) -> Balls:
     asked, euclidean = work.supports, work.distance == "euclidean"
     root = np.sqrt if euclidean else np.positive
     found = settled.counts
+    across = across_without = None
+    if asked.across:
+        across, across_without = (
+            as_distance(squared, work.distance) for squared in settled.across(side)
+        )
     replicates = Replicates(
         found.held_without,
         found.held_from,
         found.inside_without,
+        as_distance(side.radii.without, work.distance),
+        across_without,
         as_distance(side.radii.halves, work.distance),
         found.held_halves,
         found.inside_halves,
@@ -497,5 +550,6 @@ def _balls(work: Work, side: Side, settled: SettledCounts) -> Balls:
         capped_own=None if asked.capped is None else capped_own(side, closed=work.closed),
         realism=None if asked.smaller is None else root(settled.ratio),
         missed=None if asked.spread is None else root(found.missed),
+        across=across,
         replicates=replicates if side.radii.without.shape[1] else None,
     )
