@@ -24,7 +24,7 @@ def sets(rng):
 
 
 def test_everything_is_what_all_metrics_need():
-    assert needs_of(METRICS.values()) == EVERYTHING == Needs(9, True, True, True)
+    assert needs_of(METRICS.values()) == EVERYTHING == Needs(9, True, True, True, True)
     assert needs_of([]) == Needs()
 
 
@@ -50,7 +50,7 @@ def test_no_more_is_measured_than_was_asked_for(sets):
 def test_by_default_everything_is_measured_at_once(sets):
     pair = Pair(*sets, Settings(k=3, threads=1))
     near = pair.neighbourhoods
-    assert (near.k_max, near.supports) == (9, Supports(5, 3, (4, 1.2)))
+    assert (near.k_max, near.supports) == (9, Supports(5, 3, (4, 1.2), True))
     for metric in NEIGHBOURLY:
         metric.score(pair)
     assert pair.neighbourhoods is near

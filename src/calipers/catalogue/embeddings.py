@@ -7,7 +7,14 @@ from math import inf, log
 
 from calipers.catalogue.estimation import AXES, DIVERGENCE, ESTIMATOR, STARRED
 from calipers.catalogue.metric import ANY, FROM_ONE, FROM_ZERO, UNBOUNDED, Family, Metric
-from calipers.catalogue.needs import CLIPPED, CLIPPED_COVERAGE, COVER, PROBABILISTIC, REALISM
+from calipers.catalogue.needs import (
+    ACROSS,
+    CLIPPED,
+    CLIPPED_COVERAGE,
+    COVER,
+    PROBABILISTIC,
+    REALISM,
+)
 
 KYNKAANNIEMI = "Kynkäänniemi et al., NeurIPS 2019"
 NAEEM = "Naeem et al., ICML 2020"
@@ -16,6 +23,7 @@ PARK = "Park and Kim, ICCV 2023"
 CHEEMA = "Cheema and Urner, AISTATS 2023, appendix A.3"
 ALAA = "after Alaa et al., ICML 2022, sections 3 and 4, without their trained map"
 KIM = "Kim et al. (TopP&R), NeurIPS 2023, section 3"
+FOX = "Fox, Swarup and Adiga, AAAI 2025"
 JMLR = "Pillutla et al., JMLR 2023"
 COSTS = f"{JMLR}, section 7.4.2"
 FIGURE = "Le Bronnec et al., ACL 2024, figure A.4"
@@ -37,6 +45,7 @@ HARDLY = "it hardly tells quality from variety; depends on c"
 FEW_CELLS = "differences within a cell, of which there are 20; values follow the cells"
 OFTEN = "how often the {} makes what it reaches"
 LINEAR = "what no plane between the embeddings can separate; 0.5 may mean that it learnt nothing"
+DIMENSIONS = "scale, which rests on the dimensions; one exact copy makes it minus infinity"
 CURSE = "a gap smaller than its own bias, which shrinks slowly with n in many dimensions"
 NEGATIVE = "small gaps: unbiased, so it scatters around 0, also below"
 NOISY = "whether the samples are any good: noise is varied too; grows with the number of samples"
@@ -53,6 +62,11 @@ FAMILIES = {
             name="copying",
             members="near_copies, authenticity",
             question="are generated samples new?",
+        ),
+        Family(
+            name="entropy",
+            members="precision_cross_entropy, recall_cross_entropy, recall_entropy",
+            question="how improbable are the samples of one set under the other?",
         ),
         Family(
             name="frontier",
@@ -307,6 +321,54 @@ COPYING = (
         equal=1.0,
     ),
 )
+ENTROPY = (
+    Metric(
+        name="precision_cross_entropy",
+        family="entropy",
+        replicates="counts",
+        label="PCE",
+        meaning="how improbable generated samples are under the reference, in nats (quality)",
+        tells="cross-entropy of the generated samples under the reference, in nats: quality",
+        read="calipers.metrics.entropies:read_precision_cross_entropy",
+        source=f"{FOX}: H(Q, P) by k-th nearest neighbours",
+        blind=f"missing variety; {DIMENSIONS}",
+        needs=ACROSS,
+        on_request=True,
+        range=ANY,
+        better="lower",
+    ),
+    Metric(
+        name="recall_cross_entropy",
+        family="entropy",
+        replicates="counts",
+        label="RCE",
+        meaning="how improbable the reference is under the generated samples, in nats (diversity)",
+        tells="cross-entropy of the reference under the generated samples, in nats: diversity",
+        read="calipers.metrics.entropies:read_recall_cross_entropy",
+        source=f"{FOX}: H(P, Q) by k-th nearest neighbours",
+        blind=f"generated samples far from the reference; {DIMENSIONS}",
+        needs=ACROSS,
+        on_request=True,
+        range=ANY,
+        better="lower",
+    ),
+    Metric(
+        name="recall_entropy",
+        family="entropy",
+        replicates="counts",
+        label="RE",
+        meaning="entropy of the reference alone, in nats: what RCE would be for a perfect system",
+        tells="entropy of the reference by itself, in nats: what RCE is to be held against",
+        read="calipers.metrics.entropies:read_recall_entropy",
+        source=f"{FOX}: H(P) by k-th nearest neighbours",
+        blind=f"the generated samples; {DIMENSIONS}",
+        on_request=True,
+        range=ANY,
+        better="closest",
+        ranked=False,
+    ),
+)
+
 _MAUVE = Metric(
     name="mauve",
     family="frontier",
@@ -786,6 +848,7 @@ METRICS = {
     for metric in (
         *SUPPORT,
         *COPYING,
+        *ENTROPY,
         *FRONTIER,
         *PRD,
         *CLASSIFIER,

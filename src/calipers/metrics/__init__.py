@@ -4,6 +4,11 @@ from calipers.estimate.axes import Preprocessed, preprocess
 from calipers.metrics.bert_score import BertScore, bert_score
 from calipers.metrics.copying import authenticity, near_copies
 from calipers.metrics.energy import energy_distance
+from calipers.metrics.entropies import (
+    precision_cross_entropy,
+    recall_cross_entropy,
+    recall_entropy,
+)
 from calipers.metrics.frechet import frechet_distance
 from calipers.metrics.frontiers import Mauve, mauve
 from calipers.metrics.groups import scores_by_group
@@ -70,12 +75,15 @@ __all__ = [
     "near_copies",
     "optimal_transport",
     "prd",
+    "precision_cross_entropy",
     "precision_recall",
     "precision_recall_cover",
     "preprocess",
     "probabilistic_precision_recall",
     "quantised_transport",
     "realism",
+    "recall_cross_entropy",
+    "recall_entropy",
     "rke",
     "scores_by_group",
     "sliced_wasserstein",
