@@ -89,6 +89,9 @@ def test_a_set_against_itself_scores_what_the_catalogue_says(name, equal):
 )
 def test_a_gap_is_on_the_worse_side_of_equality(name, equal, apart):
     near, far = METRICS[name].score(equal), METRICS[name].score(apart)
+    if np.isnan(far.value):  # nothing of the one set lies within the other
+        assert far.reason
+        return
     if METRICS[name].better == "closest":
         assert near.gap == pytest.approx(0, abs=1e-9)
         assert far.gap > 0.01

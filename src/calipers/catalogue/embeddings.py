@@ -24,6 +24,7 @@ CHEEMA = "Cheema and Urner, AISTATS 2023, appendix A.3"
 ALAA = "after Alaa et al., ICML 2022, sections 3 and 4, without their trained map"
 KIM = "Kim et al. (TopP&R), NeurIPS 2023, section 3"
 FOX = "Fox, Swarup and Adiga, AAAI 2025"
+KAROUZOS = "after Karouzos, Tan and Aletras, arXiv 2604.16027, with the support for a verifier"
 JMLR = "Pillutla et al., JMLR 2023"
 COSTS = f"{JMLR}, section 7.4.2"
 FIGURE = "Le Bronnec et al., ACL 2024, figure A.4"
@@ -46,6 +47,7 @@ FEW_CELLS = "differences within a cell, of which there are 20; values follow the
 OFTEN = "how often the {} makes what it reaches"
 LINEAR = "what no plane between the embeddings can separate; 0.5 may mean that it learnt nothing"
 DIMENSIONS = "scale, which rests on the dimensions; one exact copy makes it minus infinity"
+FEW_PRECISE = "which samples are precise rests on k; few precise samples span few balls"
 CURSE = "a gap smaller than its own bias, which shrinks slowly with n in many dimensions"
 NEGATIVE = "small gaps: unbiased, so it scatters around 0, also below"
 NOISY = "whether the samples are any good: noise is varied too; grows with the number of samples"
@@ -173,6 +175,34 @@ SUPPORT = (
         needs=REALISM,
         range=FROM_ZERO,
         equal=inf,
+    ),
+    Metric(
+        name="precise_recall",
+        family="support",
+        replicates="calipers.metrics.precise:precise_recall_replicates",
+        label="Precise R",
+        meaning="recall by the balls of the generated samples inside the support (diversity)",
+        tells="recall by the precise samples alone: diversity without what noise adds",
+        read="calipers.metrics.precise:read_precise_recall",
+        source=KAROUZOS,
+        blind=FEW_PRECISE,
+        on_request=True,
+        equal=1.0,
+    ),
+    Metric(
+        name="precise_diversity",
+        family="support",
+        replicates="calipers.metrics.precise:precise_diversity_replicates",
+        label="Precise div",
+        meaning="spread of the generated samples inside the support; 1 is the reference's own",
+        tells="spread of the precise samples over that of the reference: diversity",
+        read="calipers.metrics.precise:read_precise_diversity",
+        source=KAROUZOS,
+        blind="holes within the support; which samples are precise rests on k",
+        on_request=True,
+        range=FROM_ZERO,
+        better="closest",
+        equal=1.0,
     ),
     Metric(
         name="clipped_density",

@@ -30,6 +30,7 @@ from calipers.metrics.mauve_transport import (
 )
 from calipers.metrics.mmd import kid, mmd
 from calipers.metrics.prd import Prd, prd
+from calipers.metrics.precise import precise_diversity, precise_recall
 from calipers.metrics.robust import (
     ClippedDensityCoverage,
     clipped_density_coverage,
@@ -75,6 +76,8 @@ __all__ = [
     "near_copies",
     "optimal_transport",
     "prd",
+    "precise_diversity",
+    "precise_recall",
     "precision_cross_entropy",
     "precision_recall",
     "precision_recall_cover",

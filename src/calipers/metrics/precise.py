@@ -1,0 +1,284 @@
+"""Diversity among precise samples: a loss of variety, told from a gain of quality.
+
+A system that stops writing nonsense has fewer different samples, though it lost nothing that
+people write. So only the precise samples are compared here, the generated ones that lie in the
+reference's support (a k-NN ball of a reference sample, as for precision):
+
+- precise recall: the share of reference samples inside the balls that the precise samples span
+  among themselves. Wide balls of samples far off, which can raise recall, are gone;
+- precise diversity: the mean squared distance of two precise samples over that of two reference
+  samples. 1 is as varied as the reference, 0 the same sample over and over.
+
+Karouzos et al., "Where does output diversity collapse in post-training?", 2026 (arXiv 2604.16027),
+split a loss of diversity in this way, into incorrect outputs that are gone and a narrowing among
+correct ones; there a verifier says what is correct, here the reference's support, so it says so for
+texts without one answer too. Where recall falls and precise recall does not, quality was gained.
+
+What they do not detect: which samples are precise rests on the embedding and on k; a system of few
+precise samples has few of them to span balls with, which lowers precise recall even if they are
+varied; precise diversity does not see holes within the support, only how far it is spread.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calipers.estimate.axes import unit_rows
+from calipers.estimate.knn.balls import Distance
+from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties, neighbourhoods
+from calipers.metrics.reading import signed
+from calipers.numeric.blocks import Blocks
+from calipers.numeric.distances import Points
+from calipers.numeric.validation import check_pair
+from calipers.score import Score
+
+if TYPE_CHECKING:
+    from calipers.catalogue.estimation import Options
+    from calipers.metrics.pair import Pair
+
+Doubles = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+def precise_recall(
+    reference: ArrayLike,
+    generated: ArrayLike,
+    *,
+    k: int = 4,
+    ties: Ties = "closed",
+    distance: Distance = "euclidean",
+    threads: int | None = None,
+) -> Score:
+    """Tell how much of the reference the realistic part of the generated samples covers.
+
+    Parameters
+    ----------
+    reference, generated
+        Embeddings, shapes ``(n, d)`` and ``(m, d)``; taken as given, nothing is normalised.
+    k
+        Neighbours that span a ball, from 1 to the smaller set less one.
+    ties
+        Whether a point on the rim is inside: ``"closed"`` (the papers) or ``"open"`` (prdc).
+    distance
+        ``"euclidean"``, or ``"cosine"``: 1 less the cosine of the angle, for rows other than 0.
+    threads
+        Number of threads (default: all cores); no effect on the values.
+
+    Returns
+    -------
+    Score
+        In [0, 1], higher is better; NaN where k or fewer samples are precise. ``per_sample`` tells
+        for every reference row whether it is covered.
+
+    Raises
+    ------
+    InputError
+        If the arrays do not fit together, are not finite, or are too small for k.
+
+    Examples
+    --------
+    The samples at 20 and 40 span wide balls, in which all of the reference lies but 0.
+
+    >>> reference, generated = [[0.0], [1.0], [2.0], [6.0]], [[0.0], [1.0], [20.0], [40.0]]
+    >>> precise_recall(reference, generated, k=1).value
+    0.75
+    """
+    left, right = check_pair(reference, generated)
+    near = neighbourhoods(left, right, k=k, ties=ties, distance=distance, threads=threads)
+    return precise_recall_score(near, left, right, k, threads=threads)
+
+
+def precise_diversity(
+    reference: ArrayLike,
+    generated: ArrayLike,
+    *,
+    k: int = 4,
+    ties: Ties = "closed",
+    distance: Distance = "euclidean",
+    threads: int | None = None,
+) -> Score:
+    """Tell how varied the realistic part of the generated samples is, beside the reference.
+
+    Parameters
+    ----------
+    reference, generated, k, ties, distance, threads
+        As for :func:`precise_recall`.
+
+    Returns
+    -------
+    Score
+        At least 0, 1 for as varied as the reference, which is best; NaN where fewer than two
+        samples are precise or all reference samples are equal. For rows of length one it is the
+        ratio of the mean cosine distances of two samples.
+
+    Raises
+    ------
+    InputError
+        If the arrays do not fit together, are not finite, or are too small for k.
+
+    Examples
+    --------
+    >>> precise_diversity([[0.0], [1.0], [2.0], [3.0]], [[1.0], [2.0], [90.0]], k=1).value
+    0.3
+    """
+    left, right = check_pair(reference, generated)
+    near = neighbourhoods(left, right, k=k, ties=ties, distance=distance, threads=threads)
+    return precise_diversity_score(near, left, right, k)
+
+
+def precise_recall_score(
+    near: Neighbourhoods,
+    reference: Points,
+    generated: Points,
+    k: int,
+    *,
+    threads: int | None = None,
+) -> Score:
+    """Share of reference rows in the balls that the precise generated rows span."""
+    precise = near.reference.inside[:, k - 1] > 0
+    covered = _covered(near, reference, generated[precise], k, threads)
+    return Score(
+        value=np.nan if covered is None else float(covered.mean()),
+        signature=signed("precise_recall", near, k),
+        reason=None if covered is not None else _too_few(precise, k + 1),
+        per_sample=covered,
+    )
+
+
+def precise_diversity_score(
+    near: Neighbourhoods, reference: Points, generated: Points, k: int
+) -> Score:
+    """Mean squared distance of two precise generated rows, over that of two reference rows."""
+    precise = near.reference.inside[:, k - 1] > 0
+    reference, generated = _compared(near, reference), _compared(near, generated)
+    ours, theirs = _spread(generated[precise]), _spread(reference)
+    reason = None if precise.sum() > 1 else _too_few(precise, 2)
+    if theirs == 0:
+        reason = "all reference samples are equal"
+    return Score(
+        value=np.nan if reason else ours / theirs,
+        range=(0.0, np.inf),
+        better="closest",
+        signature=signed("precise_diversity", near, k),
+        reason=reason,
+        reference=1.0,
+    )
+
+
+def precise_recall_replicates(pair: Pair) -> tuple[Doubles, Doubles]:
+    """Precise recall without each block of the reference and of the generated rows.
+
+    Returns
+    -------
+    tuple of arrays
+        Shapes ``(blocks,)``; NaN where too few precise rows are left.
+    """
+    near, k, threads = pair.neighbourhoods, pair.settings.k, pair.settings.threads
+    left, right = pair.labels
+    precise = near.reference.inside[:, k - 1] > 0
+    kept = Blocks(right.labels[precise], right.count)
+    if np.count_nonzero(precise) <= k:
+        return np.full(left.count, np.nan), np.full(right.count, np.nan)
+    spanned = _neighbourhoods(near, pair.reference, pair.generated[precise], k, threads, kept)
+    ours = [spanned.without("generated", block, k=k) for block in range(right.count)]
+    theirs = []
+    for block in range(left.count):
+        still = near.without("reference", block, k=k).reference.inside[:, k - 1] > 0
+        rows = pair.reference[left.labels != block]
+        theirs.append(_covered(near, rows, pair.generated[still], k, threads))
+    return (
+        np.array([np.nan if covered is None else covered.mean() for covered in theirs]),
+        np.array([np.mean(each.generated.inside[:, k - 1] > 0) for each in ours]),
+    )
+
+
+def precise_diversity_replicates(pair: Pair) -> tuple[Doubles, Doubles]:
+    """Precise diversity without each block of the reference and of the generated rows.
+
+    Returns
+    -------
+    tuple of arrays
+        Shapes ``(blocks,)``; NaN where too few precise rows are left.
+    """
+    near, k = pair.neighbourhoods, pair.settings.k
+    left, right = pair.labels
+    precise = near.reference.inside[:, k - 1] > 0
+    reference, generated = _compared(near, pair.reference), _compared(near, pair.generated)
+    whole = _spread(reference)
+    theirs = []
+    for block in range(left.count):
+        still = near.without("reference", block, k=k).reference.inside[:, k - 1] > 0
+        spread = _spread(reference[left.labels != block])
+        theirs.append(_spread(generated[still]) / spread if spread > 0 else np.nan)
+    ours = [
+        _spread(generated[precise & (right.labels != block)]) / whole if whole > 0 else np.nan
+        for block in range(right.count)
+    ]
+    return np.array(theirs), np.array(ours)
+
+
+def read_precise_recall(pair: Pair, _: Options) -> Score:
+    """Of a pair, as the catalogue asks for it."""
+    rows, settings = (pair.reference, pair.generated), pair.settings
+    near = pair.neighbourhoods
+    return precise_recall_score(near, *rows, settings.k, threads=settings.threads)
+
+
+def read_precise_diversity(pair: Pair, _: Options) -> Score:
+    """Of a pair, as the catalogue asks for it."""
+    rows = pair.reference, pair.generated
+    return precise_diversity_score(pair.neighbourhoods, *rows, pair.settings.k)
+
+
+def _covered(
+    near: Neighbourhoods, reference: Points, precise: Points, k: int, threads: int | None
+) -> Flags | None:
+    """Which reference rows lie in a ball of the precise rows; None where these are too few."""
+    if len(precise) <= k:
+        return None
+    spanned = _neighbourhoods(near, reference, precise, k, threads)
+    covered: Flags = spanned.generated.inside[:, k - 1] > 0
+    return covered
+
+
+def _neighbourhoods(
+    near: Neighbourhoods,
+    reference: Points,
+    precise: Points,
+    k: int,
+    threads: int | None,
+    blocks: Blocks | None = None,
+) -> Neighbourhoods:
+    both = None
+    if blocks is not None:  # the reference stays whole, in blocks of which none is left out
+        both = Blocks(np.arange(len(reference)) % blocks.count, blocks.count), blocks
+    return neighbourhoods(
+        reference,
+        precise,
+        k=k,
+        ties=near.ties,
+        distance=near.distance,
+        blocks=both,
+        threads=threads,
+    )
+
+
+def _compared(near: Neighbourhoods, rows: Points) -> Points:
+    """The rows as their distances are taken: by cosine, scaled to length one."""
+    return unit_rows(rows.astype(np.float64)) if near.distance == "cosine" else rows
+
+
+def _spread(rows: Points) -> float:
+    """The mean squared distance of two different rows; NaN for fewer than two."""
+    if len(rows) < 2:
+        return float("nan")
+    deviations = rows - rows.mean(axis=0, dtype=np.float64)
+    return float(2 * np.einsum("ij,ij", deviations, deviations) / (len(rows) - 1))
+
+
+def _too_few(precise: Flags, least: int) -> str:
+    count = int(precise.sum())
+    return f"needs at least {least} samples inside the reference's support; found {count}"
