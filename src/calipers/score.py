@@ -97,6 +97,9 @@ class Score:
         scaled, or the score is a share within a few samples of 0 or 1.
     floor
         What two halves of the reference score, and the system beside them, or None.
+    details
+        What the value is made of, where a person should see it: rows of one kind, the weightiest
+        first, such as phrases with their counts.
     """
 
     value: float
@@ -113,6 +116,7 @@ class Score:
     sources: Mapping[str, float] = field(default_factory=dict)
     approximate: bool = False
     floor: NoiseFloor | None = None
+    details: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
 
     @property
     def noise_floor(self) -> float | None:

@@ -41,6 +41,7 @@ def score_from(data: Data) -> Score:
         sources=_sources(data.get("sources")),
         approximate=_flag("approximate", data.get("approximate", False)),
         floor=_floor(data.get("floor")),
+        details=tuple(dict(row) for row in data.get("details", ())),
     )
 
 

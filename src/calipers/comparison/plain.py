@@ -36,6 +36,8 @@ def score_data(score: Score, per_sample: bool) -> dict[str, Any]:
     if score.seeds:
         data["seeds"] = [_number(value) for value in score.seeds]
         data["seeds_sd"] = _deviation(score.seeds)
+    if score.details:
+        data["details"] = plain(score.details)
     if per_sample and score.per_sample is not None:
         data["per_sample"] = values(score.per_sample)
     return data

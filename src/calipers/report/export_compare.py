@@ -56,10 +56,7 @@ def compare_document(data: Data) -> Document:
         (_scores(data, metrics, marks), *_groups(data), *_copies(data)),
         tuple(_marks(data, metrics, {mark for column in marks for mark in column})),
         (
-            *notes.cut_notes(data),
-            *notes.seed_notes(data),
-            *notes.scope_note(data),
-            *notes.cluster_note(data),
+            *notes.remarks(data),
             *notes.reasons(data, metrics),
         ),
         tuple(notes.warnings(data)),

@@ -7,6 +7,7 @@ from typing import Any
 
 from calipers.catalogue.embeddings import METRICS
 from calipers.report.content import BEST, Data, Metric, scores_of
+from calipers.report.details import detail_notes
 from calipers.report.names import (
     VIEWS,
     WIDEST_NAME,
@@ -14,6 +15,7 @@ from calipers.report.names import (
     shorten,
 )
 from calipers.report.numbers import MISSING, score_text
+from calipers.report.text_names import text_label
 
 DIRECTIONS = {
     "higher": "↑ higher is better",
@@ -34,6 +36,15 @@ def title(data: Data, *, said: Sequence[str] = ()) -> str:
     keys = [key for key in usual if key in settings and key not in said]
     pins = [f"{key} {clean(settings[key])}" for key in keys]
     return " · ".join([f"Reference: {_name(reference)}, {size}", *pins])
+
+
+def remarks(data: Data) -> Iterator[str]:
+    """Say how the sets were cut and held together, and what stands behind the scores."""
+    yield from cut_notes(data)
+    yield from seed_notes(data)
+    yield from scope_note(data)
+    yield from cluster_note(data)
+    yield from detail_notes(data.get("systems", ()), lambda key: text_label(key.rpartition(".")[2]))
 
 
 def cut_notes(data: Data) -> Iterator[str]:

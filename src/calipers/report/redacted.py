@@ -135,8 +135,15 @@ def _rewriter(data: Data) -> Callable[[str], str]:
 
 
 def _unquoted(comparison: Data) -> Data:
+    """Take out the texts that checks quote and the phrases behind scores."""
     systems = []
     for system in comparison.get("systems", ()):
+        if scores := system.get("scores"):
+            bare = {
+                key: {**score, "details": []} if score.get("details") else score
+                for key, score in scores.items()
+            }
+            system = {**system, "scores": bare}
         checks = system.get("confounders") or {}
         if (checks.get("language") or {}).get("example"):
             checks = {**checks, "language": {**checks["language"], "example": None}}

@@ -134,14 +134,8 @@ def _copies(data: Data, width: int, *, plain: bool) -> Iterator[Line]:
 
 def _below(data: Data, metrics: list[Metric], width: int, *, marked: bool) -> Iterator[Line]:
     """Write what stands under the table: notes, missing values, warnings, and how to read it."""
-    remarks = [
-        *notes.cut_notes(data),
-        *notes.seed_notes(data),
-        *notes.scope_note(data),
-        *notes.cluster_note(data),
-    ]
     blocks = [
-        listed("note: ", remarks, width, ""),
+        listed("note: ", notes.remarks(data), width, ""),
         listed(f"{MISSING} ", notes.reasons(data, metrics), width, ""),
         listed("warning: ", notes.warnings(data), width, "yellow"),
     ]

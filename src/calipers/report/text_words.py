@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from calipers.catalogue.texts import TEXT_METRICS
+from calipers.report.details import detail_notes
 from calipers.report.names import clean
 from calipers.report.numbers import size_text
 from calipers.report.text_content import (
@@ -62,6 +63,7 @@ def remarks(data: Data) -> Iterator[str]:
     for system in data["systems"]:
         if len(system.get("seeds") or ()) > 1:
             yield f"{name_of(system)}: mean over {len(system['seeds'])} seed files"
+    yield from detail_notes(data["systems"], text_label)
 
 
 def warnings(data: Data) -> list[str]:

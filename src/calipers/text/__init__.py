@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from calipers.text.near_texts import near_duplicate_pairs as near_duplicate_pairs
     from calipers.text.near_texts import near_duplicates as near_duplicates
     from calipers.text.ngram_novelty import novelty as novelty
+    from calipers.text.overused import overused_phrases as overused_phrases
     from calipers.text.repetition import RepeatedEndings as RepeatedEndings
     from calipers.text.repetition import rep_n as rep_n
     from calipers.text.repetition import repeated_endings as repeated_endings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ def text_score(
     better: Better = "closest",
     reason: str | None = None,
     per_sample: NDArray[Any] | None = None,
+    details: tuple[Mapping[str, Any], ...] = (),
     **pins: object,
 ) -> Score:
     """Make the score of a statistic of one corpus; `pins` are the choices behind it."""
@@ -35,6 +37,7 @@ def text_score(
         signature=signature({"metric": metric, **pins, **own}),
         reason=reason,
         per_sample=per_sample,
+        details=details,
     )
 
 

@@ -118,12 +118,7 @@ def _told(comparison: Data) -> dict[str, Any]:
         "table": score_table(comparison, metrics),
         "legend": list(notes.legend(comparison, metrics)),
         "warnings": notes.warnings(comparison),
-        "remarks": [
-            *notes.cut_notes(comparison),
-            *notes.seed_notes(comparison),
-            *notes.scope_note(comparison),
-            *notes.cluster_note(comparison),
-        ],
+        "remarks": list(notes.remarks(comparison)),
         "checks": checks(comparison),
         "parts": parts(comparison, metrics),
         "sets": list(set_rows(comparison)),

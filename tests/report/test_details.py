@@ -1,0 +1,53 @@
+"""What stands behind a score is shown beside it, kept in the JSON, and left out on request."""
+
+import json
+
+import numpy as np
+
+import calipers
+from calipers.comparison.from_plain import score_from
+from calipers.comparison.plain import score_data
+from calipers.report.details import SHOWN, detail_notes
+from calipers.report.redacted import without_texts
+from calipers.report.text_table import text_table
+from calipers.score import Score
+
+GENERATED = [f"to be honest {word}" for word in "abcdefghijklmnopqrst"]
+HUMAN = [f"{word} we went home" for word in "abcdefghijklmnopqrst"]
+ROW = {"phrase": "a lot of", "texts": 1234, "references": 0, "ratio": np.inf, "p_value": 0.0019}
+
+
+def test_phrases_stand_in_the_table_and_in_the_json():
+    found = calipers.measure_texts(
+        {"chatty": GENERATED}, reference=HUMAN, metrics="overused_phrases", tokenizer="whitespace"
+    )
+    text = " ".join(text_table(found.to_dict()).split())
+    # Two phrases could be over-used at all: p = 2 / C(40, 20)
+    assert "chatty, Over-used-3: 'to be honest' (texts 20, references 0, p value 1.5e-11)" in text
+    (row,) = json.loads(json.dumps(found.to_dict(), allow_nan=False))["systems"][0]["scores"][
+        "overused_phrases"
+    ]["details"]
+    assert (row["phrase"], row["texts"], row["references"]) == ("to be honest", 20, 0)
+    assert row["ratio"] is None
+
+
+def test_a_kept_score_has_its_details_again():
+    score = Score(0.5, details=({**ROW, "ratio": 4.9},))
+    assert score_from(score_data(score, per_sample=False)).details == score.details
+    assert "details" not in score_data(Score(0.5), per_sample=False)
+
+
+def test_long_lists_are_cut_and_say_so():
+    rows = [{**ROW, "phrase": f"phrase {place}"} for place in range(SHOWN + 3)]
+    (note,) = detail_notes([{"name": "a", "scores": {"x": {"details": rows}}}], str.upper)
+    assert note.startswith("a, X: 'phrase 0' (texts 1,234, references 0, ratio inf, p value 0.0019")
+    assert note.endswith("; 3 more in the JSON")
+    assert f"phrase {SHOWN}" not in note
+
+
+def test_phrases_of_a_redacted_report_are_left_out():
+    system = {"name": "a", "scores": {"text.overused_phrases": {"value": 1.0, "details": [ROW]}}}
+    comparison = {"reference": {"name": "r"}, "systems": [system], "settings": {}}
+    bare = without_texts({"comparison": comparison})["comparison"]
+    assert bare["systems"][0]["scores"]["text.overused_phrases"]["details"] == []
+    assert "a lot of" not in json.dumps(bare)
