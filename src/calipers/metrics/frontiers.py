@@ -1,14 +1,12 @@
-"""What sums up a divergence frontier, and how such a score is signed and bounded.
-
-Everything here is read from an estimate as it comes: which estimator made it is a pin of the
-signature, and decides only whether the bounds of the paper hold (they do for histograms).
-
-MAUVE and its family: how far apart two distributions are, by one construction for all.
+"""MAUVE and its family: how far apart two distributions are, by one construction for all.
 
 An estimate of the two distributions (histograms over joint k-means cells, or likelihood ratios)
 gives a divergence frontier, and the frontier is summed up: its area (MAUVE), its average cost
 (frontier integral), its middle (mid-point), its best F_β (Pillutla et al., JMLR 2023, sections 3
-and 4; Le Bronnec et al., ACL 2024, figure A.4). Nothing here asks which estimator it was.
+and 4; Le Bronnec et al., ACL 2024, figure A.4). Nothing here asks which estimator it
+was: that is a field of the signature, and decides only whether the bounds of the paper hold, as
+they do for histograms.
+
 ``mauve`` and ``frontier_integral`` take raw counts, as mauve-text does, and equal its values on the
 same counts but for two equal histograms, where MAUVE is 1 and mauve-text gives 0.75 or 1; the forms
 with a star add ½ to every count (Krichevsky–Trofimov), the default of the paper. With a tenth as

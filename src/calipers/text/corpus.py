@@ -1,6 +1,6 @@
-"""What counts as a list of texts, said once for every function of :mod:`calipers.text`.
+"""Texts as integers: tokenised once, and served to every statistic from there.
 
-Texts as integers: tokenised once, and served to every statistic from there.
+What counts as a list of texts is said here once, for every function of :mod:`calipers.text`.
 """
 
 from __future__ import annotations

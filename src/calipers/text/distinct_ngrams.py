@@ -16,7 +16,7 @@ size and length against each other, or see :func:`calipers.text.expectation_adju
 :func:`calipers.text.moving_average_ttr`. Random letters score 1: it tells variety of wording, not
 sense.
 
-Expectation-adjusted distinct: Distinct-n without its fall with length.
+Expectation-adjusted distinct is Distinct-n without its fall with length:
 
     EAD = N / (V (1 - ((V - 1) / V)^C))
 

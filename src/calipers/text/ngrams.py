@@ -1,6 +1,4 @@
-"""The compiled loops behind :mod:`calipers.text.ngrams`.
-
-N-grams of a whole corpus as integers, in time linear in the number of tokens.
+"""N-grams of a whole corpus as integers, in time linear in the number of tokens.
 
 An n-gram is the (n - 1)-gram that starts where it starts and its last token, so a hash table over
 these pairs numbers all n-grams of one order from those of the order before.

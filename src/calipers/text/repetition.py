@@ -1,11 +1,4 @@
-"""The full stop at the end of a text, put back onto its word.
-
-NLTK's word tokenizer splits only the last full stop of a text from its word, so that a sentence
-that stands there again and again ends otherwise the last time: ``dog. … dog. … dog`` and ``.``.
-
-The compiled loops behind :mod:`calipers.text.repetition`.
-
-Repetition: texts that ended in a loop, and n-grams that come again within a text.
+"""Repetition: texts that ended in a loop, and n-grams that come again within a text.
 
 - repetition_frequency: the share of texts that end in at least two contiguous copies of the same
   phrase of any length, in tokens: Pillutla et al., JMLR 2023, section 6.3.
@@ -20,8 +13,9 @@ phrase has three tokens or more, and for more than 50 if it is shorter. With
 ``found = repeated_endings(texts, longest=90)`` that is
 ``(found.copies > 1) & ((found.lengths > 2) | (found.copies > 50))``.
 
-NLTK's tokenizer takes only the last full stop of a text off its word, so a text is searched twice:
-as it is, and with that stop put back where the text has the same word with its stop before
+NLTK's tokenizer takes only the last full stop of a text off its word, so that a sentence that
+comes again and again ends otherwise the last time, ``dog. … dog. … dog`` and ``.``. So a text is
+searched twice: as it is, and with that stop put back where the text has the same word with its stop before
 (closing quotes and brackets stay behind it). The search that finds more copies counts. So "It was a
 dog. It was a dog." is a loop, of four tokens.
 

@@ -1,23 +1,4 @@
-"""Texts as the neighbour estimates ask for them: a kernel's distances, equal texts at 0.
-
-The compiled loops behind the n-gram kernel: how many n-grams two texts share.
-
-The compiled loop behind the subsequence kernel: a sum over pairs of equal tokens.
-
-With S_p(a, b) the weight of all common subsequences of p tokens that end at token a of one text and
-token b of the other,
-
-    S_1(a, b) = 1,   S_{p+1}(a, b) = Σ λ^(a − a' − 1 + b − b' − 1) S_p(a', b')  over a' < a, b' < b
-
-where the tokens a and b are equal, 0 elsewhere, and the kernel is the sum of all S_N (Rousu &
-Shawe-Taylor, JMLR 2005, over matches alone). The inner sum comes from a Fenwick tree over b', whose
-nodes hold sums that are discounted to the row where they were last touched and to the last column
-that they cover. So all terms are positive, none overflows for a long text, and what underflows is
-below 1e-300 of the terms that are kept.
-
-The texts of a corpus, made ready for the subsequence kernel.
-
-String kernels: how alike two texts are by what they share literally, as distances.
+"""String kernels: how alike two texts are by what they share literally, as distances.
 
 Both are positive definite, so texts are points of a feature space, and the distance is the one
 there, ‖φ(x) − φ(y)‖ = sqrt(2 − 2κ(x, y)), in [0, √2], for kernels with κ(x, x) = 1:
@@ -30,6 +11,18 @@ there, ‖φ(x) − φ(y)‖ = sqrt(2 − 2κ(x, y)), in [0, √2], for kernels 
 
 A text of fewer than N tokens has no feature in either. It gets one of its own, that only an equal
 text shares: κ = 1 with equal texts, 0 with all others.
+
+The subsequence kernel is computed as a sum over pairs of equal tokens. With S_p(a, b) the
+weight of all common subsequences of p tokens that end at token a of one text and token b of the
+other,
+
+    S_1(a, b) = 1,   S_{p+1}(a, b) = Σ λ^(a − a' − 1 + b − b' − 1) S_p(a', b')  over a' < a, b' < b
+
+where the tokens a and b are equal, 0 elsewhere, and the kernel is the sum of all S_N (Rousu &
+Shawe-Taylor, JMLR 2005, over matches alone). The inner sum comes from a Fenwick tree over b', whose
+nodes hold sums that are discounted to the row where they were last touched and to the last column
+that they cover. So all terms are positive, none overflows for a long text, and what underflows is
+below 1e-300 of the terms that are kept.
 
 What they do not detect: anything about meaning; a paraphrase is as far away as a text on something
 else. Most pairs of texts share little, so most distances are close to √2, and many equal to it.

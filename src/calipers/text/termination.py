@@ -1,6 +1,4 @@
-"""Whether a text stops at the end of a sentence, in any script that marks it.
-
-Non-termination: texts that never came to an end.
+"""Non-termination: texts that never came to an end.
 
 - With `limit`, the share of texts of at least so many tokens, which is the ratio of Welleck et
   al., "Consistency of a Recurrent Language Model With Respect to Incomplete Decoding", EMNLP 2020:

@@ -1,6 +1,4 @@
-"""The compiled loop behind :mod:`calipers.text.type_token`.
-
-Moving-average type–token ratio: variety of words that does not fall with length.
+"""Moving-average type–token ratio: variety of words that does not fall with length.
 
     MATTR = mean over the L - w + 1 windows of w tokens of (different tokens in the window) / w
 
