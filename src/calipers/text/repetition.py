@@ -15,9 +15,9 @@ phrase has three tokens or more, and for more than 50 if it is shorter. With
 
 NLTK's tokenizer takes only the last full stop of a text off its word, so that a sentence that
 comes again and again ends otherwise the last time, ``dog. … dog. … dog`` and ``.``. So a text is
-searched twice: as it is, and with that stop put back where the text has the same word with its stop before
-(closing quotes and brackets stay behind it). The search that finds more copies counts. So "It was a
-dog. It was a dog." is a loop, of four tokens.
+searched twice: as it is, and with that stop put back where the text has the same word with its
+stop before (closing quotes and brackets stay behind it). The search that finds more copies counts.
+So "It was a dog. It was a dog." is a loop, of four tokens.
 
 By the rule of the paper, "…!!" ends in a repeated phrase where the tokenizer takes the marks
 apart, so hold the share against that of people's texts. A loop that is broken off in the middle
