@@ -9,7 +9,6 @@ from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.estimation import ESTIMATORS
 from calipers.errors import InputError, unknown_name
 
@@ -128,6 +127,8 @@ def check_cache(folder: Path | None, *, no_cache: bool) -> None:
 
 def check_specs(reference: str, generated: Sequence[str], train: str | None = None) -> None:
     """Refuse what cannot be meant: standard input twice, or a metric in the place of a file."""
+    from calipers.catalogue.embeddings import FAMILIES, METRICS
+
     if [reference, train, *generated].count(STDIO) > 1:
         raise InputError("standard input (-) can be read once only; it is given more than once")
     for spec in generated:

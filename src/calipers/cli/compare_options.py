@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from calipers.catalogue.estimation import ESTIMATORS
-from calipers.catalogue.texts import TEXT_METRICS
 from calipers.cli import checks
 from calipers.cli.options import (
     CERTAINTY,
@@ -23,6 +22,8 @@ from calipers.report.names import HEADLINE
 def _completed_metrics(incomplete: str) -> list[str]:
     """Offer metrics of embeddings by their name, and those of texts behind their view."""
     before, comma, last = incomplete.rpartition(",")
+    from calipers.catalogue.texts import TEXT_METRICS
+
     offered = ("text", *(f"text.{name}" for name in TEXT_METRICS))
     texts = [f"{before}{comma}{word}" for word in offered if word.startswith(last)]
     return [*complete_metrics(incomplete), *(texts if last.startswith("t") else [])]

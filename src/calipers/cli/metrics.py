@@ -7,9 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from calipers.catalogue.describing import describe_all, describe_text, is_text_name
-from calipers.catalogue.keys import TEXT
-from calipers.catalogue.suggest import check_known
 from calipers.cli.guard import guarded
 from calipers.cli.options import INPUT, OUTPUT, complete_metrics
 from calipers.cli.output_options import with_outputs
@@ -71,6 +68,7 @@ def metrics(*, names: Names = None, outputs: Outputs) -> None:
     """
     with guarded("stopped."):
         outputs.check()
+        from calipers.catalogue.suggest import check_known
         from calipers.cli.metrics_text import text_of
         from calipers.report import json_text
 
@@ -88,6 +86,9 @@ def metrics(*, names: Names = None, outputs: Outputs) -> None:
 
 def _described(names: Sequence[str]) -> dict[str, list[Any]]:
     """Both catalogues as data, ``text`` where metrics of texts are among what was asked for."""
+    from calipers.catalogue.describing import describe_all, describe_text, is_text_name
+    from calipers.catalogue.keys import TEXT
+
     own = [name for name in names or [TEXT] if is_text_name(name)]
     others = [name for name in names if not is_text_name(name)]
     found = {"metrics": describe_all(others) if others or not names else []}

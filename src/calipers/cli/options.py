@@ -6,9 +6,6 @@ from typing import Annotated
 
 import typer
 
-from calipers.catalogue.embeddings import FAMILIES, METRICS
-from calipers.report.names import LABELS
-
 INPUT = "Input"
 MEASUREMENT = "Measurement"
 CERTAINTY = "How sure"
@@ -53,6 +50,9 @@ def complete(*values: str):  # type: ignore[no-untyped-def]
 
 def complete_metrics(incomplete: str) -> list[str]:
     """Offer metrics and families, for the last of a list; after a colon, options."""
+    from calipers.catalogue.embeddings import FAMILIES, METRICS
+    from calipers.report.names import LABELS
+
     before, comma, last = incomplete.rpartition(",")
     head, colon, _ = last.rpartition(":")
     words = [f"{head}:{word}" for word in LABELS] if colon else ["all", *FAMILIES, *METRICS]

@@ -11,8 +11,6 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from calipers import __version__
-from calipers.catalogue.embeddings import FAMILIES
-from calipers.catalogue.texts import TEXT_FAMILIES
 from calipers.cli.command_line import remember
 from calipers.report.plot_kinds import KINDS
 
@@ -123,6 +121,8 @@ class CompareCommand(Command):
 
     def further_sections(self) -> list[str]:
         """List the families."""
+        from calipers.catalogue.embeddings import FAMILIES
+
         families = [(family.name, family.members) for family in FAMILIES.values()]
         return [_section("Metrics", f"{_columns(families)}\n{METRICS_NOTE}")]
 
@@ -140,6 +140,8 @@ class TextCommand(Command):
 
     def further_sections(self) -> list[str]:
         """List the families."""
+        from calipers.catalogue.texts import TEXT_FAMILIES
+
         listed = _columns([(family.name, family.members) for family in TEXT_FAMILIES.values()])
         return [_section("Metrics", f"{listed}\n{TEXT_METRICS_NOTE}")]
 

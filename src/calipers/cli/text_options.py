@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
 from calipers.cli.options import INPUT, MEASUREMENT, OUTPUT, complete
 
 TOKENIZERS = ("nltk", "whitespace", "characters", "13a", "intl", "zh", "minilm", "hf:")
@@ -15,6 +14,8 @@ TOKENIZERS = ("nltk", "whitespace", "characters", "13a", "intl", "zh", "minilm",
 
 def complete_text_metrics(incomplete: str) -> list[str]:
     """Offer text metrics and families, for the last of a list."""
+    from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
+
     before, comma, last = incomplete.rpartition(",")
     offered = [word for word in ("all", *TEXT_FAMILIES, *TEXT_METRICS) if word.startswith(last)]
     return [f"{before}{comma}{word}" for word in offered]
