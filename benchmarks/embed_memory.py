@@ -14,7 +14,7 @@ import random
 import sys
 
 from calipers.embed import embed_samples
-from calipers.road.embedder import open_embedder
+from calipers.evaluate.embedder import open_embedder
 from calipers.samples import SampleSet
 from children import report, side_by_side
 

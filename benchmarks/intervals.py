@@ -18,7 +18,7 @@ from collections.abc import Callable
 import numpy as np
 
 import calipers
-from calipers.comparison import Comparison
+from calipers.results import Comparison
 
 
 def samples(n: int, d: int, systems: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:

@@ -33,9 +33,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 import calipers
-from calipers.comparison import Comparison
 from calipers.embed import EncodedBatch
 from calipers.report.html import html_page
+from calipers.results import Comparison
 from calipers.samples import SampleSet
 
 SECONDS, BYTES, INTERACTIVE = 5.0, 12e6, 2.0

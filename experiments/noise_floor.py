@@ -21,16 +21,16 @@ import numpy as np
 
 from ag_news import DATA, SCIENCE, news
 from calipers.catalogue.choosing import Choice, choose
+from calipers.evaluate.advice import advise
+from calipers.evaluate.embed_run import embed
+from calipers.evaluate.embedder import open_embedder
+from calipers.evaluate.floor import Floors, measure_floors
+from calipers.evaluate.floor_scores import score_parts
+from calipers.evaluate.intake import Intake, take_in
+from calipers.evaluate.stages import Embedded, embed_sides
 from calipers.metrics.pair import Settings
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Silent
-from calipers.road.advice import advise
-from calipers.road.embed_run import embed
-from calipers.road.embedder import open_embedder
-from calipers.road.floor import Floors, measure_floors
-from calipers.road.floor_scores import score_parts
-from calipers.road.intake import Intake, take_in
-from calipers.road.stages import Embedded, embed_sides
 
 NAMES = (
     "precision recall density coverage mauve_star frontier_integral_star prd_f8 frechet_distance"

@@ -25,8 +25,8 @@ from PIL import Image
 
 import calipers
 from ag_news import DATA, news, systems
-from calipers.comparison import Comparison
 from calipers.report.html import html_page
+from calipers.results import Comparison
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 DESK, PHONE = (1280, 860), (400, 800)

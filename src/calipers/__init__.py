@@ -20,13 +20,6 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from calipers import metrics as metrics
     from calipers import text as text
-    from calipers.comparison import Comparison as Comparison
-    from calipers.comparison import Sweep as Sweep
-    from calipers.comparison.agreement import Agreement as Agreement
-    from calipers.comparison.overlap_model import Overlap as Overlap
-    from calipers.comparison.probe_model import Probe as Probe
-    from calipers.comparison.ranking import Ranking as Ranking
-    from calipers.comparison.text_model import TextComparison as TextComparison
     from calipers.curves import Divergence as Divergence
     from calipers.curves import DivergenceFrontier as DivergenceFrontier
     from calipers.curves import PrecisionRecallCurve as PrecisionRecallCurve
@@ -43,23 +36,30 @@ if TYPE_CHECKING:
     from calipers.estimate import LikelihoodRatios as LikelihoodRatios
     from calipers.estimate import Neighbourhoods as Neighbourhoods
     from calipers.estimate import neighbourhoods as neighbourhoods
+    from calipers.evaluate import compare as compare
+    from calipers.evaluate import sweep as sweep
+    from calipers.evaluate.agree_run import agree as agree
+    from calipers.evaluate.overlap_run import overlap as overlap
+    from calipers.evaluate.probe_run import probe as probe
+    from calipers.evaluate.rank_run import rank as rank
+    from calipers.evaluate.text_run import measure_texts as measure_texts
     from calipers.memory import memory_limit as memory_limit
-    from calipers.road import compare as compare
-    from calipers.road import sweep as sweep
-    from calipers.road.agree_run import agree as agree
-    from calipers.road.overlap_run import overlap as overlap
-    from calipers.road.probe_run import probe as probe
-    from calipers.road.rank_run import rank as rank
-    from calipers.road.text_run import measure_texts as measure_texts
+    from calipers.results import Comparison as Comparison
+    from calipers.results import Sweep as Sweep
+    from calipers.results.agreement import Agreement as Agreement
+    from calipers.results.overlap_model import Overlap as Overlap
+    from calipers.results.probe_model import Probe as Probe
+    from calipers.results.ranking import Ranking as Ranking
+    from calipers.results.text_model import TextComparison as TextComparison
     from calipers.samples import SampleSet as SampleSet
     from calipers.samples import read_samples as read_samples
     from calipers.score import Score as Score
 
 # Resolved when first used, so that importing the package loads no heavy library
 _HOMES = {
-    "Agreement": "calipers.comparison.agreement",
+    "Agreement": "calipers.results.agreement",
     "CalipersError": "calipers.errors",
-    "Comparison": "calipers.comparison",
+    "Comparison": "calipers.results",
     "Divergence": "calipers.curves",
     "DivergenceFrontier": "calipers.curves",
     "Histograms": "calipers.estimate",
@@ -67,30 +67,30 @@ _HOMES = {
     "LikelihoodRatios": "calipers.estimate",
     "MissingExtraError": "calipers.errors",
     "Neighbourhoods": "calipers.estimate",
-    "Overlap": "calipers.comparison.overlap_model",
+    "Overlap": "calipers.results.overlap_model",
     "PrecisionRecallCurve": "calipers.curves",
-    "Probe": "calipers.comparison.probe_model",
-    "Ranking": "calipers.comparison.ranking",
+    "Probe": "calipers.results.probe_model",
+    "Ranking": "calipers.results.ranking",
     "SampleSet": "calipers.samples",
     "Score": "calipers.score",
-    "Sweep": "calipers.comparison",
-    "TextComparison": "calipers.comparison.text_model",
-    "agree": "calipers.road.agree_run",
-    "compare": "calipers.road",
+    "Sweep": "calipers.results",
+    "TextComparison": "calipers.results.text_model",
+    "agree": "calipers.evaluate.agree_run",
+    "compare": "calipers.evaluate",
     "custom_divergence": "calipers.curves",
     "divergence_frontier": "calipers.curves",
     "embed_samples": "calipers.embed",
     "f_divergence": "calipers.curves",
     "load_embedder": "calipers.embed",
-    "measure_texts": "calipers.road.text_run",
+    "measure_texts": "calipers.evaluate.text_run",
     "memory_limit": "calipers.memory",
     "neighbourhoods": "calipers.estimate",
-    "overlap": "calipers.road.overlap_run",
+    "overlap": "calipers.evaluate.overlap_run",
     "precision_recall_curve": "calipers.curves",
-    "probe": "calipers.road.probe_run",
-    "rank": "calipers.road.rank_run",
+    "probe": "calipers.evaluate.probe_run",
+    "rank": "calipers.evaluate.rank_run",
     "read_samples": "calipers.samples",
-    "sweep": "calipers.road",
+    "sweep": "calipers.evaluate",
 }
 
 _ROOMS = ("metrics", "text")

@@ -164,7 +164,7 @@ def test_results_are_shown_even_if_a_file_cannot_be_written(calipers, calls, mon
     def full(self, path):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(sys.modules["calipers.comparison"].Comparison, "save", full)
+    monkeypatch.setattr(sys.modules["calipers.results"].Comparison, "save", full)
     result = calipers(*JOB, "--save", "run.zip", "--json", "scores.json")
     assert result.exit_code == 2
     assert "model_a" in result.stdout

@@ -274,7 +274,7 @@ def test_run_hands_the_sets_and_every_option_on(monkeypatch: pytest.MonkeyPatch)
         calls.append((reference, generated, options))
         return "a comparison"
 
-    monkeypatch.setitem(sys.modules, "calipers.road", SimpleNamespace(compare=compare))
+    monkeypatch.setitem(sys.modules, "calipers.evaluate", SimpleNamespace(compare=compare))
     result = demo.run(seed=1, cache=False, device="cpu", dtype="auto")
     assert result == "a comparison"
     [(reference, generated, options)] = calls

@@ -11,17 +11,17 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from calipers.comparison import SetSummary
-from calipers.comparison.agreement import Agreement, MetricAgreement
-from calipers.comparison.agreement_words import Column
-from calipers.comparison.overlap_model import Overlap, OverlapSystem, OverlapView
-from calipers.comparison.probe_model import Probe, ProbedChange, ProbedView
-from calipers.comparison.probe_words import Move
+from calipers.evaluate import agree_ranks as ranks
 from calipers.report.agree_table import AgreementTable, agreement_text
 from calipers.report.overlap_table import OverlapTable, overlap_text
 from calipers.report.probe_content import _percent, _signed
 from calipers.report.probe_table import ProbeTable, probe_text
-from calipers.road import agree_ranks as ranks
+from calipers.results import SetSummary
+from calipers.results.agreement import Agreement, MetricAgreement
+from calipers.results.agreement_words import Column
+from calipers.results.overlap_model import Overlap, OverlapSystem, OverlapView
+from calipers.results.probe_model import Probe, ProbedChange, ProbedView
+from calipers.results.probe_words import Move
 from calipers.score import Score
 
 COLUMNS = (Column("minilm", "meaning"), Column("minilm", "form"), Column("tfidf", "words"))

@@ -14,8 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from calipers.comparison import SetSummary
-from calipers.comparison.text_model import TextComparison, TextResult
 from calipers.errors import InputError
 from calipers.report.export_csv import COLUMNS, LONGEST, cell, csv_table
 from calipers.report.export_latex import latex_table
@@ -27,6 +25,8 @@ from calipers.report.export_markdown_escape import escape as markdown
 from calipers.report.names import clean
 from calipers.report.notebook import notebook_html
 from calipers.report.numbers import score_text
+from calipers.results import SetSummary
+from calipers.results.text_model import TextComparison, TextResult
 from calipers.score import Score
 
 

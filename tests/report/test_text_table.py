@@ -9,12 +9,12 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from calipers.catalogue.texts import TEXT_METRICS
-from calipers.comparison import SetSummary
-from calipers.comparison.text_model import TextComparison, TextResult
 from calipers.report.text_names import text_label, text_meaning
 from calipers.report.text_numbers import gap_text, value_text
 from calipers.report.text_table import TextTable, text_table
 from calipers.report.text_words import legend
+from calipers.results import SetSummary
+from calipers.results.text_model import TextComparison, TextResult
 from calipers.score import Score
 
 KEYS = ("mean_length", "distinct:n=2", "self_bleu", "novelty")

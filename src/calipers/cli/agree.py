@@ -81,7 +81,7 @@ def agree(
         checks.check_specs(reference, generated)
         outputs.check([reference, *generated])
         with calm(quiet=outputs.quiet):
-            from calipers.road.agree_run import agree as run
+            from calipers.evaluate.agree_run import agree as run
 
             found = run(
                 *read_sides(reference, generated, field=field, skip_bad=skip_bad),

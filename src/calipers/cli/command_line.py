@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from calipers.comparison import Comparison
+    from calipers.results import Comparison
 
 KEYS = ("CALIPERS_ENDPOINT_KEY", "OPENAI_API_KEY", "HF_TOKEN")
 """Environment variables with secrets: their values are blanked, should one have been typed."""

@@ -140,7 +140,7 @@ def compare(
         checks.check_per_sample(outputs.paths, per_sample=per_sample)
         outputs.check([reference, *generated, *([] if train is None else [train])])
         with calm(quiet=outputs.quiet):
-            from calipers.road import compare as run
+            from calipers.evaluate import compare as run
 
             sides = read_sides(
                 reference,

@@ -13,8 +13,8 @@ from calipers.cli.streams import encodable, line_width, show_table, write
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from calipers.comparison import Comparison
     from calipers.report.laid_out import LaidOut
+    from calipers.results import Comparison
 
 Data = dict[str, Any]
 

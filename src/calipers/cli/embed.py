@@ -18,7 +18,7 @@ from calipers.cli.shell import REQUIRED
 from calipers.cli.streams import calm, write, write_error
 
 if TYPE_CHECKING:
-    from calipers.road.embed_run import Embedded
+    from calipers.evaluate.embed_run import Embedded
 
 EXAMPLES = examples(
     (
@@ -116,7 +116,7 @@ def embed(
         _check_format(output)
         outputs.check([each for each in (samples, fit_on) if each not in (None, checks.STDIO)])
         with calm(quiet=outputs.quiet):
-            from calipers.road.embed_run import embed as run
+            from calipers.evaluate.embed_run import embed as run
             from calipers.samples import read_samples
 
             base = None if fit_on is None else read_samples(fit_on, field=field, skip_bad=skip_bad)

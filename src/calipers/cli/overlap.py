@@ -73,7 +73,7 @@ def overlap(
         _check_specs(systems)
         outputs.check(systems)
         with calm(quiet=outputs.quiet):
-            from calipers.road.overlap_run import overlap as run
+            from calipers.evaluate.overlap_run import overlap as run
 
             found = run(
                 _read(systems, field, skip_bad=skip_bad),

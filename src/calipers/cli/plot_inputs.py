@@ -50,14 +50,14 @@ def blaming(paths: list[str]) -> Iterator[None]:
 
 
 def _kept(path: Path, kind: str) -> Any:
-    from calipers.comparison import Comparison
-    from calipers.comparison.report_data import picture_data
+    from calipers.results import Comparison
+    from calipers.results.report_data import picture_data
 
     return picture_data(Comparison.load(path), kind)
 
 
 def _json(path: Path, kind: str) -> Any:
-    from calipers.road.rank_tables import read_file
+    from calipers.evaluate.rank_tables import read_file
 
     if path.suffix.lower() != ".json":
         raise InputError(f"{path}: is no zip and no .json; the plot {kind!r} takes {_words(kind)}")

@@ -218,7 +218,7 @@ def read_x(x: str | None, by: str | None) -> dict[str, Any]:
     """
     if x is None or not x.lower().endswith(TABLES):
         return {"x": x, "by": by}
-    from calipers.road.rank_tables import read_table
+    from calipers.evaluate.rank_tables import read_table
 
     table = read_table(x, "--x")
     table.need("system", "value")

@@ -40,7 +40,7 @@ def report(run: Run, *, outputs: Outputs) -> None:
         files = outputs if outputs.paths else replace(outputs, paths={"html": page_beside(run)})
         files.check([run])
         with calm(quiet=files.quiet):
-            from calipers.comparison import Comparison
+            from calipers.results import Comparison
 
             comparison = Comparison.load(run)
         deliver_comparison(comparison, files, screen=False)

@@ -39,7 +39,7 @@ def show(run: Run, *, outputs: Outputs, details: Details = False) -> None:
     with guarded("stopped."):
         outputs.check([run])
         with calm(quiet=outputs.quiet):
-            from calipers.comparison import Comparison
+            from calipers.results import Comparison
 
             comparison = Comparison.load(run)
         deliver_comparison(comparison, outputs, details=details)

@@ -80,7 +80,7 @@ def sweep(
         checks.check_specs(reference, generated)
         outputs.check([reference, *generated])
         with calm(quiet=outputs.quiet):
-            from calipers.road import sweep as run
+            from calipers.evaluate import sweep as run
 
             found = run(
                 *read_sides(reference, generated, field=field, skip_bad=skip_bad),

@@ -84,7 +84,7 @@ def text(
         checks.check_per_sample(outputs.paths, per_sample=per_sample)
         outputs.check([*generated, *filter(None, (reference, train))])
         with calm(quiet=outputs.quiet):
-            from calipers.road.text_run import measure_texts
+            from calipers.evaluate.text_run import measure_texts
 
             systems, human, known = _read(generated, reference, train, field)
             found = measure_texts(

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from calipers.comparison import Comparison
     from calipers.progress import Progress
+    from calipers.results import Comparison
 
 READING = (
     "held_out is more of the same human prose: it shows how close to 1 these scores can come. "
@@ -55,7 +55,7 @@ def run(
         If the packages of the default text embedder are not installed.
     """
     from calipers.demo.systems import systems
-    from calipers.road import compare
+    from calipers.evaluate import compare
     from calipers.samples import SampleSet
 
     texts, generated = systems(seed)

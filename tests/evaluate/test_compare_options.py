@@ -1,0 +1,324 @@
+"""What a person chooses for a comparison: estimators, constants, the embedder."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import calipers
+from calipers import metrics
+from calipers.embed import Embedder, EmbedderChoice, Options
+from calipers.errors import InputError, MissingExtraError
+from calipers.estimate.classifier import classify, discriminate
+from calipers.estimate.estimators import estimate_ratios
+from calipers.estimate.quantise import quantise
+from calipers.evaluate import embedder as embedding
+from calipers.samples import SampleSet
+
+
+@pytest.fixture
+def sets(rng):
+    reference = rng.standard_normal((150, 6))
+    return reference, {"near": reference[::-1] * 0.9, "far": rng.standard_normal((150, 6)) + 1}
+
+
+def compare(sets, **options):
+    return calipers.compare(*sets, threads=1, **options)
+
+
+def rows_of(sets, name):
+    return metrics.preprocess(sets[0], sets[1][name], norm="l2", pca=0.9)
+
+
+def test_each_option_reaches_the_number(sets):
+    keys = "mauve:chi2,midpoint:laplace,frontier_integral:knn,divergence_star:le_cam,prd_f8:kde"
+    found = compare(sets, metrics=keys, buckets=10)["far"]
+    rows = rows_of(sets, "far")
+    cells = quantise(rows.reference, rows.generated, buckets=10, seed=0).best
+    near, kde = (estimate_ratios(e, rows.reference, rows.generated, seed=0) for e in ("knn", "kde"))
+    frontier = calipers.divergence_frontier
+    expected = {
+        "mauve:chi2": frontier(cells, divergence="chi2").area(5),
+        "midpoint:laplace": frontier(cells.smoothed("laplace")).midpoint(),
+        "frontier_integral:knn": frontier(near).integral(),
+        "divergence_star:le_cam": calipers.f_divergence(
+            cells.smoothed("krichevsky-trofimov"), "le_cam"
+        ),
+        "prd_f8:kde": calipers.precision_recall_curve(kde).f_beta(8),
+    }
+    assert list(found.scores) == list(expected)
+    for key, value in expected.items():
+        assert found[key].value == pytest.approx(value, abs=1e-12), key
+        assert found[key].signature.startswith(f"metric:{key}|")
+    line = found["frontier_integral:knn"].signature.split("|")
+    for pin in ("divergence:kl", "estimator:knn", "k:50", "n:150", "m:150", "scope:pair"):
+        assert pin in line
+    assert "smoothing:laplace" in found["midpoint:laplace"].signature
+
+
+def test_an_estimator_for_all_that_names_none(sets):
+    found = compare(sets, estimator="gaussian", buckets=10)
+    scores = found["near"].scores
+    assert {"mauve:gaussian", "frontier_integral:gaussian", "prd_f8:gaussian"} <= scores.keys()
+    assert "mauve_star" not in scores
+    assert "c:1" in scores["mauve:gaussian"].signature.split("|")
+    assert set(found["near"].curves) == {"frontier:gaussian", "prd:gaussian"}
+    assert found.settings["estimator"] == "gaussian"
+    head = next(line for line in str(found).splitlines() if line.startswith("system"))
+    assert "MAUVE Gauss↑" in head
+    assert "FI" not in head
+    assert scores["mauve:gaussian"].value > found["far"]["mauve:gaussian"].value
+
+
+def test_the_constant_is_paired_unless_it_is_given(sets):
+    keys = ["mauve", "mauve:classifier", "frontier_f8:kde"]
+    paired = compare(sets, metrics=keys)["far"]
+    for key, c in zip(keys, ("5", "2.5", "10"), strict=True):
+        assert f"c:{c}" in paired[key].signature.split("|")
+    given = compare(sets, metrics=keys, c=2)["far"]
+    assert all("c:2" in score.signature.split("|") for score in given.scores.values())
+    assert given["mauve"].value > paired["mauve"].value
+
+
+def test_what_has_no_value_says_why_and_leaves_the_rest(sets):
+    found = compare(sets, metrics="mauve,mauve:reverse_kl,divergence,max_precision:kde", buckets=40)
+    far = found["far"]
+    assert math.isfinite(far["mauve"].value)
+    assert math.isnan(far["mauve:reverse_kl"].value)
+    assert "the frontier of reverse_kl is infinite" in far["mauve:reverse_kl"].reason
+    assert far["divergence"].value == math.inf
+    assert "of the reference distribution lies where the generated has" in far["divergence"].reason
+    assert math.isnan(far["max_precision:kde"].value)
+    text = str(found)
+    for words in ("MAUVE rev KL", "kl is infinite", "mass everywhere"):
+        assert words in text
+    assert "NaN" not in text
+
+
+def test_seeds_of_a_system_bring_their_options_together(sets, rng):
+    files = rng.standard_normal((2, 150, 6))
+    several = [calipers.SampleSet.from_vectors(each, name="s") for each in files]
+    found = calipers.compare(sets[0], {"s": several}, metrics="mauve:chi2,prd:knn", threads=1)["s"]
+    score = found["mauve:chi2"]
+    assert score.value == pytest.approx(np.mean(score.seeds))
+    assert len(score.seeds) == 2
+    assert set(found.curves) == {"frontier:chi2", "prd:knn"}
+
+
+def test_keys_and_curves_survive_the_archive(sets, tmp_path):
+    keys = "divergence:interpolated_kl=0.3,mauve_star:chi2,frontier:knn"
+    found = compare(sets, metrics=keys)
+    found.save(tmp_path / "run.zip")
+    again = calipers.Comparison.load(tmp_path / "run.zip")
+    assert again.to_dict() == found.to_dict()
+    assert set(again["far"].curves) == {"frontier_star:chi2", "frontier:knn"}
+    np.testing.assert_array_equal(
+        again["far"].curves["frontier:knn"], found["far"].curves["frontier:knn"]
+    )
+
+
+def test_the_classifier_is_fitted_once_and_its_scores_are_its_own(sets, monkeypatch):
+    fitted = []
+
+    def spy(*sides, **options):
+        fitted.append(options["model"])
+        return classify(*sides, **options)
+
+    monkeypatch.setattr("calipers.estimate.classifier.classify", spy)
+    keys = "classifier,mauve:classifier,frontier_integral:chi2:classifier,prd:classifier"
+    found = compare(sets, metrics=keys)["far"]
+    assert fitted == ["logistic"] * 2
+    rows = rows_of(sets, "far")
+    own = classify(rows.reference, rows.generated, seed=0)
+    assert found["classifier_accuracy"].value == own.accuracy
+    assert found["classifier_auc"].value == own.auc
+
+
+def test_the_discriminator_tests_a_quarter_of_the_rows_that_are_compared(sets):
+    found = compare(sets, metrics="discriminator_accuracy")["far"]["discriminator_accuracy"]
+    rows = rows_of(sets, "far")
+    own = discriminate(rows.reference, rows.generated, seed=0)
+    assert found.value == own.accuracy
+    assert own.tested == (38, 38)  # a quarter of 150, rounded up
+    assert {"test:1/4", "penalty:cv5"} <= set(found.signature.split("|"))
+
+
+@pytest.mark.filterwarnings("error")
+def test_sets_that_a_classifier_separates_are_told_as_such(sets):
+    found = calipers.compare(sets[0], {"x": sets[0] + 50}, metrics="mauve:classifier", threads=1)
+    assert math.isfinite(found["x"]["mauve:classifier"].value)
+    (note,) = [text for text in found["x"].warnings if "without one error" in text]
+    assert "linear classifier" in note
+
+
+def test_a_missing_package_is_told_before_the_work(sets, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "ot", None)
+    monkeypatch.setattr("calipers.evaluate.run.embed_sides", pytest.fail)
+    with pytest.raises(MissingExtraError, match="the metric 'mauve_ot' needs the package 'ot'"):
+        compare(sets, metrics="recall,mauve_ot")
+
+
+@pytest.mark.slow
+def test_a_family_goes_without_a_missing_package(sets, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "ot", None)
+    found = compare(sets, metrics="ot", buckets=10)["far"]
+    assert math.isfinite(found["frechet_distance"].value)
+    assert math.isfinite(found["ot"].value)
+    assert math.isnan(found["mauve_ot"].value)
+    assert "pip install 'calipers[transport]'" in found["mauve_ot"].reason
+
+
+def test_a_sweep_takes_the_same_keys(sets):
+    found = calipers.sweep(
+        *sets, over="n", values=[60, 150], metrics="mauve:chi2,prd_f8:kde", seeds=1, threads=1
+    )
+    assert list(found["far"].curves) == ["mauve:chi2", "prd_f8:kde"]
+    whole = compare(sets, metrics="mauve:chi2")["far"]["mauve:chi2"]
+    assert found["far"]["mauve:chi2"].mean[-1] == pytest.approx(whole.value, abs=0.1)
+    assert "MAUVE χ²" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"c": 0}, "c must be a number above 0, or None; found 0"),
+        ({"c": -1.5}, "found -1.5"),
+        ({"c": math.nan}, "found nan"),
+        ({"c": math.inf}, "found inf"),
+        ({"c": True}, "found True"),
+        ({"c": "5"}, "found '5'"),
+        ({"estimator": "knnn"}, "unknown estimator 'knnn'; did you mean 'knn'"),
+        ({"estimator": None}, "unknown estimator 'None'"),
+        ({"estimator": "model"}, "unknown estimator 'model'"),
+        ({"shared": "yes"}, "shared must be True or False; found 'yes'"),
+        ({"buckets": "cuberoot"}, "cube-root"),
+        ({"estimator": "knn", "metrics": "mauve_star"}, "ask for 'mauve:knn'"),
+        ({"metrics": "mauve:knn:laplace"}, "smooths the counts of cells"),
+    ],
+)
+def test_bad_choices(sets, options, words):
+    with pytest.raises(InputError, match=words):
+        compare(sets, **options)
+
+
+def test_a_sweep_pins_its_seed_and_applies_its_tolerance(rng):
+    reference, generated = rng.standard_normal((2, 60, 4))
+    options = {"metrics": ["recall"], "cache": False}
+    found = calipers.sweep(
+        reference, generated, over="n", values=[15, 30, 45, 60], seed=7, tolerance=1.5, **options
+    )
+    curve = found["generated"]["recall"]
+    assert "sampling_seed:7" in curve.signature.split("|")
+    assert (curve.plateau.tolerance, curve.plateau.start) == (1.5, 15)
+    narrow = calipers.sweep(
+        reference, generated, over="k", values=[1, 2, 4], tolerance=0, **options
+    )
+    assert narrow["generated"]["recall"].plateau.tolerance == 0
+
+
+def test_an_overlap_pins_the_files_of_both_sides(rng):
+    files = [SampleSet.from_vectors(rows, name="b") for rows in rng.standard_normal((2, 60, 4))]
+    found = calipers.overlap({"a": rng.standard_normal((60, 4)), "b": files}, cache=False)
+    (a,), b = ([file.content_hash[:16] for file in system.files] for system in found.systems)
+    pins = found["precomputed"].signatures[0][1].split("|")
+    assert f"reference:{a}" in pins
+    assert f"generated:{b[0]}+{b[1]}" in pins
+    assert found.settings["embedder"] == "precomputed"
+
+
+TEXTS = SampleSet.from_texts(["one two", "two three"], name="human")
+VECTORS = SampleSet.from_vectors(np.eye(3), name="real")
+IMAGES = SampleSet.from_images(np.zeros((2, 4, 4, 3), np.uint8), name="pictures")
+TOKENS = SampleSet.from_tokens([[1, 2], [3]], name="ids")
+
+
+class Fitting(Embedder):
+    name = "fitting"
+    views = ("words",)
+    identity = "x"
+    signature: dict[str, str] = {}  # noqa: RUF012
+
+    needs_fitting = True
+
+    def __init__(self, seen=None):
+        self.seen = seen
+
+    def fitted(self, samples):
+        return Fitting(list(samples))
+
+    def encode(self, samples):
+        raise AssertionError
+
+
+class Loaded(Embedder):
+    reads = frozenset({"texts", "images"})
+
+    def encode(self, samples):
+        raise AssertionError
+
+
+@pytest.fixture
+def loaded(monkeypatch):
+    """Note what would be loaded."""
+    seen = []
+
+    def load(self):
+        seen.append(self)
+        return Loaded()
+
+    monkeypatch.setattr(EmbedderChoice, "load", load)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("wanted", "samples", "expected"),
+    [
+        (None, TEXTS, EmbedderChoice("minilm")),
+        (None, IMAGES, EmbedderChoice("pixels")),
+        (Options(dtype="auto"), TEXTS, EmbedderChoice("minilm", Options(dtype="auto"))),
+        ("tfidf:size=9", TEXTS, EmbedderChoice("tfidf:size=9")),
+        (EmbedderChoice("tfidf"), TEXTS, EmbedderChoice("tfidf")),
+    ],
+)
+def test_the_one_that_was_asked_for_or_the_usual_one(loaded, wanted, samples, expected):
+    embedding.open_embedder(wanted, [samples])
+    assert loaded == [expected]
+
+
+def test_options_go_to_an_embedder_that_is_named(loaded):
+    embedding.open_embedder("minilm", [TEXTS], device="cpu", batch_size=3)
+    assert loaded[0].settings == Options(device="cpu", batch_size=3)
+
+
+@pytest.mark.parametrize("wanted", [None, "minilm", EmbedderChoice("tfidf"), Options()])
+def test_vectors_are_taken_as_they_are(wanted):
+    assert embedding.open_embedder(wanted, [VECTORS]).name == "precomputed"
+
+
+def test_token_ids_have_no_usual_embedder():
+    with pytest.raises(InputError, match="ids: holds token ids, whose meaning only their own mod"):
+        embedding.open_embedder(None, [TOKENS])
+
+
+def test_an_embedder_that_does_not_read_the_samples_is_refused():
+    with pytest.raises(InputError, match="pictures: holds images, but the embedder 'fitting' rea"):
+        embedding.open_embedder(Fitting(), [IMAGES])
+
+
+def test_fitting_sees_the_reference_alone_unless_there_is_none():
+    other = SampleSet.from_texts(["four"], name="model")
+    assert embedding.open_embedder(Fitting(), [TEXTS, other]).seen == ["one two", "two three"]
+    all_of_them = embedding.open_embedder(Fitting(), [TEXTS, other], fit_on_all=True).seen
+    assert all_of_them == ["one two", "two three", "four"]
+
+
+def test_a_service_is_asked_only_for_a_model_that_was_named():
+    with pytest.raises(InputError, match="'minilm' is an embedder of Calipers itself"):
+        embedding.open_embedder(Options(endpoint="http://h/v1"), [TEXTS])
+
+
+def test_pixels_that_nobody_chose_are_warned_of():
+    assert embedding.usual_warnings(None, IMAGES) == (embedding.PIXELS,)
+    assert embedding.usual_warnings("pixels", IMAGES) == embedding.usual_warnings(None, TEXTS) == ()
