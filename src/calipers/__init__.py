@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from calipers.estimate import LikelihoodRatios as LikelihoodRatios
     from calipers.estimate import Neighbourhoods as Neighbourhoods
     from calipers.estimate import neighbourhoods as neighbourhoods
-    from calipers.evaluate import compare as compare
-    from calipers.evaluate import sweep as sweep
-    from calipers.evaluate.agree_run import agree as agree
-    from calipers.evaluate.overlap_run import overlap as overlap
+    from calipers.evaluate.agree import agree as agree
+    from calipers.evaluate.compare import compare as compare
+    from calipers.evaluate.overlap import overlap as overlap
     from calipers.evaluate.probe_run import probe as probe
     from calipers.evaluate.rank_run import rank as rank
-    from calipers.evaluate.text_run import measure_texts as measure_texts
+    from calipers.evaluate.sweep import sweep as sweep
+    from calipers.evaluate.texts import measure_texts as measure_texts
     from calipers.memory import memory_limit as memory_limit
     from calipers.results import Comparison as Comparison
     from calipers.results import Sweep as Sweep
@@ -75,22 +75,22 @@ _HOMES = {
     "Score": "calipers.score",
     "Sweep": "calipers.results",
     "TextComparison": "calipers.results.text_model",
-    "agree": "calipers.evaluate.agree_run",
-    "compare": "calipers.evaluate",
+    "agree": "calipers.evaluate.agree",
+    "compare": "calipers.evaluate.compare",
     "custom_divergence": "calipers.curves",
     "divergence_frontier": "calipers.curves",
     "embed_samples": "calipers.embed",
     "f_divergence": "calipers.curves",
     "load_embedder": "calipers.embed",
-    "measure_texts": "calipers.evaluate.text_run",
+    "measure_texts": "calipers.evaluate.texts",
     "memory_limit": "calipers.memory",
     "neighbourhoods": "calipers.estimate",
-    "overlap": "calipers.evaluate.overlap_run",
+    "overlap": "calipers.evaluate.overlap",
     "precision_recall_curve": "calipers.curves",
     "probe": "calipers.evaluate.probe_run",
     "rank": "calipers.evaluate.rank_run",
     "read_samples": "calipers.samples",
-    "sweep": "calipers.evaluate",
+    "sweep": "calipers.evaluate.sweep",
 }
 
 _ROOMS = ("metrics", "text")

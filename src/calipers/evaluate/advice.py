@@ -16,9 +16,9 @@ import numpy as np
 from calipers.catalogue.choosing import Choice
 from calipers.embed import Embeddings
 from calipers.estimate.quantise import bucket_count
+from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.floor_scores import Rows, choices_for, score_parts
-from calipers.evaluate.intake import Intake
-from calipers.evaluate.stages import Embedded
+from calipers.evaluate.inputs import Intake
 from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import Clusters
 from calipers.progress import Advance, Progress

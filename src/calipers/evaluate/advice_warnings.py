@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from calipers.evaluate.intake import Intake
+from calipers.evaluate.inputs import Intake
 from calipers.results.significance import Advice
 
 RECOMMENDED = 1_000

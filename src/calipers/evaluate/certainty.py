@@ -10,7 +10,7 @@ import numpy as np
 
 from calipers.errors import InputError
 from calipers.evaluate.confounders_pairing import paired_rows
-from calipers.evaluate.intake import Entry, Intake
+from calipers.evaluate.inputs import Entry, Intake
 from calipers.results import Comparison
 from calipers.results.significance import REFERENCE, SignificanceTest
 from calipers.score import Score

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from calipers.catalogue.choosing import Choice
 from calipers.evaluate.clusters import cluster_warnings
-from calipers.evaluate.intake import Intake
+from calipers.evaluate.inputs import Intake
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.uncertainty.replicates import ENOUGH_FOR_PARTS, has_no_interval, needs_parts
 

@@ -24,7 +24,7 @@ from calipers.samples import SampleSet
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from calipers.evaluate.intake import Intake
+    from calipers.evaluate.inputs import Intake
 
 Both = tuple[Clusters, Clusters]
 """Which rows belong together, in the reference and in a generated set."""

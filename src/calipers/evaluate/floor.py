@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from calipers.catalogue.choosing import Choice
 from calipers.embed import Embeddings
+from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.floor_scores import choices_for, score_parts
-from calipers.evaluate.intake import Intake
-from calipers.evaluate.stages import Embedded
+from calipers.evaluate.inputs import Intake
 from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import Clusters
 from calipers.numeric.validation import check_whole

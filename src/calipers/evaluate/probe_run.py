@@ -12,7 +12,7 @@ from calipers.catalogue.choosing import Choice, check_extras, choose
 from calipers.embed import Cache
 from calipers.evaluate import probe_choices as checked
 from calipers.evaluate.embedder import AnyEmbedder, open_unfitted
-from calipers.evaluate.intake import FEW, Cut, summarise
+from calipers.evaluate.inputs import FEW, Cut, summarise
 from calipers.evaluate.probe_changes import Change, change_set
 from calipers.evaluate.probe_found import UNCHANGED, Found
 from calipers.evaluate.probe_vectors import Halves, Sides, Vectors

@@ -14,13 +14,13 @@ from calipers.evaluate.certainty import Certainty, Spreads, reference_tests, wit
 from calipers.evaluate.clusters import Both
 from calipers.evaluate.confounders import ReferenceTexts, confounders
 from calipers.evaluate.correlated import correlations
+from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.groups import Labels, foreign_groups, labels, small_groups
-from calipers.evaluate.intake import Cut, Entry, Intake, summarise, trust_warnings
+from calipers.evaluate.inputs import Cut, Entry, Intake, summarise, trust_warnings
 from calipers.evaluate.scored import Scored, average
 from calipers.evaluate.scoring import score_pair
 from calipers.evaluate.shared import RunSpace
 from calipers.evaluate.spaces import PairSpace, Space
-from calipers.evaluate.stages import Embedded
 from calipers.evaluate.train import score_copies, train_warnings
 from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import Clusters

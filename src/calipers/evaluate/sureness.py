@@ -10,9 +10,9 @@ from calipers.evaluate.advice import advise, with_standard_errors
 from calipers.evaluate.advice_warnings import size_warnings_for
 from calipers.evaluate.certainty import Certainty, Spreads, with_tests
 from calipers.evaluate.certainty_warnings import interval_warnings
+from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.floor import Floors, add_floors, measure_floors
-from calipers.evaluate.intake import Intake
-from calipers.evaluate.stages import Embedded
+from calipers.evaluate.inputs import Intake
 from calipers.metrics.pair import Settings
 from calipers.progress import Progress
 from calipers.report.content import shown_metrics

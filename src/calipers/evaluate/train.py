@@ -10,7 +10,7 @@ from calipers.catalogue.choosing import Choice
 from calipers.embed import Embeddings
 from calipers.errors import InputError
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
-from calipers.evaluate.intake import Cut
+from calipers.evaluate.inputs import Cut
 from calipers.evaluate.neighbours import train_neighbours
 from calipers.evaluate.scored import Scored, keyed
 from calipers.evaluate.scoring import neighbour_pins, pins_of

@@ -10,12 +10,11 @@ from calipers.catalogue.choosing import TextChoice, check_extras, choose_text, i
 from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.keys import split_key
 from calipers.errors import InputError
-from calipers.evaluate import text_notes as notes
 from calipers.evaluate.certainty import Spreads
 from calipers.evaluate.clusters import few_for_texts
-from calipers.evaluate.intake import Intake
-from calipers.evaluate.text_intake import TextIntake
-from calipers.evaluate.text_run import measure_intake
+from calipers.evaluate.inputs import Inputs, Intake
+from calipers.evaluate.text_warnings import pair_warnings
+from calipers.evaluate.texts import measure_inputs
 from calipers.progress import Progress
 from calipers.results import Comparison, SetSummary
 from calipers.results.text_model import TextResult
@@ -99,8 +98,8 @@ def with_text_scores(
     if not choices:
         return comparison, tuple({} for _ in comparison.systems)
     splitter = find_tokenizer(TOKENIZER)
-    measured = measure_intake(
-        TextIntake(intake.systems, intake.reference, intake.train),
+    measured = measure_inputs(
+        Inputs(intake.systems, intake.reference, intake.train),
         choices,
         splitter,
         level=level,
@@ -143,7 +142,7 @@ def _is_text(name: object) -> bool:
 
 def _further(found: TextResult, reference: SetSummary | None) -> list[str]:
     """What only measuring the texts brought up; the rest is said of the samples already."""
-    said = {*notes.pair_warnings(found.summary, reference)}
+    said = {*pair_warnings(found.summary, reference)}
     return [text for text in found.warnings if text not in said]
 
 
