@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from calipers.evaluate import sweep as sweep
     from calipers.evaluate.agree_run import agree as agree
     from calipers.evaluate.overlap_run import overlap as overlap
-    from calipers.evaluate.probe_run import probe as probe
-    from calipers.evaluate.rank_run import rank as rank
+    from calipers.evaluate.probe import probe as probe
+    from calipers.evaluate.rank import rank as rank
     from calipers.evaluate.text_run import measure_texts as measure_texts
     from calipers.memory import memory_limit as memory_limit
     from calipers.results import Comparison as Comparison
@@ -87,8 +87,8 @@ _HOMES = {
     "neighbourhoods": "calipers.estimate",
     "overlap": "calipers.evaluate.overlap_run",
     "precision_recall_curve": "calipers.curves",
-    "probe": "calipers.evaluate.probe_run",
-    "rank": "calipers.evaluate.rank_run",
+    "probe": "calipers.evaluate.probe",
+    "rank": "calipers.evaluate.rank",
     "read_samples": "calipers.samples",
     "sweep": "calipers.evaluate",
 }

@@ -18,7 +18,9 @@ from calipers.embed import Embedder, EmbedderChoice, EncodedBatch
 from calipers.errors import InputError
 from calipers.evaluate import embedder
 from calipers.evaluate.agree_build import _told
-from calipers.evaluate.agree_ranks import (
+from calipers.progress import Silent
+from calipers.results.agreement_words import tie_width
+from calipers.uncertainty.rank_agreement import (
     average_ranks,
     chance,
     kendall,
@@ -26,8 +28,6 @@ from calipers.evaluate.agree_ranks import (
     spearman,
     why_undefined,
 )
-from calipers.progress import Silent
-from calipers.results.agreement_words import tie_width
 
 QUIET = {"cache": False, "threads": 1}
 

@@ -10,8 +10,8 @@ import pytest
 import calipers
 from calipers.catalogue.choosing import choose
 from calipers.errors import InputError
-from calipers.evaluate.certainty import Certainty
 from calipers.evaluate.embedder import open_embedder
+from calipers.evaluate.inference import Certainty
 from calipers.evaluate.intake import take_in
 from calipers.evaluate.scoring import score_pair
 from calipers.evaluate.stages import embed_sides

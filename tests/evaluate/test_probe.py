@@ -18,7 +18,7 @@ import calipers
 from calipers.embed import EncodedBatch
 from calipers.errors import InputError
 from calipers.estimate.axes import preprocess
-from calipers.evaluate import perturb
+from calipers.evaluate import perturbations as perturb
 from calipers.evaluate.probe_changes import CHANGES, change_set
 from calipers.evaluate.probe_choices import METRICS
 from calipers.evaluate.probe_vectors import Halves

@@ -65,7 +65,7 @@ def probe(
         chosen = embedding.options()
         outputs.check([texts])
         with calm(quiet=outputs.quiet):
-            from calipers.evaluate.probe_run import probe as run
+            from calipers.evaluate.probe import probe as run
             from calipers.samples import read_samples
 
             found = run(

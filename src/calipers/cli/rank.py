@@ -67,7 +67,7 @@ def rank(
         start = checks.whole("--seed", seed, least=0)
         outputs.check([each for each in (scores, judgements, truth) if each is not None])
         with calm(quiet=outputs.quiet):
-            from calipers.evaluate.rank_run import rank as run
+            from calipers.evaluate.rank import rank as run
 
             found = run(
                 scores,

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from calipers.evaluate import perturb
+from calipers.evaluate import perturbations as perturb
 from calipers.samples import SampleSet
 
 

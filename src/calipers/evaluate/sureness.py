@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from calipers.catalogue.choosing import Choice
 from calipers.evaluate.advice import advise, with_standard_errors
 from calipers.evaluate.advice_warnings import size_warnings_for
-from calipers.evaluate.certainty import Certainty, Spreads, with_tests
 from calipers.evaluate.certainty_warnings import interval_warnings
-from calipers.evaluate.floor import Floors, add_floors, measure_floors
+from calipers.evaluate.inference import Certainty, Spreads, with_tests
 from calipers.evaluate.intake import Intake
+from calipers.evaluate.noise_floor import Floors, add_floors, measure_floors
 from calipers.evaluate.stages import Embedded
 from calipers.metrics.pair import Settings
 from calipers.progress import Progress

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from calipers.catalogue.choosing import TextChoice
 from calipers.evaluate import text_notes as notes
-from calipers.evaluate.certainty import Spreads, with_intervals
+from calipers.evaluate.inference import Spreads, with_intervals
 from calipers.evaluate.intake import Cut, Entry, summarise
 from calipers.evaluate.scored import Scored, average
 from calipers.evaluate.text_intake import TextIntake

@@ -11,8 +11,8 @@ from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.keys import split_key
 from calipers.errors import InputError
 from calipers.evaluate import text_notes as notes
-from calipers.evaluate.certainty import Spreads
 from calipers.evaluate.clusters import few_for_texts
+from calipers.evaluate.inference import Spreads
 from calipers.evaluate.intake import Intake
 from calipers.evaluate.text_intake import TextIntake
 from calipers.evaluate.text_run import measure_intake

@@ -12,8 +12,8 @@ from calipers.catalogue.choosing import choose
 from calipers.embed import Embeddings
 from calipers.errors import InputError
 from calipers.evaluate.embedder import open_embedder
-from calipers.evaluate.floor import add_floors, measure_floors
 from calipers.evaluate.intake import take_in
+from calipers.evaluate.noise_floor import add_floors, measure_floors
 from calipers.evaluate.stages import Embedded, embed_sides
 from calipers.metrics.pair import Settings
 from calipers.progress import Silent

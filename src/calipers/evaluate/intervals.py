@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TypeVar
 
 from calipers.catalogue.choosing import Choice
-from calipers.evaluate.certainty import Certainty
 from calipers.evaluate.groups import Labels
+from calipers.evaluate.inference import Certainty
 from calipers.evaluate.scored import Scored
 from calipers.metrics.groups import group_scores
 from calipers.metrics.pair import Pair

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 from calipers.errors import InputError, unknown_name
-from calipers.evaluate.agree_ranks import rarely_reached
 from calipers.evaluate.rank_beside import beside, correlated
 from calipers.evaluate.rank_intake import take_scores
 from calipers.evaluate.rank_judgements import Judging, truths_of_judgements
@@ -20,6 +19,7 @@ from calipers.numeric.validation import check_choice, check_whole, is_positive
 from calipers.results.ranking import RankedMetric, Ranking, Truth
 from calipers.uncertainty.bradley_terry import Ties
 from calipers.uncertainty.correlation import Kind
+from calipers.uncertainty.rank_agreement import rarely_reached
 
 
 def rank(
