@@ -18,10 +18,9 @@ import calipers
 from calipers.embed import EncodedBatch
 from calipers.errors import InputError
 from calipers.estimate.axes import preprocess
-from calipers.evaluate import perturbations as perturb
-from calipers.evaluate.probe_changes import CHANGES, change_set
-from calipers.evaluate.probe_choices import METRICS
-from calipers.evaluate.probe_vectors import Halves
+from calipers.evaluate import perturbations
+from calipers.evaluate.perturbations import CHANGES, change_set
+from calipers.evaluate.probe import METRICS, Halves
 from calipers.metrics import precision_recall
 from calipers.results.agreement_words import tie_width
 from calipers.samples import SampleSet
@@ -288,7 +287,7 @@ def rng(seed=0):
 
 
 def test_sentences_are_found_with_their_quotes():
-    found = [STORY[start:stop] for start, stop in perturb.sentences(STORY)]
+    found = [STORY[start:stop] for start, stop in perturbations.sentences(STORY)]
     assert found == [
         "The dog ran.",
         '"Stop!"',
@@ -296,25 +295,25 @@ def test_sentences_are_found_with_their_quotes():
         "It did not\nhear her, or did it?",
         "Nobody knows",
     ]
-    assert [CHINESE[a:b] for a, b in perturb.sentences(CHINESE)] == [
+    assert [CHINESE[a:b] for a, b in perturbations.sentences(CHINESE)] == [
         "春眠不觉晓。",
         "处处闻啼鸟！",
         "夜来风雨声，花落知多少？",
     ]
-    assert perturb.sentences("3.14 is no end. v2.0") == [(0, 15), (16, 20)]
-    assert perturb.sentences(" \n") == []
+    assert perturbations.sentences("3.14 is no end. v2.0") == [(0, 15), (16, 20)]
+    assert perturbations.sentences(" \n") == []
 
 
 @given(TEXTS, st.integers(0, 9))
 def test_shuffled_words_are_the_same_words(text, seed):
-    new = perturb.shuffle_words(text, rng(seed))
+    new = perturbations.shuffle_words(text, rng(seed))
     assert Counter(new.split()) == Counter(text.split())
-    assert perturb._GAPS.findall(new) == perturb._GAPS.findall(text)
+    assert perturbations._GAPS.findall(new) == perturbations._GAPS.findall(text)
 
 
 @given(TEXTS, st.integers(0, 9))
 def test_swapped_words_are_the_same_words(text, seed):
-    new = perturb.swap_words(text, rng(seed))
+    new = perturbations.swap_words(text, rng(seed))
     assert Counter(new.split()) == Counter(text.split())
     old, moved = text.split(), new.split()
     different = [place for place in range(len(old)) if old[place] != moved[place]]
@@ -323,15 +322,15 @@ def test_swapped_words_are_the_same_words(text, seed):
 
 def test_a_shuffle_changes_the_order_wherever_it_can():
     for seed in range(20):
-        assert perturb.shuffle_words("one two", rng(seed)) == "two one"
-        assert perturb.shuffle_sentences("Yes. No! ", rng(seed)) == "No! Yes. "
-    assert perturb.shuffle_words("no no", rng()) == "no no"
+        assert perturbations.shuffle_words("one two", rng(seed)) == "two one"
+        assert perturbations.shuffle_sentences("Yes. No! ", rng(seed)) == "No! Yes. "
+    assert perturbations.shuffle_words("no no", rng()) == "no no"
 
 
 def test_swaps_are_of_neighbours_and_a_tenth():
     words = [str(number) for number in range(50)]
     for seed in range(20):
-        new = perturb.swap_words(" ".join(words), rng(seed)).split()
+        new = perturbations.swap_words(" ".join(words), rng(seed)).split()
         moved = [place for place in range(50) if new[place] != words[place]]
         assert len(moved) == 10
         assert all(abs(int(new[place]) - place) == 1 for place in moved)
@@ -340,9 +339,9 @@ def test_swaps_are_of_neighbours_and_a_tenth():
 @given(TEXTS, st.integers(0, 9))
 def test_shuffled_sentences_are_the_same_sentences(text, seed):
     def found(of):
-        return Counter(of[start:stop] for start, stop in perturb.sentences(of))
+        return Counter(of[start:stop] for start, stop in perturbations.sentences(of))
 
-    new = perturb.shuffle_sentences(text, rng(seed))
+    new = perturbations.shuffle_sentences(text, rng(seed))
     assert len(new) == len(text)
     assert Counter(new) == Counter(text)
     if "。" not in text and text.rstrip()[-1:] in (".", "!"):
@@ -351,15 +350,15 @@ def test_shuffled_sentences_are_the_same_sentences(text, seed):
 
 def test_shuffled_sentences_stay_whole():
     text = " ".join(f"This is number {number}." for number in range(9))
-    new = perturb.shuffle_sentences(text, rng())
+    new = perturbations.shuffle_sentences(text, rng())
     assert new != text
     assert sorted(new.replace(". ", ".|").split("|")) == sorted(text.replace(". ", ".|").split("|"))
-    assert perturb.shuffle_sentences("only one sentence", rng()) == "only one sentence"
+    assert perturbations.shuffle_sentences("only one sentence", rng()) == "only one sentence"
 
 
 @given(TEXTS)
 def test_half_of_the_words_is_their_beginning(text):
-    new = perturb.cut_in_half(text, rng())
+    new = perturbations.cut_in_half(text, rng())
     words = text.split()
     assert text.startswith(new)
     if len(words) > 1:
@@ -370,7 +369,7 @@ def test_half_of_the_words_is_their_beginning(text):
 
 def test_typos_are_in_a_tenth_of_the_words():
     text = " ".join(["letters", "made", "wrong", "slightly"] * 10)
-    new = perturb.misspell(text, rng()).split()
+    new = perturbations.misspell(text, rng()).split()
     wrong = [(a, b) for a, b in zip(text.split(), new, strict=True) if a != b]
     assert len(wrong) == 4
     for old, typo in wrong:
@@ -381,7 +380,7 @@ def test_typos_are_in_a_tenth_of_the_words():
 def test_every_kind_of_typo_occurs_and_each_changes_the_word():
     kinds = set()
     for seed in range(60):
-        typo = perturb.misspell("balloon", rng(seed))
+        typo = perturbations.misspell("balloon", rng(seed))
         assert typo != "balloon"
         same_letters = Counter(typo) == Counter("balloon")
         kinds.add("dropped" if len(typo) == 6 else "swapped" if same_letters else "replaced")
@@ -389,14 +388,16 @@ def test_every_kind_of_typo_occurs_and_each_changes_the_word():
 
 
 def test_short_words_and_other_signs_have_no_typos():
-    assert perturb.misspell("a of 12345 -- !!", rng()) == "a of 12345 -- !!"
-    assert perturb.misspell("", rng()) == ""
+    assert perturbations.misspell("a of 12345 -- !!", rng()) == "a of 12345 -- !!"
+    assert perturbations.misspell("", rng()) == ""
 
 
 def test_the_end_is_said_again():
-    assert perturb.repeat_end("No. Yes, I do. ", rng()) == "No. Yes, I do." + " Yes, I do." * 3
-    assert perturb.repeat_end("once", rng()) == "once once once once"
-    assert perturb.repeat_end("  ", rng()) == "  "
+    assert (
+        perturbations.repeat_end("No. Yes, I do. ", rng()) == "No. Yes, I do." + " Yes, I do." * 3
+    )
+    assert perturbations.repeat_end("once", rng()) == "once once once once"
+    assert perturbations.repeat_end("  ", rng()) == "  "
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=lambda change: change.name)
