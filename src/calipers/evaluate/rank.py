@@ -4,22 +4,43 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
-from calipers.errors import InputError, unknown_name
-from calipers.evaluate.rank_beside import beside, correlated
-from calipers.evaluate.rank_intake import take_scores
-from calipers.evaluate.rank_judgements import Judging, truths_of_judgements
-from calipers.evaluate.rank_notes import score_notes, score_warnings
-from calipers.evaluate.rank_scores import Scores
-from calipers.evaluate.rank_tables import Table, read_table
-from calipers.evaluate.rank_truth import Truths, truths_of_scores
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.errors import InputError
+from calipers.evaluate.rank_scores import Column, Scores, ranking_values, read_scores
+from calipers.evaluate.rank_truth import Judging, read_truths
 from calipers.numeric.validation import check_choice, check_whole, is_positive
-from calipers.results.ranking import RankedMetric, Ranking, Truth
+from calipers.report.names import UNRANKED
+from calipers.results.ranking import Beside, Matrix, RankedMetric, Ranking, Truth
+from calipers.samples.wording import names
 from calipers.uncertainty.bradley_terry import Ties
-from calipers.uncertainty.correlation import Kind
+from calipers.uncertainty.correlation import (
+    DRAWS,
+    Kind,
+    correlation_matrix,
+    draw_errors,
+    interval_of_errors,
+    pearson,
+    spearman,
+    widened,
+)
 from calipers.uncertainty.rank_agreement import rarely_reached
+from calipers.uncertainty.worst_case import worst_case_spearman
+
+PEOPLE = ("human", "humans", "reference", "gold")
+"""Names that what people wrote usually has."""
+
+DEVIATIONS = {
+    "sd": "the column sd",
+    "seeds": "the spread over the seed files of a system",
+    "errors": "standard errors",
+}
+"""What a deviation is, by its kind, in words."""
 
 
 def rank(
@@ -100,29 +121,29 @@ def rank(
         is out of its range.
     """
     _check(judgements, truth, truth_columns, ties, kind, level, seed)
-    held = take_scores(scores, reference, metrics)
-    if judgements is None and truth is None and len(held.columns) < 2:
+    given = read_scores(scores, reference, metrics)
+    if judgements is None and truth is None and len(given.columns) < 2:
         raise InputError(
-            f"{held.source}: one metric alone has nothing to be ranked beside; give judgements, a "
+            f"{given.source}: one metric alone has nothing to be ranked beside; give judgements, a "
             "truth, or more metrics"
         )
     judging = Judging(ties, level, keep_unscored, seed)
-    made = _truths(judgements, truth, held, truth_columns, judging)
-    found = [beside(each, held, level=level, seed=seed) for each in made.found]
-    sizes = sorted({each.n for one in found for each in one}) or [len(held.systems)]
+    read = read_truths(judgements, truth, given, truth_columns, judging)
+    truths = [_with_correlations(one, given, level=level, seed=seed) for one in read.truths]
+    sizes = sorted({metric.n for one in truths for metric in one}) or [len(given.systems)]
     return Ranking(
-        systems=held.systems,
+        systems=given.systems,
         metrics={
-            key: RankedMetric(key, column.better, column.means, column.deviations, column.own)
-            for key, column in held.columns.items()
+            key: RankedMetric(key, column.better, column.means, column.deviations, column.reference)
+            for key, column in given.columns.items()
         },
-        truths={each.name: each for each in found},
-        matrix=correlated(held, found, kind),
+        truths={one.name: one for one in truths},
+        matrix=_matrix(given, truths, kind),
         settings={
-            "scores": held.source,
+            "scores": given.source,
             "judgements": _named(judgements, "judgements"),
             "truth": _named(truth, "truth"),
-            "reference": held.reference,
+            "reference": given.reference,
             "ties": None if judgements is None else ties,
             "kind": kind,
             "matrix": matrix,
@@ -131,8 +152,8 @@ def rank(
             "seed": seed,
         },
         chance={size: rarely_reached(size) for size in sizes},
-        notes=(*score_notes(held, spread=bool(found)), *made.notes),
-        warnings=(*score_warnings(held), *_alike(found)),
+        notes=(*_score_notes(given, deviations=bool(truths)), *read.notes),
+        warnings=(*_score_warnings(given), *_alike(truths)),
     )
 
 
@@ -156,41 +177,170 @@ def _check(
         raise InputError(f"level must lie between 0 and 1, and be neither; found {level!r}")
 
 
-def _truths(
-    judgements: Any, truth: Any, scores: Scores, columns: Sequence[str] | None, judging: Judging
-) -> Truths:
-    if truth is not None:
-        table = read_table(_rows(truth), "truth")
-        _check_reference(scores, table, "system")
-        return truths_of_scores(table, scores, columns)
-    if judgements is not None:
-        table = read_table(judgements, "judgements")
-        _check_reference(scores, table, "a", "b")
-        return truths_of_judgements(table, scores, columns, judging)
-    _check_reference(scores)
-    return Truths((), ())
-
-
-def _check_reference(scores: Scores, table: Table | None = None, *columns: str) -> None:
-    """Refuse a reference that neither the scores nor the truth name."""
-    rows = () if table is None else table.rows
-    named = {str(row[column]).strip() for _, row in rows for column in columns if column in row}
-    known = {*scores.named, *named}
-    if scores.reference is not None and scores.reference not in known:
-        raise unknown_name("reference", scores.reference, known)
-
-
-def _rows(truth: Any) -> Any:
-    """Rows of a mapping from systems to one score each; anything else as it is."""
-    if not isinstance(truth, Mapping):
-        return truth
-    return [{"system": name, "truth": score} for name, score in truth.items()]
-
-
 def _named(given: Any, parameter: str) -> str | None:
     if given is None:
         return None
     return str(given) if isinstance(given, str | Path) else parameter
+
+
+def _with_correlations(truth: Truth, scores: Scores, *, level: float, seed: int) -> Truth:
+    """Correlate every metric with a truth, each over the systems that have both.
+
+    The errors of the truth are drawn once for all metrics, and those of a metric for it alone, by
+    systems in the order of their names: neither the order of rows nor a further metric changes
+    them.
+    """
+    known = {
+        name: truth.scores[name]
+        for name in scores.systems
+        if math.isfinite(truth.scores.get(name, math.nan))
+    }
+    covariance = _covariance(truth, sorted(known))
+    errors = None
+    if covariance is not None:
+        drawn = draw_errors(covariance, seed=2 * seed)
+        errors = dict(zip(sorted(known), drawn.T, strict=True))
+    metrics = {
+        key: _correlate(key, column, known, errors, level=level, seed=seed)
+        for key, column in scores.columns.items()
+    }
+    return replace(truth, metrics=metrics)
+
+
+def _covariance(truth: Truth, systems: Sequence[str]) -> NDArray[np.float64] | None:
+    """Of the errors of a truth; None where nothing is known of them."""
+    if truth.fit is not None:
+        players = [player.name for player in truth.fit.players]
+        places = [players.index(name) for name in systems]
+        return truth.fit.covariance[np.ix_(places, places)]
+    deviations = np.array([truth.deviations.get(name, 0.0) for name in systems], dtype=np.float64)
+    return np.diag(deviations**2) if deviations.any() else None
+
+
+def _correlate(
+    key: str,
+    column: Column,
+    truth: Mapping[str, float],
+    truth_errors: Mapping[str, NDArray[np.float64]] | None,
+    *,
+    level: float,
+    seed: int,
+) -> Beside:
+    ranked = ranking_values(column, tuple(truth))
+    systems = [name for name, value in zip(truth, ranked, strict=True) if math.isfinite(value)]
+    values = ranking_values(column, systems)
+    deviations = np.array([column.deviations[name] for name in systems], dtype=np.float64)
+    true = np.array([truth[name] for name in systems], dtype=np.float64)
+    worst = worst_case_spearman(values, deviations, true, seed=seed)
+    moved = ranking_values(column, systems, _errors(systems, deviations, seed=2 * seed + 1))
+    moved_true = true[None]
+    if truth_errors is not None and systems:
+        moved_true = moved_true + np.column_stack([truth_errors[name] for name in systems])
+
+    def fixed(kind: Kind, value: float) -> tuple[float, float] | None:
+        return interval_of_errors(kind, value, moved, moved_true, level=level)
+
+    rank, line = spearman(values, true, level=level), pearson(values, true, level=level)
+    rank_fixed, line_fixed = fixed("spearman", rank.value), fixed("pearson", line.value)
+    uncertain = truth_errors is not None
+    return Beside(
+        metric=key,
+        n=len(systems),
+        spearman=rank.value,
+        spearman_interval=widened(rank.value, rank.interval, rank_fixed),
+        worst=worst.value,
+        exact=worst.exact,
+        bound=worst.lower_bound,
+        pearson=line.value,
+        pearson_interval=widened(line.value, line.interval, line_fixed),
+        reason=rank.reason or line.reason,
+        spearman_fixed=rank_fixed if uncertain else None,
+        pearson_fixed=line_fixed if uncertain else None,
+    )
+
+
+def _errors(
+    systems: Sequence[str], deviations: NDArray[np.float64], *, seed: int
+) -> NDArray[np.float64]:
+    """Draw the errors of a metric, shape ``(draws, n)``; a single row of zeros without any."""
+    if not deviations.any():
+        return np.zeros((1, len(systems)))
+    order = np.argsort(systems)
+    errors = np.empty((DRAWS, len(systems)))
+    errors[:, order] = draw_errors(np.diag(deviations[order] ** 2), seed=seed)
+    return errors
+
+
+def _matrix(scores: Scores, truths: Sequence[Truth], kind: Kind) -> Matrix:
+    """Correlate all metrics and truths with one another, by their values as measured.
+
+    Paper 000, figures 7 and A.5.
+    """
+    columns = [
+        *(column.means for column in scores.columns.values()),
+        *(truth.scores for truth in truths),
+    ]
+    values = [[column.get(name, math.nan) for column in columns] for name in scores.systems]
+    made = correlation_matrix(np.array(values, dtype=np.float64), kind=kind)
+    keys = (*scores.columns, *(truth.name for truth in truths))
+    return Matrix(kind, keys, len(truths), made.values, made.systems, made.reasons)
+
+
+def _score_notes(scores: Scores, *, deviations: bool) -> Iterator[str]:
+    """Say what was left out or taken for granted; `deviations` tells whether they matter."""
+    yield from scores.notes
+    yield from _gaps(scores)
+    yield from _unranked(scores)
+    if deviations:
+        yield from _deviations(scores)
+    if scores.reference is None:
+        yield from _hints(scores.systems)
+
+
+def _score_warnings(scores: Scores) -> Iterator[str]:
+    """Say by which metrics all systems are alike."""
+    for key, column in scores.columns.items():
+        if len(column.means) > 1 and len(set(column.means.values())) == 1:
+            yield f"{key}: all systems score the same, so it ranks none"
+
+
+def _gaps(scores: Scores) -> Iterator[str]:
+    """Say which systems have no value of a metric."""
+    for metric, column in scores.columns.items():
+        missing = [name for name in scores.systems if name not in column.means]
+        reasons = "; ".join(dict.fromkeys(column.reasons.get(name, "") for name in missing))
+        why = f" ({reasons})" if reasons else ""
+        if missing:
+            yield f"{metric}: no value of {names(missing)}{why}; ranked over the other systems"
+
+
+def _deviations(scores: Scores) -> Iterator[str]:
+    """Say what deviations are, unless they are what the table calls them throughout."""
+    kinds = [kind for column in scores.columns.values() for kind in column.kinds.values()]
+    used = [words for kind, words in DEVIATIONS.items() if kind in kinds]
+    none = kinds.count("")
+    if none == len(kinds):
+        yield "no deviations were given: the worst case is Spearman's own"
+    elif none:
+        yield f"{none} of {len(kinds)} scores have no deviation: taken as 0"
+    if used and used != [DEVIATIONS["sd"]]:
+        yield f"deviations are {' or '.join(used)}"
+
+
+def _unranked(scores: Scores) -> Iterator[str]:
+    """Say which metrics are good in the middle."""
+    known = [key for key in scores.columns if key.rpartition(".")[2].partition(":")[0] in UNRANKED]
+    if known:
+        yield f"neither end of {names(known)} is better; higher is taken for better"
+
+
+def _hints(systems: Sequence[str]) -> Iterator[str]:
+    for name in systems:
+        if name.casefold() in PEOPLE:
+            yield (
+                f"{name!r} is ranked as one of the systems; if it is what people wrote, name it "
+                "as the reference (--reference)"
+            )
 
 
 def _alike(truths: Sequence[Truth]) -> Iterator[str]:
