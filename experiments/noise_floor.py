@@ -24,9 +24,8 @@ from calipers.catalogue.choosing import Choice, choose
 from calipers.evaluate.advice import advise
 from calipers.evaluate.embed_run import embed
 from calipers.evaluate.embedder import open_embedder
-from calipers.evaluate.floor_scores import score_parts
 from calipers.evaluate.intake import Intake, take_in
-from calipers.evaluate.noise_floor import Floors, measure_floors
+from calipers.evaluate.noise_floor import Floors, measure_floors, score_parts
 from calipers.evaluate.stages import Embedded, embed_sides
 from calipers.metrics.pair import Settings
 from calipers.numeric.threads import limit_threads

@@ -9,8 +9,13 @@ import pytest
 
 import calipers
 from calipers.catalogue.choosing import choose
-from calipers.evaluate.advice import AdviceJob, advise, tolerance, with_standard_errors
-from calipers.evaluate.advice_warnings import size_warnings_for
+from calipers.evaluate.advice import (
+    AdviceJob,
+    advise,
+    size_warnings_for,
+    tolerance,
+    with_standard_errors,
+)
 from calipers.evaluate.embedder import open_embedder
 from calipers.evaluate.intake import take_in
 from calipers.evaluate.stages import embed_sides

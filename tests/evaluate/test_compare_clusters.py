@@ -11,8 +11,8 @@ import calipers
 from calipers.catalogue.choosing import choose
 from calipers.errors import InputError
 from calipers.evaluate.embedder import open_embedder
-from calipers.evaluate.inference import Certainty
 from calipers.evaluate.intake import take_in
+from calipers.evaluate.intervals import Certainty
 from calipers.evaluate.scoring import score_pair
 from calipers.evaluate.stages import embed_sides
 from calipers.metrics.pair import Settings

@@ -15,15 +15,9 @@ from calipers.catalogue.needs import NOTHING
 from calipers.embed import Embeddings
 from calipers.errors import InputError
 from calipers.estimate.axes import preprocess
-from calipers.evaluate.correlated import correlations
-from calipers.evaluate.inference import (
-    adjusted,
-    are_paired,
-    permutations_for,
-    prompts_of,
-    with_intervals,
-)
+from calipers.evaluate.inference import adjusted, are_paired, prompts_of
 from calipers.evaluate.intake import Cut, Entry
+from calipers.evaluate.intervals import correlations, permutations_for, with_intervals
 from calipers.evaluate.scored import Scored, average
 from calipers.evaluate.shared import RunSpace
 from calipers.evaluate.stages import Embedded

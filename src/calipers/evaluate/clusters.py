@@ -20,6 +20,7 @@ from calipers.numeric.blocks import (
     cluster_sets,
 )
 from calipers.samples import SampleSet
+from calipers.samples.wording import first_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -86,8 +87,8 @@ def cluster_warnings(intake: Intake) -> Iterator[str]:
     lacking = [name for name, samples, _ in known if _labels(samples, intake.cluster) is None]
     if lacking:
         yield (
-            f"no field {intake.cluster!r} in {_listed(lacking)}: every sample there counts as "
-            "independent of the others"
+            f"no field {intake.cluster!r} in {first_names(lacking, NAMED)}: every sample there "
+            "counts as independent of the others"
         )
     for name, _, clusters in known:
         if clusters.blocks == 0:
@@ -106,7 +107,7 @@ def few_for_texts(intake: Intake) -> tuple[str, ...]:
     if not few:
         return ()
     return (
-        f"no intervals for statistics of the texts in {_listed(few)}: they need "
+        f"no intervals for statistics of the texts in {first_names(few, NAMED)}: they need "
         f"{FEWEST_CLUSTERS * DEFAULT_BLOCKS} clusters of equal size in every set",
     )
 
@@ -121,8 +122,8 @@ def _not_given(intake: Intake) -> Iterator[str]:
             found.append(f"{len(samples):,} samples of {several:,} in {name}")
     if found:
         yield (
-            f"several samples answer one prompt ({_listed(found)}) and are not independent: "
-            "intervals are too short, and tests find too much; --cluster prompt "
+            f"several samples answer one prompt ({first_names(found, NAMED)}) and are not "
+            "independent: intervals are too short, and tests find too much; --cluster prompt "
             '(cluster="prompt") takes them together'
         )
 
@@ -149,8 +150,3 @@ def _sets(intake: Intake) -> Iterable[tuple[str, SampleSet]]:
     for entry in intake.systems:
         for cut in entry.cuts:
             yield entry.name if len(entry.cuts) == 1 else cut.samples.source, cut.samples
-
-
-def _listed(words: Sequence[str]) -> str:
-    more = f" and {len(words) - NAMED} more" if len(words) > NAMED else ""
-    return ", ".join(words[:NAMED]) + more

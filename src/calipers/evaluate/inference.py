@@ -1,108 +1,91 @@
-"""How sure a comparison is: intervals on its scores, and tests between its systems."""
+"""Inference over a whole comparison: tests between systems, noise floors, advice on sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from calipers.errors import InputError
-from calipers.evaluate.confounders_pairing import paired_rows
+from calipers.catalogue.choosing import Choice
+from calipers.evaluate.advice import advise, size_warnings_for, with_standard_errors
+from calipers.evaluate.confounders_texts import fold
 from calipers.evaluate.intake import Entry, Intake
+from calipers.evaluate.intervals import Certainty, Spreads, interval_warnings
+from calipers.evaluate.noise_floor import add_floors, measure_floors
+from calipers.evaluate.stages import Embedded
+from calipers.metrics.pair import Settings
+from calipers.progress import Progress
+from calipers.report.content import shown_metrics
 from calipers.results import Comparison
 from calipers.results.significance import REFERENCE, SignificanceTest
+from calipers.samples import SampleSet
 from calipers.score import Score
 from calipers.uncertainty.differences import Difference, differences
 from calipers.uncertainty.holm import holm
 from calipers.uncertainty.sample_size import separating_n
-from calipers.uncertainty.spread import (
-    Spread,
-    check_level,
-    confidence_interval,
-    is_inner_share,
-    is_rough,
-)
 from calipers.uncertainty.two_sample import TwoSample
 
-Spreads = Mapping[str, Spread]
-
-FEWEST_PERMUTATIONS = 499
-MOST_PERMUTATIONS = 19_999
-MANY_ROWS = 4_000
+CHEAP = 5_000
+"""Reference samples below which the noise floor is measured unless it is refused."""
 
 MOVELESS = "neither score moves from one draw to another, yet they differ"
 
+NEARLY_ALL = 0.99
+"""A row that was sampled again with another prompt should not forbid pairing all others."""
 
-@dataclass(frozen=True)
-class Certainty:
-    """What a run is asked to tell of how sure it is.
+WHOLE = 10_000
+"""Words of a prompt that are compared; there are hardly longer ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sureness:
+    """The sets of a run and its choices, from which all of it is made.
 
     Attributes
     ----------
-    level
-        Confidence level of the intervals, in (0, 1).
-    paired
-        Whether row i of every generated set answers the same prompt; None to find out.
-    margin
-        How far apart scores between 0 and 1 may be to count as equal; None to leave such tests out.
-    permutations
-        How often labels are permuted in each test against the reference.
+    intake, embedded
+        Both sides, as they are compared.
+    choices, settings
+        What is measured, and how.
+    progress
+        What shows how far it is.
     """
 
-    level: float = 0.95
-    paired: bool | None = None
-    margin: float | None = None
-    permutations: int = FEWEST_PERMUTATIONS
+    intake: Intake
+    embedded: Embedded
+    choices: Sequence[Choice]
+    settings: Settings
+    progress: Progress
 
-
-def permutations_for(tests: int, level: float, *, rows: int) -> int:
-    """How many permutations let the smallest p-value stay small once it is corrected.
-
-    A permutation test knows no p-value below one over their number, and Holm multiplies it by up to
-    the number of tests. Half of what the level allows is enough to be found; where `rows` of the
-    largest pair are few, and permutations cheap, it is a twentieth.
-    """
-    share = 2 if rows > MANY_ROWS else 20
-    needed = round(share * tests / (1 - level))
-    return min(max(needed - 1, FEWEST_PERMUTATIONS), MOST_PERMUTATIONS)
-
-
-def check_certainty(level: Any, paired: Any, margin: Any, intake: Intake) -> None:
-    """Refuse a level or a margin that is none, and pairs where there cannot be any.
-
-    Raises
-    ------
-    InputError
-        If the level or the margin does not lie in (0, 1), or sets of different size are to be
-        paired.
-    """
-    if margin is not None:
-        if not is_inner_share(margin):
-            raise InputError(
-                f"margin must lie between 0 and 1, such as 0.05, or be None; found {margin!r}"
+    def add(
+        self,
+        comparison: Comparison,
+        spreads: Sequence[Spreads],
+        certainty: Certainty | None,
+        *,
+        floor: bool | None,
+        advice: bool,
+    ) -> Comparison:
+        """Add what was asked for to a comparison that has its scores and settings."""
+        keys = [metric.key for metric in shown_metrics(comparison.to_dict())]
+        if certainty is not None:
+            comparison = with_tests(
+                comparison, self.intake, spreads, certainty, keys=keys, seed=self.settings.seed
             )
-        if level is None:
-            raise InputError("margin asks for tests of equivalence, which need a level; found None")
-    if level is not None:
-        check_level(level)
-    if paired is not None and not isinstance(paired, bool):
-        raise InputError(f"paired must be True, False or None; found {paired!r}")
-    sizes = {len(cut.samples) for entry in intake.systems for cut in entry.cuts}
-    if paired and len(sizes) > 1:
-        raise InputError(
-            "paired rows need generated sets of one size, row i of each answering prompt i; "
-            f"found {min(sizes)} to {max(sizes)} samples"
+            few = interval_warnings(self.intake, self.choices, self.settings.k)
+            comparison = replace(comparison, warnings=(*comparison.warnings, *few))
+        run = (self.intake, self.embedded, self.choices, self.settings, self.progress)
+        cheap = len(self.intake.reference.samples) < CHEAP
+        if floor or (floor is None and certainty is not None and cheap):
+            floors = measure_floors(*run, shown=None if floor else keys)
+            comparison = add_floors(comparison, floors)
+        advised = advise(*run, shown=keys) if advice and keys else ()
+        return replace(
+            comparison,
+            advice=with_standard_errors(advised, comparison),
+            warnings=(*comparison.warnings, *size_warnings_for(self.intake, advised)),
         )
-
-
-def with_intervals(scores: Mapping[str, Score], spreads: Spreads, level: float) -> dict[str, Score]:
-    """Put standard errors and intervals on the scores whose spread is known."""
-    return {
-        name: _certain(score, spreads[name], level) if name in spreads else score
-        for name, score in scores.items()
-    }
 
 
 def with_tests(
@@ -115,12 +98,12 @@ def with_tests(
     seed: int,
 ) -> Comparison:
     """Test every pair of systems by every score of the table, all of them together."""
-    tested = [{key: each[key] for key in keys if key in each} for each in spreads]
+    tested = [{key: known[key] for key in keys if key in known} for known in spreads]
     values = [
-        {key: _ranked(system.scores[key]) for key in each}
-        for system, each in zip(comparison.systems, tested, strict=True)
+        {key: _ranked(system.scores[key]) for key in known}
+        for system, known in zip(comparison.systems, tested, strict=True)
     ]
-    found = differences(
+    tests = differences(
         values,
         tested,
         better={
@@ -132,12 +115,12 @@ def with_tests(
         level=certainty.level,
         seed=seed,
     )
-    near = _equivalences(comparison, found, certainty.margin)
-    made = tuple(
-        _plain_test(comparison, test, p, certainty.level)
-        for test, p in zip(found, near, strict=True)
+    equivalences = _equivalences(comparison, tests, certainty.margin)
+    between = (
+        _significance_test(comparison, test, p, certainty.level)
+        for test, p in zip(tests, equivalences, strict=True)
     )
-    return replace(comparison, tests=(*made, *comparison.tests))
+    return replace(comparison, tests=(*between, *comparison.tests))
 
 
 def prompts_of(systems: Sequence[Entry], paired: bool | None) -> list[int]:
@@ -154,29 +137,30 @@ def prompts_of(systems: Sequence[Entry], paired: bool | None) -> list[int]:
 def reference_tests(
     systems: Sequence[tuple[str, Mapping[str, TwoSample]]],
 ) -> tuple[SignificanceTest, ...]:
-    """Say for every system whether it can be told from the reference, over all of these tests."""
-    made = [
-        SignificanceTest(
-            name,
-            REFERENCE,
-            key,
-            test.statistic,
-            None,
-            test.p_value,
-            np.nan,
-            reason=test.reason,
-        )
-        for name, tests in systems
-        for key, test in tests.items()
-    ]
-    return adjusted(made)
+    """Say for every system whether it differs from the reference, over all of these tests."""
+    return adjusted(
+        [
+            SignificanceTest(
+                name,
+                REFERENCE,
+                key,
+                test.statistic,
+                None,
+                test.p_value,
+                np.nan,
+                reason=test.reason,
+            )
+            for name, tests in systems
+            for key, test in tests.items()
+        ]
+    )
 
 
 def adjusted(tests: Sequence[SignificanceTest]) -> tuple[SignificanceTest, ...]:
     """Correct the p-values of a family of tests."""
-    every = holm([test.p_value for test in tests])
+    p_values = holm([test.p_value for test in tests])
     return tuple(
-        replace(test, adjusted_p_value=float(p)) for test, p in zip(tests, every, strict=True)
+        replace(test, adjusted_p_value=float(p)) for test, p in zip(tests, p_values, strict=True)
     )
 
 
@@ -188,19 +172,19 @@ def are_paired(first: Entry, second: Entry) -> bool:
     return all(paired_rows(a, b) for a, b in zip(*files, strict=True))
 
 
-def _certain(score: Score, spread: Spread, level: float) -> Score:
-    interval = confidence_interval(score.value, spread, level=level, bounds=score.range)
-    if interval is None:
-        return score
-    rough = is_rough(score.value, spread, level=level, bounds=score.range)
-    return replace(
-        score,
-        interval=interval,
-        level=level,
-        standard_error=spread.standard_error,
-        sources=spread.by_source,
-        approximate=spread.approximate or rough,
-    )
+def paired_rows(a: SampleSet, b: SampleSet) -> bool:
+    """Tell whether row i of both sets answers the same prompt.
+
+    So it is where both have as many rows, both know their prompts, 99 % of the rows have the same
+    prompt in both (letter case and white space aside; an empty one is none), and there are at least
+    two different ones: rows that all answer one prompt are no pairs.
+    """
+    if len(a) != len(b) or a.prompts is None or b.prompts is None:
+        return False
+    columns = (a.prompts.to_pylist(), b.prompts.to_pylist())
+    pairs = zip(*([fold(prompt, WHOLE) for prompt in column] for column in columns), strict=True)
+    same = [first for first, second in pairs if first == second != ""]
+    return len(set(same)) > 1 and len(same) / len(a) >= NEARLY_ALL
 
 
 def _ranked(score: Score) -> float:
@@ -209,26 +193,26 @@ def _ranked(score: Score) -> float:
 
 
 def _equivalences(
-    comparison: Comparison, found: Sequence[Difference], margin: float | None
+    comparison: Comparison, tests: Sequence[Difference], margin: float | None
 ) -> list[float | None]:
     """Adjusted p-values of being at least a margin apart, for scores between 0 and 1."""
     bounded = [
         margin is not None and comparison.systems[test.first].scores[test.score].range == (0.0, 1.0)
-        for test in found
+        for test in tests
     ]
     p_values = [
         test.equivalence(margin) if tested and margin is not None else np.nan
-        for test, tested in zip(found, bounded, strict=True)
+        for test, tested in zip(tests, bounded, strict=True)
     ]
     return [None if np.isnan(p) else float(p) for p in holm(p_values)]
 
 
-def _plain_test(
+def _significance_test(
     comparison: Comparison, test: Difference, equivalence: float | None, level: float
 ) -> SignificanceTest:
     first, second = (comparison.systems[place] for place in (test.first, test.second))
     size = min(first.summary.n, second.summary.n)
-    known, found = np.isfinite(test.p_value), test.adjusted_p_value < 1 - level
+    known, significant = np.isfinite(test.p_value), test.adjusted_p_value < 1 - level
     return SignificanceTest(
         first.name,
         second.name,
@@ -243,7 +227,7 @@ def _plain_test(
         equivalence=equivalence,
         separating_n=(
             None
-            if found
+            if significant
             else separating_n(test.value, test.standard_error, size, level=test.single_level)
         ),
         reason=None if known else MOVELESS,

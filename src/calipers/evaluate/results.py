@@ -12,10 +12,10 @@ from calipers.catalogue.choosing import Choice
 from calipers.embed import Embeddings
 from calipers.evaluate.clusters import Both
 from calipers.evaluate.confounders import ReferenceTexts, confounders
-from calipers.evaluate.correlated import correlations
 from calipers.evaluate.groups import Labels, foreign_groups, labels, small_groups
-from calipers.evaluate.inference import Certainty, Spreads, reference_tests, with_intervals
+from calipers.evaluate.inference import reference_tests
 from calipers.evaluate.intake import Cut, Entry, Intake, summarise, trust_warnings
+from calipers.evaluate.intervals import Certainty, Spreads, correlations, with_intervals
 from calipers.evaluate.scored import Scored, average
 from calipers.evaluate.scoring import score_pair
 from calipers.evaluate.shared import RunSpace

@@ -16,12 +16,11 @@ from calipers.estimate.knn.neighbourhoods import Ties
 from calipers.estimate.quantise import Buckets
 from calipers.evaluate.choices import check_scope, check_settings, listed
 from calipers.evaluate.embedder import AnyEmbedder, open_embedder, usual_warnings
-from calipers.evaluate.inference import Certainty, check_certainty, permutations_for
+from calipers.evaluate.inference import Sureness
 from calipers.evaluate.intake import size_warnings, take_in
-from calipers.evaluate.intervals import TESTS
+from calipers.evaluate.intervals import TESTS, Certainty, check_certainty, permutations_for
 from calipers.evaluate.results import score_systems
 from calipers.evaluate.stages import check_sizes, embed_sides
-from calipers.evaluate.sureness import Sureness
 from calipers.evaluate.text_scores import (
     VIEW,
     check_beside,

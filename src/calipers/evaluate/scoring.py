@@ -14,8 +14,7 @@ from calipers.catalogue.embeddings import METRICS
 from calipers.embed import Embeddings
 from calipers.evaluate.clusters import Both
 from calipers.evaluate.groups import Labels
-from calipers.evaluate.inference import Certainty
-from calipers.evaluate.intervals import with_certainty
+from calipers.evaluate.intervals import Certainty, with_certainty
 from calipers.evaluate.neighbours import cell_labels, neighbours
 from calipers.evaluate.scored import Scored, keyed
 from calipers.evaluate.spaces import PCA, PairSpace, Space

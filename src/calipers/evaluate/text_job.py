@@ -8,8 +8,8 @@ from functools import cached_property
 
 from calipers.catalogue.choosing import TextChoice
 from calipers.evaluate import text_notes as notes
-from calipers.evaluate.inference import Spreads, with_intervals
 from calipers.evaluate.intake import Cut, Entry, summarise
+from calipers.evaluate.intervals import Spreads, with_intervals
 from calipers.evaluate.scored import Scored, average
 from calipers.evaluate.text_intake import TextIntake
 from calipers.evaluate.text_scripts import script_warnings

@@ -12,8 +12,8 @@ from calipers.catalogue.keys import split_key
 from calipers.errors import InputError
 from calipers.evaluate import text_notes as notes
 from calipers.evaluate.clusters import few_for_texts
-from calipers.evaluate.inference import Spreads
 from calipers.evaluate.intake import Intake
+from calipers.evaluate.intervals import Spreads
 from calipers.evaluate.text_intake import TextIntake
 from calipers.evaluate.text_run import measure_intake
 from calipers.progress import Progress
