@@ -87,8 +87,8 @@ def with_standard_errors(advice: Sequence[Advice], comparison: Comparison) -> tu
         for system in comparison
         for name, score in system.scores.items()
     }
-    known = ((one, errors.get((one.system, one.score))) for one in advice)
-    return tuple(one if error is None else replace(one, spread=error) for one, error in known)
+    with_errors = ((one, errors.get((one.system, one.score))) for one in advice)
+    return tuple(one if error is None else replace(one, spread=error) for one, error in with_errors)
 
 
 @dataclass(frozen=True, eq=False)

@@ -83,14 +83,14 @@ def cluster_warnings(intake: Intake) -> Iterator[str]:
     if intake.cluster is None:
         yield from _not_given(intake)
         return
-    known = list(_known(intake))
-    lacking = [name for name, samples, _ in known if _labels(samples, intake.cluster) is None]
+    clustered = list(_clustered(intake))
+    lacking = [name for name, samples, _ in clustered if _labels(samples, intake.cluster) is None]
     if lacking:
         yield (
             f"no field {intake.cluster!r} in {first_names(lacking, NAMED)}: every sample there "
             "counts as independent of the others"
         )
-    for name, _, clusters in known:
+    for name, _, clusters in clustered:
         if clusters.blocks == 0:
             count = len(clusters.sizes)
             worth = f" of unequal size, worth {clusters.worth} equal ones" * (count >= FEWEST)
@@ -103,7 +103,7 @@ def cluster_warnings(intake: Intake) -> Iterator[str]:
 
 def few_for_texts(intake: Intake) -> tuple[str, ...]:
     """Say that statistics of texts have no intervals where clusters are too few for them."""
-    few = [name for name, _, clusters in _known(intake) if clusters.blocks < DEFAULT_BLOCKS]
+    few = [name for name, _, clusters in _clustered(intake) if clusters.blocks < DEFAULT_BLOCKS]
     if not few:
         return ()
     return (
@@ -114,15 +114,15 @@ def few_for_texts(intake: Intake) -> tuple[str, ...]:
 
 def _not_given(intake: Intake) -> Iterator[str]:
     """Warn of rows that belong together, where nobody said so."""
-    found = []
+    repeated = []
     for name, samples in _sets(intake):
         labels = _labels(samples, PROMPT)
         several = 0 if labels is None else len(labels.unique())
         if 1 < several < (1 - REPEATED) * len(samples):
-            found.append(f"{len(samples):,} samples of {several:,} in {name}")
-    if found:
+            repeated.append(f"{len(samples):,} samples of {several:,} in {name}")
+    if repeated:
         yield (
-            f"several samples answer one prompt ({first_names(found, NAMED)}) and are not "
+            f"several samples answer one prompt ({first_names(repeated, NAMED)}) and are not "
             "independent: intervals are too short, and tests find too much; --cluster prompt "
             '(cluster="prompt") takes them together'
         )
@@ -136,7 +136,7 @@ def _labels(samples: SampleSet, cluster: str) -> pa.ChunkedArray | None:
     return None if blank else samples.prompts
 
 
-def _known(intake: Intake) -> Iterable[tuple[str, SampleSet, Clusters]]:
+def _clustered(intake: Intake) -> Iterable[tuple[str, SampleSet, Clusters]]:
     """Every set with its clusters, where they were asked for."""
     cuts = [intake.reference, *(cut for entry in intake.systems for cut in entry.cuts)]
     for (name, samples), cut in zip(_sets(intake), cuts, strict=True):

@@ -183,11 +183,11 @@ def _as_words(ids: NDArray[np.int32]) -> str:
 def letters(texts: Sequence[str]) -> dict[str, NDArray[np.int64]]:
     """Count the letters of each script in each text: script to counts of shape (n,)."""
     points = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
-    known = np.flatnonzero(np.bincount(points)).tolist()
-    names = [script_of(chr(point)) for point in known]
+    used = np.flatnonzero(np.bincount(points)).tolist()
+    names = [script_of(chr(point)) for point in used]
     scripts = sorted(set(names) - {""})
-    columns = np.zeros(max(known, default=0) + 1, np.int64)
-    columns[known] = [scripts.index(name) if name else len(scripts) for name in names]
+    columns = np.zeros(max(used, default=0) + 1, np.int64)
+    columns[used] = [scripts.index(name) if name else len(scripts) for name in names]
     rows = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
     shape = (len(texts), len(scripts) + 1)
     cells = np.bincount(rows * shape[1] + columns[points], minlength=shape[0] * shape[1])

@@ -73,11 +73,11 @@ def grouped(
 
 def labels(reference: SampleSet, generated: SampleSet, group: str | None) -> Labels | None:
     """Give the labels of a pair; None where no groups were asked for."""
-    found = _labels(reference)
-    if found is None:
+    own = _labels(reference)
+    if own is None:
         return None
-    content = hashlib.sha256("\0".join(found.tolist()).encode()).hexdigest()
-    return Labels(found, _labels(generated), f"{group}({content[:8]})")
+    content = hashlib.sha256("\0".join(own.tolist()).encode()).hexdigest()
+    return Labels(own, _labels(generated), f"{group}({content[:8]})")
 
 
 def group_sizes(sets: Iterable[SampleSet]) -> dict[str, int] | None:

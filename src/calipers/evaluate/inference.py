@@ -98,10 +98,10 @@ def with_tests(
     seed: int,
 ) -> Comparison:
     """Test every pair of systems by every score of the table, all of them together."""
-    tested = [{key: known[key] for key in keys if key in known} for known in spreads]
+    tested = [{key: moves[key] for key in keys if key in moves} for moves in spreads]
     values = [
-        {key: _ranked(system.scores[key]) for key in known}
-        for system, known in zip(comparison.systems, tested, strict=True)
+        {key: _ranked(system.scores[key]) for key in moves}
+        for system, moves in zip(comparison.systems, tested, strict=True)
     ]
     tests = differences(
         values,
@@ -212,7 +212,7 @@ def _significance_test(
 ) -> SignificanceTest:
     first, second = (comparison.systems[place] for place in (test.first, test.second))
     size = min(first.summary.n, second.summary.n)
-    known, significant = np.isfinite(test.p_value), test.adjusted_p_value < 1 - level
+    defined, significant = np.isfinite(test.p_value), test.adjusted_p_value < 1 - level
     return SignificanceTest(
         first.name,
         second.name,
@@ -230,5 +230,5 @@ def _significance_test(
             if significant
             else separating_n(test.value, test.standard_error, size, level=test.single_level)
         ),
-        reason=None if known else MOVELESS,
+        reason=None if defined else MOVELESS,
     )

@@ -238,15 +238,15 @@ def correlations(spreads: Mapping[str, Spread]) -> dict[str, float]:
 
     By both keys with a bar between them: ``form.precision|form.recall``.
     """
-    known = {}
+    together = {}
     for key, spread in spreads.items():
         view, dot, name = key.rpartition(".")
         for first, second in DRAWN_TOGETHER:
             other = spreads.get(f"{view}{dot}{second}") if name == first else None
             value = None if other is None else correlation(spread, other)
             if value is not None:
-                known[f"{key}|{view}{dot}{second}"] = value
-    return known
+                together[f"{key}|{view}{dot}{second}"] = value
+    return together
 
 
 def interval_warnings(intake: Intake, choices: Sequence[Choice], k: int) -> tuple[str, ...]:

@@ -84,8 +84,8 @@ def measure_floors(
     count = max(splits, *(len(entry.cuts) for entry in intake.systems))
     if shown is not None:
         choices = choices_for(shown, choices, tuple(embedded.reference.views))
-    known = intake.reference.clusters
-    job = FloorJob(embedded.reference, tuple(choices), settings, count, known)
+    clusters = intake.reference.clusters
+    job = FloorJob(embedded.reference, tuple(choices), settings, count, clusters)
     systems = list(zip(intake.systems, embedded.systems, strict=True))
     fit = [(entry, parts) for entry, parts in systems if job.size(parts) > settings.k]
     steps = count * (len({job.size(parts) for _, parts in fit}) + len(fit))
@@ -235,12 +235,12 @@ def score_parts(
     views = tuple(left.views)
     scored: dict[str, Score] = {}
     for view in views:
-        wanted = by_name(choice for choice in choices if choice.view in (None, view))
-        if not wanted:
+        of_view = by_name(choice for choice in choices if choice.view in (None, view))
+        if not of_view:
             continue
         given = left.views[view][rows], right.views[view][others]
-        needs = needs_of(choice.metric for choice in wanted)
+        needs = needs_of(choice.metric for choice in of_view)
         pair = pair_of(*given, settings, needs, WithoutBlocks)
-        scores = {key(view, choice.name, views): choice.score(pair) for choice in wanted}
+        scores = {key(view, choice.name, views): choice.score(pair) for choice in of_view}
         scored |= {name: replace(score, per_sample=None) for name, score in scores.items()}
     return scored

@@ -52,13 +52,13 @@ def swap_words(text: str, rng: random.Random) -> str:
     places = [place for place in range(0, len(parts), 2) if parts[place]]
     firsts = list(range(len(places) - 1))
     rng.shuffle(firsts)
-    wanted, used = _share_of(len(places)), set[int]()
+    swaps, used = _share_of(len(places)), set[int]()
     for first in firsts:
         a, b = places[first], places[first + 1]
-        if wanted and not used & {a, b} and parts[a] != parts[b]:
+        if swaps and not used & {a, b} and parts[a] != parts[b]:
             parts[a], parts[b] = parts[b], parts[a]
             used |= {a, b}
-            wanted -= 1
+            swaps -= 1
     return "".join(parts)
 
 
@@ -195,13 +195,13 @@ def change_set(samples: SampleSet, change: Change, *, seed: int) -> tuple[Sample
     """
     altered: list[bool] = []
 
-    def made() -> Iterator[str]:
+    def changed() -> Iterator[str]:
         for row, text in enumerate(samples):
             new = change.apply(text, seed=f"{seed}/{row}")
             altered.append(new != text)
             yield new
 
-    return SampleSet.from_texts(list(made()), name=change.label), altered
+    return SampleSet.from_texts(list(changed()), name=change.label), altered
 
 
 CHANGES: dict[str, Change] = {

@@ -190,18 +190,18 @@ def _with_correlations(truth: Truth, scores: Scores, *, level: float, seed: int)
     systems in the order of their names: neither the order of rows nor a further metric changes
     them.
     """
-    known = {
+    true = {
         name: truth.scores[name]
         for name in scores.systems
         if math.isfinite(truth.scores.get(name, math.nan))
     }
-    covariance = _covariance(truth, sorted(known))
+    covariance = _covariance(truth, sorted(true))
     errors = None
     if covariance is not None:
         drawn = draw_errors(covariance, seed=2 * seed)
-        errors = dict(zip(sorted(known), drawn.T, strict=True))
+        errors = dict(zip(sorted(true), drawn.T, strict=True))
     metrics = {
-        key: _correlate(key, column, known, errors, level=level, seed=seed)
+        key: _correlate(key, column, true, errors, level=level, seed=seed)
         for key, column in scores.columns.items()
     }
     return replace(truth, metrics=metrics)
@@ -281,9 +281,9 @@ def _matrix(scores: Scores, truths: Sequence[Truth], kind: Kind) -> Matrix:
         *(truth.scores for truth in truths),
     ]
     values = [[column.get(name, math.nan) for column in columns] for name in scores.systems]
-    made = correlation_matrix(np.array(values, dtype=np.float64), kind=kind)
+    matrix = correlation_matrix(np.array(values, dtype=np.float64), kind=kind)
     keys = (*scores.columns, *(truth.name for truth in truths))
-    return Matrix(kind, keys, len(truths), made.values, made.systems, made.reasons)
+    return Matrix(kind, keys, len(truths), matrix.values, matrix.systems, matrix.reasons)
 
 
 def _score_notes(scores: Scores, *, deviations: bool) -> Iterator[str]:
@@ -329,9 +329,11 @@ def _deviations(scores: Scores) -> Iterator[str]:
 
 def _unranked(scores: Scores) -> Iterator[str]:
     """Say which metrics are good in the middle."""
-    known = [key for key in scores.columns if key.rpartition(".")[2].partition(":")[0] in UNRANKED]
-    if known:
-        yield f"neither end of {names(known)} is better; higher is taken for better"
+    unranked = [
+        key for key in scores.columns if key.rpartition(".")[2].partition(":")[0] in UNRANKED
+    ]
+    if unranked:
+        yield f"neither end of {names(unranked)} is better; higher is taken for better"
 
 
 def _hints(systems: Sequence[str]) -> Iterator[str]:
@@ -346,6 +348,6 @@ def _hints(systems: Sequence[str]) -> Iterator[str]:
 def _alike(truths: Sequence[Truth]) -> Iterator[str]:
     """Say which truths rank no system."""
     for truth in truths:
-        known = {score for score in truth.scores.values() if math.isfinite(score)}
-        if len(known) == 1:
+        values = {score for score in truth.scores.values() if math.isfinite(score)}
+        if len(values) == 1:
             yield f"{truth.name}: all systems have the same score, so it ranks none"

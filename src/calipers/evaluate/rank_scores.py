@@ -379,9 +379,9 @@ def _gather(
             raise _without_own(source, metric, reference, systems)
     ranked = tuple(name for name in systems if name != reference)
     if len(ranked) < LEAST:
-        beside = "" if reference is None else f" besides the reference {reference!r}"
+        others = "" if reference is None else f" besides the reference {reference!r}"
         raise InputError(
-            f"{source}: a ranking needs at least {LEAST} systems{beside}; found {names(ranked)}"
+            f"{source}: a ranking needs at least {LEAST} systems{others}; found {names(ranked)}"
         )
     return Scores(source, ranked, columns, reference, tuple(systems), tuple(columns), tuple(notes))
 
