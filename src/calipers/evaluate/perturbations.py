@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -193,15 +193,9 @@ def change_set(samples: SampleSet, change: Change, *, seed: int) -> tuple[Sample
 
     A text's change depends on the text's row and the seed alone.
     """
-    altered: list[bool] = []
-
-    def changed() -> Iterator[str]:
-        for row, text in enumerate(samples):
-            new = change.apply(text, seed=f"{seed}/{row}")
-            altered.append(new != text)
-            yield new
-
-    return SampleSet.from_texts(list(changed()), name=change.label), altered
+    changed = [change.apply(text, seed=f"{seed}/{row}") for row, text in enumerate(samples)]
+    altered = [new != old for new, old in zip(changed, samples, strict=True)]
+    return SampleSet.from_texts(changed, name=change.label), altered
 
 
 CHANGES: dict[str, Change] = {

@@ -329,9 +329,8 @@ def _deviations(scores: Scores) -> Iterator[str]:
 
 def _unranked(scores: Scores) -> Iterator[str]:
     """Say which metrics are good in the middle."""
-    unranked = [
-        key for key in scores.columns if key.rpartition(".")[2].partition(":")[0] in UNRANKED
-    ]
+    metrics = {key: key.rpartition(".")[2].partition(":")[0] for key in scores.columns}
+    unranked = [key for key, metric in metrics.items() if metric in UNRANKED]
     if unranked:
         yield f"neither end of {names(unranked)} is better; higher is taken for better"
 
