@@ -13,8 +13,9 @@ import argparse
 import random
 import sys
 
-from calipers.embed import embed_samples
 from calipers.evaluate.embedder import open_embedder
+
+from calipers.embed import embed_samples
 from calipers.samples import SampleSet
 from children import report, side_by_side
 

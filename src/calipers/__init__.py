@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from calipers.evaluate.agree import agree as agree
     from calipers.evaluate.compare import compare as compare
     from calipers.evaluate.overlap import overlap as overlap
-    from calipers.evaluate.probe_run import probe as probe
-    from calipers.evaluate.rank_run import rank as rank
+    from calipers.evaluate.probe import probe as probe
+    from calipers.evaluate.rank import rank as rank
     from calipers.evaluate.sweep import sweep as sweep
     from calipers.evaluate.texts import measure_texts as measure_texts
     from calipers.memory import memory_limit as memory_limit
@@ -87,8 +87,8 @@ _HOMES = {
     "neighbourhoods": "calipers.estimate",
     "overlap": "calipers.evaluate.overlap",
     "precision_recall_curve": "calipers.curves",
-    "probe": "calipers.evaluate.probe_run",
-    "rank": "calipers.evaluate.rank_run",
+    "probe": "calipers.evaluate.probe",
+    "rank": "calipers.evaluate.rank",
     "read_samples": "calipers.samples",
     "sweep": "calipers.evaluate.sweep",
 }

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from calipers.cli.output_rules import MAPS
 
 from calipers.cli.options import complete
-from calipers.cli.output_rules import MAPS
 from calipers.cli.outputs import size_words
 from calipers.errors import InputError
 

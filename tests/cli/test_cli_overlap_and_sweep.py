@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from calipers.cli.sweep_options import METRICS, read_values
 
 from calipers import report
-from calipers.cli.sweep_options import METRICS, read_values
 from calipers.errors import InputError
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from calipers.cli.plot_options import LINES, read_x
 from calipers.cli.report import page_beside
+
 from calipers.errors import InputError
 from calipers.report.plot_kinds import KINDS
 

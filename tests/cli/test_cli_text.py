@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from calipers.cli.text_options import TOKENIZERS, complete_text_metrics
 from rich.cells import cell_len
 
 from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
 from calipers.cli.metrics import _completed
-from calipers.cli.text_options import TOKENIZERS, complete_text_metrics
 from calipers.text.tokenizers import NAMES
 
 HUMAN = [f"the {a} saw a {b} near the {c}" for a in ("cat", "dog", "fox", "old man")

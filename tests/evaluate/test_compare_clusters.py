@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from calipers.evaluate.embedder import open_embedder
+from calipers.evaluate.stages import embed_sides
 
 import calipers
 from calipers.catalogue.choosing import choose
 from calipers.errors import InputError
-from calipers.evaluate.certainty import Certainty
-from calipers.evaluate.embedder import open_embedder
-from calipers.evaluate.intake import take_in
+from calipers.evaluate.inputs import take_in
+from calipers.evaluate.intervals import Certainty
 from calipers.evaluate.scoring import score_pair
-from calipers.evaluate.stages import embed_sides
 from calipers.metrics.pair import Settings
 from calipers.progress import Silent
 from calipers.samples import SampleSet, System
@@ -165,7 +165,7 @@ def test_copies_of_the_training_set_by_cluster():
 
 
 def against_reference(sides, *, clusters):
-    intake = take_in(
+    inputs = take_in(
         *sides,
         field=None,
         max_samples=None,
@@ -173,9 +173,9 @@ def against_reference(sides, *, clusters):
         seed=0,
         cluster="prompt" if clusters else None,
     )
-    model = open_embedder(None, intake.sets)
-    embedded = embed_sides(intake, model, None, Silent())
-    both = intake.reference.clusters, intake.systems[0].cuts[0].clusters
+    model = open_embedder(None, inputs.sets)
+    embedded = embed_sides(inputs, model, None, Silent())
+    both = inputs.reference.clusters, inputs.systems[0].files[0].clusters
     return score_pair(
         embedded.reference,
         embedded.systems[0][0],

@@ -16,17 +16,19 @@ from scipy.stats import ks_2samp
 from calipers.demo.systems import systems
 from calipers.embed import Embeddings
 from calipers.evaluate.confounders import Confounders, ReferenceTexts, confounders
-from calipers.evaluate.confounders_chance import beyond_chance, ks_chance, ks_distance, percent
 from calipers.evaluate.confounders_copies import Duplicates, repeats
-from calipers.evaluate.confounders_lengths import measure_lengths
-from calipers.evaluate.confounders_letters import letters, script_of
-from calipers.evaluate.confounders_pairing import paired_rows
+from calipers.evaluate.confounders_lengths import ks_chance, ks_distance, measure_lengths
 from calipers.evaluate.confounders_texts import (
+    beyond_chance,
     common_words,
+    letters,
     longest_among,
     longest_common,
+    percent,
     read_facts,
+    script_of,
 )
+from calipers.evaluate.inference import paired_rows
 from calipers.samples import SampleSet
 from calipers.samples.truncation import match_length
 
@@ -202,10 +204,10 @@ def test_longer_texts_are_warned_of_with_a_length_to_cut_at(rng):
     assert warning.startswith(
         f"its texts have {median:g} words in the median, those of the reference {known:g};"
     )
-    cut = lengths_of(reference, longer)[0].cut
-    assert cut == int(np.quantile(reference.word_counts(), 0.05))
+    file = lengths_of(reference, longer)[0].file
+    assert file == int(np.quantile(reference.word_counts(), 0.05))
     assert f"--match-length {cut} cuts both sides alike" in warning
-    assert confounders(match_length(reference, cut), [match_length(longer, cut)]).warnings == ()
+    assert confounders(match_length(reference, file), [match_length(longer, file)]).warnings == ()
 
 
 def test_equal_medians_with_a_limit_on_one_side_are_warned_of(rng):
@@ -303,10 +305,10 @@ def test_texts_that_the_embedder_cut(alike, theirs, ours, said):
 def test_the_length_to_cut_at_lies_between_what_was_cut_and_what_was_not(rng):
     reference = of_lengths(rng, rng.integers(80, 120, 200))
     longer = of_lengths(rng, rng.integers(180, 220, 200))
-    cut, whole = embedded([True] * 200), embedded([False] * 200)
-    found = confounders(reference, [longer], (whole, [cut])).truncation
+    file, whole = embedded([True] * 200), embedded([False] * 200)
+    found = confounders(reference, [longer], (whole, [file])).truncation
     assert 110 <= found.words < 120
-    found = confounders(longer, [longer.renamed("again")], (cut, [cut]))
+    found = confounders(longer, [longer.renamed("again")], (file, [file]))
     assert found.truncation.words is None
     assert found.warnings == (), "the reference itself"
 
@@ -510,8 +512,8 @@ def test_rows_are_pairs_where_they_answer_the_same_prompts():
     assert not paired_rows(rows, prompted(prompts[::-1]))
     assert not paired_rows(rows, prompted(prompts[:-1]))
     assert not paired_rows(rows, SampleSet.from_texts(["t"] * 200, name="x"))
-    cut = [each.subsample(50, seed=3) for each in (rows, prompted(prompts, ["u"] * 200))]
-    assert paired_rows(*cut)
+    file = [each.subsample(50, seed=3) for each in (rows, prompted(prompts, ["u"] * 200))]
+    assert paired_rows(*file)
 
 
 def test_one_prompt_or_none_makes_no_pairs():

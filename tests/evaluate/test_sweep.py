@@ -6,6 +6,9 @@ import json
 
 import numpy as np
 import pytest
+from calipers.evaluate.sweep_metrics import BY_K
+from calipers.evaluate.sweep_signature import merge_signatures
+from calipers.evaluate.sweep_values import check_values, choose_values
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,11 +16,8 @@ import calipers
 from calipers import metrics
 from calipers.errors import InputError
 from calipers.estimate.axes import preprocess
-from calipers.evaluate.intake import take_in
-from calipers.evaluate.sweep_metrics import BY_K
+from calipers.evaluate.inputs import take_in
 from calipers.evaluate.sweep_passes import subsample
-from calipers.evaluate.sweep_signature import merge_signatures
-from calipers.evaluate.sweep_values import check_values, choose_values
 from calipers.samples import SampleSet
 
 ALL = ("precision", "recall", "density", "coverage")

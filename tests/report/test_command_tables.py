@@ -11,7 +11,6 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from calipers.evaluate import agree_ranks as ranks
 from calipers.report.agree_table import AgreementTable, agreement_text
 from calipers.report.overlap_table import OverlapTable, overlap_text
 from calipers.report.probe_content import _percent, _signed
@@ -23,6 +22,7 @@ from calipers.results.overlap_model import Overlap, OverlapSystem, OverlapView
 from calipers.results.probe_model import Probe, ProbedChange, ProbedView
 from calipers.results.probe_words import Move
 from calipers.score import Score
+from calipers.uncertainty import rank_agreement as ranks
 
 COLUMNS = (Column("minilm", "meaning"), Column("minilm", "form"), Column("tfidf", "words"))
 VALUES = ((0.9, 0.5, 0.7), (0.3, 0.6, 0.2), (0.8, 0.4, 0.6))

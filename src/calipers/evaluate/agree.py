@@ -17,7 +17,6 @@ from calipers.catalogue.keys import split_key
 from calipers.embed import Embedder, EmbedderChoice, as_embedder, is_embedder
 from calipers.embed.processes import check_divides, may_divide
 from calipers.errors import InputError
-from calipers.evaluate import agree_ranks as ranks
 from calipers.evaluate.compare import compare
 from calipers.evaluate.inputs import Reading
 from calipers.evaluate.option import two_sides
@@ -30,6 +29,7 @@ from calipers.results.agreement import Agreement, MetricAgreement
 from calipers.results.agreement_words import Column, merit, tie_width
 from calipers.samples import SampleSet, System
 from calipers.score import Score
+from calipers.uncertainty import rank_agreement as ranks
 
 VIEW = "any"
 """Stands for every view while keys are checked."""

@@ -10,14 +10,13 @@ from calipers.catalogue.choosing import Choice, check_extras, choose
 from calipers.catalogue.suggest import check_known
 from calipers.embed import Embedder
 from calipers.estimate.quantise import bucket_count
-from calipers.evaluate.certainty import Certainty, check_certainty, permutations_for
 from calipers.evaluate.embedding import cache_of, embed_sides, open_embedder, usual_warnings
-from calipers.evaluate.inputs import Intake, check_k, read_sides, size_warnings
+from calipers.evaluate.inference import Sureness
+from calipers.evaluate.inputs import ComparisonInputs, check_k, read_sides, size_warnings
+from calipers.evaluate.intervals import TESTS, Certainty, check_certainty, permutations_for
 from calipers.evaluate.option import two_sides
 from calipers.evaluate.options import CompareOptions, pair_settings
 from calipers.evaluate.results import score_systems
-from calipers.evaluate.scoring_sure import TESTS
-from calipers.evaluate.sureness import Sureness
 from calipers.evaluate.text_view import (
     VIEW,
     check_beside,
@@ -55,7 +54,7 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
         If samples cannot be read or do not fit together, or an option is out of its range.
     """
     asked, texts = split_asked(options.metrics, train=options.train is not None)
-    intake = read_sides(
+    inputs = read_sides(
         reference,
         generated,
         options,
@@ -63,19 +62,19 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
         keep_sizes=options.keep_sizes,
         labels=options,
     )
-    check_certainty(options.level, options.paired, options.margin, intake)
-    check_beside(asked, texts, intake)
-    _check_sizes(intake, options)
-    model = open_embedder(options, intake.sets)
+    check_certainty(options.level, options.paired, options.margin, inputs)
+    check_beside(asked, texts, inputs)
+    _check_sizes(inputs, options)
+    model = open_embedder(options, inputs.sets)
     check_known(asked or (), views=model.views)
     choices = choose(asked, model.views, estimator=options.estimator)
-    check_extras(choices, equal_sizes=intake.one_size)
+    check_extras(choices, equal_sizes=inputs.one_size)
     settings, progress = pair_settings(options), options.progress or Silent()
-    certainty = _certainty(options, intake, model)
+    certainty = _certainty(options, inputs, model)
     with limit_threads(options.threads):
-        embedded = embed_sides(intake, model, cache_of(options), progress)
+        embedded = embed_sides(inputs, model, cache_of(options), progress)
         comparison, spreads = score_systems(
-            intake,
+            inputs,
             embedded,
             choices,
             settings,
@@ -85,7 +84,7 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
         )
         comparison, of_texts = with_text_scores(
             comparison,
-            intake,
+            inputs,
             texts,
             level=options.level,
             seed=options.seed,
@@ -95,8 +94,8 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
         comparison = replace(
             comparison,
             warnings=(
-                *size_warnings(intake, keep_sizes=options.keep_sizes),
-                *usual_warnings(options, intake.reference.samples),
+                *size_warnings(inputs, keep_sizes=options.keep_sizes),
+                *usual_warnings(options, inputs.reference.samples),
                 *comparison.warnings,
             ),
             settings={
@@ -110,24 +109,26 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
             },
         )
         moved = [{**own, **more} for own, more in zip(spreads, of_texts, strict=True)]
-        job = Sureness(intake, embedded, choices, settings, progress)
+        job = Sureness(inputs, embedded, choices, settings, progress)
         return job.add(comparison, moved, certainty, floor=options.floor, advice=options.advice)
 
 
-def _check_sizes(intake: Intake, options: CompareOptions) -> None:
+def _check_sizes(inputs: ComparisonInputs, options: CompareOptions) -> None:
     """Say before the long work which set is too small."""
-    check_train(intake.train)
-    check_k(intake, options.k)
-    sizes = [len(samples) for samples in intake.sets]
+    check_train(inputs.train)
+    check_k(inputs, options.k)
+    sizes = [len(samples) for samples in inputs.sets]
     bucket_count(options.buckets, sizes[0], min(sizes[1:]))
 
 
-def _certainty(options: CompareOptions, intake: Intake, model: Embedder) -> Certainty | None:
+def _certainty(
+    options: CompareOptions, inputs: ComparisonInputs, model: Embedder
+) -> Certainty | None:
     """Give what the intervals and tests need; None where they were not asked for."""
     if options.level is None:
         return None
-    tests = len(TESTS) * len(model.views) * len(intake.systems)
-    sizes = [len(samples) for samples in intake.sets]
+    tests = len(TESTS) * len(model.views) * len(inputs.systems)
+    sizes = [len(samples) for samples in inputs.sets]
     count = permutations_for(tests, options.level, rows=sizes[0] + max(sizes[1:]))
     return Certainty(options.level, options.paired, options.margin, count)
 

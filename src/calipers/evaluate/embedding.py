@@ -18,7 +18,7 @@ from calipers.embed import (
 )
 from calipers.embed.processes import in_processes
 from calipers.errors import InputError
-from calipers.evaluate.inputs import Cut, Intake
+from calipers.evaluate.inputs import ComparisonInputs, InputSet
 from calipers.evaluate.options import Embedding, Model
 from calipers.progress import Progress
 from calipers.samples import SampleSet
@@ -135,7 +135,7 @@ def notes_of_all(every: Sequence[Embeddings]) -> tuple[str, ...]:
 
 
 def embed_sides(
-    intake: Intake, model: Embedder, cache: Cache | None, progress: Progress
+    inputs: ComparisonInputs, model: Embedder, cache: Cache | None, progress: Progress
 ) -> Embedded:
     """Embed the reference, every file of every system and the training set.
 
@@ -145,19 +145,19 @@ def embed_sides(
         If one has another number of columns than the reference.
     """
 
-    def embed(cut: Cut) -> Embeddings:
-        return embed_samples(cut.samples, model, cache=cache, progress=progress)
+    def embed(file: InputSet) -> Embeddings:
+        return embed_samples(file.samples, model, cache=cache, progress=progress)
 
     embedded = Embedded(
-        embed(intake.reference),
-        tuple(tuple(embed(cut) for cut in entry.cuts) for entry in intake.systems),
-        None if intake.train is None else embed(intake.train),
+        embed(inputs.reference),
+        tuple(tuple(embed(file) for file in entry.files) for entry in inputs.systems),
+        None if inputs.train is None else embed(inputs.train),
     )
     named = [
-        (entry.name, parts) for entry, parts in zip(intake.systems, embedded.systems, strict=True)
+        (entry.name, parts) for entry, parts in zip(inputs.systems, embedded.systems, strict=True)
     ]
-    if intake.train is not None and embedded.train is not None:
-        named.append((intake.train.samples.name, (embedded.train,)))
+    if inputs.train is not None and embedded.train is not None:
+        named.append((inputs.train.samples.name, (embedded.train,)))
     check_columns("the reference's", embedded.reference, named)
     return embedded
 

@@ -31,7 +31,7 @@ LEAST = 2
 
 
 @dataclass(frozen=True)
-class Cut:
+class InputSet:
     """A set as it will be compared, how many samples there were, and which belong together."""
 
     samples: SampleSet
@@ -40,36 +40,36 @@ class Cut:
 
 
 @dataclass(frozen=True)
-class Entry:
+class InputSystem:
     """One system as it will be compared, a set for each of its files."""
 
     name: str
-    cuts: tuple[Cut, ...]
+    files: tuple[InputSet, ...]
 
 
 @dataclass(frozen=True)
 class Inputs:
     """All sets of a run, cut to the sizes they are compared at, and the whole training set."""
 
-    systems: tuple[Entry, ...]
-    reference: Cut | None = None
-    train: Cut | None = None
+    systems: tuple[InputSystem, ...]
+    reference: InputSet | None = None
+    train: InputSet | None = None
 
     @property
-    def cuts(self) -> tuple[Cut, ...]:
+    def files(self) -> tuple[InputSet, ...]:
         """The reference, where there is one, then every generated set."""
         own = () if self.reference is None else (self.reference,)
-        return (*own, *(cut for entry in self.systems for cut in entry.cuts))
+        return (*own, *(file for entry in self.systems for file in entry.files))
 
     @property
-    def named(self) -> tuple[tuple[str, Cut], ...]:
+    def named(self) -> tuple[tuple[str, InputSet], ...]:
         """Every generated set, with the name of its system."""
-        return tuple((entry.name, cut) for entry in self.systems for cut in entry.cuts)
+        return tuple((entry.name, file) for entry in self.systems for file in entry.files)
 
     @property
     def sets(self) -> tuple[SampleSet, ...]:
         """The samples of the same sets."""
-        return tuple(cut.samples for cut in self.cuts)
+        return tuple(file.samples for file in self.files)
 
     @property
     def one_size(self) -> bool:
@@ -77,19 +77,19 @@ class Inputs:
         return len({len(samples) for samples in self.sets}) == 1
 
     @property
-    def smallest(self) -> Cut:
+    def smallest(self) -> InputSet:
         """The smallest of these sets; of several the one that had fewest samples."""
-        return min(self.cuts, key=lambda cut: (len(cut.samples), cut.n_given))
+        return min(self.files, key=lambda file: (len(file.samples), file.n_given))
 
 
 @dataclass(frozen=True)
-class Intake(Inputs):
+class ComparisonInputs(Inputs):
     """A reference and generated sets, with what holds for their rows.
 
     `lost` tells which groups of the reference the cut has left without samples.
     """
 
-    reference: Cut
+    reference: InputSet
     group: str | None = None
     lost: tuple[str, ...] = ()
     cluster: str | None = None
@@ -99,7 +99,9 @@ class Intake(Inputs):
         """Which rows belong together, of every set; None where nobody asked."""
         if self.reference.clusters is None:
             return None
-        systems = [[cut.clusters for cut in entry.cuts if cut.clusters] for entry in self.systems]
+        systems = [
+            [file.clusters for file in entry.files if file.clusters] for entry in self.systems
+        ]
         return self.reference.clusters, systems
 
 
@@ -181,7 +183,7 @@ def read_sides(
     seed: int,
     keep_sizes: bool = False,
     labels: Labels | None = None,
-) -> Intake:
+) -> ComparisonInputs:
     """Read a reference and generated sets, and cut the generated ones to one size.
 
     Every set is first cut to `max_samples`; then, unless `keep_sizes`, the generated ones to the
@@ -200,20 +202,20 @@ def read_sides(
     _check_kinds(reference_set, systems, train_set)
     size = _size(systems, most, keep_sizes=keep_sizes)
 
-    def cut(samples: SampleSet, limit: int | None) -> Cut:
+    def reduced(samples: SampleSet, limit: int | None) -> InputSet:
         return _cut(samples, limit, seed, words=about.match_length)
 
-    first = cut(reference_set, most)
-    entries = [Entry(s.name, tuple(cut(x, size) for x in s.sets)) for s in systems]
-    every = [first.samples, *(own.samples for entry in entries for own in entry.cuts)]
+    first = reduced(reference_set, most)
+    entries = [InputSystem(s.name, tuple(reduced(x, size) for x in s.sets)) for s in systems]
+    every = [first.samples, *(own.samples for entry in entries for own in entry.files)]
     own_clusters, *others = clusters_of(every, about.cluster)
-    return Intake(
+    return ComparisonInputs(
         systems=tuple(
-            replace(entry, cuts=tuple(replace(own, clusters=others.pop(0)) for own in entry.cuts))
+            replace(entry, files=tuple(replace(own, clusters=others.pop(0)) for own in entry.files))
             for entry in entries
         ),
         reference=replace(first, clusters=own_clusters),
-        train=None if train_set is None else cut(train_set, None),
+        train=None if train_set is None else reduced(train_set, None),
         group=about.group,
         lost=lost_groups(reference_set, first.samples),
         cluster=about.cluster,
@@ -273,30 +275,30 @@ def read_texts(generated: Any, options: TextOptions) -> Inputs:
 
 def check_k(inputs: Inputs, k: int) -> None:
     """Say before the long work which set is too small for balls of k neighbours."""
-    cut = inputs.smallest
-    size = len(cut.samples)
+    file = inputs.smallest
+    size = len(file.samples)
     if size < k + 1:
-        shorter = f", cut to {size}" if size < cut.n_given else ""
+        shorter = f", cut to {size}" if size < file.n_given else ""
         raise InputError(
-            f"{_where(cut.samples, cut.samples.name)}: k = {k} needs at least {k + 1} samples in "
-            f"every set; it has {cut.n_given}{shorter}"
+            f"{_where(file.samples, file.samples.name)}: k = {k} needs at least {k + 1} samples in "
+            f"every set; it has {file.n_given}{shorter}"
         )
 
 
-def summarise(cuts: Sequence[Cut], *, name: str, notes: tuple[str, ...] = ()) -> SetSummary:
+def summarise(files: Sequence[InputSet], *, name: str, notes: tuple[str, ...] = ()) -> SetSummary:
     """Describe a set, or the files of one system, with what embedding them brought up."""
-    sets = [cut.samples for cut in cuts]
+    sets = [file.samples for file in files]
     hashes = [samples.content_hash for samples in sets]
     return SetSummary(
         name=name,
         source=", ".join(samples.source for samples in sets),
         n=len(sets[0]),
-        n_given=cuts[0].n_given,
+        n_given=files[0].n_given,
         words=_words(sets),
         content_hash=hashes[0] if len(hashes) == 1 else "+".join(h[:16] for h in hashes),
         warnings=tuple(note for samples in sets for note in samples.notes) + notes,
         groups=group_sizes(sets),
-        clusters=None if cuts[0].clusters is None else len(cuts[0].clusters.sizes),
+        clusters=None if files[0].clusters is None else len(files[0].clusters.sizes),
     )
 
 
@@ -326,9 +328,9 @@ def trust_warnings(reference: SetSummary, generated: SetSummary, k: int) -> tupl
     return tuple(found)
 
 
-def size_warnings(intake: Intake, *, keep_sizes: bool) -> tuple[str, ...]:
+def size_warnings(inputs: ComparisonInputs, *, keep_sizes: bool) -> tuple[str, ...]:
     """Say that sets of different size stand side by side, where they were kept so."""
-    sizes = sorted({len(cut.samples) for _, cut in intake.named})
+    sizes = sorted({len(file.samples) for _, file in inputs.named})
     if keep_sizes and len(sizes) > 1:
         return (
             f"generated sets have {sizes[0]} to {sizes[-1]} samples; fewer samples lower coverage "
@@ -376,14 +378,14 @@ def _check_kinds(reference: SampleSet, systems: Sequence[System], train: SampleS
                 )
 
 
-def _cut(samples: SampleSet, size: int | None, seed: int, *, words: int | None = None) -> Cut:
+def _cut(samples: SampleSet, size: int | None, seed: int, *, words: int | None = None) -> InputSet:
     kept = samples if size is None else samples.subsample(size, seed=seed)
     kept = kept if words is None else with_length(kept, words)
-    return Cut(kept, len(samples))
+    return InputSet(kept, len(samples))
 
 
-def _cut_all(systems: Sequence[System], size: int | None, seed: int) -> tuple[Entry, ...]:
-    return tuple(Entry(s.name, tuple(_cut(x, size, seed) for x in s.sets)) for s in systems)
+def _cut_all(systems: Sequence[System], size: int | None, seed: int) -> tuple[InputSystem, ...]:
+    return tuple(InputSystem(s.name, tuple(_cut(x, size, seed) for x in s.sets)) for s in systems)
 
 
 def _size(

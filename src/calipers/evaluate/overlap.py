@@ -236,7 +236,7 @@ def _embed(
         return File(samples, embed_samples(samples, model, cache=cache, progress=progress))
 
     members = tuple(
-        Member(entry.name, tuple(embed(cut.samples) for cut in entry.cuts))
+        Member(entry.name, tuple(embed(file.samples) for file in entry.files))
         for entry in inputs.systems
     )
     named = [(each.name, [file.embeddings for file in each.files]) for each in members]
@@ -260,13 +260,13 @@ def _describe(
     return tuple(
         OverlapSystem(
             summarise(
-                entry.cuts,
+                entry.files,
                 name=entry.name,
                 notes=tuple(
                     note for f in member.files for note in f.embeddings.notes if note not in shared
                 ),
             ),
-            tuple(summarise([cut], name=cut.samples.name) for cut in entry.cuts),
+            tuple(summarise([file], name=file.samples.name) for file in entry.files),
         )
         for entry, member in zip(inputs.systems, members, strict=True)
     )
@@ -290,7 +290,7 @@ def _ceiling_warnings(views: Mapping[str, OverlapView]) -> tuple[str, ...]:
 
 def _size_warnings(inputs: Inputs, k: int) -> Iterator[str]:
     """Say where sizes differ, or are too small to mean much."""
-    sizes = sorted({len(cut.samples) for _, cut in inputs.named})
+    sizes = sorted({len(file.samples) for _, file in inputs.named})
     if len(sizes) > 1:
         yield (
             f"sets have {sizes[0]} to {sizes[-1]} samples; how much of one lies inside another "
@@ -320,8 +320,8 @@ def _length_warnings(medians: Mapping[str, float]) -> Iterator[str]:
 def _copy_warnings(inputs: Inputs) -> Iterator[str]:
     """Say which sets are the same, sample for sample."""
     holders: dict[str, list[tuple[str, str]]] = {}
-    for name, cut in inputs.named:
-        holders.setdefault(cut.samples.content_hash, []).append((name, cut.samples.source))
+    for name, file in inputs.named:
+        holders.setdefault(file.samples.content_hash, []).append((name, file.samples.source))
     for same in holders.values():
         names = list(dict.fromkeys(name for name, _ in same))
         if len(names) > 1:

@@ -20,9 +20,9 @@ from calipers.evaluate.embedding import (
     usual_warnings,
 )
 from calipers.evaluate.inputs import (
-    Cut,
-    Entry,
-    Intake,
+    ComparisonInputs,
+    InputSet,
+    InputSystem,
     length_warnings,
     read_sides,
     summarise,
@@ -74,20 +74,20 @@ def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
         set is too small for a value that was given.
     """
     asked = _check_values(options.over, options.values)
-    intake = read_sides(reference, generated, options, seed=options.seed)
-    chosen, notes = _choose_values(options.over, asked, intake, k=options.k)
-    model = open_embedder(options, intake.sets)
+    inputs = read_sides(reference, generated, options, seed=options.seed)
+    chosen, notes = _choose_values(options.over, asked, inputs, k=options.k)
+    model = open_embedder(options, inputs.sets)
     wanted = _choose_metrics(options.metrics, model.views, options.over)
     # A sweep cuts both sides to one size
     check_extras((choice for each in wanted.values() for choice in each), equal_sizes=True)
     plan, progress = Plan(chosen, options), options.progress or Silent()
     with limit_threads(options.threads):
-        embedded = embed_sides(intake, model, cache_of(options), progress)
-        found = _sweep_systems(intake, embedded, wanted, plan, progress)
+        embedded = embed_sides(inputs, model, cache_of(options), progress)
+        found = _sweep_systems(inputs, embedded, wanted, plan, progress)
     return replace(
         found,
         settings=_settings(plan, wanted, model),
-        warnings=(*notes, *usual_warnings(options, intake.reference.samples), *found.warnings),
+        warnings=(*notes, *usual_warnings(options, inputs.reference.samples), *found.warnings),
     )
 
 
@@ -107,7 +107,7 @@ def _settings(plan: Plan, wanted: Wanted, model: Embedder) -> dict[str, Any]:
 
 
 def _choose_values(
-    over: Over, values: Sequence[int] | None, intake: Intake, *, k: int
+    over: Over, values: Sequence[int] | None, inputs: ComparisonInputs, *, k: int
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Give the values to sweep, ascending, and what is to be said of them.
 
@@ -119,7 +119,7 @@ def _choose_values(
     InputError
         If values were given that some set is too small for.
     """
-    smallest = intake.smallest
+    smallest = inputs.smallest
     least, most = (1, len(smallest.samples) - 1) if over == "k" else (k + 1, len(smallest.samples))
     if most < least:
         raise InputError(_too_small(smallest, k if over == "n" else 1))
@@ -167,7 +167,7 @@ def _two_digits(size: float) -> int:
     return int(float(f"{size:.2g}"))
 
 
-def _beyond(over: Over, value: int, smallest: Cut) -> str:
+def _beyond(over: Over, value: int, smallest: InputSet) -> str:
     if over == "k":
         return (
             f"k = {value} needs at least {value + 1} samples in every set; {_described(smallest)}"
@@ -175,15 +175,15 @@ def _beyond(over: Over, value: int, smallest: Cut) -> str:
     return f"n = {value} needs as many samples in every set; {_described(smallest)}"
 
 
-def _too_small(smallest: Cut, k: int) -> str:
+def _too_small(smallest: InputSet, k: int) -> str:
     return f"k = {k} needs at least {k + 1} samples in every set; {_described(smallest)}"
 
 
-def _described(cut: Cut) -> str:
+def _described(file: InputSet) -> str:
     """Name a set and its size: by its file where it came from one."""
-    source, size = cut.samples.source, len(cut.samples)
-    where = cut.samples.name if source.startswith("<") else source
-    given = f"{cut.n_given}, cut to {size}" if size < cut.n_given else str(size)
+    source, size = file.samples.source, len(file.samples)
+    where = file.samples.name if source.startswith("<") else source
+    given = f"{file.n_given}, cut to {size}" if size < file.n_given else str(size)
     return f"{where} has {given} sample" + ("s" if given != "1" else "")
 
 
@@ -229,15 +229,15 @@ def _read_from_balls(name: str, views: tuple[str, ...]) -> list[str]:
 
 
 def _sweep_systems(
-    intake: Intake, embedded: Embedded, wanted: Wanted, plan: Plan, progress: Progress
+    inputs: ComparisonInputs, embedded: Embedded, wanted: Wanted, plan: Plan, progress: Progress
 ) -> Sweep:
     """Sweep every system; the settings are left for the caller to fill."""
     notes = embedded.own_notes([embedded.reference])
-    about = summarise([intake.reference], name=intake.reference.samples.name, notes=notes)
-    steps = len(wanted) * sum(plan.steps(len(entry.cuts)) for entry in intake.systems)
+    about = summarise([inputs.reference], name=inputs.reference.samples.name, notes=notes)
+    steps = len(wanted) * sum(plan.steps(len(entry.files)) for entry in inputs.systems)
     systems = []
     with progress.task("Sweeping", steps) as advance:
-        for entry, files in zip(intake.systems, embedded.systems, strict=True):
+        for entry, files in zip(inputs.systems, embedded.systems, strict=True):
             curves = _curves(embedded.reference, files, wanted, plan, about, advance)
             systems.append(_system(entry, curves, about, embedded.own_notes(files), plan))
     return Sweep(
@@ -275,18 +275,18 @@ def _curves(
 
 
 def _system(
-    entry: Entry,
+    entry: InputSystem,
     curves: dict[str, Curve],
     reference: SetSummary,
     notes: tuple[str, ...],
     plan: Plan,
 ) -> SweptSystem:
-    summary = summarise(entry.cuts, name=entry.name, notes=notes)
+    summary = summarise(entry.files, name=entry.name, notes=notes)
     largest = plan.values[-1] if plan.options.over == "k" else plan.options.k
     return SweptSystem(
         summary=summary,
         curves=curves,
-        seeds=tuple(cut.samples.source for cut in entry.cuts) if len(entry.cuts) > 1 else (),
+        seeds=tuple(file.samples.source for file in entry.files) if len(entry.files) > 1 else (),
         warnings=(
             *length_warnings(reference, summary),
             *trust_warnings(reference, summary, largest),

@@ -10,9 +10,9 @@ from calipers.catalogue.choosing import TextChoice, check_extras, choose_text, i
 from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.keys import split_key
 from calipers.errors import InputError
-from calipers.evaluate.certainty import Spreads
 from calipers.evaluate.clusters import few_for_texts
-from calipers.evaluate.inputs import Inputs, Intake
+from calipers.evaluate.inputs import ComparisonInputs, Inputs
+from calipers.evaluate.intervals import Spreads
 from calipers.evaluate.text_warnings import pair_warnings
 from calipers.evaluate.texts import measure_inputs
 from calipers.progress import Progress
@@ -55,7 +55,7 @@ def split_asked(names: Any, *, train: bool) -> tuple[Any, list[TextChoice]]:
     return [name for name in listed if name not in texts], choices
 
 
-def check_beside(rest: Any, texts: Sequence[TextChoice], intake: Intake) -> None:
+def check_beside(rest: Any, texts: Sequence[TextChoice], inputs: ComparisonInputs) -> None:
     """Refuse text metrics of embeddings, and a run of text metrics alone.
 
     Parameters
@@ -66,7 +66,7 @@ def check_beside(rest: Any, texts: Sequence[TextChoice], intake: Intake) -> None
         What will be compared.
     """
     if texts:
-        _check_texts(intake)
+        _check_texts(inputs)
     if texts and not rest:
         keys = [choice.key for choice in texts]
         more = f" and {len(keys) - FEW} more" if keys[FEW:] else ""
@@ -79,7 +79,7 @@ def check_beside(rest: Any, texts: Sequence[TextChoice], intake: Intake) -> None
 
 def with_text_scores(
     comparison: Comparison,
-    intake: Intake,
+    inputs: ComparisonInputs,
     choices: Iterable[TextChoice],
     *,
     level: float | None = None,
@@ -99,7 +99,7 @@ def with_text_scores(
         return comparison, tuple({} for _ in comparison.systems)
     splitter = find_tokenizer(TOKENIZER)
     measured = measure_inputs(
-        Inputs(intake.systems, intake.reference, intake.train),
+        Inputs(inputs.systems, inputs.reference, inputs.train),
         choices,
         splitter,
         level=level,
@@ -115,7 +115,7 @@ def with_text_scores(
         )
         for system, found in zip(comparison.systems, measured.systems, strict=True)
     )
-    few = () if level is None else few_for_texts(intake)
+    few = () if level is None else few_for_texts(inputs)
     more = replace(
         comparison,
         systems=systems,
@@ -155,8 +155,8 @@ def _keyed(scores: Any) -> dict[str, Any]:
     return {f"{VIEW}.{key}": score for key, score in scores.items()}
 
 
-def _check_texts(intake: Intake) -> None:
-    samples = intake.reference.samples
+def _check_texts(inputs: ComparisonInputs) -> None:
+    samples = inputs.reference.samples
     if samples.kind != "texts":
         raise InputError(
             f"{samples.name}: metrics of the view 'text' need texts; it holds {KINDS[samples.kind]}"

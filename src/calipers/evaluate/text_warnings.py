@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from calipers.catalogue.choosing import TextChoice
-from calipers.evaluate.inputs import FEW, Cut, length_warnings
+from calipers.evaluate.inputs import FEW, InputSet, length_warnings
 from calipers.evaluate.scored import undefined_count
 from calipers.report.text_names import text_label
 from calipers.results import SetSummary
@@ -33,14 +33,14 @@ LONG_HAN, LONG_OTHER = 4, 12
 
 
 def system_warnings(
-    cuts: Sequence[Cut],
+    files: Sequence[InputSet],
     summary: SetSummary,
     reference: SetSummary | None,
     scores: Mapping[str, Score],
 ) -> Iterator[str]:
     """Say what moves the statistics of a system besides what they are meant to tell."""
     yield from pair_warnings(summary, reference)
-    yield from set_warnings(cuts, scores)
+    yield from set_warnings(files, scores)
     if reference is None or reference.content_hash != summary.content_hash:
         yield from ball_warnings(scores)
 
@@ -58,13 +58,13 @@ def pair_warnings(summary: SetSummary, reference: SetSummary | None) -> Iterator
         )
 
 
-def set_warnings(cuts: Sequence[Cut], scores: Mapping[str, Score]) -> Iterator[str]:
+def set_warnings(files: Sequence[InputSet], scores: Mapping[str, Score]) -> Iterator[str]:
     """Say how many texts repeat others, and how many have no value."""
-    for cut in cuts:
-        copies = len(cut.samples) - len(set(cut.samples))
-        if copies > MANY_COPIES * len(cut.samples):
+    for file in files:
+        copies = len(file.samples) - len(set(file.samples))
+        if copies > MANY_COPIES * len(file.samples):
             yield (
-                f"{copies:,} of {len(cut.samples):,} texts repeat an earlier one, character for "
+                f"{copies:,} of {len(file.samples):,} texts repeat an earlier one, character for "
                 "character; that alone raises Self-BLEU and its like"
             )
     yield from undefined_warnings(scores)

@@ -9,8 +9,8 @@ from typing import Any
 
 from calipers.catalogue.choosing import TextChoice, check_extras, choose_text
 from calipers.errors import InputError, MissingExtraError
-from calipers.evaluate.certainty import Spreads, with_intervals
-from calipers.evaluate.inputs import Cut, Entry, Inputs, read_texts, summarise
+from calipers.evaluate.inputs import Inputs, InputSet, InputSystem, read_texts, summarise
+from calipers.evaluate.intervals import Spreads, with_intervals
 from calipers.evaluate.option import one_side
 from calipers.evaluate.options import TextOptions
 from calipers.evaluate.scored import Scored, average
@@ -148,22 +148,22 @@ class Job:
     train: Corpus | None
     level: float | None = None
 
-    def result(self, entry: Entry, advance: Advance) -> TextResult:
+    def result(self, entry: InputSystem, advance: Advance) -> TextResult:
         """Measure one system."""
         parts, scripts = [], dict[str, None]()
-        for _ in entry.cuts:
+        for _ in entry.files:
             texts = self.corpora.pop(0)
             scripts |= dict.fromkeys(script_warnings(texts))
             parts.append(self._scored(texts, advance))
         together = average(parts)
         scores = self._certain(together.scores, together.spreads)
-        summary = summarise(entry.cuts, name=entry.name)
+        summary = summarise(entry.files, name=entry.name)
         known = None if self.inputs.reference is None else about(self.inputs.reference)
         return TextResult(
             summary=summary,
             scores=scores,
-            seeds=tuple(c.samples.source for c in entry.cuts) if len(entry.cuts) > 1 else (),
-            warnings=(*scripts, *system_warnings(entry.cuts, summary, known, scores)),
+            seeds=tuple(c.samples.source for c in entry.files) if len(entry.files) > 1 else (),
+            warnings=(*scripts, *system_warnings(entry.files, summary, known, scores)),
             spreads=together.spreads,
             gap_spreads=self._gap_spreads(texts, together),
         )
@@ -185,11 +185,11 @@ class Job:
 
     def about_reference(self, scores: Mapping[str, Score]) -> SetSummary | None:
         """Describe the reference."""
-        cut = self.inputs.reference
-        if cut is None or self.reference is None:
+        file = self.inputs.reference
+        if file is None or self.reference is None:
             return None
         scripts = script_warnings(self.reference)
-        return about(cut, (*scripts, *set_warnings([cut], scores)))
+        return about(file, (*scripts, *set_warnings([file], scores)))
 
     def _scored(self, texts: Corpus, advance: Advance) -> Scored:
         scores, spreads = {}, {}
@@ -234,9 +234,9 @@ class Job:
     @property
     def _pins(self) -> dict[str, object]:
         """What every score is signed with."""
-        cuts = {"reference": self.inputs.reference, "train": self.inputs.train}
+        files = {"reference": self.inputs.reference, "train": self.inputs.train}
         hashes = {
-            side: cut.samples.content_hash[:16] for side, cut in cuts.items() if cut is not None
+            side: file.samples.content_hash[:16] for side, file in files.items() if file is not None
         }
         return {**hashes, "sampling_seed": self.seed}
 
@@ -245,13 +245,13 @@ def tokenised(
     inputs: Inputs, tokenizer: Tokenizer, progress: Progress
 ) -> tuple[list[Corpus], Corpus | None, Corpus | None]:
     """Tokenise all sets together, so that their words share numbers."""
-    sides = [cut for cut in (inputs.reference, inputs.train) if cut is not None]
-    generated = [cut for entry in inputs.systems for cut in entry.cuts]
-    cuts = [*sides, *generated]
+    sides = [file for file in (inputs.reference, inputs.train) if file is not None]
+    generated = [file for entry in inputs.systems for file in entry.files]
+    files = [*sides, *generated]
     with progress.task("Tokenising", None):
-        made = tokenise(*(list(cut.samples) for cut in cuts), tokenizer=tokenizer)
+        made = tokenise(*(list(file.samples) for file in files), tokenizer=tokenizer)
     corpora = [
-        replace(corpus, clusters=cut.clusters) for corpus, cut in zip(made, cuts, strict=True)
+        replace(corpus, clusters=file.clusters) for corpus, file in zip(made, files, strict=True)
     ]
     reference = corpora.pop(0) if inputs.reference is not None else None
     train = corpora.pop(0) if inputs.train is not None else None
@@ -263,8 +263,8 @@ def known_of(spreads: Mapping[str, Spread | None]) -> dict[str, Spread]:
     return {key: spread for key, spread in spreads.items() if spread is not None}
 
 
-def about(cut: Cut, warnings: tuple[str, ...] = ()) -> SetSummary:
-    return summarise([cut], name=cut.samples.name, notes=warnings)
+def about(file: InputSet, warnings: tuple[str, ...] = ()) -> SetSummary:
+    return summarise([file], name=file.samples.name, notes=warnings)
 
 
 def check_limits(choices: Iterable[TextChoice], inputs: Inputs) -> None:
@@ -309,4 +309,4 @@ def _check_vendi(choice: TextChoice, texts: int) -> None:
 def _sizes(inputs: Inputs) -> dict[str, int]:
     """Texts of each set that is compared with others, by its name."""
     own = [] if inputs.reference is None else [("the reference", inputs.reference)]
-    return {name: len(cut.samples) for name, cut in [*own, *inputs.named]}
+    return {name: len(file.samples) for name, file in [*own, *inputs.named]}

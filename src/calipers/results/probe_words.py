@@ -9,7 +9,7 @@ Where a change alters fewer than `ENOUGH` of the texts, nothing is said of the v
 
 Scores of neighbours and cells alone would call a view blind to much that it sees: a classifier
 tells held-out texts apart where a small shift along one direction moves hardly a neighbour. So one
-is among the usual metrics (:data:`calipers.evaluate.probe_choices.METRICS`).
+is among the usual metrics (:data:`calipers.evaluate.probe.METRICS`).
 """
 
 from __future__ import annotations

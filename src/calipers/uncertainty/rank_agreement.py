@@ -1,9 +1,9 @@
 """How alike two columns of scores order the systems, and what chance would do.
 
-Spearman's rank correlation is Pearson's of the ranks, ties taking their mean rank; Kendall's is
-tau-b. Both equal those of ``scipy.stats``. They see orders alone: not how far apart systems are,
-and not which column is right. With few systems they take few values, and the highest comes by
-chance.
+Spearman's rank correlation is that of :mod:`~calipers.uncertainty.correlation`, here as a number;
+Kendall's is tau-b of the same ranks. Both equal those of ``scipy.stats``, but that values which
+agree to 9 digits count as equal. They see orders alone: not how far apart systems are, and not
+which column is right. With few systems they take few values, and the highest comes by chance.
 """
 
 from __future__ import annotations
@@ -15,30 +15,15 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 
-LEAST = 3
-"""Systems below which ranks cannot correlate in more than two ways."""
+from calipers.uncertainty import correlation
+from calipers.uncertainty.correlation import LEAST, Column, mid_ranks
 
 MOST_EXACT = 8
 """Systems up to which all orders are tried; beyond, chance is read from Student's t."""
 
 RARE = 0.05
+DIGITS = 12
 SLACK = 1e-9
-
-Column = NDArray[np.float64]
-
-
-def average_ranks(values: Column) -> Column:
-    """Give the ranks of values from 1; equal ones share the mean of theirs.
-
-    Examples
-    --------
-    >>> average_ranks(np.array([0.2, 0.9, 0.2, 0.5])).tolist()
-    [1.5, 4.0, 1.5, 3.0]
-    """
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    mean: Column = (last - (counts - 1) / 2)[place]
-    return mean
 
 
 def why_undefined(a: Column, b: Column) -> str | None:
@@ -47,7 +32,7 @@ def why_undefined(a: Column, b: Column) -> str | None:
         return f"ranks of {len(a)} systems cannot correlate; at least {LEAST} are needed"
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
         return "a system has no value in one of the columns"
-    if np.ptp(a) == 0 or np.ptp(b) == 0:
+    if np.ptp(mid_ranks(a)) == 0 or np.ptp(mid_ranks(b)) == 0:
         return "all systems have the same value in one of the columns"
     return None
 
@@ -72,8 +57,7 @@ def spearman(a: Column, b: Column) -> float:
     """
     if why_undefined(a, b) is not None:
         return math.nan
-    x, y = _centred(a), _centred(b)
-    return _tidy(float(x @ y / math.sqrt(float(x @ x) * float(y @ y))))
+    return _rounded(correlation.spearman(a, b).value)
 
 
 def kendall(a: Column, b: Column) -> float:
@@ -86,8 +70,8 @@ def kendall(a: Column, b: Column) -> float:
     """
     if why_undefined(a, b) is not None:
         return math.nan
-    x, y = (np.sign(np.subtract.outer(each, each)) for each in (a, b))
-    return _tidy(float((x * y).sum() / math.sqrt(float((x * x).sum()) * float((y * y).sum()))))
+    x, y = (np.sign(np.subtract.outer(ranks, ranks)) for ranks in (mid_ranks(a), mid_ranks(b)))
+    return _rounded(float((x * y).sum() / math.sqrt(float((x * x).sum()) * float((y * y).sum()))))
 
 
 def chance(a: Column, b: Column) -> float:
@@ -102,11 +86,11 @@ def chance(a: Column, b: Column) -> float:
     >>> chance(np.array([1.0, 2.0, 3.0]), np.array([7.0, 8.0, 9.0])) == 1 / 6
     True
     """
-    found = spearman(a, b)
-    if not math.isfinite(found):
+    measured = spearman(a, b)
+    if not math.isfinite(measured):
         return math.nan
     if len(a) > MOST_EXACT:
-        return _by_student(found, len(a))
+        return _by_student(measured, len(a))
     x, y = _centred(a), _centred(b)
     reached = y[_orders(len(a))] @ x
     return float((reached >= float(x @ y) - SLACK).mean())
@@ -132,27 +116,27 @@ def rarely_reached(systems: int) -> float:
     x = _centred(np.arange(systems, dtype=np.float64))
     levels = np.round(x[_orders(systems)] @ x / float(x @ x), 9)
     rare = [level for level in np.unique(levels) if (levels >= level).mean() <= RARE]
-    return _tidy(float(min(rare))) if rare else math.nan
+    return _rounded(float(min(rare))) if rare else math.nan
 
 
 def _centred(values: Column) -> Column:
-    ranks = average_ranks(values)
+    ranks = mid_ranks(values)
     centred: Column = ranks - ranks.mean()
     return centred
 
 
-def _tidy(correlation: float) -> float:
+def _rounded(value: float) -> float:
     """Take the rounding of sums off, so that the same order gives 1 and nothing passes it."""
-    return max(-1.0, min(1.0, round(correlation, 12)))
+    return max(-1.0, min(1.0, round(value, DIGITS)))
 
 
-def _by_student(correlation: float, systems: int) -> float:
+def _by_student(measured: float, systems: int) -> float:
     from scipy.special import stdtr
 
-    if correlation >= 1:
+    if measured >= 1:
         return 0.0
     degrees = systems - 2
-    t = correlation * math.sqrt(degrees / (1 - correlation**2)) if correlation > -1 else -math.inf
+    t = measured * math.sqrt(degrees / (1 - measured**2)) if measured > -1 else -math.inf
     return float(stdtr(degrees, -t))
 
 

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from calipers.evaluate.embedder import open_embedder
+from calipers.evaluate.stages import Embedded, embed_sides
 
 import calipers
 from calipers.catalogue.choosing import choose
 from calipers.embed import Embeddings
 from calipers.errors import InputError
-from calipers.evaluate.embedder import open_embedder
-from calipers.evaluate.floor import add_floors, measure_floors
-from calipers.evaluate.intake import take_in
-from calipers.evaluate.stages import Embedded, embed_sides
+from calipers.evaluate.inputs import take_in
+from calipers.evaluate.noise_floor import add_floors, measure_floors
 from calipers.metrics.pair import Settings
 from calipers.progress import Silent
 from calipers.samples import as_sample_set
@@ -26,7 +26,7 @@ BARE = {"level": None, "floor": False}
 
 
 def measured(reference, generated, *, names=NAMES, splits=3, progress=None, shown=None, **options):
-    intake = take_in(
+    inputs = take_in(
         reference,
         generated,
         field=None,
@@ -34,12 +34,12 @@ def measured(reference, generated, *, names=NAMES, splits=3, progress=None, show
         keep_sizes=True,
         seed=options.get("seed", 0),
     )
-    model = open_embedder(None, intake.sets)
-    embedded = embed_sides(intake, model, None, Silent())
+    model = open_embedder(None, inputs.sets)
+    embedded = embed_sides(inputs, model, None, Silent())
     settings = Settings(**{"threads": 1} | options)
     choices = choose(names, model.views)
     return measure_floors(
-        intake, embedded, choices, settings, progress or Silent(), splits=splits, shown=shown
+        inputs, embedded, choices, settings, progress or Silent(), splits=splits, shown=shown
     )
 
 
@@ -120,13 +120,13 @@ def test_files_take_the_splits_in_turn_and_all_have_one(reference, rng):
 
 
 def test_every_view_has_floors_of_its_own(reference, generated):
-    intake = take_in(reference, generated, field=None, max_samples=None, keep_sizes=False, seed=0)
+    inputs = take_in(reference, generated, field=None, max_samples=None, keep_sizes=False, seed=0)
     left, right = (
         Embeddings({"meaning": rows, "form": rows[:, :2]}, {}) for rows in (reference, generated)
     )
     choices = choose(["precision", "form.recall"], ("meaning", "form"))
     found = measure_floors(
-        intake, Embedded(left, ((right,),)), choices, Settings(threads=1), Silent(), splits=2
+        inputs, Embedded(left, ((right,),)), choices, Settings(threads=1), Silent(), splits=2
     ).of["generated"]
     alone = measured(reference[:, :2], generated[:, :2], names=["recall"], splits=2)
     assert set(found) == {"precision", "form.precision", "form.recall"}

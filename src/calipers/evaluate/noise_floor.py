@@ -9,22 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.catalogue.choosing import Choice
+from calipers.catalogue.choosing import Choice, key, needs_of
 from calipers.embed import Embeddings
 from calipers.evaluate.embedding import Embedded
-from calipers.evaluate.floor_scores import choices_for, score_parts
-from calipers.evaluate.inputs import Intake
-from calipers.metrics.pair import Settings
+from calipers.evaluate.inputs import ComparisonInputs
+from calipers.evaluate.scoring import by_name
+from calipers.evaluate.spaces import pair_of
+from calipers.metrics.pair import Pair, Settings
 from calipers.numeric.blocks import Clusters
 from calipers.numeric.validation import check_whole
 from calipers.progress import Advance, Progress
 from calipers.results import Comparison
 from calipers.score import NoiseFloor, Score
 from calipers.uncertainty.noise_floor import SPLITS, Split, floor_size, noise_floor, split_rows
+
+Rows = NDArray[np.intp]
 
 Values = list[dict[str, Score]]
 """Scores by key, for each split."""
@@ -49,7 +53,7 @@ class Floors:
 
 
 def measure_floors(
-    intake: Intake,
+    inputs: ComparisonInputs,
     embedded: Embedded,
     choices: Sequence[Choice],
     settings: Settings,
@@ -77,21 +81,21 @@ def measure_floors(
         If `splits` is below 2: one split has no spread.
     """
     check_whole("splits", splits, 2)
-    count = max(splits, *(len(entry.cuts) for entry in intake.systems))
+    count = max(splits, *(len(entry.files) for entry in inputs.systems))
     if shown is not None:
         choices = choices_for(shown, choices, tuple(embedded.reference.views))
-    known = intake.reference.clusters
-    job = FloorJob(embedded.reference, tuple(choices), settings, count, known)
-    systems = list(zip(intake.systems, embedded.systems, strict=True))
+    clusters = inputs.reference.clusters
+    job = FloorJob(embedded.reference, tuple(choices), settings, count, clusters)
+    systems = list(zip(inputs.systems, embedded.systems, strict=True))
     fit = [(entry, parts) for entry, parts in systems if job.size(parts) > settings.k]
     steps = count * (len({job.size(parts) for _, parts in fit}) + len(fit))
     with progress.task("Measuring the noise floor", steps) as advance:
-        found = {
-            entry.name: job.floors(parts, advance, [cut.clusters for cut in entry.cuts])
+        floors = {
+            entry.name: job.floors(parts, advance, [file.clusters for file in entry.files])
             for entry, parts in fit
         }
-    without = [(entry.name, parts) for entry, parts in systems if entry.name not in found]
-    return Floors(found, _missing(job, without))
+    without = [(entry.name, parts) for entry, parts in systems if entry.name not in floors]
+    return Floors(floors, _missing(job, without))
 
 
 def add_floors(comparison: Comparison, floors: Floors) -> Comparison:
@@ -122,11 +126,11 @@ class FloorJob:
     @property
     def n(self) -> int:
         """Samples of the reference."""
-        return _length(self.reference)
+        return length(self.reference)
 
     def size(self, parts: Sequence[Embeddings]) -> int:
         """Samples on each side, for one system."""
-        return floor_size(self.n, min(map(_length, parts)), self.clusters)
+        return floor_size(self.n, min(map(length, parts)), self.clusters)
 
     def floors(
         self,
@@ -135,13 +139,13 @@ class FloorJob:
         clusters: Sequence[Clusters | None],
     ) -> dict[str, NoiseFloor]:
         """Measure the floors of one system, with all its files and the clusters of each."""
-        size, beside = self.size(parts), []
+        size, systems = self.size(parts), []
         halves = self.halves.setdefault(size, [])
         for split in range(self.splits):
             file, theirs = parts[split % len(parts)], clusters[split % len(parts)]
             rows = split_rows(
                 self.n,
-                _length(file),
+                length(file),
                 size=size,
                 seed=self.settings.seed,
                 split=split,
@@ -152,36 +156,32 @@ class FloorJob:
             if len(halves) == split:
                 halves.append(self._score(rows, self.reference, rows.second))
                 advance(1)
-            beside.append(self._score(rows, file, rows.generated))
+            systems.append(self._score(rows, file, rows.generated))
             advance(1)
-        return _floors(halves, beside, n=self.n, m=sum(map(_length, parts)), size=size)
+        return _floors(halves, systems, n=self.n, m=sum(map(length, parts)), size=size)
 
-    def _score(self, split: Split, other: Embeddings, rows: NDArray[np.intp]) -> dict[str, Score]:
+    def _score(self, split: Split, other: Embeddings, rows: Rows) -> dict[str, Score]:
         """Score rows of a set against the first half of a split."""
         settings = replace(self.settings, seed=split.seed)
         sides = (self.reference, split.first), (other, rows)
         return score_parts(*sides, self.choices, settings)
 
 
-def _floors(halves: Values, beside: Values, **sizes: int) -> dict[str, NoiseFloor]:
-    made = {
+def _floors(halves: Values, systems: Values, **sizes: int) -> dict[str, NoiseFloor]:
+    floors = {
         name: noise_floor(
             _column(halves, name),
-            _column(beside, name),
+            _column(systems, name),
             one_set=score.better == "closest",
             **sizes,
         )
         for name, score in halves[0].items()
     }
-    return {name: each for name, each in made.items() if each is not None}
+    return {name: floor for name, floor in floors.items() if floor is not None}
 
 
 def _column(values: Values, name: str) -> NDArray[np.float64]:
-    return np.array([each[name].value for each in values])
-
-
-def _length(embeddings: Embeddings) -> int:
-    return len(next(iter(embeddings.views.values())))
+    return np.array([scores[name].value for scores in values])
 
 
 def _missing(job: FloorJob, systems: Sequence[tuple[str, Sequence[Embeddings]]]) -> tuple[str, ...]:
@@ -193,3 +193,54 @@ def _missing(job: FloorJob, systems: Sequence[tuple[str, Sequence[Embeddings]]])
         f"no noise floor for {names}: two halves of the {job.n} reference samples and as many "
         f"generated ones would be sets of {size}; k = {k} needs at least {k + 1}",
     )
+
+
+def length(embeddings: Embeddings) -> int:
+    """Count the rows of a set."""
+    return len(next(iter(embeddings.views.values())))
+
+
+class WithoutBlocks(Pair):
+    """A pair whose estimates keep no replicates: nothing reads them from a part."""
+
+    @cached_property
+    def blocks(self) -> None:
+        """No labels."""
+        return None
+
+
+def choices_for(
+    shown: Collection[str], choices: Sequence[Choice], views: tuple[str, ...]
+) -> list[Choice]:
+    """Give the choices behind keys of scores, each for the views that the keys name."""
+    return [
+        replace(choice, view=view)
+        for choice in choices
+        for view in views
+        if choice.view in (None, view) and key(view, choice.name, views) in shown
+    ]
+
+
+def score_parts(
+    reference: tuple[Embeddings, Rows],
+    generated: tuple[Embeddings, Rows],
+    choices: Sequence[Choice],
+    settings: Settings,
+) -> dict[str, Score]:
+    """Score some rows of both sets, in every view, as a comparison of just these would.
+
+    Every part is projected and quantised by itself, whatever the space of the whole run.
+    """
+    (left, rows), (right, others) = reference, generated
+    views = tuple(left.views)
+    scored: dict[str, Score] = {}
+    for view in views:
+        of_view = by_name(choice for choice in choices if choice.view in (None, view))
+        if not of_view:
+            continue
+        given = left.views[view][rows], right.views[view][others]
+        needs = needs_of(choice.metric for choice in of_view)
+        pair = pair_of(*given, settings, needs, WithoutBlocks)
+        scores = {key(view, choice.name, views): choice.score(pair) for choice in of_view}
+        scored |= {name: replace(score, per_sample=None) for name, score in scores.items()}
+    return scored

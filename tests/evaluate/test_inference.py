@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from calipers.evaluate.stages import Embedded
 from scipy import optimize, stats
 
 import calipers
@@ -15,18 +16,11 @@ from calipers.catalogue.needs import NOTHING
 from calipers.embed import Embeddings
 from calipers.errors import InputError
 from calipers.estimate.axes import preprocess
-from calipers.evaluate.certainty import (
-    adjusted,
-    are_paired,
-    permutations_for,
-    prompts_of,
-    with_intervals,
-)
-from calipers.evaluate.correlated import correlations
-from calipers.evaluate.intake import Cut, Entry
+from calipers.evaluate.inference import adjusted, are_paired, prompts_of
+from calipers.evaluate.inputs import InputSet, InputSystem
+from calipers.evaluate.intervals import correlations, permutations_for, with_intervals
 from calipers.evaluate.scored import Scored, average
 from calipers.evaluate.shared import RunSpace
-from calipers.evaluate.stages import Embedded
 from calipers.metrics.pair import Pair, Settings
 from calipers.samples import SampleSet, System
 from calipers.score import Score
@@ -555,7 +549,7 @@ def test_shared_cells_of_a_file_by_block():
 
 def answers(name, *files):
     sets = (SampleSet.from_texts(["x"] * len(each), name=name, prompts=each) for each in files)
-    return Entry(name, tuple(Cut(each, len(each)) for each in sets))
+    return InputSystem(name, tuple(InputSet(each, len(each)) for each in sets))
 
 
 def test_pairs_are_found_file_by_file():

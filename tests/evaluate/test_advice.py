@@ -6,14 +6,19 @@ import math
 
 import numpy as np
 import pytest
+from calipers.evaluate.embedder import open_embedder
+from calipers.evaluate.stages import embed_sides
 
 import calipers
 from calipers.catalogue.choosing import choose
-from calipers.evaluate.advice import AdviceJob, advise, tolerance, with_standard_errors
-from calipers.evaluate.advice_warnings import size_warnings_for
-from calipers.evaluate.embedder import open_embedder
-from calipers.evaluate.intake import take_in
-from calipers.evaluate.stages import embed_sides
+from calipers.evaluate.advice import (
+    AdviceJob,
+    advise,
+    size_warnings_for,
+    tolerance,
+    with_standard_errors,
+)
+from calipers.evaluate.inputs import take_in
 from calipers.metrics.pair import Settings
 from calipers.progress import Silent
 from calipers.results.significance import Advice
@@ -25,16 +30,16 @@ BARE = {"level": None, "floor": False}
 
 
 def prepared(reference, generated):
-    intake = take_in(reference, generated, field=None, max_samples=None, keep_sizes=True, seed=0)
-    model = open_embedder(None, intake.sets)
-    return intake, embed_sides(intake, model, None, Silent()), model.views
+    inputs = take_in(reference, generated, field=None, max_samples=None, keep_sizes=True, seed=0)
+    model = open_embedder(None, inputs.sets)
+    return inputs, embed_sides(inputs, model, None, Silent()), model.views
 
 
 def advised(reference, generated, *, shown=SHOWN, orders=1, **options):
-    intake, embedded, views = prepared(reference, generated)
+    inputs, embedded, views = prepared(reference, generated)
     settings = Settings(**{"threads": 1} | options)
     choices = choose(None, views)
-    return advise(intake, embedded, choices, settings, Silent(), shown=shown, orders=orders)
+    return advise(inputs, embedded, choices, settings, Silent(), shown=shown, orders=orders)
 
 
 @pytest.fixture
@@ -153,8 +158,8 @@ def test_the_tolerance_is_that_of_sweeps(end, bounds, allowed):
 
 def test_small_sets_are_named_with_their_sizes(rng):
     rows = rng.standard_normal((1_200, 2))
-    intake, _, _ = prepared(rows, {"a": rows[:999], "b": rows[:1_000]})
-    (warning,) = size_warnings_for(intake)
+    inputs, _, _ = prepared(rows, {"a": rows[:999], "b": rows[:1_000]})
+    (warning,) = size_warnings_for(inputs)
     assert warning.startswith("fewer than 1,000 samples in a (999): ")
     assert "section 8" in warning
     assert "where both sets are small" in warning
@@ -164,14 +169,14 @@ def test_small_sets_are_named_with_their_sizes(rng):
 
 def test_scores_that_still_move_are_named_with_their_step(rng):
     rows = rng.standard_normal((1_200, 2))
-    intake, _, _ = prepared(rows, {"a": rows, "b": rows})
+    inputs, _, _ = prepared(rows, {"a": rows, "b": rows})
     sizes = (150, 300, 600, 1_200)
 
     def advice(system, score, plateau):
         return Advice(system, score, sizes, (0.7, 0.8, 0.85, 0.9), 0.95, -0.05, 0.01, plateau)
 
     found = (advice("a", "recall", False), advice("a", "precision", True), advice("b", "x", True))
-    assert size_warnings_for(intake, found) == (
+    assert size_warnings_for(inputs, found) == (
         "a: from 600 to 1,200 samples these scores still moved: recall by +0.05; more samples "
         "would move them on",
     )

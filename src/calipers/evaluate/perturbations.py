@@ -1,4 +1,4 @@
-"""Known changes of a text: pure functions of a text and a source of randomness.
+"""Known changes of texts: each a pure function of a text and a source of randomness, by its name.
 
 Word shuffles are those of Pillutla et al., JMLR 2023, figure 16. Words are what stands between
 white space, which stays where it is; sentences end where a sentence mark is followed by white
@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
 
+from calipers.samples import SampleSet
 from calipers.text.termination import ENDS
 
 SHARE = 0.1
@@ -49,13 +52,13 @@ def swap_words(text: str, rng: random.Random) -> str:
     places = [place for place in range(0, len(parts), 2) if parts[place]]
     firsts = list(range(len(places) - 1))
     rng.shuffle(firsts)
-    wanted, used = _share_of(len(places)), set[int]()
+    swaps, used = _share_of(len(places)), set[int]()
     for first in firsts:
         a, b = places[first], places[first + 1]
-        if wanted and not used & {a, b} and parts[a] != parts[b]:
+        if swaps and not used & {a, b} and parts[a] != parts[b]:
             parts[a], parts[b] = parts[b], parts[a]
             used |= {a, b}
-            wanted -= 1
+            swaps -= 1
     return "".join(parts)
 
 
@@ -67,10 +70,10 @@ def shuffle_sentences(text: str, rng: random.Random) -> str:
     >>> shuffle_sentences("One. Two.", random.Random(0))
     'Two. One.'
     """
-    found = sentences(text)
-    order = _reordered([text[start:stop] for start, stop in found], rng)
+    spans = sentences(text)
+    order = _reordered([text[start:stop] for start, stop in spans], rng)
     pieces, end = [], 0
-    for (start, stop), new in zip(found, order, strict=True):
+    for (start, stop), new in zip(spans, order, strict=True):
         pieces += [text[end:start], new]
         end = stop
     return "".join([*pieces, text[end:]])
@@ -117,10 +120,10 @@ def repeat_end(text: str, rng: random.Random) -> str:
     >>> repeat_end("Go on. Stop.", random.Random(0))
     'Go on. Stop. Stop. Stop. Stop.'
     """
-    found = sentences(text)
-    if not found:
+    spans = sentences(text)
+    if not spans:
         return text
-    last = text[slice(*found[-1])]
+    last = text[slice(*spans[-1])]
     return text.rstrip() + f" {last}" * REPEATS
 
 
@@ -157,3 +160,69 @@ def _misspelt(word: str, letters: list[str], rng: random.Random) -> str:
 
 def _share_of(words: int) -> int:
     return max(1, round(SHARE * words)) if words else 0
+
+
+@dataclass(frozen=True)
+class Change:
+    """One way to change texts.
+
+    Attributes
+    ----------
+    name
+        Its key, such as ``"word_shuffle"``.
+    label
+        What a table calls it.
+    does
+        What it does to a text, in a few words.
+    function
+        From a text and a source of randomness to the changed text.
+    """
+
+    name: str
+    label: str
+    does: str
+    function: Callable[[str, random.Random], str]
+
+    def apply(self, text: str, *, seed: str) -> str:
+        """Change one text; the same seed gives the same text, on every machine."""
+        return self.function(text, random.Random(f"{self.name}/{seed}"))
+
+
+def change_set(samples: SampleSet, change: Change, *, seed: int) -> tuple[SampleSet, list[bool]]:
+    """Change every text of a set; tell which came out other than they went in.
+
+    A text's change depends on the text's row and the seed alone.
+    """
+    changed = [change.apply(text, seed=f"{seed}/{row}") for row, text in enumerate(samples)]
+    altered = [new != old for new, old in zip(changed, samples, strict=True)]
+    return SampleSet.from_texts(changed, name=change.label), altered
+
+
+CHANGES: dict[str, Change] = {
+    change.name: change
+    for change in (
+        Change(
+            "word_shuffle",
+            "words shuffled",
+            "all words in another random order",
+            shuffle_words,
+        ),
+        Change(
+            "word_swaps",
+            "words swapped",
+            "a tenth of the words swapped with the next",
+            swap_words,
+        ),
+        Change(
+            "sentence_shuffle",
+            "sentences shuffled",
+            "the sentences in another random order",
+            shuffle_sentences,
+        ),
+        Change("truncation", "cut in half", "only the first half of the words", cut_in_half),
+        Change("lower_case", "lower case", "all letters small", lower_case),
+        Change("typos", "typos", "one letter wrong in a tenth of the words", misspell),
+        Change("repetition", "end repeated", "the last sentence three times more", repeat_end),
+    )
+}
+"""The changes by name, in the order in which tables show them."""
