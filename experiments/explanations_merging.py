@@ -13,13 +13,13 @@ import argparse
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from calipers.evaluate.embed_run import embed
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
 from ag_news import DATA, news
 from calipers.curves import contributions
 from calipers.estimate import Quantisation, preprocess, quantise
+from calipers.evaluate.embed import embed
 from calipers.explain.merging import merged
 from explanations import sets
 

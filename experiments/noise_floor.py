@@ -18,15 +18,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from calipers.evaluate.embed_run import embed
-from calipers.evaluate.embedder import open_embedder
-from calipers.evaluate.stages import Embedded, embed_sides
 
 from ag_news import DATA, SCIENCE, news
 from calipers.catalogue.choosing import Choice, choose
 from calipers.evaluate.advice import advise
-from calipers.evaluate.inputs import ComparisonInputs, take_in
+from calipers.evaluate.embed import embed
+from calipers.evaluate.embedding import Embedded, embed_sides, open_embedder
+from calipers.evaluate.inputs import ComparisonInputs, read_sides
 from calipers.evaluate.noise_floor import Floors, measure_floors, score_parts
+from calipers.evaluate.options import CompareOptions
 from calipers.metrics.pair import Settings
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Silent
@@ -59,10 +59,8 @@ class Run:
         seed: int,
         metrics: tuple[str, ...] = METRICS,
     ) -> Run:
-        inputs = take_in(
-            reference, dict(systems), field=None, max_samples=None, keep_sizes=True, seed=seed
-        )
-        model = open_embedder(None, inputs.sets)
+        inputs = read_sides(reference, dict(systems), CompareOptions(), keep_sizes=True, seed=seed)
+        model = open_embedder(CompareOptions(), inputs.sets)
         embedded = embed_sides(inputs, model, None, Silent())
         return cls(inputs, embedded, choose(metrics, model.views), Settings(seed=seed))
 

@@ -6,8 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from calipers.evaluate.embedder import open_embedder
-from calipers.evaluate.stages import embed_sides
 
 import calipers
 from calipers.catalogue.choosing import choose
@@ -18,7 +16,9 @@ from calipers.evaluate.advice import (
     tolerance,
     with_standard_errors,
 )
-from calipers.evaluate.inputs import take_in
+from calipers.evaluate.embedding import embed_sides, open_embedder
+from calipers.evaluate.inputs import read_sides
+from calipers.evaluate.options import CompareOptions
 from calipers.metrics.pair import Settings
 from calipers.progress import Silent
 from calipers.results.significance import Advice
@@ -30,8 +30,8 @@ BARE = {"level": None, "floor": False}
 
 
 def prepared(reference, generated):
-    inputs = take_in(reference, generated, field=None, max_samples=None, keep_sizes=True, seed=0)
-    model = open_embedder(None, inputs.sets)
+    inputs = read_sides(reference, generated, CompareOptions(), keep_sizes=True, seed=0)
+    model = open_embedder(CompareOptions(), inputs.sets)
     return inputs, embed_sides(inputs, model, None, Silent()), model.views
 
 

@@ -8,13 +8,13 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from calipers.evaluate.agree_build import _told
 from scipy import stats
 
 import calipers
 from calipers.embed import Embedder, EmbedderChoice, EncodedBatch
 from calipers.errors import InputError
-from calipers.evaluate import embedder
+from calipers.evaluate import embedding
+from calipers.evaluate.agree import _told
 from calipers.progress import Silent
 from calipers.results.agreement_words import tie_width
 
@@ -201,11 +201,12 @@ def test_a_dict_names_the_columns(sets, stubs):
 
 
 def test_lines_go_by_their_last_part(monkeypatch):
-    from calipers.evaluate.agree_embedders import name_embedders
+    from calipers.evaluate.agree import _name_embedders
+    from calipers.evaluate.options import Model
 
     monkeypatch.setattr(EmbedderChoice, "__post_init__", lambda self: None)
     lines = ["./models/gpt2:layer=6", "other/gpt2:layer=6", "/x/bert", "minilm", "https://h/v1#m"]
-    assert list(name_embedders(lines)) == [
+    assert list(_name_embedders(lines, Model())) == [
         "./models/gpt2:layer=6",
         "other/gpt2:layer=6",
         "bert",
@@ -236,7 +237,7 @@ def test_the_smallest_set_decides_what_is_a_tie(sets, stubs):
 def test_processes_go_to_the_models_among_the_embedders(sets, stubs, monkeypatch):
     asked = {}
     monkeypatch.setattr(
-        embedder, "in_processes", lambda choice, n: asked.setdefault(choice, stubs[0])
+        embedding, "in_processes", lambda choice, n: asked.setdefault(choice, stubs[0])
     )
     choices = [EmbedderChoice("minilm"), EmbedderChoice("tfidf")]
     monkeypatch.setattr(EmbedderChoice, "load", lambda self: stubs[choices.index(self)])

@@ -2,7 +2,6 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from calipers.evaluate.stages import Embedded
 
 import calipers
 import calipers.metrics.estimates as estimates
@@ -12,6 +11,7 @@ from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.estimation import Options
 from calipers.embed import Embeddings, EncodedBatch
 from calipers.errors import InputError
+from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.scored import Scored, average
 from calipers.metrics.pair import Pair, Settings
 from calipers.samples import SampleSet, System

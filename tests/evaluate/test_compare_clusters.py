@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from calipers.evaluate.embedder import open_embedder
-from calipers.evaluate.stages import embed_sides
 
 import calipers
 from calipers.catalogue.choosing import choose
 from calipers.errors import InputError
-from calipers.evaluate.inputs import take_in
+from calipers.evaluate.embedding import embed_sides, open_embedder
+from calipers.evaluate.inputs import read_sides
 from calipers.evaluate.intervals import Certainty
+from calipers.evaluate.options import CompareOptions, Labels
 from calipers.evaluate.scoring import score_pair
 from calipers.metrics.pair import Settings
 from calipers.progress import Silent
@@ -165,15 +165,14 @@ def test_copies_of_the_training_set_by_cluster():
 
 
 def against_reference(sides, *, clusters):
-    inputs = take_in(
+    inputs = read_sides(
         *sides,
-        field=None,
-        max_samples=None,
+        CompareOptions(),
         keep_sizes=True,
         seed=0,
-        cluster="prompt" if clusters else None,
+        labels=Labels(cluster="prompt" if clusters else None),
     )
-    model = open_embedder(None, inputs.sets)
+    model = open_embedder(CompareOptions(), inputs.sets)
     embedded = embed_sides(inputs, model, None, Silent())
     both = inputs.reference.clusters, inputs.systems[0].files[0].clusters
     return score_pair(

@@ -204,10 +204,10 @@ def test_longer_texts_are_warned_of_with_a_length_to_cut_at(rng):
     assert warning.startswith(
         f"its texts have {median:g} words in the median, those of the reference {known:g};"
     )
-    file = lengths_of(reference, longer)[0].file
-    assert file == int(np.quantile(reference.word_counts(), 0.05))
+    cut = lengths_of(reference, longer)[0].cut
+    assert cut == int(np.quantile(reference.word_counts(), 0.05))
     assert f"--match-length {cut} cuts both sides alike" in warning
-    assert confounders(match_length(reference, file), [match_length(longer, file)]).warnings == ()
+    assert confounders(match_length(reference, cut), [match_length(longer, cut)]).warnings == ()
 
 
 def test_equal_medians_with_a_limit_on_one_side_are_warned_of(rng):
@@ -305,10 +305,10 @@ def test_texts_that_the_embedder_cut(alike, theirs, ours, said):
 def test_the_length_to_cut_at_lies_between_what_was_cut_and_what_was_not(rng):
     reference = of_lengths(rng, rng.integers(80, 120, 200))
     longer = of_lengths(rng, rng.integers(180, 220, 200))
-    file, whole = embedded([True] * 200), embedded([False] * 200)
-    found = confounders(reference, [longer], (whole, [file])).truncation
+    cut, whole = embedded([True] * 200), embedded([False] * 200)
+    found = confounders(reference, [longer], (whole, [cut])).truncation
     assert 110 <= found.words < 120
-    found = confounders(longer, [longer.renamed("again")], (file, [file]))
+    found = confounders(longer, [longer.renamed("again")], (cut, [cut]))
     assert found.truncation.words is None
     assert found.warnings == (), "the reference itself"
 
@@ -512,8 +512,8 @@ def test_rows_are_pairs_where_they_answer_the_same_prompts():
     assert not paired_rows(rows, prompted(prompts[::-1]))
     assert not paired_rows(rows, prompted(prompts[:-1]))
     assert not paired_rows(rows, SampleSet.from_texts(["t"] * 200, name="x"))
-    file = [each.subsample(50, seed=3) for each in (rows, prompted(prompts, ["u"] * 200))]
-    assert paired_rows(*file)
+    cut = [each.subsample(50, seed=3) for each in (rows, prompted(prompts, ["u"] * 200))]
+    assert paired_rows(*cut)
 
 
 def test_one_prompt_or_none_makes_no_pairs():

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from calipers.evaluate.stages import Embedded
 from scipy import optimize, stats
 
 import calipers
@@ -16,6 +15,7 @@ from calipers.catalogue.needs import NOTHING
 from calipers.embed import Embeddings
 from calipers.errors import InputError
 from calipers.estimate.axes import preprocess
+from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.inference import adjusted, are_paired, prompts_of
 from calipers.evaluate.inputs import InputSet, InputSystem
 from calipers.evaluate.intervals import correlations, permutations_for, with_intervals

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from calipers.evaluate.embedder import open_embedder
-from calipers.evaluate.stages import Embedded, embed_sides
 
 import calipers
 from calipers.catalogue.choosing import choose
 from calipers.embed import Embeddings
 from calipers.errors import InputError
-from calipers.evaluate.inputs import take_in
+from calipers.evaluate.embedding import Embedded, embed_sides, open_embedder
+from calipers.evaluate.inputs import read_sides
 from calipers.evaluate.noise_floor import add_floors, measure_floors
+from calipers.evaluate.options import CompareOptions
 from calipers.metrics.pair import Settings
 from calipers.progress import Silent
 from calipers.samples import as_sample_set
@@ -26,15 +26,14 @@ BARE = {"level": None, "floor": False}
 
 
 def measured(reference, generated, *, names=NAMES, splits=3, progress=None, shown=None, **options):
-    inputs = take_in(
+    inputs = read_sides(
         reference,
         generated,
-        field=None,
-        max_samples=None,
+        CompareOptions(),
         keep_sizes=True,
         seed=options.get("seed", 0),
     )
-    model = open_embedder(None, inputs.sets)
+    model = open_embedder(CompareOptions(), inputs.sets)
     embedded = embed_sides(inputs, model, None, Silent())
     settings = Settings(**{"threads": 1} | options)
     choices = choose(names, model.views)
@@ -120,7 +119,7 @@ def test_files_take_the_splits_in_turn_and_all_have_one(reference, rng):
 
 
 def test_every_view_has_floors_of_its_own(reference, generated):
-    inputs = take_in(reference, generated, field=None, max_samples=None, keep_sizes=False, seed=0)
+    inputs = read_sides(reference, generated, CompareOptions(), keep_sizes=False, seed=0)
     left, right = (
         Embeddings({"meaning": rows, "form": rows[:, :2]}, {}) for rows in (reference, generated)
     )

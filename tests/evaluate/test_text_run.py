@@ -8,16 +8,17 @@ import sys
 
 import numpy as np
 import pytest
-from calipers.evaluate.text_limits import MOST_FOR_VENDI
-from calipers.evaluate.text_scores import with_text_scores
-from calipers.evaluate.text_scripts import script_warnings
 from typer.testing import CliRunner
 
 from calipers import measure_texts, text
 from calipers.catalogue.choosing import choose_text
 from calipers.cli import app
 from calipers.errors import InputError, MissingExtraError
-from calipers.evaluate.inputs import summarise, take_in
+from calipers.evaluate.inputs import read_sides, summarise
+from calipers.evaluate.options import CompareOptions
+from calipers.evaluate.text_view import with_text_scores
+from calipers.evaluate.text_warnings import script_warnings
+from calipers.evaluate.texts import MOST_FOR_VENDI
 from calipers.progress import Silent
 from calipers.report.text_table import text_table
 from calipers.results import Comparison
@@ -316,7 +317,7 @@ def test_one_text_is_in_the_singular():
     ],
 )
 def test_what_the_sizes_do_not_allow_is_said_before(monkeypatch, metric, message):
-    monkeypatch.setattr("calipers.evaluate.text_limits.MOST_FOR_VENDI", 20)
+    monkeypatch.setattr("calipers.evaluate.texts.MOST_FOR_VENDI", 20)
     with pytest.raises(InputError) as error:
         run({"dull": DULL}, [metric])
     assert message in str(error.value)
@@ -526,11 +527,10 @@ def test_a_level_that_is_none_is_refused(level):
 
 @pytest.fixture
 def comparison():
-    inputs = take_in(
+    inputs = read_sides(
         texts(0),
         {"good": texts(1), "short": texts(2, 60)},
-        field=None,
-        max_samples=None,
+        CompareOptions(),
         keep_sizes=True,
         seed=0,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calipers.cli.command import check_metrics_are_listed, command, computing
+from calipers.cli.command import check_metrics_are_listed, command, computing, read_sides
 from calipers.cli.compare import Generated, Reference
 from calipers.cli.deliver import Look, deliver_data
 from calipers.cli.outputs import Outputs
@@ -39,10 +39,8 @@ def agree(
     check_metrics_are_listed(generated)
     with computing(outputs):
         from calipers.evaluate.agree import agree as run
-        from calipers.samples import read_systems
 
-        systems = read_systems(generated, field=options.field, skip_bad=options.skip_bad)
-        found = run(reference, systems, **options.keywords())
+        found = run(*read_sides(reference, generated, options), **options.keywords())
     deliver_data(found.to_dict(), outputs, _look())
 
 

@@ -21,7 +21,7 @@ from calipers.cli.page import Command, examples
 from calipers.cli.streams import calm
 from calipers.errors import InputError
 from calipers.evaluate.option import Group, options_of
-from calipers.evaluate.options import Running
+from calipers.evaluate.options import Files, Running
 from calipers.memory import memory_limit, parse_size
 
 STDIO = "-"
@@ -46,6 +46,7 @@ def command(
     page: type[Command] = Command,
     shown: Iterable[tuple[str, str]] = (),
     stopped: str | None = None,
+    checked: bool = True,
     **worded: Any,
 ) -> Callable[[Callable[..., None]], CommandSpec]:
     """Make a command of a function.
@@ -67,6 +68,8 @@ def command(
         Its examples: what a person wants, and what they type.
     stopped
         What is said where Ctrl-C ends it; by default whether embeddings were kept.
+    checked
+        Whether its outputs are checked before it runs; else it does so itself.
     worded
         Outputs in the words of the command, as for
         :func:`~calipers.cli.outputs.output_parameters`.
@@ -103,7 +106,9 @@ def command(
                 if "outputs" in own:
                     named["outputs"] = outputs
                 with guarded(kept or STOPPED_UNCACHED):
-                    outputs.check(_checked(files))
+                    named_files = _checked(files)
+                    if checked:
+                        outputs.check(named_files)
                     function(**named)
 
         functools.update_wrapper(run, function)
@@ -120,6 +125,18 @@ def computing(outputs: Outputs) -> Iterator[None]:
     """Compute: what other packages print meanwhile goes to standard error."""
     with calm(quiet=outputs.quiet):
         yield
+
+
+def read_sides(reference: str, generated: Sequence[str], options: Files) -> tuple[Any, Any]:
+    """Read both sides first: a misspelt last file should not cost the work on the others."""
+    from calipers.samples import read_samples, read_systems
+
+    labels = {name: getattr(options, name, None) for name in ("group", "cluster")}
+    reading = {"field": options.field, "skip_bad": options.skip_bad, **labels}
+    return (
+        read_samples(reference, cluster_needed=False, **reading),
+        read_systems(generated, **reading),
+    )
 
 
 def check_metrics_are_listed(specs: Iterable[str]) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from calipers.cli.command import check_metrics_are_listed, command, computing
+from calipers.cli.command import check_metrics_are_listed, command, computing, read_sides
 from calipers.cli.command_line import with_command
 from calipers.cli.deliver import deliver_comparison
 from calipers.cli.options import Details
@@ -131,15 +131,7 @@ def compare(
     check_per_sample(outputs.paths, per_sample=per_sample)
     with computing(outputs):
         from calipers.evaluate.compare import compare as run
-        from calipers.samples import read_systems
 
-        systems = read_systems(
-            generated,
-            field=options.field,
-            group=options.group,
-            cluster=options.cluster,
-            skip_bad=options.skip_bad,
-        )
-        comparison = run(reference, systems, **options.keywords())
+        comparison = run(*read_sides(reference, generated, options), **options.keywords())
     kept = with_command(comparison)
     deliver_comparison(kept, outputs, per_sample=per_sample, details=details)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from calipers.cli.command import command, computing
-from calipers.cli.outputs import Outputs, Results
+from calipers.cli.outputs import STDIO, Outputs, Results
 from calipers.cli.streams import write, write_error
 from calipers.evaluate.option import INPUT, OUTPUT
 from calipers.evaluate.options import EmbedOptions
@@ -72,6 +72,7 @@ EXAMPLES = (
     output=(Output, inspect.Parameter.empty),
     json=Json,
     reads=("samples",),
+    checked=False,
     shown=EXAMPLES,
 )
 def embed(samples: Samples, *, options: EmbedOptions, outputs: Outputs) -> None:
@@ -82,11 +83,13 @@ def embed(samples: Samples, *, options: EmbedOptions, outputs: Outputs) -> None:
     where it was.
     """
     output = outputs.paths["output"]
+    from calipers.embed.vectors import check_format
+
+    check_format(output, 1)
+    outputs.check([each for each in (samples, options.fit_on) if each not in (None, STDIO)])
     with computing(outputs):
-        from calipers.embed.vectors import check_format
         from calipers.evaluate.embed import embed as run
 
-        check_format(output, 1)
         found = run(samples, **options.keywords())
     outputs.deliver(_results(found, _views(found, options.view, output), outputs))
 

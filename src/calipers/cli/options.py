@@ -45,7 +45,7 @@ MaxMemory = Annotated[
 def parameters(group: type[Group]) -> list[inspect.Parameter]:
     """Give a parameter for typer for each option of a group that the command line has."""
     found = []
-    for each, about in options_of(group):
+    for each, about in sorted(options_of(group), key=lambda pair: pair[1].last):
         flags = about.flags(each.name)
         if about.off is None and flags:
             found.append(_parameter(each.name, _annotated(each, about, flags), about))

@@ -154,14 +154,14 @@ class PlotOptions(Group):
         None,
         "Of frontiers: exp(-c D), whose area is MAUVE, or the divergences as they are. "
         "[default: transformed]",
-        one_of("transformed", "raw"),
+        one_of("transformed", "raw", optional=True),
         panel=PICTURE,
     )
     by: str | None = option(
         None,
         "Of parameter: what makes a line, the name without its last number (family) or each "
         "system over the runs. By default family where x is name or a .csv, else system.",
-        one_of(*LINES),
+        one_of(*LINES, optional=True),
         panel=PICTURE,
     )
     x_label: str | None = option(
@@ -174,7 +174,7 @@ class PlotOptions(Group):
     regions: str | None = option(
         None,
         "Of cells: topics, or the single cells with the largest contributions. [default: topics]",
-        one_of("topics", "cells"),
+        one_of("topics", "cells", optional=True),
         panel=PICTURE,
     )
     limit: int | None = option(
@@ -191,6 +191,7 @@ class PlotOptions(Group):
     reads=("inputs",),
     page=PlotCommand,
     stopped="stopped.",
+    checked=False,
     shown=EXAMPLES,
 )
 def plot(kind: Kind, inputs: Inputs, *, options: PlotOptions, outputs: Outputs) -> None:
@@ -204,8 +205,7 @@ def plot(kind: Kind, inputs: Inputs, *, options: PlotOptions, outputs: Outputs) 
     given["join"] = "family" if options.join else None
     _check_options(kind, given)
     _check_figure(outputs.paths["output"])
-    if options.x is not None:
-        outputs.check([options.x])
+    outputs.check([*inputs, *([options.x] if options.x else [])])
     if len(inputs) > 1 and not known.several:
         raise InputError(f"the plot {kind!r} is drawn from one input; found {len(inputs)}")
     with computing(outputs):

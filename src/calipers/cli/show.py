@@ -62,6 +62,7 @@ def show(run: Run, *, outputs: Outputs, details: Details = False) -> None:
     writes=("html", "json", "markdown", "latex", "csv"),
     reads=("run",),
     stopped="stopped.",
+    checked=False,
     shown=REPORTING,
 )
 def report(run: Run, *, outputs: Outputs) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from calipers.cli.command import check_metrics_are_listed, command, computing
+from calipers.cli.command import check_metrics_are_listed, command, computing, read_sides
 from calipers.cli.compare import Generated, Reference
 from calipers.cli.deliver import Look, deliver_data
 from calipers.cli.outputs import Outputs
@@ -77,10 +77,8 @@ def sweep(
             raise InputError(f"--{name} goes with --over n alone; {why}")
     with computing(outputs):
         from calipers.evaluate.sweep import sweep as run
-        from calipers.samples import read_systems
 
-        systems = read_systems(generated, field=options.field, skip_bad=options.skip_bad)
-        found = run(reference, systems, **options.keywords())
+        found = run(*read_sides(reference, generated, options), **options.keywords())
     data = found.to_dict()
     deliver_data(data, outputs, _look(), plot=lambda path: _draw(data, path))
 

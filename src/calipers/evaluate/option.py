@@ -62,6 +62,8 @@ class Rule:
         """
         try:
             value = self.read(text)
+        except InputError:
+            raise
         except ValueError:
             value = None
         if value is None:
@@ -102,11 +104,11 @@ def share(usual: str, *, optional: bool = False, none: str = "") -> Rule:
     return Rule(words, read, check, "NUMBER")
 
 
-def one_of(*known: str) -> Rule:
+def one_of(*known: str, optional: bool = False) -> Rule:
     """One of a few words."""
 
     def check(name: str, value: Any) -> None:
-        if value not in known:
+        if value not in known and not (value is None and optional):
             raise unknown_name(f"value for {name}", str(value), known)
 
     def read(text: str) -> str | None:
@@ -171,10 +173,14 @@ class Option:
         Whether the help tells the default.
     kept
         Whether the settings of a result hold it.
+    kept_as
+        Under which name they hold what of its value, where that is not the option itself.
     several
         Whether it may be given more than once on the command line.
     required
         Whether the command line asks for it, default or not.
+    last
+        Whether the help lists it below the others of its panel.
     complete
         What offers values to the shell: ``"metrics"``, ``"text_metrics"`` … of ``calipers.cli``.
     source
@@ -190,8 +196,10 @@ class Option:
     off: tuple[str, str] | None = None
     show_default: bool = True
     kept: bool = False
+    kept_as: tuple[str, Callable[[Any], Any]] | None = None
     several: bool = False
     required: bool = False
+    last: bool = False
     complete: str | tuple[str, ...] = ()
     source: bool = False
 
@@ -236,9 +244,15 @@ class Group:
 
     def settings(self) -> dict[str, Any]:
         """Give what a result keeps of them."""
-        return {
-            each.name: getattr(self, each.name) for each, about in options_of(self) if about.kept
-        }
+        kept = {}
+        for each, about in options_of(self):
+            value = getattr(self, each.name)
+            if about.kept_as is not None:
+                name, made = about.kept_as
+                kept[name] = made(value)
+            elif about.kept:
+                kept[each.name] = value
+        return kept
 
     def keywords(self) -> dict[str, Any]:
         """Give them as the keywords of the Python function."""

@@ -202,6 +202,7 @@ class Seeded(Group):
         "Decides every random step.",
         whole(0),
         kept=True,
+        last=True,
         doc="Of cutting, k-means and block labels.",
     )
 
@@ -231,6 +232,7 @@ class Files(Reading):
         "the run before it begins.",
         FLAG,
         panel=INPUT,
+        last=True,
     )
 
 
@@ -261,10 +263,6 @@ class Sizes(Sampling):
         doc="Leave the generated sets as large as they are; by default all are cut to the "
         "smallest.",
     )
-
-    def settings(self) -> dict[str, Any]:
-        """Give what a result keeps; `keep_sizes` is called ``sizes`` there."""
-        return {"sizes": "kept" if self.keep_sizes else "equal", **super().settings()}
 
 
 @dataclass(frozen=True, kw_only=True)
