@@ -26,7 +26,6 @@ from calipers.estimate.likelihood_ratios import Estimate, LikelihoodRatios
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.distances import Points
-from calipers.score import signature
 
 if TYPE_CHECKING:
     from calipers.estimate.classifier import Classification, Model
@@ -132,9 +131,9 @@ class Estimates:
         return {"n": len(self.reference), "m": len(self.generated), "seed": self.settings.seed}
 
     @property
-    def seed_pin(self) -> str:
-        """The seed as a line of a signature."""
-        return signature({"seed": self.settings.seed})
+    def seed_pin(self) -> Pins:
+        """The seed, as it pins a score."""
+        return {"seed": self.settings.seed}
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -38,6 +38,7 @@ from calipers.estimate.transport import (
     exact_barycentre,
     transport_cost,
 )
+from calipers.metrics.reading import Pins, scored
 from calipers.metrics.transport import (
     Cells,
     Regularisation,
@@ -48,7 +49,7 @@ from calipers.metrics.transport import (
 )
 from calipers.numeric.distances import Points
 from calipers.numeric.validation import check_choice
-from calipers.score import Score, join_signature, signature
+from calipers.score import Score
 
 if TYPE_CHECKING:
     from calipers.catalogue.estimation import Options
@@ -216,7 +217,7 @@ def mauve_ot(
     rows = preprocess(reference, generated, norm=norm, pca=pca)
     left, right = rows.reference, rows.generated
     cells = quantise(left, right, buckets=buckets, restarts=restarts, seed=seed, threads=threads)
-    pins = signature({"norm": norm, "pca": pca or "none", "seed": seed})
+    pins = {"norm": norm, "pca": pca or "none", "seed": seed}
     scores = (
         mauve_ot_score(
             left,
@@ -241,7 +242,7 @@ def mauve_ot_score(
     interpolation: Interpolation = "linear",
     c: float = 5.0,
     regularisation: Regularisation | None = None,
-    pins: str = "",
+    pins: Pins | None = None,
     threads: int | None = None,
 ) -> Score:
     """Sum up the transport frontier of a quantisation; see :func:`mauve_ot`."""
@@ -254,10 +255,14 @@ def mauve_ot_score(
             value = _frontier(own, interpolation, regularisation, threads).area(c)
         except NoPlanError as failure:
             reason = str(failure)
-    made = {"metric": METRICS[interpolation], "c": c, "cost": "squared_euclidean"}
-    made |= {"regularisation": "none" if regularisation is None else regularisation}
-    line = signature(made | own.pins)
-    return Score(value=value, signature=join_signature(line, pins), reason=reason)
+    made = {
+        "c": c,
+        "cost": "squared_euclidean",
+        "regularisation": "none" if regularisation is None else regularisation,
+        **own.pins,
+        **(pins or {}),
+    }
+    return scored(METRICS[interpolation], value, made, reason=reason)
 
 
 def _frontier(

@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 from calipers.estimate.axes import unit_rows
 from calipers.estimate.knn.balls import Distance
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties, neighbourhoods
-from calipers.metrics.reading import signed
+from calipers.metrics.reading import read_off
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.distances import Points
 from calipers.numeric.validation import check_pair
@@ -140,12 +140,9 @@ def precise_recall_score(
     """Share of reference rows in the balls that the precise generated rows span."""
     precise = near.reference.inside[:, k - 1] > 0
     covered = _covered(near, reference, generated[precise], k, threads)
-    return Score(
-        value=np.nan if covered is None else float(covered.mean()),
-        signature=signed("precise_recall", near, k),
-        reason=None if covered is not None else _too_few(precise, k + 1),
-        per_sample=covered,
-    )
+    if covered is None:
+        return read_off(near, "precise_recall", np.nan, k, reason=_too_few(precise, k + 1))
+    return read_off(near, "precise_recall", float(covered.mean()), k, per_sample=covered)
 
 
 def precise_diversity_score(
@@ -158,14 +155,8 @@ def precise_diversity_score(
     reason = None if precise.sum() > 1 else _too_few(precise, 2)
     if theirs == 0:
         reason = "all reference samples are equal"
-    return Score(
-        value=np.nan if reason else ours / theirs,
-        range=(0.0, np.inf),
-        better="closest",
-        signature=signed("precise_diversity", near, k),
-        reason=reason,
-        reference=1.0,
-    )
+    value = np.nan if reason else ours / theirs
+    return read_off(near, "precise_diversity", value, k, reason=reason, reference=1.0)
 
 
 def precise_recall_replicates(pair: Pair) -> tuple[Doubles, Doubles]:
