@@ -35,7 +35,6 @@ from scipy.special import digamma
 from calipers.estimate.knn.balls import Distance, Supports
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
 from calipers.metrics.reading import read_off, too_small
-from calipers.numeric.validation import check_pair
 from calipers.score import Score
 
 if TYPE_CHECKING:
@@ -162,10 +161,15 @@ def _dimensions(pair: Pair) -> int:
 def _measure(
     reference: ArrayLike, generated: ArrayLike, k: int, distance: Distance, threads: int | None
 ) -> tuple[Neighbourhoods, int]:
-    left, right = check_pair(reference, generated)
-    supports = Supports(across=True)
-    near = neighbourhoods(left, right, k=k, distance=distance, supports=supports, threads=threads)
-    return near, left.shape[1]
+    near = neighbourhoods(
+        reference,
+        generated,
+        k=k,
+        distance=distance,
+        supports=Supports(across=True),
+        threads=threads,
+    )
+    return near, np.shape(reference)[1]
 
 
 def _score(

@@ -36,7 +36,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calipers.estimate.axes import unit_rows
 from calipers.estimate.knn.balls import Distance
-from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties, neighbourhoods
+from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties, measure_neighbourhoods
 from calipers.metrics.knn_support import PrecisionRecall
 from calipers.metrics.reading import read_off, sizes
 from calipers.numeric.distances import Points
@@ -88,7 +88,7 @@ def sphere_precision_recall(
         If the arrays do not fit together, are not finite, or have a single row.
     """
     left, right = check_pair(reference, generated)
-    near = neighbourhoods(left, right, k=1, ties=ties, distance=distance, threads=threads)
+    near = measure_neighbourhoods(left, right, k=1, ties=ties, distance=distance, threads=threads)
     return PrecisionRecall(
         sphere_precision_score(near, left, right), sphere_recall_score(near, left, right)
     )
