@@ -108,6 +108,7 @@ class OtherFile:
         raise AttributeError(name)
 
 
+@pytest.mark.slow
 def test_numba_with_another_cache_keeps_kernels_in_its_own(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     plain = FunctionCache.__init__
