@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from calipers.catalogue.choosing import TextChoice
+from calipers.catalogue.choosing import Choice
 from calipers.evaluate import text_notes as notes
 from calipers.evaluate.certainty import Spreads, with_intervals
 from calipers.evaluate.intake import Cut, Entry, summarise
@@ -18,6 +18,7 @@ from calipers.results import SetSummary
 from calipers.results.text_model import TextResult
 from calipers.score import Score
 from calipers.text.corpus import Corpus
+from calipers.text.measuring import score_of, score_of_reference
 from calipers.text.tokenizers import Tokenizer
 from calipers.text.tokens import tokenise
 from calipers.uncertainty.spread import Spread
@@ -32,7 +33,7 @@ class Job:
     """
 
     intake: TextIntake
-    choices: Sequence[TextChoice]
+    choices: Sequence[Choice]
     keep_sizes: bool
     seed: int
     threads: int | None
@@ -68,8 +69,8 @@ class Job:
         scores, spreads = {}, {}
         for choice in self.choices:
             if choice.has_gap:
-                own = choice.of_reference(
-                    self.reference, train=self.train, seed=self.seed, threads=self.threads
+                own = score_of_reference(
+                    choice, self.reference, train=self.train, seed=self.seed, threads=self.threads
                 )
                 scores[choice.key] = own.signed(**self._pins)
                 spreads[choice.key] = self._spreads.of_reference(choice) if self._spreads else None
@@ -87,7 +88,8 @@ class Job:
     def _scored(self, texts: Corpus, advance: Advance) -> Scored:
         scores, spreads = {}, {}
         for choice in self.choices:
-            found = choice.score(
+            found = score_of(
+                choice,
                 texts,
                 self.reference,
                 train=self.train,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from calipers.catalogue.choosing import TextChoice, check_extras, choose_text
+from calipers.catalogue.choosing import Choice, check_extras, choose_text
 from calipers.errors import InputError, MissingExtraError
 from calipers.evaluate import text_notes as notes
 from calipers.evaluate.text_intake import TextIntake, take_in_texts
@@ -123,7 +123,7 @@ def measure_texts(
 
 def measure_intake(
     intake: TextIntake,
-    choices: Sequence[TextChoice],
+    choices: Sequence[Choice],
     tokenizer: Tokenizer,
     *,
     keep_sizes: bool = False,
@@ -132,9 +132,10 @@ def measure_intake(
     threads: int | None,
     progress: Progress,
 ) -> TextComparison:
-    """Measure sets that were read and cut; `keep_sizes` as for :meth:`TextChoice.score`.
+    """Measure sets that were read and cut.
 
-    `level` is that of the intervals; without one there are none, and no spreads.
+    `keep_sizes` is as for :func:`calipers.text.measuring.score_of`; `level` is that of the
+    intervals: without one there are none, and no spreads.
     """
     check_limits(choices, intake)
     corpora = tokenised(intake, tokenizer, progress)
