@@ -31,7 +31,7 @@ from calipers.curves.frontier import DivergenceFrontier, divergence_frontier, f_
 from calipers.estimate.axes import Norm, preprocess
 from calipers.estimate.likelihood_ratios import Estimate
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
-from calipers.metrics.estimates import quantisation_pins
+from calipers.metrics.estimates import cell_pins
 from calipers.metrics.reading import Pins, scored
 from calipers.score import Score
 
@@ -217,7 +217,7 @@ def mauve(
         seed=seed,
         threads=threads,
     )
-    pins = quantisation_pins(cells) | {"norm": norm, "pca": pca or "none", "seed": seed}
+    pins = cell_pins(cells) | {"norm": norm, "pca": pca or "none", "seed": seed}
     return mauve_scores(cells, c=c, pins=pins)
 
 

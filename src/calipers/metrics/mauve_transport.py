@@ -213,7 +213,9 @@ def mauve_ot(
     MissingExtraError
         If costs are exact and POT is not installed.
     """
-    _check(c, regularisation)
+    positive("the scaling constant c", c)
+    if regularisation is not None:
+        check_regularisation(regularisation)
     rows = preprocess(reference, generated, norm=norm, pca=pca)
     left, right = rows.reference, rows.generated
     cells = quantise(left, right, buckets=buckets, restarts=restarts, seed=seed, threads=threads)
@@ -246,8 +248,6 @@ def mauve_ot_score(
     threads: int | None = None,
 ) -> Score:
     """Sum up the transport frontier of a quantisation; see :func:`mauve_ot`."""
-    _check(c, regularisation)
-    check_choice("interpolation", interpolation, get_args(Interpolation))
     own = cells_of(reference, generated, cells)
     value, reason = np.nan, too_many(own, MOST_CELLS[interpolation])
     if reason is None:
@@ -284,12 +284,6 @@ def _frontier(
         regularisation=epsilon,
         threads=threads,
     )
-
-
-def _check(c: float, regularisation: Regularisation | None) -> None:
-    positive("the scaling constant c", c)
-    if regularisation is not None:
-        check_regularisation(regularisation)
 
 
 def read_mauve_ot(pair: Pair, _: Options) -> Score:

@@ -77,7 +77,7 @@ def prd(
     cells = quantise(
         reference, generated, buckets=buckets, restarts=runs, seed=seed, threads=threads
     )
-    return prd_scores(cells, pins=cell_pins(cells) | {"seed": seed})
+    return prd_scores(cells, pins=cell_pins(cells, runs="runs") | {"seed": seed})
 
 
 def prd_scores(cells: Quantisation, *, pins: Pins) -> Prd:

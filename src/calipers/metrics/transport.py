@@ -53,6 +53,7 @@ from calipers.errors import InputError
 from calipers.estimate.pairwise import Rows, centred, squared_distances
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
 from calipers.estimate.transport import NoPlanError, assign, entropic, transport_cost
+from calipers.metrics.estimates import cell_pins
 from calipers.metrics.reading import Pins, scored
 from calipers.numeric.distances import Points
 from calipers.numeric.threads import workers
@@ -169,9 +170,8 @@ def cells_of(reference: Points, generated: Points, cells: Quantisation) -> Cells
     union = np.concatenate([one.points, other.points])
     sums = [np.bincount(placed, weights=column) for column in union.T]
     middles = Rows.of(np.stack(sums, axis=1) / (p + q)[:, None])
-    pins = {"buckets": cells.buckets, "kmeans": "lloyd_random", "restarts": len(cells.runs)}
-    own = pins | {"n": n, "m": m, "d": reference.shape[1]}
-    return Cells(p / n, q / m, squared_distances(middles, middles), own)
+    pins = cell_pins(cells) | {"d": reference.shape[1]}
+    return Cells(p / n, q / m, squared_distances(middles, middles), pins)
 
 
 def too_many(cells: Cells, most: int) -> str | None:
@@ -246,7 +246,6 @@ def entropic_transport_scores(
     pins: Pins | None = None,
 ) -> EntropicTransport:
     """Move one histogram of a quantisation onto the other; see :func:`entropic_transport`."""
-    check_regularisation(regularisation)
     own = cells_of(reference, generated, cells)
     values, reason = (np.nan, np.nan), too_many(own, MOST_CELLS)
     if reason is None:
