@@ -12,8 +12,9 @@ are they as varied as the reference (recall), and how far apart are the two (MAU
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from calipers.lazy import lazy_names
 
 __version__ = "0.1.0"
 
@@ -55,58 +56,39 @@ if TYPE_CHECKING:
     from calipers.samples import read_samples as read_samples
     from calipers.score import Score as Score
 
-# Resolved when first used, so that importing the package loads no heavy library
-_HOMES = {
-    "Agreement": "calipers.results.agreement",
-    "CalipersError": "calipers.errors",
-    "Comparison": "calipers.results",
-    "Divergence": "calipers.curves",
-    "DivergenceFrontier": "calipers.curves",
-    "Histograms": "calipers.estimate",
-    "InputError": "calipers.errors",
-    "LikelihoodRatios": "calipers.estimate",
-    "MissingExtraError": "calipers.errors",
-    "Neighbourhoods": "calipers.estimate",
-    "Overlap": "calipers.results.overlap_model",
-    "PrecisionRecallCurve": "calipers.curves",
-    "Probe": "calipers.results.probe_model",
-    "Ranking": "calipers.results.ranking",
-    "SampleSet": "calipers.samples",
-    "Score": "calipers.score",
-    "Sweep": "calipers.results",
-    "TextComparison": "calipers.results.text_model",
-    "agree": "calipers.evaluate.agree",
-    "compare": "calipers.evaluate.compare",
-    "custom_divergence": "calipers.curves",
-    "divergence_frontier": "calipers.curves",
-    "embed_samples": "calipers.embed",
-    "f_divergence": "calipers.curves",
-    "load_embedder": "calipers.embed",
-    "measure_texts": "calipers.evaluate.texts",
-    "memory_limit": "calipers.memory",
-    "neighbourhoods": "calipers.estimate",
-    "overlap": "calipers.evaluate.overlap",
-    "precision_recall_curve": "calipers.curves",
-    "probe": "calipers.evaluate.probe",
-    "rank": "calipers.evaluate.rank",
-    "read_samples": "calipers.samples",
-    "sweep": "calipers.evaluate.sweep",
-}
-
-_ROOMS = ("metrics", "text")
-
-__all__ = [*sorted(_HOMES), "__version__", *_ROOMS]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return importlib.import_module(f"calipers.{name}")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'calipers' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+# The names above, resolved when first used, so that importing the package loads no heavy library
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "calipers.curves": (
+            "Divergence",
+            "DivergenceFrontier",
+            "PrecisionRecallCurve",
+            "custom_divergence",
+            "divergence_frontier",
+            "f_divergence",
+            "precision_recall_curve",
+        ),
+        "calipers.embed": ("embed_samples", "load_embedder"),
+        "calipers.errors": ("CalipersError", "InputError", "MissingExtraError"),
+        "calipers.estimate": ("Histograms", "LikelihoodRatios", "Neighbourhoods", "neighbourhoods"),
+        "calipers.evaluate.compare": ("compare",),
+        "calipers.evaluate.sweep": ("sweep",),
+        "calipers.evaluate.agree": ("agree",),
+        "calipers.evaluate.overlap": ("overlap",),
+        "calipers.evaluate.probe": ("probe",),
+        "calipers.evaluate.rank": ("rank",),
+        "calipers.evaluate.texts": ("measure_texts",),
+        "calipers.memory": ("memory_limit",),
+        "calipers.results": ("Comparison", "Sweep"),
+        "calipers.results.agreement": ("Agreement",),
+        "calipers.results.overlap_model": ("Overlap",),
+        "calipers.results.probe_model": ("Probe",),
+        "calipers.results.ranking": ("Ranking",),
+        "calipers.results.text_model": ("TextComparison",),
+        "calipers.samples": ("SampleSet", "read_samples"),
+        "calipers.score": ("Score",),
+    },
+    modules=("metrics", "text"),
+)
+__all__ += ["__version__"]

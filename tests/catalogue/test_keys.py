@@ -9,6 +9,7 @@ from calipers.catalogue.choosing import choose, find
 from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.estimation import (
     AXES,
+    COUNTING,
     DIVERGENCE,
     ESTIMATOR,
     ESTIMATORS,
@@ -18,7 +19,7 @@ from calipers.catalogue.estimation import (
 from calipers.catalogue.keys import split_key
 from calipers.curves.divergences import DIVERGENCES, WEIGHTED
 from calipers.errors import InputError
-from calipers.estimate.estimators import ESTIMATORS as CATALOGUE
+from calipers.estimate.estimators import ESTIMATORS as MEASURED
 from calipers.estimate.histograms import probabilities
 
 VIEWS = ("meaning", "form")
@@ -228,7 +229,7 @@ def test_the_words_are_those_of_the_rooms_that_read_them():
     }
     for smoothing in SMOOTHING.words:
         assert probabilities(np.array([3, 1]), smoothing).sum() == pytest.approx(1)
-    assert {*ESTIMATOR.forms, "model"} == set(CATALOGUE)
+    assert set(ESTIMATOR.forms) == {COUNTING, *MEASURED}
     words = [word for axis in AXES for word in axis.forms]
     assert len(words) == len(set(words))
     assert not {*METRICS} & {*VIEWS}

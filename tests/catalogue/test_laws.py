@@ -13,6 +13,7 @@ from calipers.catalogue.metric import resolve
 from calipers.catalogue.needs import Needs
 from calipers.catalogue.texts import TEXT_METRICS
 from calipers.metrics.pair import Pair, Settings
+from calipers.text.measuring import score_of
 from calipers.text.tokens import tokenise
 
 SETTINGS = Settings(k=3, buckets=12, restarts=2, threads=1)
@@ -303,7 +304,7 @@ SETS = tokenise(written(0), written(1), written(2), tokenizer="whitespace")
 
 
 def text_score(key, generated, reference=SETS[0], train=SETS[2]):
-    return find_text(key).score(generated, reference, train=train, threads=1)
+    return score_of(find_text(key), generated, reference, train=train, threads=1)
 
 
 @pytest.mark.parametrize("key", TEXT_KEYS)

@@ -17,6 +17,7 @@ from calipers.catalogue.keys import split_text_key
 from calipers.catalogue.suggest import ALIASES, NUMBERED, check_known
 from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
 from calipers.errors import InputError, MissingExtraError
+from calipers.text.measuring import score_of
 from calipers.text.tokens import tokenise
 
 
@@ -295,10 +296,10 @@ def test_the_baselines_of_the_mauve_paper_by_their_keys():
     # Pillutla et al., JMLR 2023, section 6.3, by hand: the 4-grams are abcd, bcde, bcde and fgfg;
     # two of four texts hold a token twice, but only one ends in a phrase said twice
     (texts,) = tokenise(["a b c d e", "b c d e", "a b a", "f g f g"], tokenizer="whitespace")
-    assert find_text("distinct:n=4").score(texts).value == 3 / 4
-    assert find_text("repetition_frequency").score(texts).value == 1 / 4
-    assert "top:5000" in find_text("zipf_coefficient").score(texts).signature
-    sampled = find_text("self_bleu:sample=1000:others=4999").score(texts)
+    assert score_of(find_text("distinct:n=4"), texts).value == 3 / 4
+    assert score_of(find_text("repetition_frequency"), texts).value == 1 / 4
+    assert "top:5000" in score_of(find_text("zipf_coefficient"), texts).signature
+    sampled = score_of(find_text("self_bleu:sample=1000:others=4999"), texts)
     assert sampled.reason
     for key in ("distinct:n=4", "self_bleu", "repetition_frequency", "zipf_coefficient"):
         assert "section 6.3" in describe_text([key])[0]["source"]

@@ -7,9 +7,9 @@ import pytest
 
 from calipers import compare, metrics
 from calipers.catalogue.embeddings import METRICS
+from calipers.catalogue.estimation import PAIRED_C
 from calipers.curves import divergence_frontier, precision_recall_curve
 from calipers.curves.precision_recall import mean_curve
-from calipers.estimate.estimators import PAIRED_C
 from calipers.estimate.quantise import quantise
 from calipers.metrics.pair import Pair, Settings
 from calipers.numeric.blocks import Blocks

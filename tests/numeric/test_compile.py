@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from numba.core.caching import FunctionCache
 from numba.core.dispatcher import Dispatcher
 from numba.extending import _Intrinsic
 
@@ -98,6 +99,32 @@ def test_index_that_cannot_be_read_counts_as_expired(tmp_path, monkeypatch, dama
         if damage == "cut short":
             index.write_bytes(index.read_bytes()[:-20])
     assert total("Afterwards" if damage == "renamed" else "Before") == 3
+
+
+class OtherFile:
+    """The file of a cache whose stamp has another name, or none."""
+
+    def __setattr__(self, name, value):
+        raise AttributeError(name)
+
+
+@pytest.mark.slow
+def test_numba_with_another_cache_keeps_kernels_in_its_own(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    plain = FunctionCache.__init__
+
+    def other(self, function):
+        plain(self, function)
+        if type(self) is compiling.KernelCache:
+            self._cache_file = OtherFile()
+
+    monkeypatch.setattr(FunctionCache, "__init__", other)
+    (tmp_path / "other_numba.py").write_text(NAMED.replace("NAME", "Pair"))
+    module = importlib.import_module("other_numba")
+    monkeypatch.delitem(sys.modules, "other_numba")
+    assert module.total(module.Pair(1.0, 2.0)) == 3
+    assert type(module.total._cache) is FunctionCache
+    assert list(tmp_path.rglob("*.nbi"))
 
 
 def kernel_modules() -> list[ModuleType]:

@@ -7,7 +7,7 @@ import pytest
 
 from calipers import text as t
 from calipers.catalogue.choosing import find_text
-from calipers.text.measuring import cut
+from calipers.text.measuring import cut, score_of, score_of_reference
 from calipers.text.near_texts import hash_ngrams, minhashes
 from calipers.text.tokens import tokenise
 
@@ -98,9 +98,9 @@ def test_threads_and_seed_reach_the_metric(named):
         ),
     )
     a, b = tokenise(["a b c"], ["a c d"], **W)
-    spy.score(a, b, seed=3, threads=2)
+    score_of(spy, a, b, seed=3, threads=2)
     find_text_of = replace(spy)
-    find_text_of.of_reference(b, seed=3, threads=2)
+    score_of_reference(find_text_of, b, seed=3, threads=2)
     assert set(seen) == {(3, 2)}
 
 
@@ -112,7 +112,7 @@ def test_kept_results_belong_to_both_sets():
         **W,
     )
     choice = find_text("string_mauve")
-    assert choice.score(x, y).value > 0.5 > choice.score(x, z).value
+    assert score_of(choice, x, y).value > 0.5 > score_of(choice, x, z).value
 
 
 def test_numbers_in_keys_are_short():
@@ -134,10 +134,10 @@ def test_what_is_kept_of_the_reference_belongs_to_one_seed_and_one_training_set(
         **W,
     )
     choice = find_text("distinct:n=2")
-    choice.score(a, b, seed=0)
-    fresh = find_text("distinct:n=2").score(a, b, seed=1)
-    assert choice.score(a, b, seed=1).reference == fresh.reference
+    score_of(choice, a, b, seed=0)
+    fresh = score_of(find_text("distinct:n=2"), a, b, seed=1)
+    assert score_of(choice, a, b, seed=1).reference == fresh.reference
     choice = find_text("novelty:n=1:train")
-    choice.score(a, b, train=c)
-    fresh = find_text("novelty:n=1:train").score(a, b, train=a)
-    assert choice.score(a, b, train=a).reference == fresh.reference
+    score_of(choice, a, b, train=c)
+    fresh = score_of(find_text("novelty:n=1:train"), a, b, train=a)
+    assert score_of(choice, a, b, train=a).reference == fresh.reference

@@ -131,11 +131,18 @@ def read_sides(reference: str, generated: Sequence[str], options: Files) -> tupl
     """Read both sides first: a misspelt last file should not cost the work on the others."""
     from calipers.samples import read_samples, read_systems
 
-    labels = {name: getattr(options, name, None) for name in ("group", "cluster")}
-    reading = {"field": options.field, "skip_bad": options.skip_bad, **labels}
-    return (
-        read_samples(reference, cluster_needed=False, **reading),
-        read_systems(generated, **reading),
+    field, skip_bad = options.field, options.skip_bad
+    group, cluster = getattr(options, "group", None), getattr(options, "cluster", None)
+    first = read_samples(
+        reference,
+        field=field,
+        group=group,
+        cluster=cluster,
+        cluster_needed=False,
+        skip_bad=skip_bad,
+    )
+    return first, read_systems(
+        generated, field=field, group=group, cluster=cluster, skip_bad=skip_bad
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from calipers.catalogue.choosing import TextChoice, check_extras, choose_text, is_text_key
+from calipers.catalogue.choosing import Choice, check_extras, choose_text, is_text_key
 from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.keys import split_key
 from calipers.errors import InputError
@@ -26,7 +26,7 @@ TOKENIZER = "nltk"
 FEW = 3
 
 
-def split_asked(names: Any, *, train: bool) -> tuple[Any, list[TextChoice]]:
+def split_asked(names: Any, *, train: bool) -> tuple[Any, list[Choice]]:
     """Part the keys of text metrics from those of metrics on embeddings.
 
     Parameters
@@ -55,7 +55,7 @@ def split_asked(names: Any, *, train: bool) -> tuple[Any, list[TextChoice]]:
     return [name for name in listed if name not in texts], choices
 
 
-def check_beside(rest: Any, texts: Sequence[TextChoice], inputs: ComparisonInputs) -> None:
+def check_beside(rest: Any, texts: Sequence[Choice], inputs: ComparisonInputs) -> None:
     """Refuse text metrics of embeddings, and a run of text metrics alone.
 
     Parameters
@@ -80,7 +80,7 @@ def check_beside(rest: Any, texts: Sequence[TextChoice], inputs: ComparisonInput
 def with_text_scores(
     comparison: Comparison,
     inputs: ComparisonInputs,
-    choices: Iterable[TextChoice],
+    choices: Iterable[Choice],
     *,
     level: float | None = None,
     seed: int,
@@ -127,7 +127,7 @@ def with_text_scores(
     return more, tuple(_keyed({**found.spreads, **found.gap_spreads}) for found in measured.systems)
 
 
-def text_keys(choices: Iterable[TextChoice]) -> list[str]:
+def text_keys(choices: Iterable[Choice]) -> list[str]:
     """The keys of text metrics as they stand in a comparison."""
     return [f"{VIEW}.{choice.key}" for choice in choices]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from calipers.catalogue.choosing import TextChoice
+from calipers.catalogue.choosing import Choice
 from calipers.evaluate.inputs import FEW, InputSet, length_warnings
 from calipers.evaluate.scored import undefined_count
 from calipers.report.text_names import text_label
@@ -94,7 +94,7 @@ def undefined_warnings(scores: Mapping[str, Score]) -> Iterator[str]:
         yield (f"some texts are too short to have a value, and are left out: {', '.join(found)}")
 
 
-def size_warnings(sizes: Mapping[str, int], choices: Iterable[TextChoice]) -> Iterator[str]:
+def size_warnings(sizes: Mapping[str, int], choices: Iterable[Choice]) -> Iterator[str]:
     """Say that sets of different size stand side by side, where they were kept so."""
     counts = sorted(set(sizes.values()))
     moved = [choice.key for choice in choices if choice.sized]

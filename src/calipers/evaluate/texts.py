@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from calipers.catalogue.choosing import TextChoice, check_extras, choose_text
+from calipers.catalogue.choosing import Choice, check_extras, choose_text
 from calipers.errors import InputError, MissingExtraError
 from calipers.evaluate.inputs import Inputs, InputSet, InputSystem, read_texts, summarise
 from calipers.evaluate.intervals import Spreads, with_intervals
@@ -25,6 +25,7 @@ from calipers.results import SetSummary
 from calipers.results.text_model import TextComparison, TextResult
 from calipers.score import Score
 from calipers.text.corpus import Corpus
+from calipers.text.measuring import score_of, score_of_reference
 from calipers.text.tokenizers import Tokenizer, find_tokenizer
 from calipers.text.tokens import AnyTokenizer, tokenise
 from calipers.uncertainty.spread import Spread
@@ -86,7 +87,7 @@ def measure_texts(generated: Any, options: TextOptions) -> TextComparison:
 
 def measure_inputs(
     inputs: Inputs,
-    choices: Sequence[TextChoice],
+    choices: Sequence[Choice],
     tokenizer: Tokenizer,
     *,
     keep_sizes: bool = False,
@@ -95,9 +96,10 @@ def measure_inputs(
     threads: int | None,
     progress: Progress,
 ) -> TextComparison:
-    """Measure sets that were read and cut; `keep_sizes` as for :meth:`TextChoice.score`.
+    """Measure sets that were read and cut.
 
-    `level` is that of the intervals; without one there are none, and no spreads.
+    `keep_sizes` is as for :func:`calipers.text.measuring.score_of`; `level` is that of the
+    intervals: without one there are none, and no spreads.
     """
     check_limits(choices, inputs)
     corpora = tokenised(inputs, tokenizer, progress)
@@ -139,7 +141,7 @@ class Job:
     """
 
     inputs: Inputs
-    choices: Sequence[TextChoice]
+    choices: Sequence[Choice]
     keep_sizes: bool
     seed: int
     threads: int | None
@@ -175,8 +177,8 @@ class Job:
         scores, spreads = {}, {}
         for choice in self.choices:
             if choice.has_gap:
-                own = choice.of_reference(
-                    self.reference, train=self.train, seed=self.seed, threads=self.threads
+                own = score_of_reference(
+                    choice, self.reference, train=self.train, seed=self.seed, threads=self.threads
                 )
                 scores[choice.key] = own.signed(**self._pins)
                 spreads[choice.key] = self._spreads.of_reference(choice) if self._spreads else None
@@ -194,7 +196,8 @@ class Job:
     def _scored(self, texts: Corpus, advance: Advance) -> Scored:
         scores, spreads = {}, {}
         for choice in self.choices:
-            found = choice.score(
+            found = score_of(
+                choice,
                 texts,
                 self.reference,
                 train=self.train,
@@ -267,7 +270,7 @@ def about(file: InputSet, warnings: tuple[str, ...] = ()) -> SetSummary:
     return summarise([file], name=file.samples.name, notes=warnings)
 
 
-def check_limits(choices: Iterable[TextChoice], inputs: Inputs) -> None:
+def check_limits(choices: Iterable[Choice], inputs: Inputs) -> None:
     """Refuse what these sizes do not allow; what only came along with others has a dash instead.
 
     Raises
@@ -281,23 +284,23 @@ def check_limits(choices: Iterable[TextChoice], inputs: Inputs) -> None:
             continue
         if choice.metric.name == "self_bleu":
             _check_draws(choice, min(sizes))
-        elif choice.metric.name == "vendi" and choice.options["q"] not in FREE:
+        elif choice.metric.name == "vendi" and choice.option("q") not in FREE:
             _check_vendi(choice, max(sizes))
 
 
-def _check_draws(choice: TextChoice, texts: int) -> None:
+def _check_draws(choice: Choice, texts: int) -> None:
     """A single text has no others whatever is drawn, which its own reason says."""
-    others = int(choice.options["others"]) or texts - 1
+    others = int(choice.option("others")) or texts - 1
     pools = {"others": texts - 1, "sample": others + 1}
     for name, most in pools.items():
-        if texts > 1 and int(choice.options[name]) > most:
+        if texts > 1 and int(choice.option(name)) > most:
             raise InputError(
                 f"{choice.key}: {name} must be at most {most:,}, since the smallest set has "
-                f"{texts:,} texts; found {choice.options[name]:,}"
+                f"{texts:,} texts; found {choice.option(name):,}"
             )
 
 
-def _check_vendi(choice: TextChoice, texts: int) -> None:
+def _check_vendi(choice: Choice, texts: int) -> None:
     if texts > MOST_FOR_VENDI:
         raise InputError(
             f"{choice.key}: takes at most {MOST_FOR_VENDI:,} texts, found {texts:,}; take "

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, ref
 
-from calipers.catalogue.choosing import ITSELF, TRAIN, TextChoice, missing
+from calipers.catalogue.choosing import ITSELF, TRAIN, Choice, missing
 from calipers.numeric.subsample import subsample_rows
 from calipers.score import Score
 from calipers.text.corpus import Corpus
@@ -69,8 +69,11 @@ class Memo:
         return found
 
 
+_OF_REFERENCE = Memo()
+
+
 def score_of(
-    choice: TextChoice,
+    choice: Choice,
     generated: Corpus,
     reference: Corpus | None = None,
     *,
@@ -124,7 +127,7 @@ def score_of(
 
 
 def score_of_reference(
-    choice: TextChoice,
+    choice: Choice,
     reference: Corpus,
     *,
     train: Corpus | None = None,
@@ -153,24 +156,23 @@ def cut(corpus: Corpus, size: int, *, seed: int = 0) -> Corpus:
     return corpus.take(subsample_rows(len(corpus), size, seed=seed))
 
 
-def _of_reference(choice: TextChoice, held: Held, size: int) -> Score:
+def _of_reference(choice: Choice, held: Held, size: int) -> Score:
     """T(P) of so many texts of the reference, by the seed and the training set."""
-    kept = choice.kept.setdefault(held.texts, {})
-    place = (size, held.seed, None if held.against is None else ref(held.against))
-    if place not in kept:
-        part = replace(held, texts=cut(held.texts, size, seed=held.seed))
-        kept[place] = _read(choice, part)
-    return kept[place]
+
+    def make() -> Score:
+        return _read(choice, replace(held, texts=cut(held.texts, size, seed=held.seed)))
+
+    return _OF_REFERENCE.get(held, (choice.metric.read, choice.key, size), make)
 
 
-def _read(choice: TextChoice, held: Held) -> Score:
-    found = choice.metric.score(held, choice.options)
-    if choice.options.get("against", ITSELF) == ITSELF:
+def _read(choice: Choice, held: Held) -> Score:
+    found = choice.score(held)
+    if choice.option("against") in (None, ITSELF):
         return found
     return found.signed(against=choice.needs)
 
 
-def _against(choice: TextChoice, reference: Corpus | None, train: Corpus | None) -> Corpus | None:
+def _against(choice: Choice, reference: Corpus | None, train: Corpus | None) -> Corpus | None:
     if choice.needs is None:
         return None
     held = train if choice.needs == TRAIN else reference

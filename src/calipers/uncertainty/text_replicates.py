@@ -23,12 +23,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from calipers.catalogue.choosing import TRAIN, TextChoice
+from calipers.catalogue.choosing import TRAIN, Choice
 from calipers.catalogue.metric import resolve
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.score import Score
 from calipers.text.corpus import Corpus
-from calipers.text.measuring import Held, cut
+from calipers.text.measuring import Held, cut, score_of_reference
 from calipers.text.replicates import Measured, Replicates, block_labels
 from calipers.uncertainty.spread import Component, Doubles, Source, Spread
 
@@ -50,7 +50,7 @@ class TextSpreads:
     Attributes
     ----------
     reference, train
-        As for :meth:`calipers.catalogue.choosing.TextChoice.score`.
+        As for :func:`calipers.text.measuring.score_of`.
     keep_sizes, seed, threads
         As for the scores; the seed picks the blocks too.
     """
@@ -62,7 +62,7 @@ class TextSpreads:
     threads: int | None = None
     _kept: dict[tuple[str, int], Spread | None] = field(default_factory=dict, repr=False)
 
-    def of(self, choice: TextChoice, generated: Corpus, score: Score) -> Spread | None:
+    def of(self, choice: Choice, generated: Corpus, score: Score) -> Spread | None:
         """Tell how much the score of a generated set moves.
 
         Parameters
@@ -84,7 +84,7 @@ class TextSpreads:
             score = replace(score, per_sample=_measure(choice, held).per_sample)
         return _spread(choice, held, score, "generated")
 
-    def of_reference(self, choice: TextChoice, size: int | None = None) -> Spread | None:
+    def of_reference(self, choice: Choice, size: int | None = None) -> Spread | None:
         """Tell how much T(P) moves: of so many texts of the reference, or of all; kept."""
         if self.reference is None or not choice.has_gap:
             return None
@@ -94,9 +94,7 @@ class TextSpreads:
             self._kept[place] = _spread(choice, held, self._known(choice, held), "reference")
         return self._kept[place]
 
-    def of_gap(
-        self, choice: TextChoice, generated: Corpus, score: Score, own: Spread
-    ) -> Spread | None:
+    def of_gap(self, choice: Choice, generated: Corpus, score: Score, own: Spread) -> Spread | None:
         """Tell how much |T(Q) - T(P)| moves, where T(Q) moves as `own` says."""
         size = None if self._free(choice) else self._size(generated)
         theirs = self.of_reference(choice, size)
@@ -107,15 +105,15 @@ class TextSpreads:
         moved += [component.times(-sign) for component in theirs.components]
         return Spread(tuple(moved), own.approximate or theirs.approximate)
 
-    def _known(self, choice: TextChoice, held: Held) -> Score:
+    def _known(self, choice: Choice, held: Held) -> Score:
         """T(P); that of the whole reference was kept beside the scores."""
         if held.texts is not self.reference:
             return _measure(choice, held)
-        return choice.of_reference(
-            held.texts, train=self.train, seed=self.seed, threads=self.threads
+        return score_of_reference(
+            choice, held.texts, train=self.train, seed=self.seed, threads=self.threads
         )
 
-    def _free(self, choice: TextChoice) -> bool:
+    def _free(self, choice: Choice) -> bool:
         """Whether sets are measured as large as they are."""
         return self.reference is None or self.keep_sizes or not (choice.has_gap and choice.sized)
 
@@ -124,12 +122,12 @@ class TextSpreads:
             len(generated) if self.reference is None else min(len(generated), len(self.reference))
         )
 
-    def _held(self, choice: TextChoice, texts: Corpus) -> Held:
+    def _held(self, choice: Choice, texts: Corpus) -> Held:
         sides = {None: None, TRAIN: self.train}
         return Held(texts, sides.get(choice.needs, self.reference), self.seed, self.threads)
 
 
-def _spread(choice: TextChoice, held: Held, score: Score, source: Source) -> Spread | None:
+def _spread(choice: Choice, held: Held, score: Score, source: Source) -> Spread | None:
     """Tell how much one statistic of texts moves; None where that is not known.
 
     Parameters
@@ -151,7 +149,7 @@ def _spread(choice: TextChoice, held: Held, score: Score, source: Source) -> Spr
     else:
         measured = Measured(
             texts=held.texts,
-            options=choice.options,
+            options={option.name: choice.option(option.name) for option in choice.metric.options},
             value=score.value,
             per_sample=score.per_sample,
             against=held.against,
@@ -165,7 +163,7 @@ def _spread(choice: TextChoice, held: Held, score: Score, source: Source) -> Spr
     return spread if components and spread.finite else None
 
 
-def _replicates_of(choice: TextChoice) -> Callable[[Measured], Replicates] | None:
+def _replicates_of(choice: Choice) -> Callable[[Measured], Replicates] | None:
     """The function that reads a statistic without blocks; None where parts must tell."""
     if choice.metric.replicates == "parts" or _is_pairwise(choice):
         return None
@@ -180,7 +178,7 @@ def _jackknifed(replicates: Replicates, source: Source) -> tuple[Component, ...]
 
 
 def _by_parts(
-    choice: TextChoice, held: Held, value: float, source: Source, drawn: bool
+    choice: Choice, held: Held, value: float, source: Source, drawn: bool
 ) -> tuple[Component, ...]:
     """Measure disjoint parts of the texts, with parts of the other set where that was drawn too.
 
@@ -198,7 +196,7 @@ def _by_parts(
     return (Component.of_mean("both" if drawn else source, scaled),)
 
 
-def _values(choice: TextChoice, held: Held, count: int, drawn: bool) -> Doubles:
+def _values(choice: Choice, held: Held, count: int, drawn: bool) -> Doubles:
     """The values of the parts of both sets, or of the texts alone."""
     mine = _parts(held.texts, count, held.seed)
     theirs = _parts(held.references, count, held.seed) if drawn else [held.against] * count
@@ -212,8 +210,8 @@ def _parts(texts: Corpus, count: int, seed: int) -> list[Corpus]:
     return [texts.take(np.flatnonzero(labels == part)) for part in range(count)]
 
 
-def _measure(choice: TextChoice, held: Held) -> Score:
-    return choice.metric.score(held, choice.options)
+def _measure(choice: Choice, held: Held) -> Score:
+    return choice.score(held)
 
 
 def _settled(component: Component, value: float) -> Component:
@@ -221,23 +219,21 @@ def _settled(component: Component, value: float) -> Component:
     return component.times(0.0) if component.variance <= (ROUNDING * value) ** 2 else component
 
 
-def _is_unknown(choice: TextChoice) -> bool:
+def _is_unknown(choice: Choice) -> bool:
     """Whether nothing is known of how much a statistic moves."""
-    if choice.metric.replicates == "none" or choice.options.get("over") == "largest":
+    if choice.metric.replicates == "none" or choice.option("over") == "largest":
         return True
-    return bool(
-        _is_pairwise(choice) and (choice.options.get("sample") or choice.options.get("others"))
-    )
+    return bool(_is_pairwise(choice) and (choice.option("sample") or choice.option("others")))
 
 
-def _is_pairwise(choice: TextChoice) -> bool:
-    return choice.options.get("average") == "pairwise"
+def _is_pairwise(choice: Choice) -> bool:
+    return bool(choice.option("average") == "pairwise")
 
 
-def _is_rough(choice: TextChoice, size: int) -> bool:
+def _is_rough(choice: Choice, size: int) -> bool:
     """Whether replicates leave something out: near copies of copies, weights of tokens, bends."""
     if choice.metric.name == "vendi":
         from calipers.text.vendi import FEW_ANEW
 
-        return choice.options["q"] != 2 and size > FEW_ANEW
-    return choice.metric.name == "near_duplicates" or choice.options.get("weights") == "idf"
+        return choice.option("q") != 2 and size > FEW_ANEW
+    return choice.metric.name == "near_duplicates" or choice.option("weights") == "idf"
