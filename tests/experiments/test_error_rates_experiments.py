@@ -359,6 +359,7 @@ def test_what_is_kept_is_what_a_comparison_says(bands_scripts, small):
     assert all(-1 <= r <= 1 for r in first["correlations"])
 
 
+@pytest.mark.slow
 def test_tables_are_printed_from_what_is_kept(bands_scripts, small, monkeypatch, capsys):
     options = ("--json", small.path, "--processes", 0, "--size", 120)
     monkeypatch.setattr(sys, "argv", ["bands.py", *map(str, options)])
