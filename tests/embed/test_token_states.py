@@ -81,6 +81,7 @@ def reference_states(folder, layer, texts=TEXTS):
         yield found.hidden_states[layer][0].numpy()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layer", [2, 6])
 def test_minilm_gives_the_hidden_states_of_transformers(layer):
     encoder = load_token_encoder(layer=layer, device="cpu")
@@ -89,6 +90,7 @@ def test_minilm_gives_the_hidden_states_of_transformers(layer):
         assert np.abs(found - unit(expected)).max() < 1e-5
 
 
+@pytest.mark.slow
 def test_the_folder_of_minilm_gives_what_the_packaged_one_gives():
     packaged, folder = (load_token_encoder(m, device="cpu") for m in ("minilm", MINILM))
     for one, two in zip(states(packaged), states(folder), strict=True):
@@ -180,6 +182,7 @@ def test_what_pins_a_state_is_in_the_signature(folders):
     assert pins["transformers"] == transformers.__version__
 
 
+@pytest.mark.slow
 def test_other_weights_make_another_revision(folders, tmp_path):
     copy = shutil.copytree(folders / "roberta", tmp_path / "roberta")
     (copy / "notes.txt").write_text("of no matter")

@@ -52,6 +52,7 @@ def generated(rng):
     return rng.standard_normal((160, 4)) * 0.7 + 1
 
 
+@pytest.mark.slow
 def test_the_last_value_is_that_of_the_comparison(reference, generated):
     compared = calipers.compare(reference, {"g": generated}, metrics=SHOWN, k=3, seed=5, **BARE)
     found = advised(reference, {"g": generated}, k=3, seed=5)

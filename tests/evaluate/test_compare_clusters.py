@@ -122,6 +122,7 @@ def test_no_set_has_the_field(sides):
             compare(*sides, cluster=wrong)
 
 
+@pytest.mark.slow
 def test_too_few_clusters_for_any_interval(sides):
     found = compare(sides[0], {"few": drawn(3, 15, 20, name="few"), **sides[1]}, cluster="doc")
     assert {score.interval for score in found["few"].scores.values()} == {None}

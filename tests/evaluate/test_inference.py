@@ -81,6 +81,7 @@ def test_every_score_of_the_default_set_has_an_interval_that_holds_it(found):
             )
 
 
+@pytest.mark.slow
 def test_sources_say_what_was_drawn(found):
     scores = found["near"].scores
     assert set(scores["precision"].sources) == {"reference", "generated"}
@@ -198,6 +199,7 @@ def test_tests_against_the_reference_are_a_family_of_their_own(found):
     assert all(test.p_value < 0.01 for test in tests if test.a == "far")
 
 
+@pytest.mark.slow
 def test_another_level_changes_the_ends_alone(found):
     wide = compare(level=0.99, metrics=SHOWN)
     for key in SHOWN.split():
@@ -268,6 +270,7 @@ def test_two_systems_that_are_one():
     assert intervals(found["a"]) == intervals(found["b"])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_a_system_that_is_the_reference():
     found = compare(generated={"same": REFERENCE.copy(), "far": drawn(220, 1.0)})
@@ -332,6 +335,7 @@ def test_pairs_are_found_and_sharpen_the_test(rng):
     assert intervals(apart["one"]) == intervals(together["one"])
 
 
+@pytest.mark.slow
 def test_what_a_comparison_of_cosines_or_of_doubles_says():
     for options in ({"distance": "cosine"}, {"ties": "open"}):
         assert compare(metrics=SHOWN, **options)["far"]["recall"].interval is not None
@@ -414,6 +418,7 @@ def test_several_files_are_the_seeds_of_a_system():
     assert len(pair_tests(found)) == 4
 
 
+@pytest.mark.slow
 def test_files_of_different_size_that_were_kept():
     found = compare(generated=[files("a", 210, 410, shift=0.5)], keep_sizes=True)
     assert all(found["a"][key].interval for key in (*SHOWN.split(), "realism", "sphere_recall"))

@@ -692,6 +692,7 @@ def test_any_text_is_balanced_in_latex(text):
     assert depth == 0
 
 
+@pytest.mark.slow
 def test_a_name_of_a_megabyte_is_cut(make):
     systems = [make["system"]("|<" * 500_000, {"recall": make["score"](0.5)})]
     data = make["comparison"](systems, views=["meaning"])

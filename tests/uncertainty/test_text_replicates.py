@@ -279,6 +279,7 @@ def test_neighbour_scores_move_with_parts_of_both_sets():
     assert (part.source, len(part.deviations), spread.approximate) == ("both", 5, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["vendi", "vendi:q=3", "vendi:q=inf"])
 def test_vendi_to_first_order_is_close_to_finding_all_eigenvalues_anew(key, monkeypatch):
     (corpus,) = tokenise(texts_of(400, 10), tokenizer="whitespace")
