@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from calipers.cli.plot_inputs import read_input
 
 import calipers
+from calipers.cli.plot import read_input
 from calipers.embed import load_embedder
 from calipers.embed.models.model_folder import content_hash
 from calipers.embed.words.word_vector_files import read_word_vectors

@@ -9,11 +9,11 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from calipers.cli.probe_options import CHANGES as OFFERED
 
 from calipers import report
 from calipers.embed import Embedder, EmbedderChoice, EncodedBatch, catalogue
 from calipers.errors import InputError
+from calipers.evaluate.options import CHANGES as OFFERED
 from calipers.evaluate.perturbations import CHANGES
 from calipers.samples import read_samples
 

@@ -260,6 +260,7 @@ class Sizes(Sampling):
         "smallest, because scores depend on size.",
         FLAG,
         panel=INPUT,
+        kept_as=("sizes", lambda kept: "kept" if kept else "equal"),
         doc="Leave the generated sets as large as they are; by default all are cut to the "
         "smallest.",
     )
