@@ -11,6 +11,7 @@ import numpy as np
 from calipers.errors import InputError
 from calipers.evaluate.confounders_pairing import paired_rows
 from calipers.evaluate.intake import Entry, Intake
+from calipers.numeric.validation import check_inner_share
 from calipers.results import Comparison
 from calipers.results.significance import REFERENCE, SignificanceTest
 from calipers.score import Score
@@ -21,7 +22,6 @@ from calipers.uncertainty.spread import (
     Spread,
     check_level,
     confidence_interval,
-    is_inner_share,
     is_rough,
 )
 from calipers.uncertainty.two_sample import TwoSample
@@ -79,10 +79,8 @@ def check_certainty(level: Any, paired: Any, margin: Any, intake: Intake) -> Non
         paired.
     """
     if margin is not None:
-        if not is_inner_share(margin):
-            raise InputError(
-                f"margin must lie between 0 and 1, such as 0.05, or be None; found {margin!r}"
-            )
+        rule = "must lie between 0 and 1, such as 0.05, or be None;"
+        check_inner_share("margin", margin, rule)
         if level is None:
             raise InputError("margin asks for tests of equivalence, which need a level; found None")
     if level is not None:

@@ -25,8 +25,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.errors import InputError
-from calipers.numeric.validation import check_choice
+from calipers.numeric.validation import check_choice, check_inner_share
 from calipers.score import Score
 from calipers.text.checks import check_order
 from calipers.text.corpus import Corpus, join
@@ -95,8 +94,7 @@ def overused_phrases(
     """
     order = check_order(order)
     check_choice("where", where, ("anywhere", "opening"))
-    if not 0 < level < 1:
-        raise InputError(f"level must lie between 0 and 1; found {level!r}")
+    check_inner_share("level", level)
     own, known = as_corpora(texts, references, tokenizer)
     joined = join(own, known)
     ids, holders, words = _phrases(joined, order, where)

@@ -37,6 +37,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError, unknown_name
+from calipers.numeric.validation import check_inner_share
 
 Column = NDArray[np.float64]
 
@@ -239,8 +240,7 @@ def _correlate(kind: Kind, a: ArrayLike, b: ArrayLike, level: float) -> Correlat
             "a and b must have one value for each system, "
             f"found {len(one)} and {len(other)} of them"
         )
-    if not 0 < level < 1:
-        raise InputError(f"level must lie between 0 and 1, found {level!r}")
+    check_inner_share("level", level, "must lie between 0 and 1,")
     value, n, reason = _measure(kind, one, other)
     return Correlation(value, _interval(kind, value, n, level), n, reason)
 

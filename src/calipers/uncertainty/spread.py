@@ -24,13 +24,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calipers.errors import InputError
+from calipers.numeric.validation import check_inner_share
 
 UNIT = (0.0, 1.0)
 FAR = 1.0
@@ -101,14 +100,7 @@ def check_level(level: Any) -> None:
     InputError
         If it does not lie in (0, 1).
     """
-    if not is_inner_share(level):
-        raise InputError(f"level must lie between 0 and 1, such as 0.95; found {level!r}")
-
-
-def is_inner_share(value: Any) -> bool:
-    """Whether something is a real number between 0 and 1, both left out."""
-    real = isinstance(value, Real) and not isinstance(value, bool)
-    return real and bool(0 < value < 1)
+    check_inner_share("level", level, "must lie between 0 and 1, such as 0.95;")
 
 
 def _on_logits(value: float, reach: float) -> tuple[float, float]:
