@@ -478,7 +478,7 @@ def _from_counts(measured: Measured, metric: Any) -> Replicates:
     counts = np.array(metric._extract_corpus_statistics(rows.texts, rows.streams), float)
     sums = np.stack([by_block(column, measured.labels) for column in counts.T], axis=1)
     left = sums.sum(axis=0) - sums
-    return {"rows": np.array([_value(metric, left[block]) for block in BLOCKS])}
+    return Replicates(rows=np.array([_value(metric, left[block]) for block in BLOCKS]))
 
 
 def _value(metric: Any, counts: Any) -> float:

@@ -54,6 +54,7 @@ from calipers.progress import Advance, Progress, Silent
 from calipers.score import Score
 from calipers.text.aligned import Aligned, References, align
 from calipers.text.measuring import Chosen, Held, Memo
+from calipers.text.replicates import Measured, Replicates, means_without
 from calipers.text.tokens import Texts
 
 Integers = NDArray[np.int64]
@@ -505,6 +506,12 @@ def read_bert_score_recall(held: Held, options: Chosen) -> Score:
 
 def read_bert_score_f1(held: Held, options: Chosen) -> Score:
     return _measured(held, options).f1
+
+
+def bert_score_replicates(measured: Measured) -> Replicates:
+    """The mean over rows without each block of them; the weights of tokens stay as they are."""
+    rows = means_without(measured)
+    return Replicates(rows=rows, approximate=measured.options["weights"] == "idf")
 
 
 def _measured(held: Held, options: Chosen) -> BertScore:

@@ -514,12 +514,15 @@ def _undefined(texts: Corpus, references: Corpus) -> str | None:
     return None
 
 
-def self_bleu_replicates(measured: Measured) -> Replicates:
+def self_bleu_replicates(measured: Measured) -> Replicates | None:
     """Without a block of texts, these are neither scored nor references of others.
 
-    Where each text is held against all others; pairs are not known one by one.
+    Where each text is held against all others; pairs are not known one by one, and a drawn sample
+    of them has no parts either.
     """
     corpus, options = measured.texts, measured.options
+    if options["average"] == "pairwise":
+        return Replicates() if options["sample"] or options["others"] else None
     drawn = draw(
         len(corpus),
         sample=options["sample"] or None,
@@ -527,7 +530,7 @@ def self_bleu_replicates(measured: Measured) -> Replicates:
         seed=measured.seed,
     )
     labels, own = measured.labels, measured.labels[drawn.rows]
-    return {"texts": _scores_without(corpus, drawn.rows, drawn.pool, labels, own, measured)}
+    return Replicates(texts=_scores_without(corpus, drawn.rows, drawn.pool, labels, own, measured))
 
 
 def corpus_match_bleu_replicates(measured: Measured) -> Replicates:
@@ -536,7 +539,7 @@ def corpus_match_bleu_replicates(measured: Measured) -> Replicates:
     rows, pool = np.split(np.arange(len(both)), [len(measured.texts)])
     labels = np.concatenate([np.full(len(rows), -1), measured.reference_labels])
     theirs = _scores_without(both, rows, pool, labels, labels[rows], measured)
-    return {"texts": means_without(measured), "references": theirs}
+    return Replicates(texts=means_without(measured), references=theirs)
 
 
 def _scores_without(

@@ -143,12 +143,12 @@ def compression_replicates(measured: Measured) -> Replicates:
     """
     codec: Codec = measured.options["codec"]
     if sum(map(len, measured.texts.texts)) <= LITTLE[codec]:
-        return {"texts": _packed_anew(measured, codec)}
+        return Replicates(texts=_packed_anew(measured, codec))
     blocks = [_bytes(measured, measured.labels == block) for block in BLOCKS]
     added = _added(blocks) if codec == "gzip" else _added_to_one(blocks, codec)
     before, after = np.array([list(map(len, blocks)), added], float)
     values = ratio(before.sum() - before, after.sum() - after)
-    return {"texts": values * measured.value / values.mean()}
+    return Replicates(texts=values * measured.value / values.mean())
 
 
 def _added(blocks: list[bytes]) -> list[int]:

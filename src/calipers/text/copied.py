@@ -427,11 +427,16 @@ def copied_spans(
 
 
 def longest_copied_span_replicates(measured: Measured) -> Replicates:
-    """The mean length without each block of texts, and of references that were drawn."""
+    """The mean length without each block of texts, and of references that were drawn.
+
+    The longest of all has none, since the one text with it decides.
+    """
+    if measured.options["over"] == "largest":
+        return Replicates()
     mine = means_without(measured)
     if not measured.drawn:
-        return {"texts": mine}
-    return {"texts": mine, "references": _means_without_references(measured)}
+        return Replicates(texts=mine)
+    return Replicates(texts=mine, references=_means_without_references(measured))
 
 
 def _means_without_references(measured: Measured) -> Doubles:

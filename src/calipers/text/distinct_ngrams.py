@@ -121,7 +121,9 @@ def distinct_replicates(measured: Measured) -> Replicates:
     if measured.options["per"] == "sample":
         return mean_replicates(measured)
     ngrams, labels = measured.texts.ngrams(measured.options["n"]), measured.labels
-    return {"texts": ratio(different_without(ngrams, labels), totals_without(ngrams, labels))}
+    return Replicates(
+        texts=ratio(different_without(ngrams, labels), totals_without(ngrams, labels))
+    )
 
 
 def own_shares(ngrams: NGrams) -> NDArray[np.float64]:
@@ -219,7 +221,7 @@ def expectation_adjusted_distinct_replicates(measured: Measured) -> Replicates:
     ngrams, labels = measured.texts.ngrams(measured.options["n"]), measured.labels
     size = measured.options["vocabulary"]
     draws = [expected(int(total), size) for total in totals_without(ngrams, labels)]
-    return {"texts": ratio(different_without(ngrams, labels), np.array(draws))}
+    return Replicates(texts=ratio(different_without(ngrams, labels), np.array(draws)))
 
 
 def read_distinct(held: Held, options: Chosen) -> Score:

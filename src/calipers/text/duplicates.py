@@ -72,7 +72,7 @@ def exact_duplicates_replicates(measured: Measured) -> Replicates:
     ids = np.array([seen.setdefault(key, len(seen)) for key in keys], np.int32)
     sole = sole_blocks(ids, np.arange(len(ids) + 1), measured.labels, len(seen))
     sizes = np.bincount(measured.labels, minlength=DEFAULT_BLOCKS)
-    return {"texts": 1 - (len(seen) - held_alone(sole)) / (len(ids) - sizes)}
+    return Replicates(texts=1 - (len(seen) - held_alone(sole)) / (len(ids) - sizes))
 
 
 def _folded(text: str) -> str:

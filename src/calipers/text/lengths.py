@@ -150,12 +150,12 @@ def length_spread_replicates(measured: Measured) -> Replicates:
 
 def vocabulary_size_replicates(measured: Measured) -> Replicates:
     """How many different tokens there are without each block of texts."""
-    return {"texts": different_without(measured.texts.ngrams(1), measured.labels)}
+    return Replicates(texts=different_without(measured.texts.ngrams(1), measured.labels))
 
 
 def _length_replicates(measured: Measured, summary: Callable[[NDArray[Any]], Any]) -> Replicates:
     kept = (measured.by_text[measured.labels != block] for block in BLOCKS)
-    return {"texts": np.array([summary(lengths) for lengths in kept], float)}
+    return Replicates(texts=np.array([summary(lengths) for lengths in kept], float))
 
 
 def read_mean_length(held: Held, options: Chosen) -> Score:

@@ -500,13 +500,15 @@ def near_duplicates_replicates(measured: Measured) -> Replicates:
     )
     defined = ~np.isnan(measured.by_text)
     if measured.against is None:
-        return {"texts": _clusters_without(pairs, defined, measured.labels)}
+        own = _clusters_without(pairs, defined, measured.labels)
+        return Replicates(texts=own, approximate=True)
     mine = means_without(measured)
     if not measured.drawn:
-        return {"texts": mine}
+        return Replicates(texts=mine, approximate=True)
     holders = measured.reference_labels[[pair.source for pair in pairs]]
     lost = np.bincount(holders, minlength=DEFAULT_BLOCKS)
-    return {"texts": mine, "references": (len(pairs) - lost) / max(int(defined.sum()), 1)}
+    theirs = (len(pairs) - lost) / max(int(defined.sum()), 1)
+    return Replicates(texts=mine, references=theirs, approximate=True)
 
 
 def _clusters_without(

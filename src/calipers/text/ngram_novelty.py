@@ -139,8 +139,10 @@ def novelty_replicates(measured: Measured) -> Replicates:
         gone, all_gone = by_block(theirs[mine] == -2, owner), by_block(np.ones(len(mine)), owner)
     without = ratio(above - gone, below - all_gone)
     if not measured.drawn:
-        return {"texts": without}
-    return {"texts": without, "references": (above + held_alone(theirs[counts])) / max(below, 1)}
+        return Replicates(texts=without)
+    return Replicates(
+        texts=without, references=(above + held_alone(theirs[counts])) / max(below, 1)
+    )
 
 
 def read_novelty(held: Held, options: Chosen) -> Score:

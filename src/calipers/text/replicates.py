@@ -1,9 +1,10 @@
 """Replicates of a statistic of texts: its values without each of twenty blocks of texts.
 
 How a statistic is read without blocks stands beside it, as a function of what was measured; here is
-what these functions share. None measures anew where counts tell what a block contributes: different
-n-grams are counted once, with the block that alone holds each, so that a replicate is a difference
-of counts.
+what these functions share. Where one gives None, it knows no blocks for these options, and disjoint
+parts of the texts must tell how much the statistic moves. None measures anew where counts tell what
+a block contributes: different n-grams are counted once, with the block that alone holds each, so
+that a replicate is a difference of counts.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +28,24 @@ Numbers = NDArray[np.int32]
 
 BLOCKS = range(DEFAULT_BLOCKS)
 
-Replicates = Mapping[Literal["texts", "references", "rows"], Doubles]
-"""By what the blocks were cut from, each of shape ``(blocks,)``; rows are texts with their own
-references. Empty where a statistic has none."""
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Replicates:
+    """The values of a statistic without each block; none where they are not known.
+
+    Attributes
+    ----------
+    texts, references, rows
+        By what the blocks were cut from, each of shape ``(blocks,)`` or None; rows are texts with
+        their own references.
+    approximate
+        Whether they leave something out.
+    """
+
+    texts: Doubles | None = None
+    references: Doubles | None = None
+    rows: Doubles | None = None
+    approximate: bool = False
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -91,12 +107,12 @@ def block_labels(texts: Corpus, seed: int, count: int = DEFAULT_BLOCKS) -> Longs
 
 def mean_replicates(measured: Measured) -> Replicates:
     """Of a mean of values that each text has by itself."""
-    return {"texts": means_without(measured)}
+    return Replicates(texts=means_without(measured))
 
 
 def row_mean_replicates(measured: Measured) -> Replicates:
     """Of a mean over rows, each a text and its own reference."""
-    return {"rows": means_without(measured)}
+    return Replicates(rows=means_without(measured))
 
 
 def means_without(measured: Measured) -> Doubles:

@@ -97,7 +97,7 @@ def self_repetition_replicates(measured: Measured) -> Replicates:
     lost = shared_with_blocks(within.ids, within.starts, compact, table)
     keep = (labels[:, None] != np.arange(DEFAULT_BLOCKS)) & (ngrams.totals > 0)[:, None]
     left = np.log1p(np.where(keep, shared(ngrams)[:, None] - lost, 0))
-    return {"texts": ratio(left.sum(axis=0), keep.sum(axis=0))}
+    return Replicates(texts=ratio(left.sum(axis=0), keep.sum(axis=0)))
 
 
 @kernel

@@ -293,7 +293,7 @@ def rke_replicates(measured: Measured) -> Replicates:
     parts = (rows[measured.labels == block] for block in BLOCKS)
     within = np.array([_squares(part, part.T.tocsr()).sum() for part in parts])
     left = len(measured.labels) - np.bincount(measured.labels, minlength=len(BLOCKS))
-    return {"texts": left**2 / (own.sum() - 2 * own + within)}
+    return Replicates(texts=left**2 / (own.sum() - 2 * own + within))
 
 
 def vendi_replicates(measured: Measured) -> Replicates:
@@ -315,14 +315,15 @@ def vendi_replicates(measured: Measured) -> Replicates:
     if len(measured.texts) <= FEW_ANEW:
         kept = (rows[measured.labels != block] for block in BLOCKS)
         threads = measured.threads
-        return {"texts": np.array([vendi_of_features(x, q, None, threads) for x in kept])}
+        return Replicates(texts=np.array([vendi_of_features(x, q, None, threads) for x in kept]))
     if q < 1 or (np.isfinite(q) and len(measured.texts) > MOST_DENSE):
-        return {}
+        return Replicates()
     with limit_threads(measured.threads):
         influence = _influence(rows, q, measured.value)
     n, blocks = len(influence), np.bincount(measured.labels, minlength=len(BLOCKS))
     moved = by_block(influence, measured.labels)
-    return {"texts": measured.value + (influence.sum() - moved) / (n - blocks)}
+    values = measured.value + (influence.sum() - moved) / (n - blocks)
+    return Replicates(texts=values, approximate=True)
 
 
 def _influence(rows: Any, q: float, value: float) -> Floats:

@@ -89,7 +89,7 @@ def zipf_coefficient_replicates(measured: Measured) -> Replicates:
         counts = np.sort(single.counts - gone)[::-1][:top]
         counts = counts[counts > 0]
         slopes[block] = steepness(counts) if len(counts) > 1 else np.nan
-    return {"texts": slopes}
+    return Replicates(texts=slopes)
 
 
 def read_zipf_coefficient(held: Held, options: Chosen) -> Score:

@@ -18,7 +18,6 @@ the gap: right where the gap is large beside it; near 0 a distance moves less th
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -143,12 +142,10 @@ def _spread(choice: TextChoice, held: Held, score: Score, source: Source) -> Spr
     sets = [held.texts, *([held.references] if drawn else [])]
     clusters = [texts.clusters for texts in sets if texts.clusters is not None]
     few = min(map(len, sets)) < DEFAULT_BLOCKS or any(c.blocks < DEFAULT_BLOCKS for c in clusters)
-    if few or not np.isfinite(score.value) or _is_unknown(choice):
+    if few or not np.isfinite(score.value) or choice.metric.replicates == "none":
         return None
-    read = _replicates_of(choice)
-    if read is None:
-        components = _by_parts(choice, held, score.value, source, drawn)
-    else:
+    replicates = None
+    if choice.metric.replicates != "parts":
         measured = Measured(
             texts=held.texts,
             options=choice.options,
@@ -159,24 +156,24 @@ def _spread(choice: TextChoice, held: Held, score: Score, source: Source) -> Spr
             seed=held.seed,
             threads=held.threads,
         )
-        components = _jackknifed(read(measured), source)
+        replicates = resolve(choice.metric.replicates)(measured)
+    if replicates is None:
+        components = _by_parts(choice, held, score.value, source, drawn)
+    else:
+        components = _jackknifed(replicates, source)
     components = tuple(_settled(component, score.value) for component in components)
-    spread = Spread(components, approximate=read is None or _is_rough(choice, len(held.texts)))
+    spread = Spread(components, approximate=replicates is None or replicates.approximate)
     return spread if components and spread.finite else None
-
-
-def _replicates_of(choice: TextChoice) -> Callable[[Measured], Replicates] | None:
-    """The function that reads a statistic without blocks; None where parts must tell."""
-    if choice.metric.replicates == "parts" or _is_pairwise(choice):
-        return None
-    read: Callable[[Measured], Replicates] = resolve(choice.metric.replicates)
-    return read
 
 
 def _jackknifed(replicates: Replicates, source: Source) -> tuple[Component, ...]:
     """The sources of variation, from the values without each block of each set."""
-    sources: dict[str, Source] = {"texts": source, "references": "reference", "rows": "both"}
-    return tuple(Component.jackknife(sources[drawn], v) for drawn, v in replicates.items())
+    drawn: tuple[tuple[Source, Doubles | None], ...] = (
+        (source, replicates.texts),
+        ("reference", replicates.references),
+        ("both", replicates.rows),
+    )
+    return tuple(Component.jackknife(name, v) for name, v in drawn if v is not None)
 
 
 def _by_parts(
@@ -219,25 +216,3 @@ def _measure(choice: TextChoice, held: Held) -> Score:
 def _settled(component: Component, value: float) -> Component:
     """Nothing moves where only rounding does."""
     return component.times(0.0) if component.variance <= (ROUNDING * value) ** 2 else component
-
-
-def _is_unknown(choice: TextChoice) -> bool:
-    """Whether nothing is known of how much a statistic moves."""
-    if choice.metric.replicates == "none" or choice.options.get("over") == "largest":
-        return True
-    return bool(
-        _is_pairwise(choice) and (choice.options.get("sample") or choice.options.get("others"))
-    )
-
-
-def _is_pairwise(choice: TextChoice) -> bool:
-    return choice.options.get("average") == "pairwise"
-
-
-def _is_rough(choice: TextChoice, size: int) -> bool:
-    """Whether replicates leave something out: near copies of copies, weights of tokens, bends."""
-    if choice.metric.name == "vendi":
-        from calipers.text.vendi import FEW_ANEW
-
-        return choice.options["q"] != 2 and size > FEW_ANEW
-    return choice.metric.name == "near_duplicates" or choice.options.get("weights") == "idf"
