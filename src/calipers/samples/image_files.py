@@ -37,7 +37,7 @@ from calipers.samples.images import (
     mode_note,
     size_note,
 )
-from calipers.samples.kinds import Held, Kind, as_array, hash_images
+from calipers.samples.kinds import Kind, Samples, as_array, hash_images
 from calipers.samples.wording import counted, describe
 
 MAX_BYTES = 2**30
@@ -375,11 +375,11 @@ def in_threads(
 
 @dataclass(frozen=True, eq=False)
 class FoundImages:
-    """Images as they will be held, and which of those given they are.
+    """Images as a set keeps them, and which of those given they are.
 
     Attributes
     ----------
-    held
+    data
         The images.
     rows
         Which of those given they are, counted from 0.
@@ -389,14 +389,14 @@ class FoundImages:
         What was left out.
     """
 
-    held: Held
+    data: Samples
     rows: NDArray[np.intp]
     n_given: int
     notes: tuple[str, ...] = ()
 
     @property
     def left_out(self) -> bool:
-        """Whether some of those given are not held."""
+        """Whether some of those given were left out."""
         return len(self.rows) < self.n_given
 
 
@@ -507,5 +507,5 @@ def _as_array(number: int, value: Any, where: str) -> Any:
     )
 
 
-def _all_of(held: ImageArrays) -> FoundImages:
-    return FoundImages(held, np.arange(len(held)), len(held))
+def _all_of(images: ImageArrays) -> FoundImages:
+    return FoundImages(images, np.arange(len(images)), len(images))

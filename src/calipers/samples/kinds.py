@@ -155,7 +155,7 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
-class Held(Protocol):
+class Samples(Protocol):
     """Samples of one kind, in a fixed order; rows are counted from 0."""
 
     @property
@@ -287,10 +287,10 @@ class Vectors:
         return ()
 
 
-def empty_note(held: Held, rows: list[int]) -> tuple[str, ...]:
+def empty_note(samples: Samples, rows: list[int]) -> tuple[str, ...]:
     """Tell which samples, counted from 1, are empty and were kept all the same."""
     if not rows:
         return ()
+    of = f"{len(rows):,} of {counted(len(samples), samples.noun)}"
     verb = "is" if len(rows) == 1 else "are"
-    which = numbered("sample", rows)
-    return (f"{len(rows):,} of {counted(len(held), held.noun)} {verb} empty and kept ({which})",)
+    return (f"{of} {verb} empty and kept ({numbered('sample', rows)})",)

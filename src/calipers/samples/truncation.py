@@ -53,7 +53,7 @@ def match_length(samples: SampleSet, words: int) -> SampleSet:
     counts = samples.word_counts()
     assert counts is not None
     note = _note(len(samples), int((counts > most).sum()), int((counts < most).sum()), most)
-    return replace(samples, held=Texts(cut), reading_notes=(*samples.reading_notes, note))
+    return replace(samples, data=Texts(cut), reading_notes=(*samples.reading_notes, note))
 
 
 def check_words(words: Any) -> int:

@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -32,12 +32,9 @@ from calipers.numeric.validation import check_choice, check_whole, is_positive
 from calipers.score import Better, Score, join_signature, signature
 from calipers.text.checks import check_flags, check_order
 from calipers.text.corpus import Corpus, as_strings
-from calipers.text.replicates import BLOCKS, Measured, Replicates, by_block
-from calipers.text.signing import FROM_ZERO
+from calipers.text.replicates import BLOCKS, MeasuredTexts, Replicates, by_block
+from calipers.text.scoring import FROM_ZERO, Chosen, TextPair
 from calipers.text.tokens import Texts
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 References = Sequence[str] | Sequence[Sequence[str]] | Corpus
 """One string for each text, or a list of the references of each text."""
@@ -450,7 +447,7 @@ def ter(
     return sacrebleu_score("ter", metric, metric, rows, range=FROM_ZERO, better="lower")
 
 
-def bleu_replicates(measured: Measured) -> Replicates:
+def bleu_replicates(measured: MeasuredTexts) -> Replicates:
     """Corpus BLEU without each block of rows."""
     options = measured.options
     metric = make_bleu(
@@ -459,17 +456,17 @@ def bleu_replicates(measured: Measured) -> Replicates:
     return _from_counts(measured, metric)
 
 
-def chrf_replicates(measured: Measured) -> Replicates:
+def chrf_replicates(measured: MeasuredTexts) -> Replicates:
     """Corpus chrF without each block of rows."""
     return _from_counts(measured, the_metrics("chrf").CHRF(word_order=measured.options["words"]))
 
 
-def ter_replicates(measured: Measured) -> Replicates:
+def ter_replicates(measured: MeasuredTexts) -> Replicates:
     """Edits over words without each block of rows."""
     return _from_counts(measured, the_metrics("ter").TER())
 
 
-def _from_counts(measured: Measured, metric: Any) -> Replicates:
+def _from_counts(measured: MeasuredTexts, metric: Any) -> Replicates:
     """Sum sacrebleu's counts of each row over all blocks but one.
 
     Which rows there are draws texts and references at once.
@@ -486,13 +483,13 @@ def _value(metric: Any, counts: Any) -> float:
     return float(metric._compute_score_from_stats(whole).score)
 
 
-def read_bleu(held: Held, options: Chosen) -> Score:
-    return bleu(held.texts, held.references, order=options["n"], tokenizer=options["tokenizer"])
+def read_bleu(pair: TextPair, options: Chosen) -> Score:
+    return bleu(pair.texts, pair.references, order=options["n"], tokenizer=options["tokenizer"])
 
 
-def read_chrf(held: Held, options: Chosen) -> Score:
-    return chrf(held.texts, held.references, word_order=options["words"])
+def read_chrf(pair: TextPair, options: Chosen) -> Score:
+    return chrf(pair.texts, pair.references, word_order=options["words"])
 
 
-def read_ter(held: Held, _: Chosen) -> Score:
-    return ter(held.texts, held.references)
+def read_ter(pair: TextPair, _: Chosen) -> Score:
+    return ter(pair.texts, pair.references)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +25,8 @@ from calipers.numeric.validation import check_choice
 from calipers.score import Score, signature
 from calipers.text.aligned import Aligned, References, align, check_tables
 from calipers.text.checks import check_flags
+from calipers.text.scoring import Chosen, TextPair
 from calipers.text.tokens import Texts
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 KINDS = (*(f"rouge{n}" for n in range(1, 10)), "rougeL", "rougeLsum")
 LARGEST = 64_000_000
@@ -131,5 +129,5 @@ def _signature(kind: str, part: str, stemmer: bool, rows: Aligned, undefined: in
     )
 
 
-def read_rouge(held: Held, options: Chosen) -> Score:
-    return rouge(held.texts, held.references, kind=options["kind"], part=options["part"])
+def read_rouge(pair: TextPair, options: Chosen) -> Score:
+    return rouge(pair.texts, pair.references, kind=options["kind"], part=options["part"])

@@ -53,8 +53,9 @@ from calipers.numeric.validation import check_whole
 from calipers.progress import Advance, Progress, Silent
 from calipers.score import Score
 from calipers.text.aligned import Aligned, References, align
-from calipers.text.measuring import Chosen, Held, Memo
-from calipers.text.replicates import Measured, Replicates, means_without
+from calipers.text.measuring import Memo
+from calipers.text.replicates import MeasuredTexts, Replicates, means_without
+from calipers.text.scoring import Chosen, TextPair
 from calipers.text.tokens import Texts
 
 Integers = NDArray[np.int64]
@@ -496,28 +497,28 @@ def _finish(found: Floats, level: Floats | None, pins: Mapping[str, object]) -> 
     return summarise(rescale(found, level), pins, lowest=(-level / (1 - level)).tolist())
 
 
-def read_bert_score_precision(held: Held, options: Chosen) -> Score:
-    return _measured(held, options).precision
+def read_bert_score_precision(pair: TextPair, options: Chosen) -> Score:
+    return _measured(pair, options).precision
 
 
-def read_bert_score_recall(held: Held, options: Chosen) -> Score:
-    return _measured(held, options).recall
+def read_bert_score_recall(pair: TextPair, options: Chosen) -> Score:
+    return _measured(pair, options).recall
 
 
-def read_bert_score_f1(held: Held, options: Chosen) -> Score:
-    return _measured(held, options).f1
+def read_bert_score_f1(pair: TextPair, options: Chosen) -> Score:
+    return _measured(pair, options).f1
 
 
-def bert_score_replicates(measured: Measured) -> Replicates:
+def bert_score_replicates(measured: MeasuredTexts) -> Replicates:
     """The mean over rows without each block of them; the weights of tokens stay as they are."""
     rows = means_without(measured)
     return Replicates(rows=rows, approximate=measured.options["weights"] == "idf")
 
 
-def _measured(held: Held, options: Chosen) -> BertScore:
+def _measured(pair: TextPair, options: Chosen) -> BertScore:
     """Precision, recall and F1, which share the work."""
     idf = options["weights"] == "idf"
-    return _KEPT.get(held, idf, lambda: bert_score(held.texts, held.references, idf=idf))
+    return _KEPT.get(pair, idf, lambda: bert_score(pair.texts, pair.references, idf=idf))
 
 
 _KEPT = Memo()

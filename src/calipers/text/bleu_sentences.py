@@ -36,7 +36,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,16 +55,13 @@ from calipers.text.replicates import (
     BLOCKS,
     Doubles,
     Longs,
-    Measured,
+    MeasuredTexts,
     Numbers,
     Replicates,
     means_without,
 )
-from calipers.text.signing import text_score
+from calipers.text.scoring import Chosen, TextPair, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora, as_corpus
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 EPSILON = 0.1
 
@@ -514,7 +511,7 @@ def _undefined(texts: Corpus, references: Corpus) -> str | None:
     return None
 
 
-def self_bleu_replicates(measured: Measured) -> Replicates | None:
+def self_bleu_replicates(measured: MeasuredTexts) -> Replicates | None:
     """Without a block of texts, these are neither scored nor references of others.
 
     Where each text is held against all others; pairs are not known one by one, and a drawn sample
@@ -533,7 +530,7 @@ def self_bleu_replicates(measured: Measured) -> Replicates | None:
     return Replicates(texts=_scores_without(corpus, drawn.rows, drawn.pool, labels, own, measured))
 
 
-def corpus_match_bleu_replicates(measured: Measured) -> Replicates:
+def corpus_match_bleu_replicates(measured: MeasuredTexts) -> Replicates:
     """Blocks of the texts leave the mean; blocks of the references leave what is matched."""
     both = join(measured.texts, measured.references)
     rows, pool = np.split(np.arange(len(both)), [len(measured.texts)])
@@ -543,7 +540,7 @@ def corpus_match_bleu_replicates(measured: Measured) -> Replicates:
 
 
 def _scores_without(
-    corpus: Corpus, rows: Longs, pool: Longs, labels: Longs, own: Longs, measured: Measured
+    corpus: Corpus, rows: Longs, pool: Longs, labels: Longs, own: Longs, measured: MeasuredTexts
 ) -> Doubles:
     """The mean BLEU of the rows without each block of the pool, shape ``(blocks,)``.
 
@@ -692,17 +689,17 @@ def _best_two(slots: Numbers, own: int, text: int) -> tuple[int, int, int]:
     return best, rest, block
 
 
-def read_self_bleu(held: Held, options: Chosen) -> Score:
+def read_self_bleu(pair: TextPair, options: Chosen) -> Score:
     return self_bleu(
-        held.texts,
+        pair.texts,
         order=options["n"],
         average=options["average"],
         sample=options["sample"] or None,
         others=options["others"] or None,
-        seed=held.seed,
-        threads=held.threads,
+        seed=pair.seed,
+        threads=pair.threads,
     )
 
 
-def read_corpus_match_bleu(held: Held, options: Chosen) -> Score:
-    return corpus_match_bleu(held.texts, held.references, order=options["n"], threads=held.threads)
+def read_corpus_match_bleu(pair: TextPair, options: Chosen) -> Score:
+    return corpus_match_bleu(pair.texts, pair.references, order=options["n"], threads=pair.threads)

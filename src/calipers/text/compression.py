@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +29,9 @@ from calipers.errors import InputError
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
 from calipers.text.raw import raw_score, raw_texts
-from calipers.text.replicates import BLOCKS, Doubles, Measured, Replicates, ratio
-from calipers.text.signing import FROM_ZERO
+from calipers.text.replicates import BLOCKS, Doubles, MeasuredTexts, Replicates, ratio
+from calipers.text.scoring import FROM_ZERO, Chosen, TextPair
 from calipers.text.tokens import Texts
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 Codec = Literal["gzip", "zstd"]
 
@@ -132,7 +129,7 @@ def _checked(codec: Codec, level: int | None) -> int:
     return level
 
 
-def compression_replicates(measured: Measured) -> Replicates:
+def compression_replicates(measured: MeasuredTexts) -> Replicates:
     """Bytes before over bytes after, without each block of texts.
 
     Little text is packed anew without each block. Of more, what each block adds to the bytes behind
@@ -174,16 +171,16 @@ def _added_to_one(blocks: list[bytes], codec: Codec) -> list[int]:
     ]
 
 
-def _packed_anew(measured: Measured, codec: Codec) -> Doubles:
+def _packed_anew(measured: MeasuredTexts, codec: Codec) -> Doubles:
     kept = (_bytes(measured, measured.labels != block)[:-1] for block in BLOCKS)  # no last feed
     return np.array([len(data) / packed_size(data, codec, LEVELS[codec]) for data in kept])
 
 
-def _bytes(measured: Measured, keep: NDArray[np.bool_]) -> bytes:
+def _bytes(measured: MeasuredTexts, keep: NDArray[np.bool_]) -> bytes:
     """Texts as they are packed, in their order."""
     rows, texts = np.flatnonzero(keep).tolist(), measured.texts.texts
     return "".join(f"{texts[row]}\n" for row in rows).encode("utf-8", "surrogatepass")
 
 
-def read_compression(held: Held, options: Chosen) -> Score:
-    return compression_ratio(held.texts, codec=options["codec"])
+def read_compression(pair: TextPair, options: Chosen) -> Score:
+    return compression_ratio(pair.texts, codec=options["codec"])

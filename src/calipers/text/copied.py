@@ -23,7 +23,7 @@ suffix ends where its text ends, and the shorter of two goes first.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,16 +37,13 @@ from calipers.text.corpus import Corpus, join
 from calipers.text.replicates import (
     Doubles,
     Longs,
-    Measured,
+    MeasuredTexts,
     Numbers,
     Replicates,
     means_without,
 )
-from calipers.text.signing import FROM_ZERO, mean_score, text_score
+from calipers.text.scoring import FROM_ZERO, Chosen, TextPair, mean_score, text_score
 from calipers.text.tokens import MOST_TOKENS, AnyTokenizer, Texts, as_corpora
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 RUN = 12
 """Keys that are sorted by insertion before runs are merged."""
@@ -426,7 +423,7 @@ def copied_spans(
     ]
 
 
-def longest_copied_span_replicates(measured: Measured) -> Replicates:
+def longest_copied_span_replicates(measured: MeasuredTexts) -> Replicates:
     """The mean length without each block of texts, and of references that were drawn.
 
     The longest of all has none, since the one text with it decides.
@@ -439,7 +436,7 @@ def longest_copied_span_replicates(measured: Measured) -> Replicates:
     return Replicates(texts=mine, references=_means_without_references(measured))
 
 
-def _means_without_references(measured: Measured) -> Doubles:
+def _means_without_references(measured: MeasuredTexts) -> Doubles:
     """The mean longest span without each block of references, from one order of suffixes."""
     own, known = measured.texts, measured.references
     both, size = join(own, known), len(own.tokens)
@@ -529,5 +526,5 @@ def longest_without(
     return longest
 
 
-def read_longest_copied_span(held: Held, options: Chosen) -> Score:
-    return longest_copied_span(held.texts, held.references, over=options["over"])
+def read_longest_copied_span(pair: TextPair, options: Chosen) -> Score:
+    return longest_copied_span(pair.texts, pair.references, over=options["over"])

@@ -36,7 +36,7 @@ n > 1 and large sets.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,18 +47,15 @@ from calipers.score import Score
 from calipers.text.checks import check_order
 from calipers.text.ngrams import NGrams
 from calipers.text.replicates import (
-    Measured,
+    MeasuredTexts,
     Replicates,
     different_without,
     mean_replicates,
     ratio,
     totals_without,
 )
-from calipers.text.signing import FROM_ZERO, mean_score, text_score
+from calipers.text.scoring import FROM_ZERO, Chosen, TextPair, mean_score, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 Per = Literal["system", "sample"]
 
@@ -116,7 +113,7 @@ def distinct(
     )
 
 
-def distinct_replicates(measured: Measured) -> Replicates:
+def distinct_replicates(measured: MeasuredTexts) -> Replicates:
     """Different n-grams over all n-grams, or the mean over texts, without each block of texts."""
     if measured.options["per"] == "sample":
         return mean_replicates(measured)
@@ -216,7 +213,7 @@ def expected(draws: int, size: int) -> float:
     return float(-size * np.expm1(draws * np.log1p(-1 / size)))
 
 
-def expectation_adjusted_distinct_replicates(measured: Measured) -> Replicates:
+def expectation_adjusted_distinct_replicates(measured: MeasuredTexts) -> Replicates:
     """Different n-grams over those to be expected, without each block of texts."""
     ngrams, labels = measured.texts.ngrams(measured.options["n"]), measured.labels
     size = measured.options["vocabulary"]
@@ -224,11 +221,11 @@ def expectation_adjusted_distinct_replicates(measured: Measured) -> Replicates:
     return Replicates(texts=ratio(different_without(ngrams, labels), np.array(draws)))
 
 
-def read_distinct(held: Held, options: Chosen) -> Score:
-    return distinct(held.texts, order=options["n"], per=options["per"])
+def read_distinct(pair: TextPair, options: Chosen) -> Score:
+    return distinct(pair.texts, order=options["n"], per=options["per"])
 
 
-def read_expectation_adjusted_distinct(held: Held, options: Chosen) -> Score:
+def read_expectation_adjusted_distinct(pair: TextPair, options: Chosen) -> Score:
     return expectation_adjusted_distinct(
-        held.texts, order=options["n"], vocabulary=options["vocabulary"]
+        pair.texts, order=options["n"], vocabulary=options["vocabulary"]
     )

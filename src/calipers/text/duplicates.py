@@ -11,19 +11,15 @@ none; see :func:`calipers.text.near_texts`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.score import Score
 from calipers.text.checks import check_flags
 from calipers.text.raw import raw_score, raw_texts
-from calipers.text.replicates import Measured, Replicates, held_alone, sole_blocks
+from calipers.text.replicates import MeasuredTexts, Replicates, held_alone, sole_blocks
+from calipers.text.scoring import Chosen, TextPair
 from calipers.text.tokens import Texts
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 
 def exact_duplicates(texts: Texts, *, fold: bool = False) -> Score:
@@ -64,7 +60,7 @@ def exact_duplicates(texts: Texts, *, fold: bool = False) -> Score:
     return raw_score("exact_duplicates", value, rows, per_sample=repeated, fold=fold)
 
 
-def exact_duplicates_replicates(measured: Measured) -> Replicates:
+def exact_duplicates_replicates(measured: MeasuredTexts) -> Replicates:
     """The share of texts that stand in the set already, without each block of texts."""
     fold, rows = measured.options["compare"] == "folded", measured.texts.texts
     seen: dict[str, int] = {}
@@ -79,5 +75,5 @@ def _folded(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def read_exact_duplicates(held: Held, options: Chosen) -> Score:
-    return exact_duplicates(held.texts, fold=options["compare"] == "folded")
+def read_exact_duplicates(pair: TextPair, options: Chosen) -> Score:
+    return exact_duplicates(pair.texts, fold=options["compare"] == "folded")

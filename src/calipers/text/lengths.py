@@ -8,7 +8,7 @@ scripts that do not put space between them, such as Chinese and Thai.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,9 @@ from numpy.typing import NDArray
 from calipers.numeric.validation import check_choice
 from calipers.score import Score
 from calipers.text.raw import raw_score, raw_texts
-from calipers.text.replicates import BLOCKS, Measured, Replicates, different_without
-from calipers.text.signing import FROM_ZERO, text_score
+from calipers.text.replicates import BLOCKS, MeasuredTexts, Replicates, different_without
+from calipers.text.scoring import FROM_ZERO, Chosen, TextPair, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 Unit = Literal["tokens", "words", "characters"]
 
@@ -138,37 +135,39 @@ def _spread(lengths: NDArray[np.int64]) -> float:
     return float(np.std(lengths, ddof=1)) if len(lengths) > 1 else np.nan
 
 
-def median_length_replicates(measured: Measured) -> Replicates:
+def median_length_replicates(measured: MeasuredTexts) -> Replicates:
     """The length of the text in the middle without each block of texts."""
     return _length_replicates(measured, np.median)
 
 
-def length_spread_replicates(measured: Measured) -> Replicates:
+def length_spread_replicates(measured: MeasuredTexts) -> Replicates:
     """The standard deviation of the lengths without each block of texts."""
     return _length_replicates(measured, lambda lengths: np.std(lengths, ddof=1))
 
 
-def vocabulary_size_replicates(measured: Measured) -> Replicates:
+def vocabulary_size_replicates(measured: MeasuredTexts) -> Replicates:
     """How many different tokens there are without each block of texts."""
     return Replicates(texts=different_without(measured.texts.ngrams(1), measured.labels))
 
 
-def _length_replicates(measured: Measured, summary: Callable[[NDArray[Any]], Any]) -> Replicates:
+def _length_replicates(
+    measured: MeasuredTexts, summary: Callable[[NDArray[Any]], Any]
+) -> Replicates:
     kept = (measured.by_text[measured.labels != block] for block in BLOCKS)
     return Replicates(texts=np.array([summary(lengths) for lengths in kept], float))
 
 
-def read_mean_length(held: Held, options: Chosen) -> Score:
-    return mean_length(held.texts, unit=options["unit"])
+def read_mean_length(pair: TextPair, options: Chosen) -> Score:
+    return mean_length(pair.texts, unit=options["unit"])
 
 
-def read_median_length(held: Held, options: Chosen) -> Score:
-    return median_length(held.texts, unit=options["unit"])
+def read_median_length(pair: TextPair, options: Chosen) -> Score:
+    return median_length(pair.texts, unit=options["unit"])
 
 
-def read_length_spread(held: Held, options: Chosen) -> Score:
-    return length_spread(held.texts, unit=options["unit"])
+def read_length_spread(pair: TextPair, options: Chosen) -> Score:
+    return length_spread(pair.texts, unit=options["unit"])
 
 
-def read_vocabulary_size(held: Held, _: Chosen) -> Score:
-    return vocabulary_size(held.texts)
+def read_vocabulary_size(pair: TextPair, _: Chosen) -> Score:
+    return vocabulary_size(pair.texts)

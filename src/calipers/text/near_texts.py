@@ -29,7 +29,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,12 +43,9 @@ from calipers.text.checks import check_order
 from calipers.text.corpus import Corpus, join
 from calipers.text.distinct_ngrams import too_short
 from calipers.text.ngrams import NGrams, TextCounts
-from calipers.text.replicates import Doubles, Measured, Replicates, means_without, ratio
-from calipers.text.signing import mean_score
+from calipers.text.replicates import Doubles, MeasuredTexts, Replicates, means_without, ratio
+from calipers.text.scoring import Chosen, TextPair, mean_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora, as_corpus
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 MISSED = 0.01
 """Largest chance to miss a pair that is just at the threshold."""
@@ -490,7 +487,7 @@ def _score(own: Corpus, near: Near, settings: Settings, **rest: Any) -> Score:
     )
 
 
-def near_duplicates_replicates(measured: Measured) -> Replicates:
+def near_duplicates_replicates(measured: MeasuredTexts) -> Replicates:
     """The share of near copies; texts that were found near by way of others count as near."""
     pairs = near_duplicate_pairs(
         measured.texts,
@@ -528,7 +525,7 @@ def _clusters_without(
     return ratio(np.where(left > 1, left, 0.0).sum(axis=0), left.sum(axis=0))
 
 
-def read_near_duplicates(held: Held, options: Chosen) -> Score:
+def read_near_duplicates(pair: TextPair, options: Chosen) -> Score:
     return near_duplicates(
-        held.texts, held.against, order=options["n"], threshold=options["threshold"]
+        pair.texts, pair.against, order=options["n"], threshold=options["threshold"]
     )

@@ -17,7 +17,7 @@ to it; a prompt that both sides begin with is not: take it off first.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,18 +29,15 @@ from calipers.text.corpus import Corpus, join
 from calipers.text.distinct_ngrams import too_short
 from calipers.text.ngrams import count_within
 from calipers.text.replicates import (
-    Measured,
+    MeasuredTexts,
     Replicates,
     by_block,
     held_alone,
     ratio,
     sole_blocks,
 )
-from calipers.text.signing import text_score
+from calipers.text.scoring import Chosen, TextPair, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 
 def novelty(
@@ -121,7 +118,7 @@ def _new(
     return ngrams.ids[: starts[-1]], starts, new
 
 
-def novelty_replicates(measured: Measured) -> Replicates:
+def novelty_replicates(measured: MeasuredTexts) -> Replicates:
     """The share of new n-grams without each block of texts, and of references that were drawn."""
     own, known = measured.texts, measured.references
     ngrams = join(own, known).ngrams(measured.options["n"])
@@ -145,5 +142,5 @@ def novelty_replicates(measured: Measured) -> Replicates:
     )
 
 
-def read_novelty(held: Held, options: Chosen) -> Score:
-    return novelty(held.texts, held.references, order=options["n"], of=options["of"])
+def read_novelty(pair: TextPair, options: Chosen) -> Score:
+    return novelty(pair.texts, pair.references, order=options["n"], of=options["of"])

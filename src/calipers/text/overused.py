@@ -20,7 +20,7 @@ that the references lack are over-used too, and so is every part of a longer phr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +30,8 @@ from calipers.score import Score
 from calipers.text.checks import check_order
 from calipers.text.corpus import Corpus, join
 from calipers.text.distinct_ngrams import too_short
-from calipers.text.signing import text_score
+from calipers.text.scoring import Chosen, TextPair, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 Doubles = NDArray[np.float64]
 Longs = NDArray[np.int64]
@@ -133,9 +130,9 @@ def overused_phrases(
     )
 
 
-def read_overused_phrases(held: Held, options: Chosen) -> Score:
+def read_overused_phrases(pair: TextPair, options: Chosen) -> Score:
     """Of texts, as the catalogue asks for it."""
-    return overused_phrases(held.texts, held.references, order=options["n"], where=options["where"])
+    return overused_phrases(pair.texts, pair.references, order=options["n"], where=options["where"])
 
 
 def overuse(ours: Longs, theirs: Longs, m: int, n: int, *, level: float) -> Doubles:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from calipers import __version__
 from calipers.score import Score, signature
 from calipers.text.corpus import Corpus, as_strings
-from calipers.text.signing import UNIT, over_defined
+from calipers.text.scoring import UNIT, over_defined
 from calipers.text.tokens import Texts
 
 

@@ -28,7 +28,6 @@ out of, is not.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,11 +38,8 @@ from calipers.score import Score
 from calipers.text.checks import check_order
 from calipers.text.corpus import Corpus
 from calipers.text.distinct_ngrams import own_shares, too_short
-from calipers.text.signing import mean_score, text_score
+from calipers.text.scoring import Chosen, TextPair, mean_score, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 CLOSING = ("''", "'", '"', "”", "’", "»", ")", "]", "}", ">")
 """Tokens that may stand behind a final full stop."""
@@ -294,9 +290,9 @@ def rep_n(texts: Texts, *, order: int = 4, tokenizer: AnyTokenizer = "nltk") -> 
     return mean_score("rep_n", values, corpus, reason=too_short(order), order=order)
 
 
-def read_repetition_frequency(held: Held, _: Chosen) -> Score:
-    return repetition_frequency(held.texts)
+def read_repetition_frequency(pair: TextPair, _: Chosen) -> Score:
+    return repetition_frequency(pair.texts)
 
 
-def read_rep_n(held: Held, options: Chosen) -> Score:
-    return rep_n(held.texts, order=options["n"])
+def read_rep_n(pair: TextPair, options: Chosen) -> Score:
+    return rep_n(pair.texts, order=options["n"])

@@ -9,7 +9,6 @@ that a replicate is a difference of counts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,6 +20,7 @@ from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks
 from calipers.numeric.compile import kernel
 from calipers.text.corpus import Corpus
 from calipers.text.ngrams import NGrams
+from calipers.text.scoring import Chosen, TextPair
 
 Doubles = NDArray[np.float64]
 Longs = NDArray[np.int64]
@@ -49,39 +49,23 @@ class Replicates:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Measured:
+class MeasuredTexts(TextPair):
     """A statistic that was measured, and what it was measured on.
 
     Attributes
     ----------
-    texts
-        The set that was measured.
     options
         Of the metric.
     value, per_sample
         What it gave; shape ``(n,)``, NaN for texts without a value.
-    against
-        What the texts are held against, if anything.
     drawn
-        Whether that was drawn too, and is not a given training set.
-    seed, threads
-        As of the run; the seed picks the blocks too.
+        Whether what the texts are compared with was drawn too, and is not a given training set.
     """
 
-    texts: Corpus
-    options: Mapping[str, Any]
+    options: Chosen
     value: float
     per_sample: NDArray[Any] | None = None
-    against: Corpus | None = None
     drawn: bool = False
-    seed: int = 0
-    threads: int | None = None
-
-    @property
-    def references(self) -> Corpus:
-        """What the texts are held against, where the statistic needs it."""
-        assert self.against is not None
-        return self.against
 
     @cached_property
     def labels(self) -> Longs:
@@ -105,17 +89,17 @@ def block_labels(texts: Corpus, seed: int, count: int = DEFAULT_BLOCKS) -> Longs
     return Blocks.of(len(texts), texts.clusters, seed=seed, count=count).labels
 
 
-def mean_replicates(measured: Measured) -> Replicates:
+def mean_replicates(measured: MeasuredTexts) -> Replicates:
     """Of a mean of values that each text has by itself."""
     return Replicates(texts=means_without(measured))
 
 
-def row_mean_replicates(measured: Measured) -> Replicates:
+def row_mean_replicates(measured: MeasuredTexts) -> Replicates:
     """Of a mean over rows, each a text and its own reference."""
     return Replicates(rows=means_without(measured))
 
 
-def means_without(measured: Measured) -> Doubles:
+def means_without(measured: MeasuredTexts) -> Doubles:
     """The mean of the values of the texts that have one, without each block of texts."""
     values, labels = measured.by_text, measured.labels
     there = ~np.isnan(values.astype(np.float64))

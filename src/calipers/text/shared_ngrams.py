@@ -16,8 +16,6 @@ other. Texts that say the same in other words share nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,12 +25,9 @@ from calipers.score import Score
 from calipers.text.checks import check_order
 from calipers.text.distinct_ngrams import too_short
 from calipers.text.ngrams import NGrams, numbered
-from calipers.text.replicates import Longs, Measured, Numbers, Replicates, ratio
-from calipers.text.signing import FROM_ZERO, mean_score
+from calipers.text.replicates import Longs, MeasuredTexts, Numbers, Replicates, ratio
+from calipers.text.scoring import FROM_ZERO, Chosen, TextPair, mean_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 
 def self_repetition(texts: Texts, *, order: int = 4, tokenizer: AnyTokenizer = "nltk") -> Score:
@@ -88,7 +83,7 @@ def shared(ngrams: NGrams) -> NDArray[np.int64]:
     return np.diff(running[within.starts])
 
 
-def self_repetition_replicates(measured: Measured) -> Replicates:
+def self_repetition_replicates(measured: MeasuredTexts) -> Replicates:
     """The mean logarithm without each block, whose texts neither count nor hold n-grams."""
     ngrams, labels = measured.texts.ngrams(measured.options["n"]), measured.labels
     within = ngrams.within
@@ -127,5 +122,5 @@ def shared_with_blocks(ids: Numbers, starts: Longs, compact: Numbers, table: Num
     return shared
 
 
-def read_self_repetition(held: Held, options: Chosen) -> Score:
-    return self_repetition(held.texts, order=options["n"])
+def read_self_repetition(pair: TextPair, options: Chosen) -> Score:
+    return self_repetition(pair.texts, order=options["n"])

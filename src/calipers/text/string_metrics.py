@@ -35,7 +35,8 @@ from calipers.metrics.knn_support import (
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
 from calipers.text.corpus import Corpus
-from calipers.text.measuring import Chosen, Held, Memo, cut
+from calipers.text.measuring import Memo, cut
+from calipers.text.scoring import Chosen, TextPair
 from calipers.text.string_kernels import NgramKernel, SubsequenceKernel
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora
 
@@ -179,34 +180,34 @@ def _drawn(generated: Corpus, reference: Corpus, sample: int, seed: int) -> tupl
     return cut(generated, sample, seed=seed), cut(reference, sample, seed=seed)
 
 
-def read_string_mauve(held: Held, options: Chosen) -> Score:
-    return _measured(held, options).mauve
+def read_string_mauve(pair: TextPair, options: Chosen) -> Score:
+    return _measured(pair, options).mauve
 
 
-def read_string_precision(held: Held, options: Chosen) -> Score:
-    return _measured(held, options).precision
+def read_string_precision(pair: TextPair, options: Chosen) -> Score:
+    return _measured(pair, options).precision
 
 
-def read_string_recall(held: Held, options: Chosen) -> Score:
-    return _measured(held, options).recall
+def read_string_recall(pair: TextPair, options: Chosen) -> Score:
+    return _measured(pair, options).recall
 
 
-def read_string_density(held: Held, options: Chosen) -> Score:
-    return _measured(held, options).density
+def read_string_density(pair: TextPair, options: Chosen) -> Score:
+    return _measured(pair, options).density
 
 
-def read_string_coverage(held: Held, options: Chosen) -> Score:
-    return _measured(held, options).coverage
+def read_string_coverage(pair: TextPair, options: Chosen) -> Score:
+    return _measured(pair, options).coverage
 
 
-def _measured(held: Held, options: Chosen) -> StringScores:
+def _measured(pair: TextPair, options: Chosen) -> StringScores:
     """All scores of a string kernel, which share the work."""
     kernel = options["kernel"]
     return _KEPT.get(
-        held,
+        pair,
         kernel,
         lambda: string_scores(
-            held.texts, held.references, kernel=kernel, seed=held.seed, threads=held.threads
+            pair.texts, pair.references, kernel=kernel, seed=pair.seed, threads=pair.threads
         ),
     )
 

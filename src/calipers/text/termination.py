@@ -15,18 +15,14 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from calipers.numeric.validation import check_whole
 from calipers.score import Score
 from calipers.text.raw import raw_mean, raw_texts
-from calipers.text.signing import text_score
+from calipers.text.scoring import Chosen, TextPair, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 # The marks that Unicode gives the property Sentence_Terminal (below U+10000), in hexadecimal; then
 # the ellipses and the strokes that end a Tibetan clause
@@ -123,5 +119,5 @@ def non_termination(
     )
 
 
-def read_non_termination(held: Held, options: Chosen) -> Score:
-    return non_termination(held.texts, limit=options["limit"] or None)
+def read_non_termination(pair: TextPair, options: Chosen) -> Score:
+    return non_termination(pair.texts, limit=options["limit"] or None)

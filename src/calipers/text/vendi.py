@@ -17,7 +17,7 @@ the words themselves. Both grow with n: compare sets of one size.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,13 +32,10 @@ from calipers.numeric.validation import as_array, check_whole
 from calipers.score import Score
 from calipers.text.checks import check_order as check_length
 from calipers.text.corpus import Corpus
-from calipers.text.replicates import BLOCKS, Measured, Replicates, by_block
-from calipers.text.signing import text_score
+from calipers.text.replicates import BLOCKS, MeasuredTexts, Replicates, by_block
+from calipers.text.scoring import Chosen, TextPair, text_score
 from calipers.text.string_kernels import equal_texts
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 Floats = NDArray[np.float64]
 
@@ -286,7 +283,7 @@ def _check_rows(texts: Texts, embeddings: ArrayLike) -> NDArray[Any]:
     return rows
 
 
-def rke_replicates(measured: Measured) -> Replicates:
+def rke_replicates(measured: MeasuredTexts) -> Replicates:
     """One over the mean squared similarity without each block of texts, which takes its sum."""
     rows = features(measured.texts, ORDERS)
     own = by_block(_squares(rows, rows.T.tocsr()), measured.labels)
@@ -296,7 +293,7 @@ def rke_replicates(measured: Measured) -> Replicates:
     return Replicates(texts=left**2 / (own.sum() - 2 * own + within))
 
 
-def vendi_replicates(measured: Measured) -> Replicates:
+def vendi_replicates(measured: MeasuredTexts) -> Replicates:
     """The Vendi score without each block of texts.
 
     Of few texts all eigenvalues are found anew. Of many, the change is followed to first order
@@ -374,9 +371,9 @@ def _squares(rows: Any, turned: Any) -> Floats:
     return np.concatenate(sums)
 
 
-def read_vendi(held: Held, options: Chosen) -> Score:
-    return vendi_score(held.texts, q=options["q"], threads=held.threads)
+def read_vendi(pair: TextPair, options: Chosen) -> Score:
+    return vendi_score(pair.texts, q=options["q"], threads=pair.threads)
 
 
-def read_rke(held: Held, _: Chosen) -> Score:
-    return rke(held.texts, threads=held.threads)
+def read_rke(pair: TextPair, _: Chosen) -> Score:
+    return rke(pair.texts, threads=pair.threads)

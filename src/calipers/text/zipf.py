@@ -14,20 +14,15 @@ there is as long as there are fewer than `top` different words.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.validation import check_whole
 from calipers.score import Score
-from calipers.text.replicates import BLOCKS, Measured, Replicates
-from calipers.text.signing import FROM_ZERO, text_score
+from calipers.text.replicates import BLOCKS, MeasuredTexts, Replicates
+from calipers.text.scoring import FROM_ZERO, Chosen, TextPair, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 
 def zipf_coefficient(texts: Texts, *, top: int = 5000, tokenizer: AnyTokenizer = "nltk") -> Score:
@@ -79,7 +74,7 @@ def _few(found: int) -> str:
     return f"a line needs two different words; the texts have {'one' if found else 'none'}"
 
 
-def zipf_coefficient_replicates(measured: Measured) -> Replicates:
+def zipf_coefficient_replicates(measured: MeasuredTexts) -> Replicates:
     """The slope through the most frequent words without each block of texts."""
     single, top = measured.texts.ngrams(1), measured.options["top"]
     owner = np.repeat(measured.labels, single.totals)
@@ -92,5 +87,5 @@ def zipf_coefficient_replicates(measured: Measured) -> Replicates:
     return Replicates(texts=slopes)
 
 
-def read_zipf_coefficient(held: Held, options: Chosen) -> Score:
-    return zipf_coefficient(held.texts, top=options["top"])
+def read_zipf_coefficient(pair: TextPair, options: Chosen) -> Score:
+    return zipf_coefficient(pair.texts, top=options["top"])

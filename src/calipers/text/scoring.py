@@ -1,8 +1,9 @@
-"""How the scores of texts are made: signed alike, undefined with a reason."""
+"""What a statistic of texts is measured on, and how its score is made."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,40 @@ from calipers.text.corpus import Corpus
 
 UNIT = (0.0, 1.0)
 FROM_ZERO = (0.0, np.inf)
+
+Chosen = Mapping[str, Any]
+"""The options of a text metric, by name."""
+
+
+@dataclass(frozen=True, eq=False)
+class TextPair:
+    """What a metric of texts is measured on.
+
+    Attributes
+    ----------
+    texts
+        The set that is measured.
+    against
+        What it is held against: the reference or the training set; None for statistics of one set.
+    seed, threads
+        As of the run.
+    """
+
+    texts: Corpus
+    against: Corpus | None = None
+    seed: int = 0
+    threads: int | None = None
+
+    @property
+    def references(self) -> Corpus:
+        """What it is held against, which the run has made sure of."""
+        assert self.against is not None
+        return self.against
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The number of texts, by its name in signatures."""
+        return {"n": len(self.texts)}
 
 
 def text_score(
