@@ -29,11 +29,11 @@ import numpy as np
 from calipers import __version__
 from calipers.errors import InputError, require, unknown_name
 from calipers.numeric.validation import check_choice, check_whole, is_positive
-from calipers.score import Better, Score, join_signature, signature
+from calipers.score import Score, join_signature, signature
 from calipers.text.checks import check_flags, check_order
 from calipers.text.corpus import Corpus, as_strings
 from calipers.text.replicates import BLOCKS, MeasuredTexts, Replicates, by_block
-from calipers.text.scoring import FROM_ZERO, Chosen, TextPair
+from calipers.text.scoring import Chosen, TextPair, catalogued
 from calipers.text.tokens import Texts
 
 References = Sequence[str] | Sequence[Sequence[str]] | Corpus
@@ -190,8 +190,6 @@ def _check(metric: str, row: int, tokens: int, known: int, most: int) -> None:
         )
 
 
-HUNDRED = (0.0, 100.0)
-
 # sacrebleu would fetch the models of its other tokenizers from the net
 TOKENIZERS = ("13a", "char", "intl", "ja-mecab", "ko-mecab", "none", "zh")
 
@@ -206,9 +204,6 @@ def sacrebleu_score(
     whole: Any,
     single: Any,
     rows: Aligned,
-    *,
-    range: tuple[float, float] = HUNDRED,
-    better: Better = "higher",
     **pins: object,
 ) -> Score:
     """Score the corpus with one metric of sacrebleu, and each text with another.
@@ -221,8 +216,6 @@ def sacrebleu_score(
         Metrics of sacrebleu, for the corpus and for a single text.
     rows
         The texts and their references.
-    range, better
-        As in a :class:`~calipers.score.Score`.
     pins
         Choices that sacrebleu's own signature leaves out.
     """
@@ -230,10 +223,9 @@ def sacrebleu_score(
     counts = whole._extract_corpus_statistics(rows.texts, rows.streams)
     value = whole._aggregate_and_compute(counts).score
     own = [single._compute_score_from_stats(row).score for row in counts]
-    return Score(
-        value=np.nan if rows.silent else float(value),
-        range=range,
-        better=better,
+    return catalogued(
+        name,
+        np.nan if rows.silent else value,
         signature=join_signature(
             signature({"metric": name, "by": "sacrebleu"}),
             str(whole.get_signature()),
@@ -444,7 +436,7 @@ def ter(
     )
     rows, words = align(texts, references), metric._preprocess_segment
     check_tables("ter", rows, lambda text: len(words(text).split()), LARGEST_TER)
-    return sacrebleu_score("ter", metric, metric, rows, range=FROM_ZERO, better="lower")
+    return sacrebleu_score("ter", metric, metric, rows)
 
 
 def bleu_replicates(measured: MeasuredTexts) -> Replicates:

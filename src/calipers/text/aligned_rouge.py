@@ -25,7 +25,7 @@ from calipers.numeric.validation import check_choice
 from calipers.score import Score, signature
 from calipers.text.aligned import Aligned, References, align, check_tables
 from calipers.text.checks import check_flags
-from calipers.text.scoring import Chosen, TextPair
+from calipers.text.scoring import Chosen, TextPair, catalogued
 from calipers.text.tokens import Texts
 
 KINDS = (*(f"rouge{n}" for n in range(1, 10)), "rougeL", "rougeLsum")
@@ -93,8 +93,9 @@ def rouge(
     scorer = scorers.RougeScorer([kind], tokenizer=tokenizer)
     values = _values(scorer, rows, kind, _FIELDS[part])
     known = values[~np.isnan(values)]
-    return Score(
-        value=float(np.mean(known)) if len(known) else np.nan,
+    return catalogued(
+        "rouge",
+        np.mean(known) if len(known) else np.nan,
         signature=_signature(kind, part, stemmer, rows, len(values) - len(known)),
         reason=None if len(known) else "no reference holds a word of the letters a-z or a digit",
         per_sample=values,

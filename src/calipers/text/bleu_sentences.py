@@ -495,7 +495,6 @@ def corpus_match_bleu(
         "corpus_match_bleu",
         np.nan if reason else float(np.mean(values)),
         first,
-        better="higher",
         reason=reason,
         per_sample=values,
         order=order,

@@ -28,9 +28,8 @@ from numpy.typing import NDArray
 from calipers.errors import InputError
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
-from calipers.text.raw import raw_score, raw_texts
 from calipers.text.replicates import BLOCKS, Doubles, MeasuredTexts, Replicates, ratio
-from calipers.text.scoring import FROM_ZERO, Chosen, TextPair
+from calipers.text.scoring import Chosen, TextPair, raw_texts, text_score
 from calipers.text.tokens import Texts
 
 Codec = Literal["gzip", "zstd"]
@@ -85,11 +84,11 @@ def compression_ratio(texts: Texts, *, codec: Codec = "gzip", level: int | None 
     level = _checked(codec, level)
     rows = raw_texts(texts)
     value, reason = (_ratio(rows, codec, level), None) if any(rows) else (np.nan, EMPTY)
-    return raw_score(
-        "compression_ratio",
+    return text_score(
+        "compression",
         value,
         rows,
-        range=FROM_ZERO,
+        metric="compression_ratio",
         reason=reason,
         codec=codec,
         level=level,

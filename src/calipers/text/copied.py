@@ -42,7 +42,7 @@ from calipers.text.replicates import (
     Replicates,
     means_without,
 )
-from calipers.text.scoring import FROM_ZERO, Chosen, TextPair, mean_score, text_score
+from calipers.text.scoring import Chosen, TextPair, mean_score, text_score
 from calipers.text.tokens import MOST_TOKENS, AnyTokenizer, Texts, as_corpora
 
 RUN = 12
@@ -369,8 +369,6 @@ def longest_copied_span(
     pins: dict[str, Any] = {
         "over": over,
         "references": len(known),
-        "better": "lower",
-        "range": FROM_ZERO,
     }
     reason = "no text has a token"
     if over == "mean" or np.isnan(spans).all():

@@ -54,7 +54,7 @@ from calipers.text.replicates import (
     ratio,
     totals_without,
 )
-from calipers.text.scoring import FROM_ZERO, Chosen, TextPair, mean_score, text_score
+from calipers.text.scoring import Chosen, TextPair, mean_score, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 
 Per = Literal["system", "sample"]
@@ -194,7 +194,6 @@ def expectation_adjusted_distinct(
         "expectation_adjusted_distinct",
         value,
         corpus,
-        range=FROM_ZERO,
         reason=None if total else too_short(order),
         order=order,
         vocabulary=size,

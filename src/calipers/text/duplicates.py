@@ -16,9 +16,8 @@ import numpy as np
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.score import Score
 from calipers.text.checks import check_flags
-from calipers.text.raw import raw_score, raw_texts
 from calipers.text.replicates import MeasuredTexts, Replicates, held_alone, sole_blocks
-from calipers.text.scoring import Chosen, TextPair
+from calipers.text.scoring import Chosen, TextPair, raw_texts, text_score
 from calipers.text.tokens import Texts
 
 
@@ -57,7 +56,7 @@ def exact_duplicates(texts: Texts, *, fold: bool = False) -> Score:
         repeated[row] = key in seen
         seen.add(key)
     value = float(np.mean(repeated))
-    return raw_score("exact_duplicates", value, rows, per_sample=repeated, fold=fold)
+    return text_score("exact_duplicates", value, rows, per_sample=repeated, fold=fold)
 
 
 def exact_duplicates_replicates(measured: MeasuredTexts) -> Replicates:

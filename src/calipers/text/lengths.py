@@ -7,7 +7,7 @@ scripts that do not put space between them, such as Chinese and Thai.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from calipers.numeric.validation import check_choice
 from calipers.score import Score
-from calipers.text.raw import raw_score, raw_texts
+from calipers.text.corpus import Corpus
 from calipers.text.replicates import BLOCKS, MeasuredTexts, Replicates, different_without
-from calipers.text.scoring import FROM_ZERO, Chosen, TextPair, text_score
+from calipers.text.scoring import Chosen, TextPair, raw_texts, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 
 Unit = Literal["tokens", "words", "characters"]
@@ -110,25 +110,23 @@ def vocabulary_size(texts: Texts, *, tokenizer: AnyTokenizer = "nltk") -> Score:
     corpus = as_corpus(texts, tokenizer)
     single = corpus.ngrams(1)
     own = single.within.different
-    return text_score("vocabulary_size", single.size, corpus, range=FROM_ZERO, per_sample=own)
+    return text_score("vocabulary_size", single.size, corpus, per_sample=own)
 
 
 def _length_score(
     metric: str, summary: Any, texts: Texts, unit: Unit, tokenizer: AnyTokenizer
 ) -> Score:
     check_choice("unit", unit, ("tokens", "words", "characters"))
+    measured: Corpus | Sequence[str]
     if unit == "tokens":
-        corpus = as_corpus(texts, tokenizer)
-        return text_score(metric, **_summed(summary, corpus.lengths), corpus=corpus, unit=unit)
-    rows = raw_texts(texts)
-    lengths = [len(text.split()) for text in rows] if unit == "words" else list(map(len, rows))
-    return raw_score(metric, **_summed(summary, np.array(lengths)), texts=rows, unit=unit)
-
-
-def _summed(summary: Any, lengths: NDArray[np.int64]) -> dict[str, Any]:
+        measured = corpus = as_corpus(texts, tokenizer)
+        lengths = corpus.lengths
+    else:
+        measured = raw_texts(texts)
+        lengths = np.array([len(text.split() if unit == "words" else text) for text in measured])
     value = float(summary(lengths))
     reason = "a single text has no spread" if np.isnan(value) else None
-    return {"value": value, "reason": reason, "range": FROM_ZERO, "per_sample": lengths}
+    return text_score(metric, value, measured, reason=reason, per_sample=lengths, unit=unit)
 
 
 def _spread(lengths: NDArray[np.int64]) -> float:

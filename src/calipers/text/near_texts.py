@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
@@ -401,10 +401,10 @@ def near_duplicates(
     settings = _settings(order, threshold, permutations, seed)
     if references is None:
         own = as_corpus(texts, tokenizer)
-        return _score(own, near_within(own, settings), settings, better="closest")
+        return _score(own, near_within(own, settings), settings)
     own, known = as_corpora(texts, references, tokenizer)
     near = near_references(own, known, settings)
-    return _score(own, near, settings, better="lower", references=len(known))
+    return replace(_score(own, near, settings, references=len(known)), better="lower")
 
 
 def near_duplicate_pairs(

@@ -100,7 +100,6 @@ def novelty(
         "novelty",
         float(np.mean(pooled)) if len(pooled) else np.nan,
         own,
-        better="higher",
         reason=None if len(pooled) else too_short(order),
         per_sample=shares,
         **pins,

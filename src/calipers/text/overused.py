@@ -20,6 +20,7 @@ that the references lack are over-used too, and so is every part of a longer phr
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -98,36 +99,34 @@ def overused_phrases(
     ours = np.bincount(ids[holders < len(own)], minlength=len(words))
     theirs = np.bincount(ids[holders >= len(own)], minlength=len(words))
     p_values = overuse(ours, theirs, len(own), len(known), level=level)
-    held = np.full(len(own), np.nan)
-    held[holders[holders < len(own)]] = 0.0
-    held[holders[(p_values <= level)[ids] & (holders < len(own))]] = 1.0
+    flagged = np.full(len(own), np.nan)
+    flagged[holders[holders < len(own)]] = 0.0
+    flagged[holders[(p_values <= level)[ids] & (holders < len(own))]] = 1.0
     surest = np.lexsort((-ours, p_values))
     ratios = (ours / len(own)) / np.where(theirs, theirs / len(known), np.nan)
-    defined = ~np.isnan(held)
-    return text_score(
+    defined = ~np.isnan(flagged)
+    details = tuple(
+        {
+            "phrase": " ".join(joined.words[joined.tokens[words[row] + i]] for i in range(order)),
+            "texts": int(ours[row]),
+            "references": int(theirs[row]),
+            "ratio": float(ratios[row]) if theirs[row] else np.inf,
+            "p_value": float(p_values[row]),
+        }
+        for row in surest[: np.count_nonzero(p_values <= level)][:LISTED].tolist()
+    )
+    score = text_score(
         "overused_phrases",
-        held[defined].mean() if defined.any() else np.nan,
+        flagged[defined].mean() if defined.any() else np.nan,
         own,
-        better="lower",
         reason=None if defined.any() else too_short(order),
-        per_sample=held,
-        details=tuple(
-            {
-                "phrase": " ".join(
-                    joined.words[joined.tokens[words[row] + i]] for i in range(order)
-                ),
-                "texts": int(ours[row]),
-                "references": int(theirs[row]),
-                "ratio": float(ratios[row]) if theirs[row] else np.inf,
-                "p_value": float(p_values[row]),
-            }
-            for row in surest[: np.count_nonzero(p_values <= level)][:LISTED].tolist()
-        ),
+        per_sample=flagged,
         order=order,
         where=where,
         level=level,
         references=len(known),
     )
+    return replace(score, details=details)
 
 
 def read_overused_phrases(pair: TextPair, options: Chosen) -> Score:

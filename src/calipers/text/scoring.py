@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers import __version__
-from calipers.score import Better, Score, signature
-from calipers.text.corpus import Corpus
-
-UNIT = (0.0, 1.0)
-FROM_ZERO = (0.0, np.inf)
+from calipers.catalogue.texts import TEXT_METRICS
+from calipers.score import Score, signature
+from calipers.text.corpus import Corpus, as_strings
+from calipers.text.tokens import Texts
 
 Chosen = Mapping[str, Any]
 """The options of a text metric, by name."""
@@ -51,60 +50,82 @@ class TextPair:
         return {"n": len(self.texts)}
 
 
+def raw_texts(texts: Texts) -> Sequence[str]:
+    """Return the texts of a corpus, or whatever holds strings as a list.
+
+    Raises
+    ------
+    InputError
+        If there is no text, or something is no string.
+    """
+    return texts.texts if isinstance(texts, Corpus) else as_strings(texts)
+
+
+def catalogued(metric: str, value: SupportsFloat, /, **rest: Any) -> Score:
+    """Make a score with the range and the direction that the catalogue gives the metric."""
+    entry = TEXT_METRICS[metric]
+    return Score(float(value), range=entry.range, better=entry.better, **rest)
+
+
 def text_score(
     metric: str,
-    value: float,
-    corpus: Corpus,
+    value: SupportsFloat,
+    texts: Corpus | Sequence[str],
+    /,
     *,
-    range: tuple[float, float] = UNIT,
-    better: Better = "closest",
     reason: str | None = None,
     per_sample: NDArray[Any] | None = None,
-    details: tuple[Mapping[str, Any], ...] = (),
     **pins: object,
 ) -> Score:
-    """Make the score of a statistic of one corpus; `pins` are the choices behind it."""
-    own = {"tokenizer": corpus.tokenizer, "n": len(corpus), "calipers": __version__}
-    return Score(
-        value=float(value),
-        range=range,
-        better=better,
+    """Make the score of a statistic of one set.
+
+    Parameters
+    ----------
+    metric
+        Its name in the catalogue, which tells range and direction.
+    value, reason, per_sample
+        As in a :class:`~calipers.score.Score`.
+    texts
+        A corpus, whose tokenizer stands in the signature, or texts that needed no tokens.
+    pins
+        The choices behind it; `metric` among them is another name in the signature.
+    """
+    tokenizer = {"tokenizer": texts.tokenizer} if isinstance(texts, Corpus) else {}
+    own = {**tokenizer, "n": len(texts), "calipers": __version__}
+    return catalogued(
+        metric,
+        value,
         signature=signature({"metric": metric, **pins, **own}),
         reason=reason,
         per_sample=per_sample,
-        details=details,
     )
 
 
 def mean_score(
-    metric: str, values: NDArray[np.float64], corpus: Corpus, *, reason: str, **rest: Any
+    metric: str,
+    values: NDArray[np.float64],
+    texts: Corpus | Sequence[str],
+    /,
+    *,
+    reason: str,
+    **rest: Any,
 ) -> Score:
     """Average over the texts that have a value; how many have none stands in the signature.
 
     Parameters
     ----------
-    metric
-        Its name.
+    metric, texts
+        As for :func:`text_score`.
     values
         One for each text, NaN where a text has none, shape (n,).
-    corpus
-        What was measured.
     reason
         Why the whole is NaN, where no text has a value.
     rest
         As for :func:`text_score`.
     """
-    value, why, pins = over_defined(values, reason)
-    return text_score(metric, value, corpus, reason=why, per_sample=values, **rest, **pins)
-
-
-def over_defined(
-    values: NDArray[np.float64], reason: str
-) -> tuple[float, str | None, dict[str, Any]]:
-    """The mean over what has a value, why there is none, and the pin of how many have none."""
-    defined = ~np.isnan(values)
-    missing = int(np.count_nonzero(~defined))
+    defined = values[~np.isnan(values)]
+    missing = len(values) - len(defined)
     pins: dict[str, Any] = {"undefined": missing} if missing else {}
-    if missing == len(values):
-        return np.nan, reason, pins
-    return float(np.mean(values[defined])), None, pins
+    if len(defined):
+        return text_score(metric, np.mean(defined), texts, per_sample=values, **rest, **pins)
+    return text_score(metric, np.nan, texts, reason=reason, per_sample=values, **rest, **pins)

@@ -26,7 +26,7 @@ from calipers.text.checks import check_order
 from calipers.text.distinct_ngrams import too_short
 from calipers.text.ngrams import NGrams, numbered
 from calipers.text.replicates import Longs, MeasuredTexts, Numbers, Replicates, ratio
-from calipers.text.scoring import FROM_ZERO, Chosen, TextPair, mean_score
+from calipers.text.scoring import Chosen, TextPair, mean_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 
 
@@ -70,9 +70,7 @@ def self_repetition(texts: Texts, *, order: int = 4, tokenizer: AnyTokenizer = "
     reason = too_short(order)
     if len(corpus) == 1:
         values, reason = np.full(1, np.nan), "there is only one text, and no other to repeat"
-    return mean_score(
-        "self_repetition", values, corpus, reason=reason, range=FROM_ZERO, order=order
-    )
+    return mean_score("self_repetition", values, corpus, reason=reason, order=order)
 
 
 def shared(ngrams: NGrams) -> NDArray[np.int64]:

@@ -20,8 +20,7 @@ import numpy as np
 
 from calipers.numeric.validation import check_whole
 from calipers.score import Score
-from calipers.text.raw import raw_mean, raw_texts
-from calipers.text.scoring import Chosen, TextPair, text_score
+from calipers.text.scoring import Chosen, TextPair, mean_score, raw_texts, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 
 # The marks that Unicode gives the property Sentence_Terminal (below U+10000), in hexadecimal; then
@@ -110,7 +109,7 @@ def non_termination(
         return text_score("non_termination", cut.mean(), corpus, per_sample=cut, limit=limit)
     rows = raw_texts(texts)
     values = [np.nan if not text or text.isspace() else not ends_sentence(text) for text in rows]
-    return raw_mean(
+    return mean_score(
         "non_termination",
         np.array(values, dtype=np.float64),
         rows,

@@ -17,6 +17,7 @@ the words themselves. Both grow with n: compare sets of one size.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -262,7 +263,7 @@ def _score(metric: str, value: float, corpus: Corpus, orders: Sequence[int], **p
     n = len(corpus)
     pins |= {"kernel": "ngram_cosine", "orders": ",".join(map(str, orders))}
     value = float(np.clip(value, 1.0, n))
-    return text_score(metric, value, corpus, range=(1.0, float(n)), **pins)
+    return replace(text_score(metric, value, corpus, **pins), range=(1.0, float(n)))
 
 
 def _check_orders(orders: Sequence[int]) -> tuple[int, ...]:

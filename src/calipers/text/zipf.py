@@ -21,7 +21,7 @@ from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.validation import check_whole
 from calipers.score import Score
 from calipers.text.replicates import BLOCKS, MeasuredTexts, Replicates
-from calipers.text.scoring import FROM_ZERO, Chosen, TextPair, text_score
+from calipers.text.scoring import Chosen, TextPair, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 
 
@@ -59,7 +59,7 @@ def zipf_coefficient(texts: Texts, *, top: int = 5000, tokenizer: AnyTokenizer =
     corpus = as_corpus(texts, tokenizer)
     counts = np.sort(corpus.ngrams(1).counts)[::-1][:top]
     value, reason = (steepness(counts), None) if len(counts) > 1 else (np.nan, _few(len(counts)))
-    return text_score("zipf_coefficient", value, corpus, range=FROM_ZERO, reason=reason, top=top)
+    return text_score("zipf_coefficient", value, corpus, reason=reason, top=top)
 
 
 def steepness(counts: NDArray[np.int64]) -> float:
