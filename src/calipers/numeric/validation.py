@@ -70,6 +70,18 @@ def check_whole(parameter: str, found: Any, least: int) -> int:
     return int(found)
 
 
+def check_threads(threads: int | None) -> int | None:
+    """Return the number of threads, None for as many as there are cores."""
+    return None if threads is None else check_whole("threads", threads, 1)
+
+
+def check_flags(**flags: bool) -> None:
+    """Refuse options that are neither on nor off, such as the word "no"."""
+    for name, flag in flags.items():
+        if not isinstance(flag, bool | np.bool_):
+            raise InputError(f"{name} must be True or False; found {flag!r}")
+
+
 def is_whole(found: Any, least: int) -> bool:
     """Whether it is a whole number, also one of numpy's, from `least` on."""
     return type(found) is not bool and isinstance(found, Integral) and int(found) >= least

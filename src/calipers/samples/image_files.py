@@ -37,7 +37,7 @@ from calipers.samples.images import (
     mode_note,
     size_note,
 )
-from calipers.samples.kinds import Kind, Samples, as_array, hash_images
+from calipers.samples.kinds import Kind, SampleData, as_array, hash_images
 from calipers.samples.wording import counted, describe
 
 MAX_BYTES = 2**30
@@ -301,7 +301,7 @@ class ImageFiles:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class FirstLook:
     """What the first look at a file has found: the file's traits, or what is wrong with it."""
 
     digest: bytes = b""
@@ -311,19 +311,19 @@ class Look:
     problem: str = ""
 
 
-def look(path: str) -> Look:
+def look(path: str) -> FirstLook:
     """Read and decode a file once, and keep no pixels."""
     try:
         data = read_bytes(path)
         decoded = decode_bytes(data)
     except BadImageError as error:
-        return Look(problem=str(error))
+        return FirstLook(problem=str(error))
     height, width = decoded.pixels.shape[:2]
     digest = hashlib.sha256(data).digest()
-    return Look(digest, (height, width), decoded.mode, decoded.several)
+    return FirstLook(digest, (height, width), decoded.mode, decoded.several)
 
 
-def sound_files(paths: Sequence[str], looks: Sequence[Look]) -> ImageFiles:
+def sound_files(paths: Sequence[str], looks: Sequence[FirstLook]) -> ImageFiles:
     """Hold the files in which nothing was wrong."""
     sound = [(path, each) for path, each in zip(paths, looks, strict=True) if not each.problem]
     found = [each for _, each in sound]
@@ -389,7 +389,7 @@ class FoundImages:
         What was left out.
     """
 
-    data: Samples
+    data: SampleData
     rows: NDArray[np.intp]
     n_given: int
     notes: tuple[str, ...] = ()
@@ -458,7 +458,7 @@ def is_pillow(value: object) -> bool:
     )
 
 
-def _looks(paths: Sequence[str], where: str, progress: Progress | None) -> list[Look]:
+def _looks(paths: Sequence[str], where: str, progress: Progress | None) -> list[FirstLook]:
     looks = []
     task = (progress or Silent()).task(f"Reading {where}", len(paths))
     with task as advance, warnings.catch_warnings():

@@ -16,7 +16,14 @@ from calipers.progress import Progress
 from calipers.samples import columns, kinds
 from calipers.samples.image_files import hold_images
 from calipers.samples.images import Images
-from calipers.samples.kinds import Kind, Samples, Texts, Tokens, Vectors, checked_vectors
+from calipers.samples.kinds import (
+    Kind,
+    SampleData,
+    TextData,
+    TokenData,
+    VectorData,
+    checked_vectors,
+)
 from calipers.samples.labels import label_column, text_column
 from calipers.samples.tokens import checked_tokens
 from calipers.samples.wording import counted
@@ -70,7 +77,7 @@ class SampleSet:
 
     name: str
     source: str
-    data: Samples
+    data: SampleData
     groups: pa.ChunkedArray | None = None
     clusters: pa.ChunkedArray | None = None
     prompts: pa.ChunkedArray | None = None
@@ -121,7 +128,7 @@ class SampleSet:
         return cls(
             name=name,
             source=source,
-            data=Texts(column),
+            data=TextData(column),
             groups=label_column("groups", groups, len(column), where),
             clusters=label_column("clusters", clusters, len(column), where),
             prompts=label_column("prompts", prompts, len(column), where),
@@ -131,7 +138,7 @@ class SampleSet:
     @classmethod
     def from_tokens(
         cls,
-        ids: Iterable[object] | Tokens,
+        ids: Iterable[object] | TokenData,
         *,
         name: str,
         source: str = "<list>",
@@ -237,7 +244,7 @@ class SampleSet:
             NaN or infinite values.
         """
         where = _where(name, source)
-        return cls(name=name, source=source, data=Vectors(checked_vectors(vectors, where)))
+        return cls(name=name, source=source, data=VectorData(checked_vectors(vectors, where)))
 
     @property
     def kind(self) -> Kind:
@@ -247,7 +254,7 @@ class SampleSet:
     @property
     def texts(self) -> pa.ChunkedArray | None:
         """Arrow column of large strings; None for other kinds."""
-        return self.data.column if isinstance(self.data, Texts) else None
+        return self.data.column if isinstance(self.data, TextData) else None
 
     @property
     def images(self) -> Images | None:
@@ -257,7 +264,7 @@ class SampleSet:
     @property
     def vectors(self) -> NDArray[Any] | None:
         """Read-only array of shape (n, d), float32 or float64; None for other kinds."""
-        return self.data.array if isinstance(self.data, Vectors) else None
+        return self.data.array if isinstance(self.data, VectorData) else None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -317,7 +324,7 @@ class SampleSet:
 
     def token_counts(self) -> NDArray[np.int64] | None:
         """Count each sample's token ids, shape (n,); None for other kinds."""
-        return np.diff(self.data.ends) if isinstance(self.data, Tokens) else None
+        return np.diff(self.data.ends) if isinstance(self.data, TokenData) else None
 
     def take(self, indices: NDArray[np.intp]) -> SampleSet:
         """Keep the given rows, in the given order, with their groups, clusters and prompts.

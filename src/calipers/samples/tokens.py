@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from calipers.errors import InputError
 from calipers.memory import ROW, budget
 from calipers.samples.columns import RowError
-from calipers.samples.kinds import Tokens, read_only
+from calipers.samples.kinds import TokenData, read_only
 from calipers.samples.wording import counted, describe
 
 LARGEST = 2**31 - 1
@@ -50,10 +50,10 @@ class TokenColumn:
             self._extend(number, _whole_numbers(number, value, self._row_error))
         self._ends.append(len(self._ids))
 
-    def finish(self) -> Tokens:
+    def finish(self) -> TokenData:
         """Return the lists."""
         ids = np.frombuffer(self._ids, np.int32) if self._ids else np.empty(0, np.int32)
-        return Tokens(read_only(ids), read_only(np.frombuffer(self._ends, np.int64)))
+        return TokenData(read_only(ids), read_only(np.frombuffer(self._ends, np.int64)))
 
     def _extend(self, number: int, ids: list[int]) -> None:
         if ids and (min(ids) < 0 or max(ids) > LARGEST):
@@ -63,7 +63,7 @@ class TokenColumn:
         self._ids.extend(ids)
 
 
-def checked_tokens(ids: Iterable[object] | Tokens, where: str) -> Tokens:
+def checked_tokens(ids: Iterable[object] | TokenData, where: str) -> TokenData:
     """Turn what a person holds into lists of token ids, or name the sample that is none.
 
     Raises
@@ -71,7 +71,7 @@ def checked_tokens(ids: Iterable[object] | Tokens, where: str) -> Tokens:
     InputError
         If there are no lists, all are empty, or one holds anything else than token ids.
     """
-    tokens = ids if isinstance(ids, Tokens) else _from_items(ids, where)
+    tokens = ids if isinstance(ids, TokenData) else _from_items(ids, where)
     if not len(tokens):
         raise InputError(f"{where}: holds no samples")
     if not len(tokens.ids):
@@ -124,14 +124,14 @@ def token_array(lists: Any, first: int, row_error: RowError) -> tuple[Any, Any]:
     return ids.to_numpy(zero_copy_only=False).astype(np.int32), counts
 
 
-def joined_tokens(parts: Iterable[tuple[Any, Any]]) -> Tokens:
+def joined_tokens(parts: Iterable[tuple[Any, Any]]) -> TokenData:
     """Put the ids of consecutive arrays, each with its counts, one behind the other."""
     ids, counts = [np.empty(0, np.int32)], [np.zeros(1, np.int64)]
     for more_ids, more_counts in parts:
         ids.append(more_ids)
         counts.append(more_counts)
     ends = np.cumsum(np.concatenate(counts))
-    return Tokens(read_only(np.concatenate(ids)), read_only(ends))
+    return TokenData(read_only(np.concatenate(ids)), read_only(ends))
 
 
 def _is_number(value: object) -> bool:
@@ -152,7 +152,7 @@ def _whole_numbers(number: int, value: object, row_error: RowError) -> list[int]
     return [int(each) for each in values]
 
 
-def _from_items(ids: Iterable[object], where: str) -> Tokens:
+def _from_items(ids: Iterable[object], where: str) -> TokenData:
     if isinstance(ids, pa.Array | pa.ChunkedArray):
         return _from_arrow(ids, where)
     column = TokenColumn(partial(_sample_error, where))
@@ -161,7 +161,7 @@ def _from_items(ids: Iterable[object], where: str) -> Tokens:
     return column.finish()
 
 
-def _from_arrow(ids: Any, where: str) -> Tokens:
+def _from_arrow(ids: Any, where: str) -> TokenData:
     if not is_id_type(ids.type):
         raise InputError(
             f"{where}: token ids must be lists of whole numbers, but this Arrow array "

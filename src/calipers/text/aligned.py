@@ -28,11 +28,11 @@ import numpy as np
 
 from calipers import __version__
 from calipers.errors import InputError, require, unknown_name
-from calipers.numeric.validation import check_choice, check_whole, is_positive
+from calipers.numeric.validation import check_choice, check_flags, check_whole, is_positive
 from calipers.score import Score, join_signature, signature
-from calipers.text.checks import check_flags, check_order
 from calipers.text.corpus import Corpus, as_strings
-from calipers.text.replicates import BLOCKS, MeasuredTexts, Replicates, by_block
+from calipers.text.ngrams import check_order
+from calipers.text.replicates import BLOCKS, MeasuredTexts, TextReplicates, by_block
 from calipers.text.scoring import Chosen, TextPair, catalogued
 from calipers.text.tokens import Texts
 
@@ -199,13 +199,7 @@ def the_metrics(metric: str) -> ModuleType:
     return require("sacrebleu.metrics", extra="bleu", purpose=f"the metric {metric!r}")
 
 
-def sacrebleu_score(
-    name: str,
-    whole: Any,
-    single: Any,
-    rows: Aligned,
-    **pins: object,
-) -> Score:
+def sacrebleu_score(name: str, whole: Any, single: Any, rows: Aligned, **pins: object) -> Score:
     """Score the corpus with one metric of sacrebleu, and each text with another.
 
     Parameters
@@ -439,7 +433,7 @@ def ter(
     return sacrebleu_score("ter", metric, metric, rows)
 
 
-def bleu_replicates(measured: MeasuredTexts) -> Replicates:
+def bleu_replicates(measured: MeasuredTexts) -> TextReplicates:
     """Corpus BLEU without each block of rows."""
     options = measured.options
     metric = make_bleu(
@@ -448,17 +442,17 @@ def bleu_replicates(measured: MeasuredTexts) -> Replicates:
     return _from_counts(measured, metric)
 
 
-def chrf_replicates(measured: MeasuredTexts) -> Replicates:
+def chrf_replicates(measured: MeasuredTexts) -> TextReplicates:
     """Corpus chrF without each block of rows."""
     return _from_counts(measured, the_metrics("chrf").CHRF(word_order=measured.options["words"]))
 
 
-def ter_replicates(measured: MeasuredTexts) -> Replicates:
+def ter_replicates(measured: MeasuredTexts) -> TextReplicates:
     """Edits over words without each block of rows."""
     return _from_counts(measured, the_metrics("ter").TER())
 
 
-def _from_counts(measured: MeasuredTexts, metric: Any) -> Replicates:
+def _from_counts(measured: MeasuredTexts, metric: Any) -> TextReplicates:
     """Sum sacrebleu's counts of each row over all blocks but one.
 
     Which rows there are draws texts and references at once.
@@ -467,7 +461,7 @@ def _from_counts(measured: MeasuredTexts, metric: Any) -> Replicates:
     counts = np.array(metric._extract_corpus_statistics(rows.texts, rows.streams), float)
     sums = np.stack([by_block(column, measured.labels) for column in counts.T], axis=1)
     left = sums.sum(axis=0) - sums
-    return Replicates(rows=np.array([_value(metric, left[block]) for block in BLOCKS]))
+    return TextReplicates(rows=np.array([_value(metric, left[block]) for block in BLOCKS]))
 
 
 def _value(metric: Any, counts: Any) -> float:

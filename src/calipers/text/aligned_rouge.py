@@ -17,14 +17,13 @@ from importlib.metadata import version
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers import __version__
 from calipers.errors import require
-from calipers.numeric.validation import check_choice
+from calipers.numeric.validation import check_choice, check_flags
 from calipers.score import Score, signature
 from calipers.text.aligned import Aligned, References, align, check_tables
-from calipers.text.checks import check_flags
+from calipers.text.ngrams import Doubles
 from calipers.text.scoring import Chosen, TextPair, catalogued
 from calipers.text.tokens import Texts
 
@@ -102,16 +101,12 @@ def rouge(
     )
 
 
-def _values(scorer: Any, rows: Aligned, kind: str, field: str) -> NDArray[np.float64]:
+def _values(scorer: Any, rows: Aligned, kind: str, field: str) -> Doubles:
     values = np.full(len(rows.texts), np.nan)
     for row, (text, references) in enumerate(zip(rows.texts, rows.references, strict=True)):
-        if any(map(_has_token, references)):
+        if any(re.search("[a-z0-9]", reference.lower()) for reference in references):
             values[row] = getattr(scorer.score_multi(references, text)[kind], field)
     return values
-
-
-def _has_token(text: str) -> bool:
-    return re.search("[a-z0-9]", text.lower()) is not None
 
 
 def _signature(kind: str, part: str, stemmer: bool, rows: Aligned, undefined: int) -> str:

@@ -23,12 +23,12 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
-from calipers.text.replicates import BLOCKS, Doubles, MeasuredTexts, Replicates, ratio
+from calipers.text.ngrams import Doubles, Flags
+from calipers.text.replicates import BLOCKS, MeasuredTexts, TextReplicates, ratio
 from calipers.text.scoring import Chosen, TextPair, raw_texts, text_score
 from calipers.text.tokens import Texts
 
@@ -128,7 +128,7 @@ def _checked(codec: Codec, level: int | None) -> int:
     return level
 
 
-def compression_replicates(measured: MeasuredTexts) -> Replicates:
+def compression_replicates(measured: MeasuredTexts) -> TextReplicates:
     """Bytes before over bytes after, without each block of texts.
 
     Little text is packed anew without each block. Of more, what each block adds to the bytes behind
@@ -139,12 +139,12 @@ def compression_replicates(measured: MeasuredTexts) -> Replicates:
     """
     codec: Codec = measured.options["codec"]
     if sum(map(len, measured.texts.texts)) <= LITTLE[codec]:
-        return Replicates(texts=_packed_anew(measured, codec))
+        return TextReplicates(texts=_packed_anew(measured, codec))
     blocks = [_bytes(measured, measured.labels == block) for block in BLOCKS]
     added = _added(blocks) if codec == "gzip" else _added_to_one(blocks, codec)
     before, after = np.array([list(map(len, blocks)), added], float)
     values = ratio(before.sum() - before, after.sum() - after)
-    return Replicates(texts=values * measured.value / values.mean())
+    return TextReplicates(texts=values * measured.value / values.mean())
 
 
 def _added(blocks: list[bytes]) -> list[int]:
@@ -175,7 +175,7 @@ def _packed_anew(measured: MeasuredTexts, codec: Codec) -> Doubles:
     return np.array([len(data) / packed_size(data, codec, LEVELS[codec]) for data in kept])
 
 
-def _bytes(measured: MeasuredTexts, keep: NDArray[np.bool_]) -> bytes:
+def _bytes(measured: MeasuredTexts, keep: Flags) -> bytes:
     """Texts as they are packed, in their order."""
     rows, texts = np.flatnonzero(keep).tolist(), measured.texts.texts
     return "".join(f"{texts[row]}\n" for row in rows).encode("utf-8", "surrogatepass")

@@ -39,16 +39,14 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
-from calipers.text.checks import check_order
-from calipers.text.ngrams import NGrams
+from calipers.text.ngrams import Doubles, NGrams, check_order
 from calipers.text.replicates import (
     MeasuredTexts,
-    Replicates,
+    TextReplicates,
     different_without,
     mean_replicates,
     ratio,
@@ -61,11 +59,7 @@ Per = Literal["system", "sample"]
 
 
 def distinct(
-    texts: Texts,
-    *,
-    order: int = 1,
-    per: Per = "system",
-    tokenizer: AnyTokenizer = "nltk",
+    texts: Texts, *, order: int = 1, per: Per = "system", tokenizer: AnyTokenizer = "nltk"
 ) -> Score:
     """Tell how varied the wording is: the share of n-grams that are different ones.
 
@@ -113,17 +107,17 @@ def distinct(
     )
 
 
-def distinct_replicates(measured: MeasuredTexts) -> Replicates:
+def distinct_replicates(measured: MeasuredTexts) -> TextReplicates:
     """Different n-grams over all n-grams, or the mean over texts, without each block of texts."""
     if measured.options["per"] == "sample":
         return mean_replicates(measured)
     ngrams, labels = measured.texts.ngrams(measured.options["n"]), measured.labels
-    return Replicates(
+    return TextReplicates(
         texts=ratio(different_without(ngrams, labels), totals_without(ngrams, labels))
     )
 
 
-def own_shares(ngrams: NGrams) -> NDArray[np.float64]:
+def own_shares(ngrams: NGrams) -> Doubles:
     """Different n-grams of each text over all of its n-grams; NaN where it has none."""
     totals = ngrams.totals
     shares = np.full(len(totals), np.nan)
@@ -143,11 +137,7 @@ LARGEST = 10**300
 
 
 def expectation_adjusted_distinct(
-    texts: Texts,
-    *,
-    order: int = 1,
-    vocabulary: int | None = None,
-    tokenizer: AnyTokenizer = "nltk",
+    texts: Texts, *, order: int = 1, vocabulary: int | None = None, tokenizer: AnyTokenizer = "nltk"
 ) -> Score:
     """Tell how varied the wording is for so much text.
 
@@ -212,12 +202,12 @@ def expected(draws: int, size: int) -> float:
     return float(-size * np.expm1(draws * np.log1p(-1 / size)))
 
 
-def expectation_adjusted_distinct_replicates(measured: MeasuredTexts) -> Replicates:
+def expectation_adjusted_distinct_replicates(measured: MeasuredTexts) -> TextReplicates:
     """Different n-grams over those to be expected, without each block of texts."""
     ngrams, labels = measured.texts.ngrams(measured.options["n"]), measured.labels
     size = measured.options["vocabulary"]
     draws = [expected(int(total), size) for total in totals_without(ngrams, labels)]
-    return Replicates(texts=ratio(different_without(ngrams, labels), np.array(draws)))
+    return TextReplicates(texts=ratio(different_without(ngrams, labels), np.array(draws)))
 
 
 def read_distinct(pair: TextPair, options: Chosen) -> Score:

@@ -14,9 +14,9 @@ from __future__ import annotations
 import numpy as np
 
 from calipers.numeric.blocks import DEFAULT_BLOCKS
+from calipers.numeric.validation import check_flags
 from calipers.score import Score
-from calipers.text.checks import check_flags
-from calipers.text.replicates import MeasuredTexts, Replicates, held_alone, sole_blocks
+from calipers.text.replicates import MeasuredTexts, TextReplicates, held_alone, sole_blocks
 from calipers.text.scoring import Chosen, TextPair, raw_texts, text_score
 from calipers.text.tokens import Texts
 
@@ -59,7 +59,7 @@ def exact_duplicates(texts: Texts, *, fold: bool = False) -> Score:
     return text_score("exact_duplicates", value, rows, per_sample=repeated, fold=fold)
 
 
-def exact_duplicates_replicates(measured: MeasuredTexts) -> Replicates:
+def exact_duplicates_replicates(measured: MeasuredTexts) -> TextReplicates:
     """The share of texts that stand in the set already, without each block of texts."""
     fold, rows = measured.options["compare"] == "folded", measured.texts.texts
     seen: dict[str, int] = {}
@@ -67,7 +67,7 @@ def exact_duplicates_replicates(measured: MeasuredTexts) -> Replicates:
     ids = np.array([seen.setdefault(key, len(seen)) for key in keys], np.int32)
     sole = sole_blocks(ids, np.arange(len(ids) + 1), measured.labels, len(seen))
     sizes = np.bincount(measured.labels, minlength=DEFAULT_BLOCKS)
-    return Replicates(texts=1 - (len(seen) - held_alone(sole)) / (len(ids) - sizes))
+    return TextReplicates(texts=1 - (len(seen) - held_alone(sole)) / (len(ids) - sizes))
 
 
 def _folded(text: str) -> str:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from calipers.numeric.validation import check_choice
 from calipers.score import Score
 from calipers.text.corpus import Corpus
-from calipers.text.replicates import BLOCKS, MeasuredTexts, Replicates, different_without
+from calipers.text.ngrams import Longs
+from calipers.text.replicates import BLOCKS, MeasuredTexts, TextReplicates, different_without
 from calipers.text.scoring import Chosen, TextPair, raw_texts, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 
@@ -129,30 +130,30 @@ def _length_score(
     return text_score(metric, value, measured, reason=reason, per_sample=lengths, unit=unit)
 
 
-def _spread(lengths: NDArray[np.int64]) -> float:
+def _spread(lengths: Longs) -> float:
     return float(np.std(lengths, ddof=1)) if len(lengths) > 1 else np.nan
 
 
-def median_length_replicates(measured: MeasuredTexts) -> Replicates:
+def median_length_replicates(measured: MeasuredTexts) -> TextReplicates:
     """The length of the text in the middle without each block of texts."""
     return _length_replicates(measured, np.median)
 
 
-def length_spread_replicates(measured: MeasuredTexts) -> Replicates:
+def length_spread_replicates(measured: MeasuredTexts) -> TextReplicates:
     """The standard deviation of the lengths without each block of texts."""
     return _length_replicates(measured, lambda lengths: np.std(lengths, ddof=1))
 
 
-def vocabulary_size_replicates(measured: MeasuredTexts) -> Replicates:
+def vocabulary_size_replicates(measured: MeasuredTexts) -> TextReplicates:
     """How many different tokens there are without each block of texts."""
-    return Replicates(texts=different_without(measured.texts.ngrams(1), measured.labels))
+    return TextReplicates(texts=different_without(measured.texts.ngrams(1), measured.labels))
 
 
 def _length_replicates(
     measured: MeasuredTexts, summary: Callable[[NDArray[Any]], Any]
-) -> Replicates:
+) -> TextReplicates:
     kept = (measured.by_text[measured.labels != block] for block in BLOCKS)
-    return Replicates(texts=np.array([summary(lengths) for lengths in kept], float))
+    return TextReplicates(texts=np.array([summary(lengths) for lengths in kept], float))
 
 
 def read_mean_length(pair: TextPair, options: Chosen) -> Score:

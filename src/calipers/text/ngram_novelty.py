@@ -20,17 +20,15 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.numeric.validation import check_choice
 from calipers.score import Score
-from calipers.text.checks import check_order
 from calipers.text.corpus import Corpus, join
 from calipers.text.distinct_ngrams import too_short
-from calipers.text.ngrams import count_within
+from calipers.text.ngrams import Flags, Ints, Longs, check_order, count_within
 from calipers.text.replicates import (
     MeasuredTexts,
-    Replicates,
+    TextReplicates,
     by_block,
     held_alone,
     ratio,
@@ -106,9 +104,7 @@ def novelty(
     )
 
 
-def _new(
-    own: Corpus, known: Corpus, order: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.bool_]]:
+def _new(own: Corpus, known: Corpus, order: int) -> tuple[Ints, Longs, Flags]:
     """The n-grams of the texts, where each text starts in them, and which of them are new."""
     ngrams = join(own, known).ngrams(order)
     starts = ngrams.starts[: len(own) + 1]
@@ -117,7 +113,7 @@ def _new(
     return ngrams.ids[: starts[-1]], starts, new
 
 
-def novelty_replicates(measured: MeasuredTexts) -> Replicates:
+def novelty_replicates(measured: MeasuredTexts) -> TextReplicates:
     """The share of new n-grams without each block of texts, and of references that were drawn."""
     own, known = measured.texts, measured.references
     ngrams = join(own, known).ngrams(measured.options["n"])
@@ -135,8 +131,8 @@ def novelty_replicates(measured: MeasuredTexts) -> Replicates:
         gone, all_gone = by_block(theirs[mine] == -2, owner), by_block(np.ones(len(mine)), owner)
     without = ratio(above - gone, below - all_gone)
     if not measured.drawn:
-        return Replicates(texts=without)
-    return Replicates(
+        return TextReplicates(texts=without)
+    return TextReplicates(
         texts=without, references=(above + held_alone(theirs[counts])) / max(below, 1)
     )
 

@@ -24,18 +24,15 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.numeric.validation import check_choice, check_inner_share
 from calipers.score import Score
-from calipers.text.checks import check_order
 from calipers.text.corpus import Corpus, join
 from calipers.text.distinct_ngrams import too_short
+from calipers.text.ngrams import Doubles, Longs, check_order
 from calipers.text.scoring import Chosen, TextPair, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora
 
-Doubles = NDArray[np.float64]
-Longs = NDArray[np.int64]
 Where = Literal["anywhere", "opening"]
 
 LISTED = 100

@@ -1,4 +1,4 @@
-"""Replicates of a statistic of texts: its values without each of twenty blocks of texts.
+"""TextReplicates of a statistic of texts: its values without each of twenty blocks of texts.
 
 How a statistic is read without blocks stands beside it, as a function of what was measured; here is
 what these functions share. Where one gives None, it knows no blocks for these options, and disjoint
@@ -19,18 +19,14 @@ from numpy.typing import NDArray
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks
 from calipers.numeric.compile import kernel
 from calipers.text.corpus import Corpus
-from calipers.text.ngrams import NGrams
+from calipers.text.ngrams import Doubles, Ints, Longs, NGrams
 from calipers.text.scoring import Chosen, TextPair
-
-Doubles = NDArray[np.float64]
-Longs = NDArray[np.int64]
-Numbers = NDArray[np.int32]
 
 BLOCKS = range(DEFAULT_BLOCKS)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Replicates:
+class TextReplicates:
     """The values of a statistic without each block; none where they are not known.
 
     Attributes
@@ -89,14 +85,14 @@ def block_labels(texts: Corpus, seed: int, count: int = DEFAULT_BLOCKS) -> Longs
     return Blocks.of(len(texts), texts.clusters, seed=seed, count=count).labels
 
 
-def mean_replicates(measured: MeasuredTexts) -> Replicates:
+def mean_replicates(measured: MeasuredTexts) -> TextReplicates:
     """Of a mean of values that each text has by itself."""
-    return Replicates(texts=means_without(measured))
+    return TextReplicates(texts=means_without(measured))
 
 
-def row_mean_replicates(measured: MeasuredTexts) -> Replicates:
+def row_mean_replicates(measured: MeasuredTexts) -> TextReplicates:
     """Of a mean over rows, each a text and its own reference."""
-    return Replicates(rows=means_without(measured))
+    return TextReplicates(rows=means_without(measured))
 
 
 def means_without(measured: MeasuredTexts) -> Doubles:
@@ -130,13 +126,13 @@ def totals_without(ngrams: NGrams, labels: Longs) -> Doubles:
     return len(ngrams.ids) - by_block(ngrams.totals, labels)
 
 
-def held_alone(sole: Numbers) -> Doubles:
+def held_alone(sole: Ints) -> Doubles:
     """How many each block alone holds, from :func:`sole_blocks`; shape ``(blocks,)``."""
     return np.bincount(sole[sole >= 0], minlength=DEFAULT_BLOCKS).astype(np.float64)
 
 
 @kernel
-def sole_blocks(ids: Numbers, starts: Longs, labels: Longs, size: int) -> Numbers:
+def sole_blocks(ids: Ints, starts: Longs, labels: Longs, size: int) -> Ints:
     """Find the one block that holds each n-gram; -1 where several do, -2 where none does."""
     sole = np.full(size, -2, np.int32)
     for text in range(len(labels)):

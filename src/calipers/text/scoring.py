@@ -13,6 +13,7 @@ from calipers import __version__
 from calipers.catalogue.texts import TEXT_METRICS
 from calipers.score import Score, signature
 from calipers.text.corpus import Corpus, as_strings
+from calipers.text.ngrams import Doubles
 from calipers.text.tokens import Texts
 
 Chosen = Mapping[str, Any]
@@ -102,13 +103,7 @@ def text_score(
 
 
 def mean_score(
-    metric: str,
-    values: NDArray[np.float64],
-    texts: Corpus | Sequence[str],
-    /,
-    *,
-    reason: str,
-    **rest: Any,
+    metric: str, values: Doubles, texts: Corpus | Sequence[str], /, *, reason: str, **rest: Any
 ) -> Score:
     """Average over the texts that have a value; how many have none stands in the signature.
 

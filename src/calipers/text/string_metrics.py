@@ -128,7 +128,8 @@ def string_scores(
     """
     check_choice("kernel", kernel, get_args(Kernel))
     made = _kernel(kernel, order, decay)
-    _check_numbers(k=k, mauve_k=mauve_k)
+    check_whole("k", k, 1)
+    check_whole("mauve_k", mauve_k, 1)
     generated, reference = as_corpora(texts, references, tokenizer)
     if sample is not None:
         generated, reference = _drawn(generated, reference, sample, seed)
@@ -163,14 +164,9 @@ def _kernel(name: str, order: int | None, decay: float) -> NgramKernel | Subsequ
     return usual if order is None else SubsequenceKernel(order, decay)
 
 
-def _check_numbers(**numbers: int) -> None:
-    for name, number in numbers.items():
-        check_whole(name, number, 1)
-
-
 def _drawn(generated: Corpus, reference: Corpus, sample: int, seed: int) -> tuple[Corpus, Corpus]:
     """So many texts of both sets, in their order; the same rows of sets of one size."""
-    _check_numbers(sample=sample)
+    check_whole("sample", sample, 1)
     check_whole("seed", seed, 0)
     for name, corpus in (("texts", generated), ("references", reference)):
         if sample > len(corpus):

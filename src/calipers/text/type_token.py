@@ -13,19 +13,17 @@ It does not see what comes back at a distance of more than w tokens, nor between
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.numeric.compile import kernel
 from calipers.numeric.validation import check_whole
 from calipers.score import Score
+from calipers.text.ngrams import Ints, Longs
 from calipers.text.scoring import Chosen, TextPair, mean_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 
 
 @kernel
-def window_types(
-    tokens: NDArray[np.int32], starts: NDArray[np.int64], window: int, vocabulary: int
-) -> NDArray[np.int64]:
+def window_types(tokens: Ints, starts: Longs, window: int, vocabulary: int) -> Longs:
     """Sum, over all windows of each text, the different tokens within; 0 where none fits."""
     counts = np.zeros(vocabulary, np.int64)
     sums = np.zeros(len(starts) - 1, np.int64)

@@ -15,12 +15,12 @@ there is as long as there are fewer than `top` different words.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.validation import check_whole
 from calipers.score import Score
-from calipers.text.replicates import BLOCKS, MeasuredTexts, Replicates
+from calipers.text.ngrams import Longs
+from calipers.text.replicates import BLOCKS, MeasuredTexts, TextReplicates
 from calipers.text.scoring import Chosen, TextPair, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
 
@@ -62,7 +62,7 @@ def zipf_coefficient(texts: Texts, *, top: int = 5000, tokenizer: AnyTokenizer =
     return text_score("zipf_coefficient", value, corpus, reason=reason, top=top)
 
 
-def steepness(counts: NDArray[np.int64]) -> float:
+def steepness(counts: Longs) -> float:
     """Minus the slope of ln counts, which fall, on ln rank."""
     x = np.log(np.arange(1, len(counts) + 1))
     y = np.log(counts / counts[0])  # exactly 0 where all are equal
@@ -74,7 +74,7 @@ def _few(found: int) -> str:
     return f"a line needs two different words; the texts have {'one' if found else 'none'}"
 
 
-def zipf_coefficient_replicates(measured: MeasuredTexts) -> Replicates:
+def zipf_coefficient_replicates(measured: MeasuredTexts) -> TextReplicates:
     """The slope through the most frequent words without each block of texts."""
     single, top = measured.texts.ngrams(1), measured.options["top"]
     owner = np.repeat(measured.labels, single.totals)
@@ -84,7 +84,7 @@ def zipf_coefficient_replicates(measured: MeasuredTexts) -> Replicates:
         counts = np.sort(single.counts - gone)[::-1][:top]
         counts = counts[counts > 0]
         slopes[block] = steepness(counts) if len(counts) > 1 else np.nan
-    return Replicates(texts=slopes)
+    return TextReplicates(texts=slopes)
 
 
 def read_zipf_coefficient(pair: TextPair, options: Chosen) -> Score:

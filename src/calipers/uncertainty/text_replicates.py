@@ -28,7 +28,7 @@ from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.score import Score
 from calipers.text.corpus import Corpus
 from calipers.text.measuring import cut
-from calipers.text.replicates import MeasuredTexts, Replicates, block_labels
+from calipers.text.replicates import MeasuredTexts, TextReplicates, block_labels
 from calipers.text.scoring import TextPair
 from calipers.uncertainty.spread import Component, Doubles, Source, Spread
 
@@ -164,7 +164,7 @@ def _spread(choice: TextChoice, pair: TextPair, score: Score, source: Source) ->
     return spread if components and spread.finite else None
 
 
-def _jackknifed(replicates: Replicates, source: Source) -> tuple[Component, ...]:
+def _jackknifed(replicates: TextReplicates, source: Source) -> tuple[Component, ...]:
     """The sources of variation, from the values without each block of each set."""
     drawn: tuple[tuple[Source, Doubles | None], ...] = (
         (source, replicates.texts),

@@ -100,7 +100,7 @@ def classifier_test(
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Fold:
     """A fold: its rows, and what the classifier for it needs that hangs on no label.
 
     Attributes
@@ -120,7 +120,7 @@ class Part:
 
 def cross_fit(
     left: Points, right: Points, pool: Workers, *, folds: int, seed: int, share: float | None = None
-) -> list[Part]:
+) -> list[Fold]:
     """Deal both sets to folds, and factorise what the classifier for each of them needs.
 
     `share` is how far its covariance is shrunk, in [0, 1]; :func:`shrinkage` by default.
@@ -136,10 +136,10 @@ def cross_fit(
     total = np.sum(moments, axis=0)
     share = shrinkage(n + m, d) if share is None else share
 
-    def part(which: int) -> Part:
+    def part(which: int) -> Fold:
         own, outside = cut[which], total - moments[which]
         solve = _inverse(outside, -own.sum(axis=0), n + m - len(own), share, d)
-        return Part(own, sizes[which], solve)
+        return Fold(own, sizes[which], solve)
 
     return list(pool.map(part, range(folds)))
 
@@ -188,7 +188,7 @@ def _inverse(moment: Floats, total: Floats, count: int, share: float, d: int) ->
     return np.linalg.inv(ridged)
 
 
-def held_out(chosen: Chosen, parts: list[Part], measure: Measure) -> Floats:
+def held_out(chosen: Chosen, parts: list[Fold], measure: Measure) -> Floats:
     """Score held-out rows by every relabelling, ``(c, places)``, and take a mean over the folds."""
     labels = np.split(chosen, np.cumsum([len(part.rows) for part in parts])[:-1], axis=1)
     ours = [own.astype(np.float64) @ part.rows for own, part in zip(labels, parts, strict=True)]
@@ -203,7 +203,7 @@ def held_out(chosen: Chosen, parts: list[Part], measure: Measure) -> Floats:
     return np.asarray(np.mean(values, axis=0))
 
 
-def _scores(one: Floats, other: Floats, part: Part) -> Floats:
+def _scores(one: Floats, other: Floats, part: Fold) -> Floats:
     """How far the rows of a fold lie on the reference's side of every plane, shape ``(c, r)``."""
     normal = (one - other) @ part.solve
     middle = 0.5 * np.einsum("cd,cd->c", normal, one + other)

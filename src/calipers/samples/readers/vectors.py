@@ -231,7 +231,7 @@ def read_safetensors(path: Path, source: Source) -> SampleSet:
 
 
 @dataclass(frozen=True)
-class Entry:
+class TensorEntry:
     """What a header says of a tensor.
 
     Attributes
@@ -285,7 +285,7 @@ def read_entries(content: bytes) -> dict[str, Any]:
     return header
 
 
-def read_entry(entry: Any) -> Entry:
+def read_entry(entry: Any) -> TensorEntry:
     """Read what a header says of one tensor.
 
     Raises
@@ -305,7 +305,7 @@ def read_entry(entry: Any) -> Entry:
         raise ValueError(
             f"'data_offsets' must be where the bytes begin and end; found {describe(offsets)}"
         )
-    return Entry(dtype, tuple(shape), offsets[0], offsets[1])
+    return TensorEntry(dtype, tuple(shape), offsets[0], offsets[1])
 
 
 def _whole_numbers(key: str, entry: dict[str, Any]) -> list[int]:
