@@ -24,7 +24,7 @@ from calipers.samples.kinds import (
     VectorData,
     checked_vectors,
 )
-from calipers.samples.labels import label_column, text_column
+from calipers.samples.labels import label_column, label_columns, text_column
 from calipers.samples.tokens import checked_tokens
 from calipers.samples.wording import counted
 
@@ -129,9 +129,7 @@ class SampleSet:
             name=name,
             source=source,
             data=TextData(column),
-            groups=label_column("groups", groups, len(column), where),
-            clusters=label_column("clusters", clusters, len(column), where),
-            prompts=label_column("prompts", prompts, len(column), where),
+            **label_columns(where, len(column), groups=groups, clusters=clusters, prompts=prompts),
             reading_notes=tuple(notes),
         )
 
@@ -163,14 +161,12 @@ class SampleSet:
             `clusters` or `prompts` have another length.
         """
         where = _where(name, source)
-        samples = checked_tokens(ids, where)
+        data = checked_tokens(ids, where)
         return cls(
             name=name,
             source=source,
-            data=samples,
-            groups=label_column("groups", groups, len(samples), where),
-            clusters=label_column("clusters", clusters, len(samples), where),
-            prompts=label_column("prompts", prompts, len(samples), where),
+            data=data,
+            **label_columns(where, len(data), groups=groups, clusters=clusters, prompts=prompts),
             reading_notes=tuple(notes),
         )
 
@@ -211,10 +207,7 @@ class SampleSet:
         """
         where = _where(name, source)
         found = hold_images(images, where, skip_bad=skip_bad, progress=progress)
-        every = {"groups": groups, "clusters": clusters}
-        labels = {
-            kind: label_column(kind, each, found.n_given, where) for kind, each in every.items()
-        }
+        labels = label_columns(where, found.n_given, groups=groups, clusters=clusters)
         if found.left_out:
             labels = {kind: _taken(column, found.rows) for kind, column in labels.items()}
         return cls(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.memory import ROW, budget
-from calipers.samples.columns import RowError
+from calipers.samples.columns import RowError, checked_chunks, sample_error
 from calipers.samples.kinds import TokenData, read_only
 from calipers.samples.wording import counted, describe
 
@@ -155,7 +155,7 @@ def _whole_numbers(number: int, value: object, row_error: RowError) -> list[int]
 def _from_items(ids: Iterable[object], where: str) -> TokenData:
     if isinstance(ids, pa.Array | pa.ChunkedArray):
         return _from_arrow(ids, where)
-    column = TokenColumn(partial(_sample_error, where))
+    column = TokenColumn(partial(sample_error, where))
     for number, each in enumerate(ids, 1):
         column.append(number, each)
     return column.finish()
@@ -167,11 +167,7 @@ def _from_arrow(ids: Any, where: str) -> TokenData:
             f"{where}: token ids must be lists of whole numbers, but this Arrow array "
             f"holds {ids.type}"
         )
-    parts, first = [], 1
-    for chunk in ids.chunks if isinstance(ids, pa.ChunkedArray) else [ids]:
-        parts.append(token_array(chunk, first, partial(_sample_error, where)))
-        first += len(chunk)
-    return joined_tokens(parts)
+    return joined_tokens(checked_chunks(ids, where, token_array))
 
 
 def _counts(lists: Any) -> NDArray[np.int64]:
@@ -189,7 +185,3 @@ def _limit(kind: pa.DataType) -> pa.Scalar:
     """Give the largest id in a type, since a limit beyond it cannot be compared with it."""
     bits = kind.bit_width - pa.types.is_signed_integer(kind)
     return pa.scalar(min(LARGEST, 2**bits - 1), kind)
-
-
-def _sample_error(where: str, number: int, problem: str) -> InputError:
-    return InputError(f"{where}: sample {number}: {problem}")

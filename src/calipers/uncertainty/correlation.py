@@ -222,7 +222,7 @@ def correlation_matrix(values: ArrayLike, *, kind: Kind = "spearman") -> Correla
     """
     if kind not in get_args(Kind):
         raise unknown_name("kind of correlation", str(kind), get_args(Kind))
-    columns = _numbers("values", values, 2).T
+    columns = as_numbers("values", values, 2).T
     cells = [[_measure(kind, one, other) for other in columns] for one in columns]
     shape = (len(columns), len(columns))
     return CorrelationMatrix(
@@ -234,7 +234,7 @@ def correlation_matrix(values: ArrayLike, *, kind: Kind = "spearman") -> Correla
 
 
 def _correlate(kind: Kind, a: ArrayLike, b: ArrayLike, level: float) -> Correlation:
-    one, other = _numbers("a", a, 1), _numbers("b", b, 1)
+    one, other = as_numbers("a", a, 1), as_numbers("b", b, 1)
     if len(one) != len(other):
         raise InputError(
             "a and b must have one value for each system, "
@@ -273,7 +273,8 @@ def _interval(kind: Kind, value: float, n: int, level: float) -> tuple[float, fl
     return math.tanh(math.atanh(value) - reach), math.tanh(math.atanh(value) + reach)
 
 
-def _numbers(name: str, values: ArrayLike, dimensions: int) -> NDArray[np.float64]:
+def as_numbers(name: str, values: ArrayLike, dimensions: int) -> NDArray[np.float64]:
+    """Take one value for each system, or a row of them, as an array; or say what is wrong."""
     try:
         found = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -187,19 +187,15 @@ def _by_parts(
     count = min(FEW_PARTS if drawn else PARTS, smallest // SMALLEST_PART)
     if count < FEW_PARTS:
         return ()
-    values = _values(choice, pair, count, drawn)
+    mine = _parts(pair.texts, count, pair.seed)
+    theirs = _parts(pair.references, count, pair.seed) if drawn else [pair.against] * count
+    parts = zip(mine, theirs, strict=True)
+    values = np.array(
+        [_measure(choice, replace(pair, texts=t, against=against)).value for t, against in parts]
+    )
     level = values.mean()
     scaled = values * value / level if level > 0 and choice.sized else values
     return (Component.of_mean("both" if drawn else source, scaled),)
-
-
-def _values(choice: TextChoice, pair: TextPair, count: int, drawn: bool) -> Doubles:
-    """The values of the parts of both sets, or of the texts alone."""
-    mine = _parts(pair.texts, count, pair.seed)
-    theirs = _parts(pair.references, count, pair.seed) if drawn else [pair.against] * count
-    pairs = zip(mine, theirs, strict=True)
-    parts = (replace(pair, texts=texts, against=against) for texts, against in pairs)
-    return np.array([_measure(choice, part).value for part in parts])
 
 
 def _parts(texts: Corpus, count: int, seed: int) -> list[Corpus]:

@@ -81,7 +81,18 @@ def classifier_test(
     check_whole("folds", folds, 2)
     left, right = check_pair(reference, generated)
     n, m = len(left), len(right)
-    pins = _pins(n, m, left.shape[1], folds, permutations, seed)
+    pins = {
+        "test": "classifier",
+        "model": "linear_discriminant",
+        "shrinkage": "d/(d+n+m)",
+        "statistic": "auc",
+        "folds": folds,
+        "permutations": permutations,
+        "seed": seed,
+        "n": n,
+        "m": m,
+        "d": left.shape[1],
+    }
     if min(n, m) < folds:
         reason = f"{folds} folds need at least {folds} rows in each set; there are {n} and {m}"
         return TwoSample.undefined(
@@ -236,18 +247,3 @@ def _areas(ordered: Any, areas: Any) -> None:
             below += zeros
             above += ones
         areas[i] = wins / (above * below)
-
-
-def _pins(n: int, m: int, d: int, folds: int, permutations: int, seed: int) -> dict[str, object]:
-    return {
-        "test": "classifier",
-        "model": "linear_discriminant",
-        "shrinkage": "d/(d+n+m)",
-        "statistic": "auc",
-        "folds": folds,
-        "permutations": permutations,
-        "seed": seed,
-        "n": n,
-        "m": m,
-        "d": d,
-    }
