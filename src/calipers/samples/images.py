@@ -209,7 +209,7 @@ def from_stack(array: NDArray[Any], where: str) -> ImageArrays:
 
 def from_arrays(values: Iterable[object], where: str) -> ImageArrays:
     """Hold arrays of one image each, or name the one that is none."""
-    return ImageArrays([_one(each, f"{where}: image {n}") for n, each in enumerate(values, 1)])
+    return ImageArrays([_one(array, f"{where}: image {n}") for n, array in enumerate(values, 1)])
 
 
 def as_bytes(array: NDArray[Any], where: str) -> NDArray[np.uint8]:

@@ -78,8 +78,8 @@ def digest_pixels(image: NDArray[np.uint8]) -> bytes:
 def hash_hashes(hashes: Iterable[str]) -> str:
     """Hash the hashes of consecutive chunks into one."""
     digest = hashlib.sha256(b"chunks ")
-    for each in hashes:
-        digest.update(bytes.fromhex(each))
+    for chunk in hashes:
+        digest.update(bytes.fromhex(chunk))
     return digest.hexdigest()
 
 

@@ -208,9 +208,9 @@ def default_name(path: Path) -> str:
 
 def _with_labels(samples: SampleSet, source: Source) -> SampleSet:
     """Return the set, unless labels were needed and its format has no fields to hold them."""
-    held = {"group": samples.groups, "cluster": samples.clusters}
+    columns = {"group": samples.groups, "cluster": samples.clusters}
     for wanted in source.labels:
-        if wanted.needed and held[wanted.kind] is None:
+        if wanted.needed and columns[wanted.kind] is None:
             raise source.error(
                 f"has no fields, so none is the {wanted}; give JSON lines, CSV or "
                 "parquet with such a field, embeddings as .npz with such an array, or labels in "

@@ -57,7 +57,7 @@ class TokenColumn:
 
     def _extend(self, number: int, ids: list[int]) -> None:
         if ids and (min(ids) < 0 or max(ids) > LARGEST):
-            place = next(i for i, each in enumerate(ids) if not 0 <= each <= LARGEST)
+            place = next(i for i, token in enumerate(ids) if not 0 <= token <= LARGEST)
             raise self._row_error(number, wrong_id(place, ids[place]))
         self._budget.take(4 * len(ids) + 8 + ROW, partial(self._row_error, number))
         self._ids.extend(ids)
@@ -88,7 +88,7 @@ def wrong_id(place: int, value: object) -> str:
 def is_id_list(value: object) -> bool:
     """Tell whether a value is meant as token ids: a list of numbers, or an array of one axis."""
     if isinstance(value, list | tuple):
-        return all(_is_number(each) for each in value)
+        return all(_is_number(number) for number in value)
     return getattr(value, "ndim", None) == 1 and getattr(value, "shape", None) is not None
 
 
@@ -146,18 +146,18 @@ def _whole_numbers(number: int, value: object, row_error: RowError) -> list[int]
             raise row_error(number, wrong_id(place, found))
         raise row_error(number, f"must be a list of token ids, but it is {describe(found)}")
     values = value if isinstance(value, list | tuple) else np.asarray(value).tolist()
-    for place, each in enumerate(values):
-        if isinstance(each, bool | np.bool_) or not isinstance(each, int | np.integer):
-            raise row_error(number, wrong_id(place, each))
-    return [int(each) for each in values]
+    for place, token in enumerate(values):
+        if isinstance(token, bool | np.bool_) or not isinstance(token, int | np.integer):
+            raise row_error(number, wrong_id(place, token))
+    return [int(token) for token in values]
 
 
 def _from_items(ids: Iterable[object], where: str) -> TokenData:
     if isinstance(ids, pa.Array | pa.ChunkedArray):
         return _from_arrow(ids, where)
     column = TokenColumn(partial(sample_error, where))
-    for number, each in enumerate(ids, 1):
-        column.append(number, each)
+    for number, tokens in enumerate(ids, 1):
+        column.append(number, tokens)
     return column.finish()
 
 

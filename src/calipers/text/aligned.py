@@ -178,16 +178,15 @@ def check_tables(metric: str, rows: Aligned, count: Callable[[str], int], most: 
     for number, (text, references) in enumerate(zip(rows.texts, rows.references, strict=True), 1):
         for reference in references:
             # A token takes at least one character, and so most rows need no counting
-            if len(text) * len(reference) > most:
-                _check(metric, number, count(text), count(reference), most)
-
-
-def _check(metric: str, row: int, tokens: int, known: int, most: int) -> None:
-    if tokens * known > most:
-        raise InputError(
-            f"{metric} lays out a table of a text's tokens by its reference's, of at most {most:,} "
-            f"entries; row {row} needs {tokens:,} x {known:,}: cut the texts, or leave the row out"
-        )
+            if len(text) * len(reference) <= most:
+                continue
+            tokens, known = count(text), count(reference)
+            if tokens * known > most:
+                raise InputError(
+                    f"{metric} lays out a table of a text's tokens by its reference's, of at most "
+                    f"{most:,} entries; row {number} needs {tokens:,} x {known:,}: cut the texts, "
+                    "or leave the row out"
+                )
 
 
 # sacrebleu would fetch the models of its other tokenizers from the net

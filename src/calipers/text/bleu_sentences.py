@@ -140,8 +140,8 @@ def add_matches(
     """Add the n-grams that each row shares with each member of the pool, shape (rows, pool)."""
     for row in range(len(rows)):
         for place in range(starts[rows[row]], starts[rows[row] + 1]):
-            for found in range(ends[ids[place]], ends[ids[place] + 1]):
-                matches[row, members[found]] += min(counts[place], often[found])
+            for posting in range(ends[ids[place]], ends[ids[place] + 1]):
+                matches[row, members[posting]] += min(counts[place], often[posting])
 
 
 @kernel
@@ -624,17 +624,17 @@ def clip_without(
 
 
 @inlined
-def _keep(slots: Ints, held: Ints) -> None:
+def _keep(slots: Ints, counted: Ints) -> None:
     """Put what a block holds into the place of the least slot, if it is more."""
-    if held[0] < 0:
+    if counted[0] < 0:
         return
     least = 0
     for slot in range(1, SLOTS):
         if slots[slot, 1] < slots[least, 1]:
             least = slot
-    if held[1] > slots[least, 1]:
+    if counted[1] > slots[least, 1]:
         for column in range(4):
-            slots[least, column] = held[column]
+            slots[least, column] = counted[column]
 
 
 @inlined

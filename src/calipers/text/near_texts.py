@@ -153,8 +153,8 @@ def search(
     for run in range(len(runs) - 1):
         begin, end = runs[run], runs[run + 1]
         first = begin + np.searchsorted(rows[begin:end], least)
-        for each in range(begin, end):
-            row = rows[each]
+        for step in range(begin, end):
+            row = rows[step]
             if row >= asked:
                 break
             if similarity[row] == 1:
@@ -165,9 +165,9 @@ def search(
                     break
                 if other == row:
                     continue
-                found = _jaccard(ids, bounds[row], bounds[other], threshold)
-                if found >= threshold:
-                    near[row], similarity[row] = other, found
+                similar = _jaccard(ids, bounds[row], bounds[other], threshold)
+                if similar >= threshold:
+                    near[row], similarity[row] = other, similar
                     break
 
 

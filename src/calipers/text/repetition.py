@@ -114,9 +114,9 @@ def repeated_ends(tokens: Ints, starts: Longs, longest: int) -> tuple[Longs, Lon
         reach = min(len(mine) // 2, longest)
         _agreement(mine, reach, agrees)
         for phrase in range(1, reach + 1):
-            found = agrees[phrase] // phrase + 1
-            if found > copies[text]:
-                copies[text] = found
+            copied = agrees[phrase] // phrase + 1
+            if copied > copies[text]:
+                copies[text] = copied
                 lengths[text] = phrase
     return lengths, copies
 

@@ -95,8 +95,8 @@ def texts_of(ids: Ints, starts: Longs, size: int) -> tuple[Ints, Longs]:
     ends = np.zeros(size + 1, np.int64)
     for place in range(len(ids)):
         ends[ids[place] + 1] += 1
-    for each in range(size):
-        ends[each + 1] += ends[each]
+    for gram in range(size):
+        ends[gram + 1] += ends[gram]
     free = ends[:-1].copy()
     texts = np.empty(len(ids), np.int32)
     for text in range(len(starts) - 1):
@@ -113,9 +113,9 @@ def count_shared(
     """Count the different n-grams that texts share, by going from each n-gram to its texts."""
     for row in range(rows[0], rows[1]):
         for place in range(starts[row], starts[row + 1]):
-            each = ids[place]
-            reached = _first(texts, ends[each], ends[each + 1], columns[0])
-            while reached < ends[each + 1] and texts[reached] < columns[1]:
+            gram = ids[place]
+            reached = _first(texts, ends[gram], ends[gram + 1], columns[0])
+            while reached < ends[gram + 1] and texts[reached] < columns[1]:
                 shared[row - rows[0], texts[reached] - columns[0]] += 1
                 reached += 1
 

@@ -105,12 +105,12 @@ def number_splits(splits: Iterable[Sequence[str]], vocabulary: Vocabulary) -> Nu
 
 def blocks(texts: Sequence[str], size: int) -> Iterator[tuple[int, int]]:
     """Cut texts into blocks of about `size` characters: the first row of each, and its end."""
-    start = held = 0
+    start = characters = 0
     for stop, text in enumerate(texts, start=1):
-        held += len(text)
-        if held >= size or stop == len(texts):
+        characters += len(text)
+        if characters >= size or stop == len(texts):
             yield start, stop
-            start, held = stop, 0
+            start, characters = stop, 0
 
 
 BLOCK = 1 << 20

@@ -252,7 +252,7 @@ def _measure(kind: Kind, a: Column, b: Column) -> tuple[float, int, str | None]:
         return math.nan, len(a), f"at least {LEAST} systems with both values are needed"
     if kind == "pearson" and not (np.isfinite(a).all() and np.isfinite(b).all()):
         return math.nan, len(a), "an infinite value lies on no line"
-    x, y = (mid_ranks(each) if kind == "spearman" else each for each in (a, b))
+    x, y = (mid_ranks(column) if kind == "spearman" else column for column in (a, b))
     if np.ptp(mid_ranks(a)) == 0 or np.ptp(mid_ranks(b)) == 0:
         return math.nan, len(a), "all systems have the same value on one side"
     return _tidy(float(centred(x) @ centred(y))), len(a), None
@@ -368,7 +368,7 @@ def widened(value: float, systems: Interval | None, errors: Interval | None) -> 
 def _correlations(kind: Kind, a: Draws, b: Draws) -> Draws:
     """Correlate row with row; NaN where one is constant or not finite."""
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        x, y = (_standardised(mid_ranks(each) if kind == "spearman" else each) for each in (a, b))
+        x, y = (_standardised(mid_ranks(rows) if kind == "spearman" else rows) for rows in (a, b))
         products: Draws = (x * y).sum(axis=1)
         return products
 

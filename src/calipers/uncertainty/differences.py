@@ -258,10 +258,10 @@ def _against_best(
 def _streams(spread: Spread, place: int) -> dict[Stream, Doubles]:
     """The contributions of a score by what they are made of; what systems share has one name."""
     named: dict[Stream, Doubles] = {}
-    for part in spread.components:
-        which = sum(source == part.source for source, *_ in named)
-        whose = 0 if part.source in ("reference", "both") else 1 + place
-        named[part.source, whose, which, len(part.deviations)] = part.deviations
+    for component in spread.components:
+        which = sum(source == component.source for source, *_ in named)
+        whose = 0 if component.source in ("reference", "both") else 1 + place
+        named[component.source, whose, which, len(component.deviations)] = component.deviations
     return named
 
 

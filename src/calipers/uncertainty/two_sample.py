@@ -162,13 +162,13 @@ def of_files(parts: Sequence[TwoSample]) -> TwoSample:
     """
     if len(parts) == 1:
         return parts[0]
-    undefined = [part for part in parts if part.reason]
+    undefined = [test for test in parts if test.reason]
     if undefined:
         return undefined[0]
     return replace(
         parts[0],
-        statistic=float(np.mean([part.statistic for part in parts])),
-        p_value=min(1.0, 2 * float(np.mean([part.p_value for part in parts]))),
+        statistic=float(np.mean([test.statistic for test in parts])),
+        p_value=min(1.0, 2 * float(np.mean([test.p_value for test in parts]))),
     )
 
 

@@ -201,24 +201,24 @@ def _inverse(moment: Floats, total: Floats, count: int, share: float, d: int) ->
 
 def held_out(chosen: Chosen, parts: list[Fold], measure: Measure) -> Floats:
     """Score held-out rows by every relabelling, ``(c, places)``, and take a mean over the folds."""
-    labels = np.split(chosen, np.cumsum([len(part.rows) for part in parts])[:-1], axis=1)
-    ours = [own.astype(np.float64) @ part.rows for own, part in zip(labels, parts, strict=True)]
-    totals = [part.rows.sum(axis=0) for part in parts]
-    n, m = np.sum([part.sizes for part in parts], axis=0)
+    labels = np.split(chosen, np.cumsum([len(fold.rows) for fold in parts])[:-1], axis=1)
+    ours = [own.astype(np.float64) @ fold.rows for own, fold in zip(labels, parts, strict=True)]
+    totals = [fold.rows.sum(axis=0) for fold in parts]
+    n, m = np.sum([fold.sizes for fold in parts], axis=0)
     values = []
-    for part, own, ones, total in zip(parts, labels, ours, totals, strict=True):
+    for fold, own, ones, total in zip(parts, labels, ours, totals, strict=True):
         one = np.sum(ours, axis=0) - ones
         other = np.sum(totals, axis=0) - total - one
-        means = one / (n - part.sizes[0]), other / (m - part.sizes[1])
-        values.append(measure(_scores(*means, part), own))
+        means = one / (n - fold.sizes[0]), other / (m - fold.sizes[1])
+        values.append(measure(_scores(*means, fold), own))
     return np.asarray(np.mean(values, axis=0))
 
 
-def _scores(one: Floats, other: Floats, part: Fold) -> Floats:
+def _scores(one: Floats, other: Floats, fold: Fold) -> Floats:
     """How far the rows of a fold lie on the reference's side of every plane, shape ``(c, r)``."""
-    normal = (one - other) @ part.solve
+    normal = (one - other) @ fold.solve
     middle = 0.5 * np.einsum("cd,cd->c", normal, one + other)
-    scores: Floats = normal @ part.rows.T - middle[:, None]
+    scores: Floats = normal @ fold.rows.T - middle[:, None]
     return scores
 
 

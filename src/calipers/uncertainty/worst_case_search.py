@@ -274,7 +274,7 @@ def sweep(corners: Corners, *, width: int, guide: Signs) -> Swept:
     for place, new in enumerate(order):
         later = order[place + 1 :]
         front.enter(int(new))
-        for old in [each for each in front.open if not front.coupling[each, later].any()]:
+        for old in [system for system in front.open if not front.coupling[system, later].any()]:
             front.settle(old)
         while len(front.open) > width:
             front.settle_early(later)
