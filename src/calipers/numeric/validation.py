@@ -99,7 +99,8 @@ def is_positive(found: Any) -> bool:
 
 def check_inner_share(parameter: str, found: Any, rule: str = "must lie between 0 and 1;") -> None:
     """Refuse what is no real number between 0 and 1, both left out, in the words of a rule."""
-    if isinstance(found, bool) or not isinstance(found, Real) or not 0 < found < 1:
+    real = isinstance(found, Real) and not isinstance(found, bool)
+    if not (real and 0 < found < 1):
         raise InputError(f"{parameter} {rule} found {found!r}")
 
 
