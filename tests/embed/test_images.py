@@ -128,7 +128,7 @@ def counted(rng, monkeypatch):
     stack = rng.integers(0, 256, (100, 16, 16, 3), dtype=np.uint8)
     held = Counted(list(stack))
     plain = SampleSet.from_images(stack, name="plain")
-    return SampleSet(name="counted", source="<list>", held=held), plain
+    return SampleSet(name="counted", source="<list>", data=held), plain
 
 
 def embed_both(embedder, sets):
@@ -137,13 +137,13 @@ def embed_both(embedder, sets):
     expected = embed_samples(plain, embedder).views
     for view, rows in expected.items():
         np.testing.assert_array_equal(found[view], rows)
-    assert counted.held.tally == list(range(len(counted)))
-    return max(counted.held.most)
+    assert counted.data.tally == list(range(len(counted)))
+    return max(counted.data.most)
 
 
 def test_pixels_hold_few_images(counted):
     assert embed_both(load_embedder("pixels", size=4), counted) <= 3
-    counted[0].held.tally.clear()
+    counted[0].data.tally.clear()
     assert embed_both(load_embedder("pixels"), counted) <= 5
 
 
@@ -172,8 +172,8 @@ def test_batches_hold_no_more_than_their_share(counted, monkeypatch):
     found = batches.run_bounded(checked_images(samples), forward)
     np.testing.assert_array_equal(found, batches.run(list(plain), forward))
     assert seen[:10] == [10] * 10
-    assert samples.held.tally == list(range(100))
-    assert max(samples.held.most) <= 13
+    assert samples.data.tally == list(range(100))
+    assert max(samples.data.most) <= 13
 
 
 def test_no_images_give_no_rows_in_batches():

@@ -12,7 +12,8 @@ from calipers.catalogue.texts import TEXT_METRICS
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks
 from calipers.text import compression, vendi
 from calipers.text.bleu_sentences import against_all, draw
-from calipers.text.measuring import Held, score_of
+from calipers.text.measuring import score_of
+from calipers.text.scoring import TextPair
 from calipers.text.tokens import tokenise
 from calipers.uncertainty.differences import differences
 from calipers.uncertainty.spread import Component
@@ -63,7 +64,7 @@ def replicates(texts, read):
 
 
 def value_of(choice, texts, against=None):
-    return choice.metric.score(Held(texts, against, SEED), choice.options).value
+    return choice.metric.score(TextPair(texts, against, SEED), choice.options).value
 
 
 def spread_of(key, generated, reference=None, train=None):

@@ -581,7 +581,7 @@ STRINGS = (
 _aligned = partial(Metric, family="aligned", side="aligned")
 _bert_score = partial(
     _aligned,
-    replicates="calipers.text.replicates:row_mean_replicates",
+    replicates="calipers.text.bertscore:bert_score_replicates",
     source=f"{ZHANG}, section 3",
     blind=LEVEL,
     options=(WEIGHTS,),

@@ -92,10 +92,10 @@ def share(usual: str, *, optional: bool = False, none: str = "") -> Rule:
     words = f"lie between 0 and 1, such as {usual}"
 
     def check(name: str, value: Any) -> None:
-        from calipers.uncertainty.spread import is_inner_share
+        from calipers.numeric.validation import check_inner_share
 
-        if not (is_inner_share(value) or (value is None and optional)):
-            raise InputError(f"{name} must {words}{none}; found {value!r}")
+        if value is not None or not optional:
+            check_inner_share(name, value, f"must {words}{none};")
 
     def read(text: str) -> float | None:
         found = float(text)

@@ -19,7 +19,7 @@ from calipers.embed.models.tensors import read_header
 from calipers.embed.options import Options, choose_device, choose_dtype
 from calipers.errors import InputError, require
 from calipers.memory import size_words
-from calipers.samples.readers.vectors import Entry
+from calipers.samples.readers.vectors import TensorEntry
 
 _WIDTH = 4
 """Bytes that a number takes in float32."""
@@ -72,7 +72,7 @@ def loaded_size(path: Path, dtype: str) -> int:
     return sum(_in_memory(each, dtype) for each in read_header(path).values())
 
 
-def _in_memory(tensor: Entry, dtype: str) -> int:
+def _in_memory(tensor: TensorEntry, dtype: str) -> int:
     kept = not tensor.floats or (tensor.dtype == "BF16" and dtype == "bfloat16")
     return tensor.size if kept else tensor.numbers * _WIDTH
 

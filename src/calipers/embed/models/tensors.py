@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from calipers.errors import InputError
 from calipers.files import check_plain
-from calipers.samples.readers.vectors import LONGEST, Entry, read_entries, read_entry
+from calipers.samples.readers.vectors import LONGEST, TensorEntry, read_entries, read_entry
 from calipers.samples.wording import describe, shortened
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _LFS = b"version "  # how the text of such a pointer begins
 
 
-def read_header(path: Path) -> Mapping[str, Entry]:
+def read_header(path: Path) -> Mapping[str, TensorEntry]:
     """Read which tensors a safetensors file holds.
 
     Raises
@@ -53,7 +53,7 @@ def read_header(path: Path) -> Mapping[str, Entry]:
     return tensors
 
 
-def _tensors(path: Path, content: bytes) -> dict[str, Entry]:
+def _tensors(path: Path, content: bytes) -> dict[str, TensorEntry]:
     try:
         return {name: read_entry(entry) for name, entry in read_entries(content).items()}
     except ValueError as error:
