@@ -10,8 +10,8 @@ import threading
 
 import pytest
 
-from calipers.embed.models import hub
-from calipers.embed.models.model_folder import find_model
+from calipers.embed.models import find as hub
+from calipers.embed.models.find import find_model
 from calipers.embed.options import Options
 from calipers.errors import InputError
 

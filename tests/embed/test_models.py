@@ -13,9 +13,10 @@ from safetensors.numpy import save_file
 from calipers import memory as machine
 from calipers.embed import minilm
 from calipers.embed.catalogue import NAMED
-from calipers.embed.models import memory, models
-from calipers.embed.models.model_files import check_files
-from calipers.embed.models.model_folder import FoundModel, content_hash, find_model
+from calipers.embed.models import models
+from calipers.embed.states import pretrained as memory
+from calipers.embed.models.model_files import check_files, reads_images
+from calipers.embed.models.find import FoundModel, content_hash, find_model
 from calipers.embed.models.tensors import read_header
 from calipers.embed.options import Options
 from calipers.errors import CalipersError, InputError, MissingExtraError
@@ -39,7 +40,7 @@ def folder(tmp_path):
 
 
 def test_a_folder_is_taken_as_it_is(folder, monkeypatch):
-    monkeypatch.setattr("calipers.embed.models.hub.from_hub", None)
+    monkeypatch.setattr("calipers.embed.models.find.from_hub", None)
     found = find_model(str(folder), Options(offline=True))
     assert (found.folder, found.name, found.config) == (folder, "gpt", {"model_type": "gpt2"})
     assert found.revision == content_hash(folder)[:12]
@@ -200,7 +201,7 @@ def test_models_of_images_are_told_from_those_of_texts(kind, files, expected, tm
         content = {"image_processor_type": "X"} if name.startswith("pre") else {"audio": 1}
         (tmp_path / name).write_text(json.dumps(content))
     model = FoundModel(tmp_path, "m", "0", {"model_type": kind})
-    assert models.is_vision(model) is expected
+    assert reads_images(model.folder, model.config) is expected
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calipers.embed import load_embedder
-from calipers.embed.models import memory
+from calipers.embed.states import pretrained as memory
 from calipers.errors import InputError
 
 torch = pytest.importorskip("torch")

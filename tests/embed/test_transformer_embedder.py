@@ -11,11 +11,11 @@ transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
 
 from calipers.embed import embed_samples  # noqa: E402
-from calipers.embed.models.model_folder import FoundModel  # noqa: E402
+from calipers.embed.models.find import FoundModel  # noqa: E402
 from calipers.embed.options import Options  # noqa: E402
 from calipers.embed.states import transformer  # noqa: E402
 from calipers.embed.states.pooling import SentencePlan  # noqa: E402
-from calipers.embed.states.tokens import Reader  # noqa: E402
+from calipers.embed.states.transformer import Reader  # noqa: E402
 from calipers.embed.states.transformer import TransformersEmbedder  # noqa: E402
 from calipers.errors import CalipersError, InputError  # noqa: E402
 from calipers.samples import SampleSet  # noqa: E402

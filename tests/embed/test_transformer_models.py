@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
 
-from calipers.embed.models.model_folder import FoundModel  # noqa: E402
+from calipers.embed.models.find import FoundModel  # noqa: E402
 from calipers.embed.options import Options  # noqa: E402
 from calipers.embed.states import packed, transformer, transformer_states  # noqa: E402
 from calipers.embed.states.dense import FastLinear, quicken  # noqa: E402

@@ -12,8 +12,7 @@ from calipers.samples import SampleSet
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 vision = pytest.importorskip("calipers.embed.vision.vision")
-vision_tower = pytest.importorskip("calipers.embed.vision.tower")
-FoundModel = pytest.importorskip("calipers.embed.models.model_folder").FoundModel
+FoundModel = pytest.importorskip("calipers.embed.models.find").FoundModel
 
 SIZES = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4}
 SIZES |= {"intermediate_size": 64, "image_size": 32, "patch_size": 8, "initializer_range": 0.5}
@@ -172,7 +171,7 @@ def test_half_precision_is_computed_in_with_and_without_dense_layers(
 
 def test_code_of_the_folder_goes_before_the_tower_alone(folders):
     own = {"model_type": "clip", "auto_map": {"AutoModel": "own.Model"}}
-    find = vision_tower._class
+    find = vision._class
     assert find(FoundModel(folders, "own", "rev", own), T) is T.AutoModel
     assert find(FoundModel(folders, "clip", "rev", {"model_type": "clip"}), T) is T.CLIPVisionModel
 

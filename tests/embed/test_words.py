@@ -13,7 +13,8 @@ from threadpoolctl import threadpool_limits
 from calipers.embed import embed_samples, load_embedder
 from calipers.embed.words import tfidf as fitting
 from calipers.embed.words.tfidf import SIZE, Bags, FittedTfidf, Tfidf, common_axes, fit_axes, weigh
-from calipers.embed.words.words import check_texts, parts, split_chunk, split_words
+from calipers.embed.embedder import check_texts
+from calipers.embed.words.words import parts, split_chunk, split_words
 from calipers.errors import InputError
 from calipers.samples import SampleSet
 
@@ -89,7 +90,7 @@ def test_parts_of_any_word_are_not_empty(text):
 
 def test_what_is_no_text_is_refused_by_its_row():
     with pytest.raises(InputError, match=r"text 2 must be a string; found bytes"):
-        check_texts(["a", b"b"])
+        check_texts(["a", b"b"], unicode=False)
 
 
 TOPICS = {
