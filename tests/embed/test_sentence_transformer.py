@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from calipers.embed import load_embedder
-from calipers.embed.models.model_files import read_modules
 from calipers.embed.models.find import find_model
+from calipers.embed.models.model_files import read_modules
 from calipers.embed.options import Options
 from calipers.errors import InputError, MissingExtraError
 

@@ -36,8 +36,8 @@ from calipers.embed.options import Options, choose_device, choose_dtype
 from calipers.embed.states.pretrained import (
     UNLIMITED,
     check_loadable,
-    dtype_word,
     quiet,
+    recent,
     unreadable,
     versions,
 )
@@ -210,6 +210,7 @@ def load_by_library(model: FoundModel, options: Options) -> Any:
     library = require("sentence_transformers", extra="text", purpose=purpose)
     device = choose_device(options.device, torch)
     dtype = choose_dtype(options.dtype, device, torch)
+    word = "dtype" if recent(transformers, 5) else "torch_dtype"
     with quiet(transformers):
         try:
             loaded = library.SentenceTransformer(
@@ -218,7 +219,7 @@ def load_by_library(model: FoundModel, options: Options) -> Any:
                 local_files_only=True,
                 trust_remote_code=options.trust_remote_code,
                 model_kwargs={
-                    dtype_word(transformers): getattr(torch, dtype),
+                    word: getattr(torch, dtype),
                     "use_safetensors": None if options.allow_pickle else True,
                 },
             )

@@ -61,6 +61,7 @@ def load_model(
         If transformers cannot load the model, or weights are missing.
     """
     transformers = require("transformers", extra="text", purpose=f"the model {str(folder)!r}")
+    word = "dtype" if recent(transformers, 4, 56) else "torch_dtype"
     with quiet(transformers):
         try:
             model, loading = _class(transformers, folder).from_pretrained(
@@ -70,7 +71,7 @@ def load_model(
                 trust_remote_code=trust_remote_code,
                 output_loading_info=True,
                 ignore_mismatched_sizes=True,  # so that they can be named
-                **{dtype_word(transformers): "auto" if stored_dtype else "float32"},
+                **{word: "auto" if stored_dtype else "float32"},
             )
         except Exception as error:  # transformers raises whatever a broken file leads to
             raise unreadable(folder, "model", error) from error
@@ -293,11 +294,6 @@ def recent(transformers: Any, major: int, minor: int = 0) -> bool:
     numbers = re.match(r"(\d+)\.(\d+)", transformers.__version__)
     assert numbers is not None
     return (int(numbers[1]), int(numbers[2])) >= (major, minor)
-
-
-def dtype_word(transformers: Any) -> str:
-    """What this version of transformers calls the precision of the weights."""
-    return "dtype" if recent(transformers, 4, 56) else "torch_dtype"
 
 
 _WIDTH = 4
