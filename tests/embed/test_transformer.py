@@ -634,6 +634,7 @@ def test_both_views_equal_plain_code_whatever_the_company(kind, zoo):
 
 
 @pytest.mark.parametrize("kind", ODD)
+@pytest.mark.slow
 def test_many_texts_of_an_odd_kind_do_not_exceed_its_positions(kind, zoo, capfd):
     folder = zoo(kind)
     capfd.readouterr()
@@ -652,6 +653,7 @@ def test_many_texts_of_an_odd_kind_do_not_exceed_its_positions(kind, zoo, capfd)
 
 
 @pytest.mark.parametrize("kind", ["T5", "MT5", "UMT5", "LongT5"])
+@pytest.mark.slow
 def test_an_encoder_that_was_saved_alone_gives_what_the_whole_model_gives(kind, tmp_path):
     torch.manual_seed(0)
     config = getattr(transformers, f"{kind}Config")(**MASKED["t5"][1])
@@ -674,6 +676,7 @@ def test_an_encoder_that_was_saved_alone_gives_what_the_whole_model_gives(kind, 
 
 
 @pytest.mark.parametrize(("plan", "length"), [(None, 1_024), (SentencePlan(), 1_500)])
+@pytest.mark.slow
 def test_only_sentence_models_read_long_texts_to_their_end_unasked(plan, length, zoo):
     embedder = TransformersEmbedder(zoo("t5"), Options(device="cpu"), plan=plan)
     assert embedder.signature["max_length"] == ("1024" if plan is None else "any")
