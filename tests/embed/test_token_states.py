@@ -83,6 +83,7 @@ def reference_states(folder, layer, texts=TEXTS):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("layer", [2, 6])
+@pytest.mark.slow
 def test_minilm_gives_the_hidden_states_of_transformers(layer):
     encoder = load_token_encoder(layer=layer, device="cpu")
     for found, expected in zip(states(encoder), reference_states(MINILM, layer), strict=True):
