@@ -47,10 +47,10 @@ if TYPE_CHECKING:
     from calipers.results import Comparison as Comparison
     from calipers.results import Sweep as Sweep
     from calipers.results.agreement import Agreement as Agreement
-    from calipers.results.overlap_model import Overlap as Overlap
-    from calipers.results.probe_model import Probe as Probe
+    from calipers.results.overlap import Overlap as Overlap
+    from calipers.results.probe import Probe as Probe
     from calipers.results.ranking import Ranking as Ranking
-    from calipers.results.text_model import TextComparison as TextComparison
+    from calipers.results.texts import TextComparison as TextComparison
     from calipers.samples import SampleSet as SampleSet
     from calipers.samples import read_samples as read_samples
     from calipers.score import Score as Score
@@ -67,14 +67,14 @@ _HOMES = {
     "LikelihoodRatios": "calipers.estimate",
     "MissingExtraError": "calipers.errors",
     "Neighbourhoods": "calipers.estimate",
-    "Overlap": "calipers.results.overlap_model",
+    "Overlap": "calipers.results.overlap",
     "PrecisionRecallCurve": "calipers.curves",
-    "Probe": "calipers.results.probe_model",
+    "Probe": "calipers.results.probe",
     "Ranking": "calipers.results.ranking",
     "SampleSet": "calipers.samples",
     "Score": "calipers.score",
     "Sweep": "calipers.results",
-    "TextComparison": "calipers.results.text_model",
+    "TextComparison": "calipers.results.texts",
     "agree": "calipers.evaluate.agree_run",
     "compare": "calipers.evaluate",
     "custom_divergence": "calipers.curves",

@@ -27,7 +27,7 @@ from calipers.evaluate.agree_ranks import (
     why_undefined,
 )
 from calipers.progress import Silent
-from calipers.results.agreement_words import tie_width
+from calipers.results.agreement import tie_width
 
 QUIET = {"cache": False, "threads": 1}
 

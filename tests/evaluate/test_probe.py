@@ -23,7 +23,7 @@ from calipers.evaluate.probe_changes import CHANGES, change_set
 from calipers.evaluate.probe_choices import METRICS
 from calipers.evaluate.probe_vectors import Halves
 from calipers.metrics import precision_recall
-from calipers.results.agreement_words import tie_width
+from calipers.results.agreement import tie_width
 from calipers.samples import SampleSet
 
 QUIET = {"cache": False, "threads": 1}

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from calipers.errors import InputError
 from calipers.explain import Words
-from calipers.explain.regions import direction
-from calipers.explain.telling import TellingWords
+from calipers.explain.pair import direction
+from calipers.explain.words import TellingWords
 
 
 def counts(words):

@@ -3,13 +3,13 @@
 import json
 
 import numpy as np
+from calipers.results.from_plain import score_from
+from calipers.results.plain import score_data
 
 import calipers
 from calipers.report.details import SHOWN, detail_notes
 from calipers.report.redacted import without_texts
 from calipers.report.text_table import text_table
-from calipers.results.from_plain import score_from
-from calipers.results.plain import score_data
 from calipers.score import Score
 
 GENERATED = [f"to be honest {word}" for word in "abcdefghijklmnopqrst"]

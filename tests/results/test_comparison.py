@@ -9,15 +9,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from calipers.results.plain import score_data
 
 import calipers
 from calipers.embed.embedder import EncodedBatch
 from calipers.errors import CalipersError, InputError
 from calipers.explain import sample_map
 from calipers.results import Comparison, Samples, SetSummary, SystemResult
-from calipers.results.explaining import Against
-from calipers.results.plain import score_data
 from calipers.results.report_data import EXCERPT, _thinned
+from calipers.results.system import Against
 from calipers.samples import SampleSet
 from calipers.score import NoiseFloor, Score
 
@@ -394,7 +394,7 @@ def test_what_cannot_be_explained_says_why(explained):
 def test_a_zip_gives_back_what_was_kept_and_computes_nothing(explained, tmp_path, monkeypatch):
     explained.save(tmp_path / "run.zip")
     expected = explained.report_data()
-    monkeypatch.setattr("calipers.results.explaining.explain_pair", None)
+    monkeypatch.setattr("calipers.results.system.explain_pair", None)
     monkeypatch.setattr("calipers.explain.sample_map", None)
     loaded = Comparison.load(tmp_path / "run.zip")
     assert loaded.report_data() == expected

@@ -9,16 +9,16 @@ import zipfile
 from dataclasses import replace
 
 import pytest
+from calipers.results.confounders_plain import confounders_from
+from calipers.results.from_plain import advice_from, score_from, significance_from
+from calipers.results.plain import score_data
 from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InputError
 from calipers.report.html.checks import checks
 from calipers.results import Comparison, SetSummary, SystemResult
-from calipers.results.confounders_plain import confounders_from
-from calipers.results.from_plain import advice_from, score_from, significance_from
-from calipers.results.plain import score_data
-from calipers.results.significance import Advice, SignificanceTest
+from calipers.results.comparison import Advice, SignificanceTest
 from calipers.score import NoiseFloor, Score
 
 finite = st.floats(allow_nan=False, allow_infinity=False)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from calipers.evaluate.intake import Intake
-from calipers.results.significance import Advice
+from calipers.results.comparison import Advice
 
 RECOMMENDED = 1_000
 """Samples that each set should have: Pillutla et al., JMLR 2023, section 8."""

@@ -12,8 +12,7 @@ import numpy as np
 from calipers.catalogue.choosing import key
 from calipers.evaluate import agree_ranks as ranks
 from calipers.results import Comparison, SetSummary
-from calipers.results.agreement import Agreement, MetricAgreement
-from calipers.results.agreement_words import Column, merit, tie_width
+from calipers.results.agreement import Agreement, Column, MetricAgreement, merit, tie_width
 from calipers.score import Score
 
 

@@ -12,7 +12,7 @@ from calipers.errors import InputError
 from calipers.evaluate.confounders_pairing import paired_rows
 from calipers.evaluate.intake import Entry, Intake
 from calipers.results import Comparison
-from calipers.results.significance import REFERENCE, SignificanceTest
+from calipers.results.comparison import REFERENCE, SignificanceTest
 from calipers.score import Score
 from calipers.uncertainty.differences import Difference, differences
 from calipers.uncertainty.holm import holm

@@ -18,7 +18,7 @@ from calipers.evaluate.spaces import neighbour_rows
 from calipers.metrics.knn_support import precision_score, recall_score
 from calipers.metrics.pair import Settings
 from calipers.progress import Advance
-from calipers.results.overlap_model import OverlapView
+from calipers.results.overlap import OverlapView
 from calipers.samples import SampleSet
 from calipers.score import signature
 

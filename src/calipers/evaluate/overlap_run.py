@@ -17,7 +17,7 @@ from calipers.metrics.pair import Settings
 from calipers.numeric.threads import limit_threads
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.progress import Progress, Silent
-from calipers.results.overlap_model import Overlap
+from calipers.results.overlap import Overlap
 from calipers.samples import System
 
 

@@ -10,8 +10,7 @@ from calipers.evaluate.intake import Entry, summarise
 from calipers.evaluate.overlap_pairs import File, Member, measure_view, pair_count
 from calipers.metrics.pair import Settings
 from calipers.progress import Progress
-from calipers.results.overlap_model import OverlapSystem, OverlapView
-from calipers.results.overlap_words import LEAST_CEILING
+from calipers.results.overlap import LEAST_CEILING, OverlapSystem, OverlapView
 
 
 def embed_systems(

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from calipers.catalogue.choosing import key
 from calipers.evaluate.probe_changes import Change
 from calipers.evaluate.probe_vectors import Sides, moved_share
-from calipers.results.agreement_words import tie_width
-from calipers.results.probe_model import ProbedChange, ProbedView
-from calipers.results.probe_words import Move
+from calipers.results.agreement import tie_width
+from calipers.results.probe import Move, ProbedChange, ProbedView
 from calipers.score import Score
 
 UNCHANGED = "unchanged"

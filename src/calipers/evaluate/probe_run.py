@@ -21,8 +21,7 @@ from calipers.metrics.pair import Settings
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Progress, Silent
 from calipers.results import SetSummary
-from calipers.results.probe_model import Probe
-from calipers.results.probe_words import ENOUGH
+from calipers.results.probe import ENOUGH, Probe
 from calipers.score import Score
 
 

@@ -12,8 +12,8 @@ from calipers.evaluate.rank_comparison import is_comparison, scores_of_compariso
 from calipers.evaluate.rank_rows import scores_of_table
 from calipers.evaluate.rank_scores import Scores
 from calipers.evaluate.rank_tables import read_file, read_table, table_of
-from calipers.results.model import Comparison
-from calipers.results.text_model import TextComparison
+from calipers.results.comparison import Comparison
+from calipers.results.texts import TextComparison
 from calipers.samples.wording import counted
 
 ALL = "all"

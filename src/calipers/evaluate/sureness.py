@@ -17,7 +17,7 @@ from calipers.metrics.pair import Settings
 from calipers.progress import Progress
 from calipers.report.content import shown_metrics
 from calipers.results import Comparison
-from calipers.results.significance import Advice
+from calipers.results.comparison import Advice
 
 CHEAP = 5_000
 """Reference samples below which the noise floor is measured unless it is refused."""

@@ -10,7 +10,7 @@ from calipers.embed import Embeddings
 from calipers.evaluate.scoring import pins_for, pins_of
 from calipers.evaluate.sweep_passes import Plan, Rows
 from calipers.evaluate.sweep_signature import merge_signatures
-from calipers.results.sweep_curve import Curve
+from calipers.results.sweep import Curve
 from calipers.score import join_signature, signature
 
 

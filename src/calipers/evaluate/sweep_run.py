@@ -24,8 +24,7 @@ from calipers.evaluate.sweep_values import check_values, choose_values
 from calipers.numeric.threads import limit_threads
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.progress import Progress, Silent
-from calipers.results.sweep import Over, Sweep
-from calipers.results.sweep_plateau import TOLERANCE
+from calipers.results.sweep import TOLERANCE, Over, Sweep
 
 
 def sweep(

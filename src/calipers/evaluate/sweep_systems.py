@@ -12,8 +12,7 @@ from calipers.evaluate.sweep_curves import make_curve
 from calipers.evaluate.sweep_passes import Plan, score_replicates
 from calipers.progress import Advance, Progress
 from calipers.results import SetSummary
-from calipers.results.sweep import Sweep, SweptSystem
-from calipers.results.sweep_curve import Curve
+from calipers.results.sweep import Curve, Sweep, SweptSystem
 
 Wanted = dict[str, list[Choice]]
 """Metrics by view."""

@@ -15,7 +15,7 @@ from calipers.evaluate.text_intake import TextIntake
 from calipers.evaluate.text_scripts import script_warnings
 from calipers.progress import Advance, Progress
 from calipers.results import SetSummary
-from calipers.results.text_model import TextResult
+from calipers.results.texts import TextResult
 from calipers.score import Score
 from calipers.text.corpus import Corpus
 from calipers.text.tokenizers import Tokenizer

@@ -14,7 +14,7 @@ from calipers.evaluate.text_job import Job, about, tokenised
 from calipers.evaluate.text_limits import check_limits
 from calipers.numeric.validation import check_whole
 from calipers.progress import Progress, Silent
-from calipers.results.text_model import TextComparison
+from calipers.results.texts import TextComparison
 from calipers.text.tokenizers import Tokenizer, find_tokenizer
 from calipers.text.tokens import AnyTokenizer
 from calipers.uncertainty.spread import check_level

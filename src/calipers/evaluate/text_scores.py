@@ -18,7 +18,7 @@ from calipers.evaluate.text_intake import TextIntake
 from calipers.evaluate.text_run import measure_intake
 from calipers.progress import Progress
 from calipers.results import Comparison, SetSummary
-from calipers.results.text_model import TextResult
+from calipers.results.texts import TextResult
 from calipers.samples.wording import KINDS
 from calipers.text.tokenizers import find_tokenizer
 
