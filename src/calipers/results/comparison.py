@@ -16,8 +16,6 @@ from calipers.score import Score
 from calipers.serialise import Plain, plain
 
 if TYPE_CHECKING:
-    import pandas
-
     from calipers.explain import SampleMap
     from calipers.explain.map import Method
     from calipers.report.export_table import Document
@@ -237,7 +235,7 @@ class Comparison(Result):
                 if not -1 <= value <= 1:
                     raise InputError(f"correlation {pair} is {value}, not between -1 and 1")
 
-    def to_pandas(self, *, per_sample: bool = False) -> pandas.DataFrame:
+    def to_pandas(self, *, per_sample: bool = False) -> Any:
         """Return the scores as a tidy data frame, a row for each score of each set.
 
         Parameters

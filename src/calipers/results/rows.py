@@ -5,22 +5,20 @@ The rows are dicts of strings, numbers and None, so that any table can be made f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from calipers.errors import require
-from calipers.report.content import TEXT
-from calipers.report.export_table import is_text
-from calipers.report.uncertain_block import metric_of
 from calipers.score import Score
 
 if TYPE_CHECKING:
-    import pandas
-
     from calipers.results.comparison import Comparison
     from calipers.results.texts import TextComparison
 
 Row = dict[str, Any]
+
+TEXT = "text"
+"""The view of statistics that need no embeddings."""
 
 
 def score_rows(result: Comparison | TextComparison) -> list[Row]:
@@ -60,7 +58,7 @@ def sample_rows(result: Comparison | TextComparison) -> list[Row]:
     ]
 
 
-def data_frame(rows: Iterable[Row]) -> pandas.DataFrame:
+def data_frame(rows: Iterable[Row]) -> Any:
     """Make a data frame of rows.
 
     Raises
@@ -69,28 +67,27 @@ def data_frame(rows: Iterable[Row]) -> pandas.DataFrame:
         If pandas is not installed.
     """
     pandas = require("pandas", extra="pandas", purpose="a data frame of scores")
-    return pandas.DataFrame(list(rows))  # type: ignore[no-any-return]
+    return pandas.DataFrame(list(rows))
 
 
 def _scores(result: Comparison | TextComparison) -> Iterator[tuple[Row, int, Score]]:
-    settings: Mapping[str, Any] = {"settings": result.settings}
+    """Every score, with what names it and the samples of its set."""
+    views = list(result.settings.get("views") or [TEXT])
+    sets = [(system.summary, "generated", system.scores) for system in result.systems]
     if result.reference is not None:
-        sets = [(result.reference, "reference", result.reference_scores)]
-    else:
-        sets = []
-    sets += [(system.summary, "generated", system.scores) for system in result.systems]
+        sets.insert(0, (result.reference, "reference", result.reference_scores))
     for summary, role, scores in sets:
         for key, score in scores.items():
-            about = {"system": summary.name, "role": role, **_of_key(settings, key)}
+            about = {"system": summary.name, "role": role, **_of_key(key, views)}
             yield about, summary.n, score
 
 
-def _of_key(settings: Mapping[str, Any], key: str) -> Row:
-    """Take a key apart: view, metric, options."""
-    found = metric_of(settings, key)
-    metric, _, options = found.metric.partition(":")
-    view = TEXT if is_text(settings) else found.view
-    return {"view": view, "metric": metric, "options": options, "key": key}
+def _of_key(key: str, views: list[str]) -> Row:
+    """Take a key apart; a view that it does not name is the first."""
+    view, dot, rest = key.partition(".")
+    known = bool(dot) and view in (*views, TEXT)
+    metric, _, options = (rest if known else key).partition(":")
+    return {"view": view if known else views[0], "metric": metric, "options": options, "key": key}
 
 
 def _of_score(score: Score) -> Row:
