@@ -169,6 +169,12 @@ class TextComparison(Result):
         scores = (data["reference"] or {}).get("scores", {})
         return {**data, "version": data["calipers"], "reference_scores": scores}
 
+    def to_pandas(self, *, per_sample: bool = False) -> Any:
+        """Return the scores as a tidy data frame; see :meth:`Comparison.to_pandas`."""
+        from calipers.results.rows import data_frame, sample_rows, score_rows
+
+        return data_frame(sample_rows(self) if per_sample else score_rows(self))
+
     def _pack(self, draft: Draft) -> None:
         super()._pack(draft)
         draft.add_per_sample("reference", self.reference_scores)
