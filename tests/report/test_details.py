@@ -9,7 +9,7 @@ from calipers.report.details import SHOWN, detail_notes
 from calipers.report.redacted import without_texts
 from calipers.report.text_table import text_table
 from calipers.score import Score
-from calipers.serialise import read
+from calipers.serialise import plain, read
 
 GENERATED = [f"to be honest {word}" for word in "abcdefghijklmnopqrst"]
 HUMAN = [f"{word} we went home" for word in "abcdefghijklmnopqrst"]

@@ -83,10 +83,12 @@ def sweep() -> Sweep:
         "form.mmd": Curve(
             np.array([1, 2, 4, 8]), np.ones((1, 4)), "k", (0.0, math.inf), "lower", "why"
         ),
-        "recall": Curve(np.array([1, 2, 4]), np.ones((2, 3)), "k", tolerance=0.05),
+        "recall": Curve(np.array([1, 2, 4, 8]), np.ones((2, 4)), "k", tolerance=0.05),
     }
     system = SweptSystem(OTHER, curves, ("a1", "a2"), ("one",))
-    return Sweep("k", ABOUT_SET, (system,), {"values": [1, 2, 4, 8], "views": ["meaning"]}, ("w",))
+    settings = {"values": [1, 2, 4, 8], "views": ["meaning", "form"], "embedder": "minilm"}
+    fixed = {"metrics": ["precision", "recall"], "tolerance": 0.01, "seed": 0, "max_samples": None}
+    return Sweep("k", ABOUT_SET, (system,), settings | fixed, ("w",))
 
 
 def overlap() -> Overlap:
@@ -126,7 +128,8 @@ def probe() -> Probe:
     move = Move("precision", "higher", (0.9, 0.95), (0.5, NAN), 0.05)
     change = ProbedChange("shuffle", "words shuffled", "puts words in any order", 0.9, NAN, (move,))
     view = ProbedView("meaning", {"shuffle": change})
-    settings = {"embedder": "tfidf", "seeds": 2, "metrics": ["precision"], "changes": ["shuffle"]}
+    settings = {"embedder": "tfidf", "seeds": 2, "half": 2, "k": 4, "seed": 0}
+    settings |= {"metrics": ["precision"], "changes": ["shuffle"]}
     return Probe(ABOUT_SET, {"meaning": view}, settings, {"precision": "metric:precision"}, ("w",))
 
 
@@ -151,7 +154,7 @@ def ranking() -> Ranking:
 
 def texts() -> TextComparison:
     systems = (TextResult(OTHER, TEXT_SCORES, ("a1", "a2"), ("one",)),)
-    settings = {"aligned": False, "tokenizer": "words"}
+    settings = {"aligned": False, "tokenizer": "words", "seed": 0, "metrics": [*TEXT_SCORES]}
     scores = {"distinct:n=2": Score(0.8, better="closest")}
     return TextComparison(systems, settings, ABOUT_SET, scores, None, ("w",))
 

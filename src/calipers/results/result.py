@@ -101,9 +101,7 @@ class Result(Plain, ABC):
     @classmethod
     def _unpacked(cls, archive: Archive) -> Self:
         """Read the parts of the archive."""
-        data = archive.json(f"{cls.kind}.json")
-        archive.check_arrays(data)
-        return cls.from_dict(data)
+        return cls.from_dict(archive.json(f"{cls.kind}.json"))
 
     def _check(self) -> None:
         """Refuse parts that do not fit together.

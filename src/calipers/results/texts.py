@@ -183,7 +183,9 @@ class TextComparison(Result):
 
     @classmethod
     def _unpacked(cls, archive: Archive) -> TextComparison:
-        found = super()._unpacked(archive)
+        data = archive.json(f"{cls.kind}.json")
+        archive.check_arrays(data)
+        found = cls.from_dict(data)
         systems = tuple(
             replace(system, scores=archive.with_per_sample(f"systems/{place}", system.scores))
             for place, system in enumerate(found.systems)
