@@ -322,19 +322,22 @@ class Comparison(Result):
         """
         from calipers.results.report_data import sample_maps
 
-        named = [
-            (system, view)
+        views = {
+            system.name: tuple(system.samples[0].vectors)
             for system in self.systems
             if system.against is not None and system.samples
-            for view in system.samples[0].vectors
-        ]
-        with (progress or Silent()).task("explaining", len(named) + 1) as advance:
-            for system, view in named:
-                system.explain(view)
-                advance(1)
+        }
+        steps, made = sum(map(len, views.values())) + 1, []
+        with (progress or Silent()).task("explaining", steps) as advance:
+            for system in self.systems:
+                explained = dict(system.explained)
+                for view in views.get(system.name, ()):
+                    explained[view] = system.explain(view)
+                    advance(1)
+                made.append(replace(system, explained=explained))
             maps = sample_maps(self)
             advance(1)
-        return replace(self, systems=tuple(map(SystemResult.settled, self.systems)), maps=maps)
+        return replace(self, systems=tuple(made), maps=maps)
 
     def _pack(self, draft: Draft) -> None:
         from calipers.results.comparison_archive import pack

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -167,10 +167,6 @@ class SystemResult(Plain):
         if name not in self._explanations:
             self._explanations[name] = explain_pair(evidence_of(self, name), view=name)
         return self._explanations[name]
-
-    def settled(self) -> SystemResult:
-        """Return the same with the explanations that were made of it since."""
-        return replace(self, explained=dict(self._explanations))
 
     @cached_property
     def _explanations(self) -> dict[str, Explanation]:
