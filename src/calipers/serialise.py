@@ -31,6 +31,8 @@ MOST = 2**53
 class Plain:
     """A dataclass that is written as plain data and read from it; by default, field by field."""
 
+    _written: ClassVar[tuple[str, ...]] = ()
+    """The attributes that are written, in order; all fields where none are named."""
     _key: ClassVar[str] = ""
     """The field that is not written, since the object stands under it in a mapping."""
     _optional: ClassVar[tuple[str, ...]] = ()
@@ -56,7 +58,7 @@ class Plain:
     def _outline(self) -> Data:
         """What is written, by key and in order, of whatever kind."""
         left_out = {*self._apart, self._key}
-        names = (field.name for field in dataclasses.fields(self))  # type: ignore[arg-type]
+        names = self._written or [each.name for each in dataclasses.fields(self)]  # type: ignore[arg-type]
         return {name: getattr(self, name) for name in names if name not in left_out}
 
     def _of_samples(self) -> Data:

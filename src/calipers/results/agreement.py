@@ -36,6 +36,8 @@ Matrix = NDArray[np.float64]
 class Column(Plain):
     """One view of one embedder, by which every system has a score."""
 
+    _written = ("embedder", "view", "label")
+
     embedder: str
     view: str
 
@@ -43,9 +45,6 @@ class Column(Plain):
     def label(self) -> str:
         """What a person calls it."""
         return f"{self.embedder} {self.view}"
-
-    def _outline(self) -> Mapping[str, Any]:
-        return {"embedder": self.embedder, "view": self.view, "label": self.label}
 
 
 @dataclass(frozen=True)
@@ -61,6 +60,8 @@ class PairOrder(Plain):
     winners
         For each column ``"a"``, ``"b"``, ``"tie"`` or ``"unknown"`` where a score has no value.
     """
+
+    _written = ("a", "b", "winners", "split", "agreed", "sentence")
 
     a: str
     b: str
@@ -87,16 +88,6 @@ class PairOrder(Plain):
         known = self._count("unknown") < len(self.winners)
         rest = [f"no value by {self._by('unknown')}"] if known and self._count("unknown") else []
         return "; ".join([self._order, *ties, *rest])
-
-    def _outline(self) -> Mapping[str, Any]:
-        return {
-            "a": self.a,
-            "b": self.b,
-            "winners": self.winners,
-            "split": self.split,
-            "agreed": self.agreed,
-            "sentence": self.sentence,
-        }
 
     @property
     def _order(self) -> str:
@@ -354,8 +345,7 @@ class Agreement(Result):
             }
             for key, metric in data["metrics"].items()
         }
-        about = {"version": data["calipers"], "tie": limits["tie"], "metrics": metrics}
-        return {**data, **about, "rarely_reached": limits["rarely_reached"]}
+        return {**super()._restored(data), **limits, "metrics": metrics}
 
     def _check(self) -> None:
         columns = len(self.columns)

@@ -221,7 +221,7 @@ class Comparison(Result):
     @classmethod
     def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
         scores = data["reference"].get("scores", {})
-        return {**data, "version": data["calipers"], "reference_scores": scores}
+        return {**super()._restored(data), "reference_scores": scores}
 
     def _check(self) -> None:
         from calipers.results.comparison_archive import check_settings

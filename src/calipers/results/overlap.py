@@ -243,6 +243,10 @@ class OverlapView(Plain):
     """
 
     _key = "name"
+    _written = (
+        *("precision", "recall", "precision_sd", "recall_sd"),
+        *("file_pairs", "relations", "signatures"),
+    )
 
     name: str
     names: tuple[str, ...]
@@ -270,17 +274,6 @@ class OverlapView(Plain):
             Relation(self.names[i], self.names[j], self._share(i, j), self._share(j, i))
             for i, j in pairs
         )
-
-    def _outline(self) -> Mapping[str, Any]:
-        return {
-            "precision": self.precision,
-            "recall": self.recall,
-            "precision_sd": self.precision_sd,
-            "recall_sd": self.recall_sd,
-            "file_pairs": self.file_pairs,
-            "relations": self.relations,
-            "signatures": self.signatures,
-        }
 
     def _share(self, i: int, j: int) -> Share:
         """How much of system j lies inside the support of system i."""
@@ -362,7 +355,7 @@ class Overlap(Result):
             "sizes": [min(file["n"] for file in system["files"]) for system in systems],
         }
         views = {name: {**view, **own} for name, view in data["views"].items()}
-        return {**data, "version": data["calipers"], "views": views}
+        return {**super()._restored(data), "views": views}
 
     def _check(self) -> None:
         square = (len(self.systems),) * 2

@@ -255,10 +255,6 @@ class Probe(Result):
             "warnings": self.warnings,
         }
 
-    @classmethod
-    def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {**data, "version": data["calipers"]}
-
     def _check(self) -> None:
         for view in self:
             for change in view:

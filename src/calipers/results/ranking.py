@@ -75,6 +75,11 @@ class Fit(Plain):
         Of the scores, in the order of the players.
     """
 
+    _written = (
+        *("ties", "tie_share", "tie_parameter", "scale", "level"),
+        *("players", "covariance"),
+    )
+
     players: tuple[Player, ...]
     ties: str
     tie_share: float
@@ -88,17 +93,6 @@ class Fit(Plain):
             if player.name == name:
                 return player
         raise unknown_name("system", name, [player.name for player in self.players])
-
-    def _outline(self) -> Mapping[str, Any]:
-        return {
-            "ties": self.ties,
-            "tie_share": self.tie_share,
-            "tie_parameter": self.tie_parameter,
-            "scale": self.scale,
-            "level": self.level,
-            "players": self.players,
-            "covariance": self.covariance,
-        }
 
 
 @dataclass(frozen=True)
@@ -169,6 +163,7 @@ class Truth(Plain):
     """
 
     _key = "name"
+    _written = ("source", "made_of", "scores", "deviations", "fit", "metrics", "best")
     _optional = ("fit", "deviations")
 
     name: str
@@ -198,17 +193,6 @@ class Truth(Plain):
 
     def __iter__(self) -> Iterator[Beside]:
         return iter(self.metrics.values())
-
-    def _outline(self) -> Mapping[str, Any]:
-        return {
-            "source": self.source,
-            "made_of": self.made_of,
-            "scores": self.scores,
-            "deviations": self.deviations,
-            "fit": self.fit,
-            "metrics": self.metrics,
-            "best": self.best,
-        }
 
 
 @dataclass(frozen=True)
@@ -338,11 +322,7 @@ class Ranking(Result):
 
     @classmethod
     def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {
-            **data,
-            "version": data["calipers"],
-            "chance": data["limits"]["rarely_reached"],
-        }
+        return {**super()._restored(data), "chance": data["limits"]["rarely_reached"]}
 
     def _check(self) -> None:
         size = len(self.matrix.names)

@@ -103,6 +103,10 @@ class Result(Plain, ABC):
         """Read the parts of the archive."""
         return cls.from_dict(archive.json(f"{cls.kind}.json"))
 
+    @classmethod
+    def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {**data, "version": data["calipers"]}
+
     def _check(self) -> None:
         """Refuse parts that do not fit together.
 

@@ -244,12 +244,8 @@ class Sweep(Result):
     @classmethod
     def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
         settings = dict(data["settings"])
-        return {
-            **data,
-            "version": data["calipers"],
-            "over": settings.pop("over"),
-            "settings": settings,
-        }
+        over = settings.pop("over")
+        return {**super()._restored(data), "over": over, "settings": settings}
 
     def _check(self) -> None:
         for system in self.systems:

@@ -167,7 +167,7 @@ class TextComparison(Result):
     @classmethod
     def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
         scores = (data["reference"] or {}).get("scores", {})
-        return {**data, "version": data["calipers"], "reference_scores": scores}
+        return {**super()._restored(data), "reference_scores": scores}
 
     def to_pandas(self, *, per_sample: bool = False) -> Any:
         """Return the scores as a tidy data frame; see :meth:`Comparison.to_pandas`."""
