@@ -19,6 +19,8 @@ HEAVY = {
     "plotly",
     "jinja2",
     "pyarrow",
+    "cattrs",
+    "pandas",
 }
 
 
