@@ -206,6 +206,8 @@ class _RefusedError(ValueError):
 
 def _first(error: BaseException, step: str = "") -> _RefusedError:
     """The first of the errors that cattrs gathered of a class, with the way to it."""
+    if isinstance(error, MemoryError):
+        raise error
     if isinstance(error, BaseExceptionGroup):
         inner = error.exceptions[0]
         notes = [note.name for note in getattr(inner, "__notes__", ()) if hasattr(note, "name")]

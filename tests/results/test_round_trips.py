@@ -300,6 +300,21 @@ def test_json_that_is_no_result_is_refused(tmp_path, text, words):
         load_result(path)
 
 
+def test_settings_that_cannot_be_are_named():
+    data = comparison().to_dict()
+    with pytest.raises(InputError, match="k is 'many', not a whole number"):
+        Comparison.from_dict({**data, "settings": {"views": ["meaning"], "k": "many"}})
+
+
+def test_want_of_memory_is_no_damage(monkeypatch):
+    def full(*args):
+        raise MemoryError
+
+    monkeypatch.setattr("calipers.results.system.check_confounders", full)
+    with pytest.raises(MemoryError):
+        Comparison.from_dict(comparison().to_dict())
+
+
 def test_a_missing_file_is_named(tmp_path):
     for name in ("run.json", "run.zip"):
         with pytest.raises(InputError, match=rf"{name}: cannot be read: No such file"):

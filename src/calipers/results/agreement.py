@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers import __version__
-from calipers.errors import InputError, unknown_name
+from calipers.errors import unknown_name
 from calipers.report.names import UNRANKED
 from calipers.results.result import Result, with_warnings
 from calipers.results.sets import SetSummary
@@ -352,12 +352,12 @@ class Agreement(Result):
         for found in self:
             for name in ("spearman", "kendall", "chance"):
                 if getattr(found, name).shape != (columns, columns):
-                    raise InputError(f"{name} of {found.metric!r} is not of {columns} columns")
+                    raise ValueError(f"{name} of {found.metric!r} is not of {columns} columns")
             if (
                 len(found.scores) != columns
                 or [len(row) for row in found.reasons] != [columns] * columns
             ):
-                raise InputError(f"the scores of {found.metric!r} are not of {columns} columns")
+                raise ValueError(f"the scores of {found.metric!r} are not of {columns} columns")
 
 
 def tie_width(n: int) -> float:

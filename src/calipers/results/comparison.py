@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from calipers import __version__
-from calipers.errors import InputError, unknown_name
+from calipers.errors import unknown_name
 from calipers.progress import Progress, Silent
 from calipers.results.result import Result, with_warnings
 from calipers.results.sets import Samples, SetSummary
@@ -229,11 +229,11 @@ class Comparison(Result):
         check_settings(self.settings)
         names = [system.name for system in self.systems]
         if len(set(names)) < len(names):
-            raise InputError(f"systems share a name: {names!r:.100}")
+            raise ValueError(f"systems share a name: {names!r:.100}")
         for system in self.systems:
             for pair, value in system.correlations.items():
                 if not -1 <= value <= 1:
-                    raise InputError(f"correlation {pair} is {value}, not between -1 and 1")
+                    raise ValueError(f"correlation {pair} is {value}, not between -1 and 1")
 
     def to_pandas(self, *, per_sample: bool = False) -> Any:
         """Return the scores as a tidy data frame, a row for each score of each set.
@@ -318,7 +318,7 @@ class Comparison(Result):
         Parameters
         ----------
         progress
-            Is told of each explanation and of the maps; nobody is by default.
+            Shows how far it is; nothing does by default.
         """
         from calipers.results.report_data import sample_maps
 

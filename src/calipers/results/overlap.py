@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers import __version__
-from calipers.errors import InputError, unknown_name
+from calipers.errors import unknown_name
 from calipers.results.result import Result
 from calipers.results.sets import SetSummary
 from calipers.serialise import Plain
@@ -360,13 +360,13 @@ class Overlap(Result):
     def _check(self) -> None:
         square = (len(self.systems),) * 2
         if not self.views or any(file.n == 0 for each in self.systems for file in each.files):
-            raise InputError("it has no views, or files without samples")
+            raise ValueError("it has no views, or files without samples")
         for view in self:
             shares = view.precision[np.isfinite(view.precision)]
             if ((shares < 0) | (shares > 1)).any():
-                raise InputError(f"precision of {view.name!r} is not between 0 and 1")
+                raise ValueError(f"precision of {view.name!r} is not between 0 and 1")
             for name in ("precision", "precision_sd", "file_pairs"):
                 if getattr(view, name).shape != square:
-                    raise InputError(f"{name} of {view.name!r} is not of {square[0]} systems")
+                    raise ValueError(f"{name} of {view.name!r} is not of {square[0]} systems")
             if [len(row) for row in view.signatures] != [square[0]] * square[0]:
-                raise InputError(f"signatures of {view.name!r} are not of {square[0]} systems")
+                raise ValueError(f"signatures of {view.name!r} are not of {square[0]} systems")

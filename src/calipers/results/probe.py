@@ -22,7 +22,7 @@ from typing import Any, Literal
 import numpy as np
 
 from calipers import __version__
-from calipers.errors import InputError, unknown_name
+from calipers.errors import unknown_name
 from calipers.results.result import Result, with_warnings
 from calipers.results.sets import SetSummary
 from calipers.serialise import Plain
@@ -260,7 +260,7 @@ class Probe(Result):
             for change in view:
                 for move in change.moves:
                     if len(move.values) != len(move.ceiling):
-                        raise InputError(
+                        raise ValueError(
                             f"{move.metric} of {change.name!r} has {len(move.values)} values and "
                             f"{len(move.ceiling)} of unchanged texts"
                         )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers import __version__
-from calipers.errors import InputError, unknown_name
+from calipers.errors import unknown_name
 from calipers.results.result import Result
 from calipers.serialise import Plain
 
@@ -328,13 +328,13 @@ class Ranking(Result):
         size = len(self.matrix.names)
         for name in ("values", "systems"):
             if getattr(self.matrix, name).shape != (size, size):
-                raise InputError(f"the {name} of the matrix are not of {size} columns")
+                raise ValueError(f"the {name} of the matrix are not of {size} columns")
         if [len(row) for row in self.matrix.reasons] != [size] * size:
-            raise InputError(f"the reasons of the matrix are not of {size} columns")
+            raise ValueError(f"the reasons of the matrix are not of {size} columns")
         for truth in self:
             players = 0 if truth.fit is None else len(truth.fit.players)
             if truth.fit is not None and truth.fit.covariance.shape != (players, players):
-                raise InputError(f"the covariance of {truth.name!r} is not of {players} systems")
+                raise ValueError(f"the covariance of {truth.name!r} is not of {players} systems")
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """Draw the correlations as a heat map; keep it as .png, .pdf or .svg if asked."""

@@ -61,7 +61,10 @@ class Result(Plain, ABC):
             If a field is missing or cannot be; names its place.
         """
         found = read(cls, data)
-        found._check()
+        try:
+            found._check()
+        except (TypeError, ValueError) as error:
+            raise InputError(str(error)) from None
         return found
 
     def save(self, path: str | Path) -> None:
@@ -112,7 +115,7 @@ class Result(Plain, ABC):
 
         Raises
         ------
-        InputError
+        TypeError, ValueError
             Names them.
         """
 

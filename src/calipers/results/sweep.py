@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers import __version__
-from calipers.errors import InputError, unknown_name
+from calipers.errors import unknown_name
 from calipers.results.result import Result, of_system, system_from, with_warnings
 from calipers.results.sets import SetSummary
 from calipers.score import Better
@@ -253,7 +253,7 @@ class Sweep(Result):
                 fits = curve.values.ndim == 1 and curve.replicates.ndim == 2
                 shape = curve.replicates.shape
                 if not fits or not shape[0] or not shape[1] or shape[1:] != curve.values.shape:
-                    raise InputError(
+                    raise ValueError(
                         f"the curve {key!r} of {system.name!r} has {curve.values.size} values and "
                         f"replicates of shape {shape}"
                     )
