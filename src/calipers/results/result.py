@@ -39,10 +39,6 @@ class Result(Plain, ABC):
     def __str__(self) -> str:
         return self._text()
 
-    def _repr_html_(self) -> str | None:
-        """The result as a notebook shows it; None for its one line."""
-        return None
-
     def document(self) -> Document | None:
         """Return the tables and notes that every format shows; None where there is only text."""
         return None
