@@ -300,6 +300,13 @@ def test_json_that_is_no_result_is_refused(tmp_path, text, words):
         load_result(path)
 
 
+def test_json_that_is_too_large_is_refused(tmp_path):
+    path = tmp_path / "run.json"
+    path.write_bytes(b" " * 2_000_000)
+    with calipers.memory_limit("1MB"), pytest.raises(InputError, match=r"run\.json: .*1\.0 MB"):
+        load_result(path)
+
+
 def test_settings_that_cannot_be_are_named():
     data = comparison().to_dict()
     with pytest.raises(InputError, match="k is 'many', not a whole number"):

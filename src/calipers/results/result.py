@@ -130,14 +130,15 @@ def load_result(path: str | Path) -> Result:
     check_plain(place)
     if place.suffix.lower() != ".json" or zipfile.is_zipfile(place):
         return Result.load(place)
-    from calipers.memory import budget, json_size, reading
+    from calipers.memory import budget, json_size, read_whole, reading
 
     def refusal(problem: str) -> InputError:
         return InputError(f"{place}: {problem}")
 
     with fitting_in_memory(place), reading():
         try:
-            content = place.read_bytes()
+            with open(place, "rb") as file:
+                content = read_whole(file, refusal)
             budget().take(json_size(content), refusal)
             data = json.loads(content)
         except OSError as error:
