@@ -20,7 +20,7 @@ from ag_news import DATA, news
 from calipers.curves import contributions
 from calipers.estimate import Quantisation, preprocess, quantise
 from calipers.evaluate.embed import embed
-from calipers.explain.merging import merged
+from calipers.explain.topics import merged
 from explanations import sets
 
 TOPICS = 12

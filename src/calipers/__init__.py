@@ -48,10 +48,10 @@ if TYPE_CHECKING:
     from calipers.results import Comparison as Comparison
     from calipers.results import Sweep as Sweep
     from calipers.results.agreement import Agreement as Agreement
-    from calipers.results.overlap_model import Overlap as Overlap
-    from calipers.results.probe_model import Probe as Probe
+    from calipers.results.overlap import Overlap as Overlap
+    from calipers.results.probe import Probe as Probe
     from calipers.results.ranking import Ranking as Ranking
-    from calipers.results.text_model import TextComparison as TextComparison
+    from calipers.results.texts import TextComparison as TextComparison
     from calipers.samples import SampleSet as SampleSet
     from calipers.samples import read_samples as read_samples
     from calipers.score import Score as Score
@@ -82,10 +82,10 @@ __getattr__, __dir__, __all__ = lazy_names(
         "calipers.memory": ("memory_limit",),
         "calipers.results": ("Comparison", "Sweep"),
         "calipers.results.agreement": ("Agreement",),
-        "calipers.results.overlap_model": ("Overlap",),
-        "calipers.results.probe_model": ("Probe",),
+        "calipers.results.overlap": ("Overlap",),
+        "calipers.results.probe": ("Probe",),
         "calipers.results.ranking": ("Ranking",),
-        "calipers.results.text_model": ("TextComparison",),
+        "calipers.results.texts": ("TextComparison",),
         "calipers.samples": ("SampleSet", "read_samples"),
         "calipers.score": ("Score",),
     },

@@ -21,8 +21,8 @@ from calipers.evaluate.inputs import read_sides
 from calipers.evaluate.options import CompareOptions
 from calipers.metrics.pair import Settings
 from calipers.progress import Silent
-from calipers.results.significance import Advice
-from calipers.results.sweep_plateau import TOLERANCE
+from calipers.results.comparison import Advice
+from calipers.results.sweep import TOLERANCE
 from calipers.samples import as_sample_set
 
 SHOWN = ("precision", "recall", "mauve_star", "frechet_distance")

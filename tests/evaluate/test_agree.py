@@ -16,7 +16,7 @@ from calipers.errors import InputError
 from calipers.evaluate import embedding
 from calipers.evaluate.agree import _told
 from calipers.progress import Silent
-from calipers.results.agreement_words import tie_width
+from calipers.results.agreement import tie_width
 
 QUIET = {"cache": False, "threads": 1}
 

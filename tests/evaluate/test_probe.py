@@ -17,7 +17,7 @@ from calipers.estimate.axes import preprocess
 from calipers.evaluate.perturbations import CHANGES
 from calipers.evaluate.probe import METRICS, Halves
 from calipers.metrics import precision_recall
-from calipers.results.agreement_words import tie_width
+from calipers.results.agreement import tie_width
 
 QUIET = {"cache": False, "threads": 1}
 WORDS = [f"{a}{b}" for a in ("Ba", "be", "Bi", "bo", "bu", "by") for b in ("ll", "rd", "st", "nk")]

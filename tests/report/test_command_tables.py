@@ -16,11 +16,9 @@ from calipers.report.overlap_table import OverlapTable, overlap_text
 from calipers.report.probe_content import _percent, _signed
 from calipers.report.probe_table import ProbeTable, probe_text
 from calipers.results import SetSummary
-from calipers.results.agreement import Agreement, MetricAgreement
-from calipers.results.agreement_words import Column
-from calipers.results.overlap_model import Overlap, OverlapSystem, OverlapView
-from calipers.results.probe_model import Probe, ProbedChange, ProbedView
-from calipers.results.probe_words import Move
+from calipers.results.agreement import Agreement, Column, MetricAgreement
+from calipers.results.overlap import Overlap, OverlapSystem, OverlapView
+from calipers.results.probe import Move, Probe, ProbedChange, ProbedView
 from calipers.score import Score
 from calipers.uncertainty import rank_agreement as ranks
 

@@ -8,9 +8,8 @@ import calipers
 from calipers.report.details import SHOWN, detail_notes
 from calipers.report.redacted import without_texts
 from calipers.report.text_table import text_table
-from calipers.results.from_plain import score_from
-from calipers.results.plain import score_data
 from calipers.score import Score
+from calipers.serialise import plain, read
 
 GENERATED = [f"to be honest {word}" for word in "abcdefghijklmnopqrst"]
 HUMAN = [f"{word} we went home" for word in "abcdefghijklmnopqrst"]
@@ -33,8 +32,8 @@ def test_phrases_stand_in_the_table_and_in_the_json():
 
 def test_a_kept_score_has_its_details_again():
     score = Score(0.5, details=({**ROW, "ratio": 4.9},))
-    assert score_from(score_data(score, per_sample=False)).details == score.details
-    assert "details" not in score_data(Score(0.5), per_sample=False)
+    assert read(Score, plain(score)).details == score.details
+    assert "details" not in plain(Score(0.5))
 
 
 def test_long_lists_are_cut_and_say_so():

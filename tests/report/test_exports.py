@@ -26,7 +26,7 @@ from calipers.report.names import clean
 from calipers.report.notebook import notebook_html
 from calipers.report.numbers import score_text
 from calipers.results import SetSummary
-from calipers.results.text_model import TextComparison, TextResult
+from calipers.results.texts import TextComparison, TextResult
 from calipers.score import Score
 
 

@@ -12,7 +12,7 @@ from calipers.errors import InputError
 from calipers.report.plots import save_figure, sweep_axes, sweep_figure
 from calipers.report.plots.style import COLOURS
 from calipers.report.sweep_table import SweepTable, sweep_text
-from calipers.results.sweep_curve import Curve
+from calipers.results.sweep import Curve
 
 KS = list(range(1, 31))
 NS = [100, 200, 400, 800]

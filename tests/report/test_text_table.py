@@ -14,7 +14,7 @@ from calipers.report.text_numbers import gap_text, value_text
 from calipers.report.text_table import TextTable, text_table
 from calipers.report.text_words import legend
 from calipers.results import SetSummary
-from calipers.results.text_model import TextComparison, TextResult
+from calipers.results.texts import TextComparison, TextResult
 from calipers.score import Score
 
 KEYS = ("mean_length", "distinct:n=2", "self_bleu", "novelty")

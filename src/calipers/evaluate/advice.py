@@ -23,8 +23,8 @@ from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import Clusters
 from calipers.progress import Advance, Progress
 from calipers.results import Comparison
-from calipers.results.significance import Advice
-from calipers.results.sweep_plateau import RELATIVE, ROUNDING, TOLERANCE
+from calipers.results.comparison import Advice
+from calipers.results.sweep import RELATIVE, ROUNDING, TOLERANCE
 from calipers.samples.wording import first_names
 from calipers.score import Score
 from calipers.uncertainty.sample_size import PARTS, Nested, extrapolate

@@ -25,8 +25,7 @@ from calipers.evaluate.text_view import VIEW as TEXT
 from calipers.progress import Advance, Progress, Silent
 from calipers.report.names import HEADLINE
 from calipers.results import Comparison, SetSummary
-from calipers.results.agreement import Agreement, MetricAgreement
-from calipers.results.agreement_words import Column, merit, tie_width
+from calipers.results.agreement import Agreement, Column, MetricAgreement, merit, tie_width
 from calipers.samples import SampleSet, System
 from calipers.score import Score
 from calipers.uncertainty import rank_agreement as ranks

@@ -18,7 +18,7 @@ from calipers.metrics.pair import Settings
 from calipers.progress import Progress
 from calipers.report.content import shown_metrics
 from calipers.results import Comparison
-from calipers.results.significance import REFERENCE, SignificanceTest
+from calipers.results.comparison import REFERENCE, SignificanceTest
 from calipers.samples import SampleSet
 from calipers.score import Score
 from calipers.uncertainty.differences import Difference, differences

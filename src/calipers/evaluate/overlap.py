@@ -38,8 +38,7 @@ from calipers.metrics.knn_support import precision_score, recall_score
 from calipers.metrics.pair import Settings
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Advance, Progress, Silent
-from calipers.results.overlap_model import Overlap, OverlapSystem, OverlapView
-from calipers.results.overlap_words import LEAST_CEILING
+from calipers.results.overlap import LEAST_CEILING, Overlap, OverlapSystem, OverlapView
 from calipers.samples import SampleSet
 from calipers.score import signature
 

@@ -24,9 +24,8 @@ from calipers.metrics.pair import Settings
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Advance, Progress, Silent
 from calipers.results import SetSummary
-from calipers.results.agreement_words import tie_width
-from calipers.results.probe_model import Probe, ProbedChange, ProbedView
-from calipers.results.probe_words import ENOUGH, Move
+from calipers.results.agreement import tie_width
+from calipers.results.probe import ENOUGH, Move, Probe, ProbedChange, ProbedView
 from calipers.samples import SampleSet
 from calipers.score import Score
 

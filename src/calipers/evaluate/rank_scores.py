@@ -27,8 +27,8 @@ from calipers.evaluate.rank_tables import (
     table_of,
 )
 from calipers.report.content import shown_metrics
-from calipers.results.model import Comparison
-from calipers.results.text_model import TextComparison
+from calipers.results.comparison import Comparison
+from calipers.results.texts import TextComparison
 from calipers.samples.wording import counted, describe, names
 
 ALL = "all"

@@ -32,7 +32,7 @@ from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import Clusters
 from calipers.progress import Progress
 from calipers.results import Comparison, Samples, SetSummary, SystemResult
-from calipers.results.explaining import Against
+from calipers.results.system import Against
 from calipers.score import Score
 
 

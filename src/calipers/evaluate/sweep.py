@@ -35,8 +35,7 @@ from calipers.numeric.threads import limit_threads
 from calipers.numeric.validation import is_whole
 from calipers.progress import Advance, Progress, Silent
 from calipers.results import SetSummary
-from calipers.results.sweep import Over, Sweep, SweptSystem
-from calipers.results.sweep_curve import Curve
+from calipers.results.sweep import Curve, Over, Sweep, SweptSystem
 
 LARGEST_K = 30
 SMALLEST_N = 100

@@ -31,7 +31,7 @@ from calipers.metrics.pair import Pair, Settings
 from calipers.metrics.robust import clipped_coverage_score
 from calipers.numeric.distances import Points
 from calipers.progress import Advance
-from calipers.results.sweep_curve import Curve
+from calipers.results.sweep import Curve
 from calipers.score import Score, join_signature, signature
 
 BY_K: Mapping[str, Callable[[Neighbourhoods, int], Score]] = {

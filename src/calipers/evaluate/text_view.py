@@ -17,7 +17,7 @@ from calipers.evaluate.text_warnings import pair_warnings
 from calipers.evaluate.texts import measure_inputs
 from calipers.progress import Progress
 from calipers.results import Comparison, SetSummary
-from calipers.results.text_model import TextResult
+from calipers.results.texts import TextResult
 from calipers.samples.wording import KINDS
 from calipers.text.tokenizers import find_tokenizer
 

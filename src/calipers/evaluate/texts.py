@@ -22,7 +22,7 @@ from calipers.evaluate.text_warnings import (
 )
 from calipers.progress import Advance, Progress, Silent
 from calipers.results import SetSummary
-from calipers.results.text_model import TextComparison, TextResult
+from calipers.results.texts import TextComparison, TextResult
 from calipers.score import Score
 from calipers.text.corpus import Corpus
 from calipers.text.measuring import score_of, score_of_reference

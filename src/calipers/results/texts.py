@@ -1,23 +1,26 @@
-"""What a run over texts found: frozen, complete, and readable without computing anything again."""
+"""What a run over texts found: statistics of several systems beside those of a reference."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from calipers import __version__
 from calipers.errors import unknown_name
-from calipers.results.plain import all_scores
-from calipers.results.system import SetSummary
+from calipers.results.result import Result, of_system, system_from, with_warnings
+from calipers.results.sets import SetSummary
 from calipers.score import Score
+from calipers.serialise import Plain, plain
 
 if TYPE_CHECKING:
+    from calipers.report.export_table import Document
+    from calipers.results.archive import Archive, Draft
     from calipers.uncertainty.spread import Spread
 
 
 @dataclass(frozen=True, eq=False)
-class TextResult:
+class TextResult(Plain):
     """What was measured of one system.
 
     Attributes
@@ -38,6 +41,8 @@ class TextResult:
         The same of the gaps.
     """
 
+    _apart = ("spreads", "gap_spreads")
+
     summary: SetSummary
     scores: Mapping[str, Score]
     seeds: tuple[str, ...] = ()
@@ -56,14 +61,19 @@ class TextResult:
         return self.scores[key]
 
     def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
-        """Return the result as plain data."""
-        warnings = [*self.summary.warnings, *self.warnings]
-        data = self.summary.to_dict() | {"seeds": list(self.seeds)}
-        return data | {"scores": all_scores(self.scores, per_sample), "warnings": warnings}
+        """Return the result as plain data; `per_sample` as of :meth:`TextComparison.to_dict`."""
+        return plain(self, per_sample=per_sample)  # type: ignore[no-any-return]
+
+    def _outline(self) -> Mapping[str, Any]:
+        return of_system(self.summary, seeds=self.seeds, scores=self.scores, warnings=self.warnings)
+
+    @classmethod
+    def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        return system_from(data)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TextComparison:
+class TextComparison(Result):
     """Texts of several systems, measured beside those of a reference: print it, look scores up.
 
     Attributes
@@ -83,6 +93,9 @@ class TextComparison:
     version
         Of Calipers, that made it.
     """
+
+    kind = "texts"
+    _optional = ("reference_scores", "train")
 
     systems: tuple[TextResult, ...]
     settings: Mapping[str, Any]
@@ -112,7 +125,7 @@ class TextComparison:
         against = "" if self.reference is None else f" with {self.reference.name!r}"
         return f"<TextComparison of {names}{against}>"
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         from calipers.report.text_table import text_table
 
         return text_table(self.to_dict())
@@ -122,6 +135,12 @@ class TextComparison:
 
         return notebook_html(self.to_dict())
 
+    def document(self) -> Document:
+        """Return the tables and notes that every format shows."""
+        from calipers.report.export_table import document_of
+
+        return document_of(self.to_dict())
+
     def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
         """Return all results as plain data, fit for strict JSON.
 
@@ -130,18 +149,46 @@ class TextComparison:
         per_sample
             Whether to include one value for each text, where a metric has them.
         """
-        reference = None if self.reference is None else _with_warnings(self.reference)
+        return plain(self, per_sample=per_sample)  # type: ignore[no-any-return]
+
+    def _outline(self) -> Mapping[str, Any]:
+        reference = None if self.reference is None else with_warnings(self.reference)
         if reference is not None:
-            reference |= {"scores": all_scores(self.reference_scores, per_sample)}
+            reference |= {"scores": self.reference_scores}
         return {
             "calipers": self.version,
-            "settings": dict(self.settings),
+            "settings": self.settings,
             "reference": reference,
-            "train": None if self.train is None else _with_warnings(self.train),
-            "systems": [system.to_dict(per_sample=per_sample) for system in self.systems],
-            "warnings": list(self.warnings),
+            "train": None if self.train is None else with_warnings(self.train),
+            "systems": self.systems,
+            "warnings": self.warnings,
         }
 
+    @classmethod
+    def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        scores = (data["reference"] or {}).get("scores", {})
+        return {**super()._restored(data), "reference_scores": scores}
 
-def _with_warnings(summary: SetSummary) -> dict[str, Any]:
-    return summary.to_dict() | {"warnings": list(summary.warnings)}
+    def to_pandas(self, *, per_sample: bool = False) -> Any:
+        """Return the scores as a tidy data frame; see :meth:`Comparison.to_pandas`."""
+        from calipers.results.rows import data_frame, sample_rows, score_rows
+
+        return data_frame(sample_rows(self) if per_sample else score_rows(self))
+
+    def _pack(self, draft: Draft) -> None:
+        super()._pack(draft)
+        draft.add_per_sample("reference", self.reference_scores)
+        for place, system in enumerate(self.systems):
+            draft.add_per_sample(f"systems/{place}", system.scores)
+
+    @classmethod
+    def _unpacked(cls, archive: Archive) -> TextComparison:
+        data = archive.json(f"{cls.kind}.json")
+        archive.check_arrays(data)
+        found = cls.from_dict(data)
+        systems = tuple(
+            replace(system, scores=archive.with_per_sample(f"systems/{place}", system.scores))
+            for place, system in enumerate(found.systems)
+        )
+        reference = archive.with_per_sample("reference", found.reference_scores)
+        return replace(found, systems=systems, reference_scores=reference)

@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 from calipers.errors import InputError
 from calipers.report.html.checks import checks
 from calipers.results import Comparison, SetSummary, SystemResult
-from calipers.results.confounders_plain import confounders_from
-from calipers.results.from_plain import advice_from, score_from, significance_from
-from calipers.results.plain import score_data
-from calipers.results.significance import Advice, SignificanceTest
+from calipers.results.comparison import Advice, SignificanceTest
+from calipers.results.system import check_confounders
 from calipers.score import NoiseFloor, Score
+from calipers.serialise import plain, read
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 FLOOR = NoiseFloor(0.951, 1 / 300, 0.9443, 0.005, 950, 10, margin=0.0123)
@@ -71,7 +70,7 @@ def test_a_score_comes_back_to_the_digit(value, interval, error, approximate, si
     floor = NoiseFloor(value, error, *interval, size, 10)
     more = {"standard_error": error, "sources": {"both": error}, "approximate": approximate}
     score = Score(value, interval=interval, level=0.9, floor=floor, **more)
-    back = score_from(through_json(score_data(score, False)))
+    back = read(Score, through_json(plain(score)))
     assert back.floor == floor
     assert back.noise_floor == value
     for name in ("value", "interval", "level", *FIELDS):
@@ -81,29 +80,29 @@ def test_a_score_comes_back_to_the_digit(value, interval, error, approximate, si
 def test_open_bounds_come_back_open_and_other_missing_numbers_as_nan():
     floor = replace(FLOOR, spread=math.nan, margin=None)
     score = Score(0.5, interval=(-math.inf, math.inf), sources={"seed": math.nan}, floor=floor)
-    data = score_data(score, False)
+    data = plain(score)
     assert data["interval"] == [None, None]
     assert (data["floor"]["spread"], data["floor"]["margin"]) == (None, None)
     assert data["floor"]["inside"] is False
-    back = score_from(through_json(data))
+    back = read(Score, through_json(data))
     assert back.interval == (-math.inf, math.inf)
     assert math.isnan(back.sources["seed"])
     assert math.isnan(back.floor.spread)
     assert back.floor.margin is None
-    assert score_data(back, False) == data
+    assert plain(back) == data
 
 
 @given(finite, st.none() | st.tuples(finite, finite), st.none() | st.integers(2, 10**12))
 def test_a_significance_test_comes_back_to_the_digit(difference, interval, size):
     test = replace(TEST, difference=difference, interval=interval, separating_n=size)
-    assert significance_from(through_json(test.to_dict())) == test
+    assert SignificanceTest.from_dict(through_json(test.to_dict())) == test
 
 
 def test_a_test_of_before_has_neither_error_nor_equivalence():
     data = through_json(TEST.to_dict())
     for name in ("standard_error", "detectable", "equivalence"):
         del data[name]
-    assert significance_from(data) == replace(
+    assert SignificanceTest.from_dict(data) == replace(
         TEST, standard_error=None, detectable=None, equivalence=None
     )
     assert TEST.separating_n == 12_345  # the first fields keep their places
@@ -113,7 +112,7 @@ def test_a_test_without_p_keeps_its_reason():
     test = replace(TEST, p_value=math.nan, adjusted_p_value=math.nan, reason="one cell only")
     data = through_json(test.to_dict())
     assert (data["p_value"], data["adjusted_p_value"]) == (None, None)
-    back = significance_from(data)
+    back = SignificanceTest.from_dict(data)
     assert math.isnan(back.p_value)
     assert math.isnan(back.adjusted_p_value)
     assert back.reason == "one cell only"
@@ -121,15 +120,15 @@ def test_a_test_without_p_keeps_its_reason():
 
 def test_advice_comes_back_to_the_digit():
     advice = Advice("a", "recall", (250, 500), (1 / 3, 0.5), 0.6, -0.1, 1e-3, False)
-    assert advice_from(through_json(advice.to_dict())) == advice
-    unsettled = advice_from(through_json(replace(advice, limit=math.nan).to_dict()))
+    assert Advice.from_dict(through_json(advice.to_dict())) == advice
+    unsettled = Advice.from_dict(through_json(replace(advice, limit=math.nan).to_dict()))
     assert math.isnan(unsettled.limit)
 
 
 def test_the_spread_over_seed_files_is_that_of_samples():
-    assert score_data(SURE, False)["seeds_sd"] == pytest.approx(math.sqrt(0.02))
-    assert score_data(replace(SURE, seeds=(0.2, math.nan)), False)["seeds_sd"] is None
-    assert "seeds_sd" not in score_data(Score(0.5), False)
+    assert plain(SURE)["seeds_sd"] == pytest.approx(math.sqrt(0.02))
+    assert plain(replace(SURE, seeds=(0.2, math.nan)))["seeds_sd"] is None
+    assert "seeds_sd" not in plain(Score(0.5))
 
 
 def test_an_archive_keeps_everything_that_says_how_sure(tmp_path):
@@ -176,20 +175,23 @@ def _score(data):
     [
         (lambda d: _score(d).update(interval=[0.1]), r"interval is \[0.1\], not two bounds"),
         (lambda d: _score(d).update(interval="ab"), "interval is 'ab', not two bounds"),
-        (lambda d: _score(d).update(interval=[0.1, "x"]), "interval is 'x', not a number"),
+        (lambda d: _score(d).update(interval=[0.1, "x"]), r"interval\[1\] is 'x', not a number"),
         (lambda d: _score(d).update(standard_error="0.1"), "standard_error is '0.1', not a num"),
         (lambda d: _score(d).update(level=True), "level is True, not a number"),
         (lambda d: _score(d).update(sources=["seed"]), "is damaged"),
-        (lambda d: _score(d)["sources"].update(seed={}), "source seed is {}, not a number"),
+        (
+            lambda d: _score(d)["sources"].update(seed={}),
+            r"scores\.recall\.sources\.seed is {}, not a number",
+        ),
         (lambda d: _score(d).update(approximate="no"), "approximate is 'no', neither true nor"),
-        (lambda d: _score(d)["floor"].pop("value"), "is damaged: 'value'"),
-        (lambda d: _score(d)["floor"].update(size=1.5), "floor size is 1.5, not a whole number"),
+        (lambda d: _score(d)["floor"].pop("value"), "recall.floor lacks 'value'"),
+        (lambda d: _score(d)["floor"].update(size=1.5), "floor.size is 1.5, not a whole number"),
         (lambda d: d["tests"][0].update(p_value=[]), r"p_value is \[\], not a number"),
         (lambda d: d["tests"][0].update(a=None), "a is None, not a text"),
         (lambda d: d["tests"][0].update(separating_n="many"), "separating_n is 'many'"),
         (lambda d: d["tests"].append(3), "is damaged"),
         (lambda d: d.update(tests={"a": 1}), "is damaged"),
-        (lambda d: d.update(advice=[{"system": "a"}]), "is damaged: 'score'"),
+        (lambda d: d.update(advice=[{"system": "a"}]), r"advice\[0\] lacks 'score'"),
         (lambda d: d["systems"][0].update(confounders=[1]), r"confounders are \[1\], not an obj"),
     ],
 )
@@ -223,7 +225,7 @@ FOUND = {
 
 @pytest.mark.parametrize("found", [None, {}, {"scripts": None, "language": None}, FOUND])
 def test_what_is_right_comes_back_and_can_be_shown(found):
-    assert confounders_from(found) == found
+    check_confounders(found)
     assert isinstance(checks({"systems": [{"confounders": found}]}), list)
 
 
@@ -250,10 +252,10 @@ def test_what_is_wrong_is_named(path, value, message):
         place = place[step]
     place[last] = value
     with pytest.raises(TypeError, match=message):
-        confounders_from(data[""])
+        check_confounders(data[""])
 
 
 @pytest.mark.parametrize("check", ["copies", "beginnings", "language"])
 def test_a_number_that_is_missing_is_named(check):
     with pytest.raises(LookupError, match="generated"):
-        confounders_from({check: {"n": 9}})
+        check_confounders({check: {"n": 9}})
