@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from calipers.catalogue.shown import HEADLINE
 from calipers.cli.embedder_options import NAMED
 from calipers.cli.options import EMBEDDING, MEASUREMENT, complete_metrics
 from calipers.errors import InputError
-from calipers.report.names import HEADLINE
 
 
 def _completed(incomplete: str) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from calipers.catalogue.estimation import ESTIMATORS
+from calipers.catalogue.shown import HEADLINE
 from calipers.cli import checks
 from calipers.cli.options import (
     CERTAINTY,
@@ -16,7 +17,6 @@ from calipers.cli.options import (
     complete,
     complete_metrics,
 )
-from calipers.report.names import HEADLINE
 
 
 def _completed_metrics(incomplete: str) -> list[str]:

@@ -107,7 +107,6 @@ def _read(specs: Sequence[str], field: str | None, *, skip_bad: bool) -> tuple[S
 
 
 def _look() -> Look:
-    from calipers.report.overlap_content import warnings
-    from calipers.report.overlap_table import OverlapTable, overlap_text
+    from calipers.report.documents import overlap
 
-    return Look(OverlapTable, overlap_text, warnings, "±–…·─")
+    return Look(overlap.document, "±–…·─")

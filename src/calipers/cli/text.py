@@ -127,7 +127,6 @@ def _read(
 
 
 def _look() -> Look:
-    from calipers.report.text_table import TextTable, text_table
-    from calipers.report.text_words import warnings
+    from calipers.report.documents import texts
 
-    return Look(TextTable, text_table, warnings, "–…·─")
+    return Look(texts.document, "–…·─")

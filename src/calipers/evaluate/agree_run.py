@@ -11,6 +11,7 @@ from typing import Any
 from calipers.catalogue.choosing import check_keys, choose
 from calipers.catalogue.estimation import COUNTING
 from calipers.catalogue.keys import split_key
+from calipers.catalogue.shown import HEADLINE
 from calipers.errors import InputError
 from calipers.estimate.axes import Projection
 from calipers.estimate.knn.balls import Distance
@@ -22,7 +23,6 @@ from calipers.evaluate.intake import as_systems
 from calipers.evaluate.run import compare
 from calipers.evaluate.text_scores import VIEW as TEXT
 from calipers.progress import Advance, Progress, Silent
-from calipers.report.names import HEADLINE
 from calipers.results import Comparison
 from calipers.results.agreement import Agreement
 from calipers.samples import SampleSet, System, as_sample_set

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from calipers.catalogue.shown import shown_keys
 from calipers.errors import InputError
 from calipers.evaluate.rank_rows import BETTER
 from calipers.evaluate.rank_scores import Column, Scores, finished
 from calipers.evaluate.rank_tables import as_number
-from calipers.report.content import shown_metrics
 from calipers.samples.wording import describe, names
 
 
@@ -45,7 +45,7 @@ def scores_of_comparison(data: Mapping[str, Any], source: str, reference: str | 
             _add(columns.setdefault(key, Column()), key, name, score, source)
     own = _own_name(data)
     found = finished(source, columns, reference or own)
-    shown = tuple(metric.key for metric in shown_metrics(data) if metric.key in columns)
+    shown = tuple(shown.key for shown in shown_keys(data) if shown.key in columns)
     named = (*found.named, *([own] if own else []))
     return replace(found, named=named, usual=shown or tuple(columns))
 

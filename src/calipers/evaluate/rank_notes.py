@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from calipers.catalogue.shown import UNRANKED
 from calipers.evaluate.rank_scores import Scores
-from calipers.report.names import UNRANKED
 from calipers.samples.wording import names
 
 PEOPLE = ("human", "humans", "reference", "gold")

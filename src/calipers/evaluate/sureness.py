@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from calipers.catalogue.choosing import Choice
+from calipers.catalogue.shown import shown_keys
 from calipers.evaluate.advice import advise, with_standard_errors
 from calipers.evaluate.advice_warnings import size_warnings_for
 from calipers.evaluate.certainty import Certainty, Spreads, with_tests
@@ -15,7 +16,6 @@ from calipers.evaluate.intake import Intake
 from calipers.evaluate.stages import Embedded
 from calipers.metrics.pair import Settings
 from calipers.progress import Progress
-from calipers.report.content import shown_metrics
 from calipers.results import Comparison
 from calipers.results.significance import Advice
 
@@ -53,7 +53,7 @@ class Sureness:
         advice: bool,
     ) -> Comparison:
         """Add what was asked for to a comparison that has its scores and settings."""
-        keys = [metric.key for metric in shown_metrics(comparison.to_dict())]
+        keys = [shown.key for shown in shown_keys(comparison.to_dict())]
         if certainty is not None:
             comparison = with_tests(
                 comparison, self.intake, spreads, certainty, keys=keys, seed=self.settings.seed

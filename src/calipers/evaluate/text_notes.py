@@ -9,7 +9,7 @@ import numpy as np
 from calipers.catalogue.choosing import TextChoice
 from calipers.evaluate.intake import FEW, Cut, length_warnings
 from calipers.evaluate.scored import undefined_count
-from calipers.report.text_names import text_label
+from calipers.report.names import text_label
 from calipers.results import SetSummary
 from calipers.samples.wording import counted
 from calipers.score import Score

@@ -88,9 +88,10 @@ class Agreement:
         return f"<Agreement of {names} on {len(self.systems)} systems>"
 
     def __str__(self) -> str:
-        from calipers.report.agree_table import agreement_text
+        from calipers.report.documents import agree
+        from calipers.report.render.text import plain
 
-        return agreement_text(self.to_dict())
+        return plain(agree.document(self.to_dict()))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all results as plain data, fit for strict JSON."""

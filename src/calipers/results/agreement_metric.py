@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.report.names import UNRANKED
+from calipers.catalogue.shown import UNRANKED
 from calipers.results.agreement_words import Column, PairOrder, merit, winner
 from calipers.results.plain import score_data, values
 from calipers.score import Score

@@ -87,14 +87,16 @@ class Comparison:
         return len(self.systems)
 
     def __str__(self) -> str:
-        from calipers.report import plain_text
+        from calipers.report.documents import compare
+        from calipers.report.render.text import plain
 
-        return plain_text(self.to_dict())
+        return plain(compare.document(self.to_dict()))
 
     def _repr_html_(self) -> str:
-        from calipers.report.notebook import notebook_html
+        from calipers.report.documents import summary
+        from calipers.report.render.html import html
 
-        return notebook_html(self.to_dict())
+        return html(summary(self.to_dict()))
 
     def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
         """Return all results as plain data, fit for strict JSON.

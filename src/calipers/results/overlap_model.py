@@ -164,9 +164,10 @@ class Overlap:
         return f"<Overlap of {', '.join(map(repr, self.names))}>"
 
     def __str__(self) -> str:
-        from calipers.report.overlap_table import overlap_text
+        from calipers.report.documents import overlap
+        from calipers.report.render.text import plain
 
-        return overlap_text(self.to_dict())
+        return plain(overlap.document(self.to_dict()))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all results as plain data, fit for strict JSON."""

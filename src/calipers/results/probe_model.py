@@ -131,9 +131,10 @@ class Probe:
         return f"<Probe of {self.settings['embedder']!r} with {self.samples.name!r}>"
 
     def __str__(self) -> str:
-        from calipers.report.probe_table import probe_text
+        from calipers.report.documents import probe
+        from calipers.report.render.text import plain
 
-        return probe_text(self.to_dict())
+        return plain(probe.document(self.to_dict()))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all results as plain data, fit for strict JSON."""

@@ -145,9 +145,10 @@ class Ranking:
         return f"<Ranking of {len(self.systems)} systems by {len(self.metrics)} metrics: {beside}>"
 
     def __str__(self) -> str:
-        from calipers.report.rank_table import ranking_text
+        from calipers.report.documents import rank
+        from calipers.report.render.text import plain
 
-        return ranking_text(self.to_dict())
+        return plain(rank.document(self.to_dict()))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all results as plain data, fit for strict JSON."""

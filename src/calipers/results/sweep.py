@@ -100,9 +100,10 @@ class Sweep:
         return f"<Sweep over {self.over} of {names} with {self.reference.name!r}>"
 
     def __str__(self) -> str:
-        from calipers.report.sweep_table import sweep_text
+        from calipers.report.documents import sweep
+        from calipers.report.render.text import plain
 
-        return sweep_text(self.to_dict())
+        return plain(sweep.document(self.to_dict()))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, fit for strict JSON."""

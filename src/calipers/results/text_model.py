@@ -113,14 +113,16 @@ class TextComparison:
         return f"<TextComparison of {names}{against}>"
 
     def __str__(self) -> str:
-        from calipers.report.text_table import text_table
+        from calipers.report.documents import texts
+        from calipers.report.render.text import plain
 
-        return text_table(self.to_dict())
+        return plain(texts.document(self.to_dict()))
 
     def _repr_html_(self) -> str:
-        from calipers.report.notebook import notebook_html
+        from calipers.report.documents import summary
+        from calipers.report.render.html import html
 
-        return notebook_html(self.to_dict())
+        return html(summary(self.to_dict()))
 
     def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
         """Return all results as plain data, fit for strict JSON.
