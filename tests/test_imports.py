@@ -47,7 +47,6 @@ def test_nothing_heavy_is_imported(arguments: list[str]) -> None:
 SOURCE = Path(__file__).resolve().parent.parent / "src"
 
 KNOWN = {
-    frozenset(f"calipers.report.export_{name}" for name in ("compare", "pieces", "table", "text")),
     frozenset(f"calipers.results.{name}" for name in ("explaining", "system")),
     frozenset(
         f"calipers.results.{name}" for name in ("archive", "archive_views", "model", "report_data")

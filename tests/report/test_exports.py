@@ -15,23 +15,39 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from calipers.errors import InputError
-from calipers.report.export_csv import COLUMNS, LONGEST, cell, csv_table
-from calipers.report.export_latex import latex_table
-from calipers.report.export_latex_escape import escape as escape_latex
-from calipers.report.export_latex_escape import escape as latex
-from calipers.report.export_markdown import markdown_table
-from calipers.report.export_markdown_escape import escape
-from calipers.report.export_markdown_escape import escape as markdown
+from calipers.report.documents import summary
 from calipers.report.names import clean
-from calipers.report.notebook import notebook_html
 from calipers.report.numbers import score_text
+from calipers.report.render.csv import COLUMNS, LONGEST, cell, scores_csv
+from calipers.report.render.html import html as html_of
+from calipers.report.render.latex import escape as escape_latex
+from calipers.report.render.latex import escape as latex
+from calipers.report.render.latex import latex as latex_of
+from calipers.report.render.markdown import escape
+from calipers.report.render.markdown import escape as markdown
+from calipers.report.render.markdown import markdown as markdown_of
 from calipers.results import SetSummary
 from calipers.results.text_model import TextComparison, TextResult
 from calipers.score import Score
 
 
+def markdown_table(data):
+    """Write a comparison as Markdown."""
+    return markdown_of(summary(data))
+
+
+def latex_table(data):
+    """Write a comparison as LaTeX."""
+    return latex_of(summary(data))
+
+
+def notebook_html(data):
+    """Write a comparison as HTML for a notebook."""
+    return html_of(summary(data))
+
+
 def rows(data):
-    return list(csv.DictReader(io.StringIO(csv_table(data), newline=""), strict=True))
+    return list(csv.DictReader(io.StringIO(scores_csv(data), newline=""), strict=True))
 
 
 def test_one_row_for_each_system_and_score(four_sure):
@@ -100,7 +116,7 @@ def test_text_statistics_with_the_values_of_the_reference():
 
 def test_pandas_reads_it(four_sure):
     pandas = pytest.importorskip("pandas")
-    frame = pandas.read_csv(io.StringIO(csv_table(four_sure), newline=""))
+    frame = pandas.read_csv(io.StringIO(scores_csv(four_sure), newline=""))
     assert list(frame.columns) == list(COLUMNS)
     assert len(frame) == 32
     values = frame.set_index(["system", "key"])["value"]
@@ -138,7 +154,7 @@ def test_long_text_is_cut_to_a_cell():
 
 
 def test_lines_end_as_the_standard_says(two_systems):
-    lines = csv_table(two_systems).split("\r\n")
+    lines = scores_csv(two_systems).split("\r\n")
     assert lines[0].split(",")[:4] == ["system", "role", "view", "metric"]
     assert lines[-1] == ""
     assert len(lines) == 18
@@ -146,7 +162,7 @@ def test_lines_end_as_the_standard_says(two_systems):
 
 def test_data_of_something_else_are_refused_as_csv():
     with pytest.raises(InputError, match="found NoneType"):
-        csv_table(None)
+        scores_csv(None)
 
 
 METRICS = ("precision", "recall", "coverage", "mauve_star")
@@ -581,7 +597,7 @@ HOSTILE = [
     "\\",
     "_",
 ]
-FORMS = (markdown_table, latex_table, csv_table, notebook_html)
+FORMS = (markdown_table, latex_table, scores_csv, notebook_html)
 
 
 @pytest.fixture
@@ -666,7 +682,7 @@ def test_latex_holds_no_command_of_a_stranger(hostile):
 
 
 def test_csv_gives_the_names_back(hostile):
-    found = csv.DictReader(io.StringIO(csv_table(hostile), newline=""))
+    found = csv.DictReader(io.StringIO(scores_csv(hostile), newline=""))
     names = list(dict.fromkeys(row["system"] for row in found))
     assert names == [f"'{name}" if name[0] in "=-" else name for name in map(clean, HOSTILE)]
 

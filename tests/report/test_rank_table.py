@@ -11,8 +11,15 @@ from matplotlib.colors import to_rgb
 from rich.cells import cell_len
 from rich.console import Console
 
+from calipers.report.documents import rank
 from calipers.report.plots import heat_map_axes, heat_map_figure, save_figure
-from calipers.report.rank_table import RankingTable, ranking_text
+from calipers.report.render.text import Screen, plain
+
+
+def ranking_text(data, *, width=100):
+    """Write what is shown as plain text."""
+    return plain(rank.document(data), width=width)
+
 
 NAMES = ("a", "b", "c", "d", "e")
 
@@ -245,7 +252,7 @@ def test_lines_fit_the_width(width, two_truths, judged):
 
 def test_the_terminal_shows_the_same_words(two_truths):
     console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system=None)
-    console.print(RankingTable(two_truths))
+    console.print(Screen(rank.document(two_truths)))
     shown = [line.rstrip() for line in console.file.getvalue().replace("─", "-").splitlines()]
     assert shown == ranking_text(two_truths, width=80).splitlines()
 

@@ -10,11 +10,21 @@ from rich.cells import cell_len
 from calipers.catalogue.choosing import find
 from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.estimation import DIVERGENCE, ESTIMATOR, SMOOTHING
-from calipers.report import comparison_table, plain_text
-from calipers.report.grid import Cell, Column, render, total_width
-from calipers.report.layout import packed
+from calipers.report.documents import compare
 from calipers.report.names import clean, label, meaning, shorten
 from calipers.report.numbers import best_of, number, score_text, words_text
+from calipers.report.render.layout import Grid, Strip, Written, packed, rows, total_width
+from calipers.report.render.text import Screen, plain
+
+
+def plain_text(data, *, width=100, details=False):
+    """Write a comparison as plain text."""
+    return plain(compare.document(data, details=details), width=width)
+
+
+def comparison_table(data, *, details=False, width=None):
+    """Show a comparison on a terminal."""
+    return Screen(compare.document(data, details=details), width=width)
 
 
 @pytest.mark.parametrize(
@@ -87,10 +97,10 @@ def test_clean_text_is_one_printable_line(text):
 
 
 def test_a_group_spans_its_columns_and_no_more():
-    cells = (Cell("1"), Cell("22"))
-    columns = [Column("name", cells, right=False)]
-    columns += [Column(header, cells, group="view") for header in ("one", "three")]
-    lines = ["".join(text for text, _ in line) for line in render(columns, gap=1, rule="-")]
+    cells = (Written("1"), Written("22"))
+    columns = [Strip("name", cells, right=False)]
+    columns += [Strip(header, cells, group="view") for header in ("one", "three")]
+    lines = ["".join(text for text, _ in line) for line in rows(Grid(tuple(columns), 1), rule="-")]
     assert lines == [
         "      view ----",
         "name  one three",
@@ -101,10 +111,10 @@ def test_a_group_spans_its_columns_and_no_more():
 
 
 def test_a_broken_group_shares_no_grid_with_another():
-    def run(group: str, count: int) -> tuple[Column, ...]:
-        return tuple(Column("123456", (Cell("1"),), group=group) for _ in range(count))
+    def run(group: str, count: int) -> tuple[Strip, ...]:
+        return tuple(Strip("123456", (Written("1"),), group=group) for _ in range(count))
 
-    lead = (Column("name", (Cell("a"),), right=False),)
+    lead = (Strip("name", (Written("a"),), right=False),)
     grids = packed(lead, [run("small", 1), run("wide", 4), run("last", 1)], width=25)
     groups = [{column.group for column in grid.columns[1:]} for grid in grids]
     assert groups == [{"small"}, {"wide"}, {"wide"}, {"last"}]
@@ -329,12 +339,9 @@ def test_a_distance_other_than_the_usual_stands_in_the_title(make):
 
 
 def test_runs_too_wide_for_a_line_are_broken():
-    from calipers.report.grid import Cell, Column, total_width
-    from calipers.report.layout import packed
-
-    lead = [Column("group", (Cell("World"),), right=False)]
+    lead = [Strip("group", (Written("World"),), right=False)]
     runs = [
-        tuple(Column(header, (Cell("0.5"),), group=name) for header in ("first", "second"))
+        tuple(Strip(header, (Written("0.5"),), group=name) for header in ("first", "second"))
         for name in ("one", "two")
     ]
     for width, expected in ((60, [5]), (22, [3, 3]), (14, [2, 2, 2, 2])):

@@ -11,8 +11,24 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from calipers.errors import InputError
-from calipers.report import comparison_table, plain_text
-from calipers.report.notebook import notebook_html
+from calipers.report.documents import compare, summary
+from calipers.report.render.html import html
+from calipers.report.render.text import Screen, plain
+
+
+def notebook_html(data):
+    """Write a comparison as HTML for a notebook."""
+    return html(summary(data))
+
+
+def plain_text(data, *, width=100, details=False):
+    """Write a comparison as plain text."""
+    return plain(compare.document(data, details=details), width=width)
+
+
+def comparison_table(data, *, details=False, width=None):
+    """Show a comparison on a terminal."""
+    return Screen(compare.document(data, details=details), width=width)
 
 
 def rows(text: str, start: str) -> list[list[str]]:
@@ -320,7 +336,8 @@ def test_lopsided_intervals_stand_below_their_value(two_systems):
 
 def test_all_metrics_are_shown_in_pieces_at_60_columns(make):
     from calipers.catalogue.embeddings import METRICS
-    from calipers.report.names import UNRANKED, label
+    from calipers.catalogue.shown import UNRANKED
+    from calipers.report.names import label
 
     scores = {key: make["score"](0.5) for key in METRICS}
     scores |= {f"form.{key}": make["score"](0.25) for key in METRICS}

@@ -9,10 +9,17 @@ import pytest
 from rich.console import Console
 
 from calipers.errors import InputError
+from calipers.report.documents import sweep as sweeps
 from calipers.report.plots import save_figure, sweep_axes, sweep_figure
 from calipers.report.plots.style import COLOURS
-from calipers.report.sweep_table import SweepTable, sweep_text
+from calipers.report.render.text import Screen, plain
 from calipers.results.sweep_curve import Curve
+
+
+def sweep_text(data, *, width=100):
+    """Write what is shown as plain text."""
+    return plain(sweeps.document(data), width=width)
+
 
 KS = list(range(1, 31))
 NS = [100, 200, 400, 800]
@@ -160,7 +167,7 @@ def test_a_long_name_gives_its_sentence_a_line_of_its_own(by_k):
 
 def test_a_terminal_shows_the_same_words(by_k):
     console = Console(width=80, force_terminal=True, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
-    console.print(SweepTable(by_k))
+    console.print(Screen(sweeps.document(by_k)))
     shown = [line.rstrip() for line in console.export_text().splitlines()]
     assert shown == sweep_text(by_k, width=80).replace("-----------", "───────────").splitlines()
 

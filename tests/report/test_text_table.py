@@ -9,13 +9,19 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from calipers.catalogue.texts import TEXT_METRICS
-from calipers.report.text_names import text_label, text_meaning
-from calipers.report.text_numbers import gap_text, value_text
-from calipers.report.text_table import TextTable, text_table
-from calipers.report.text_words import legend
+from calipers.report.documents import texts
+from calipers.report.names import text_label, text_meaning
+from calipers.report.numbers import gap_text, value_text
+from calipers.report.render.text import Screen, plain
 from calipers.results import SetSummary
 from calipers.results.text_model import TextComparison, TextResult
 from calipers.score import Score
+
+
+def text_table(data, *, width=100):
+    """Write what is shown as plain text."""
+    return plain(texts.document(data), width=width)
+
 
 KEYS = ("mean_length", "distinct:n=2", "self_bleu", "novelty")
 
@@ -110,7 +116,7 @@ def test_many_systems_take_several_blocks_each_with_the_reference():
 
 def test_the_terminal_shows_the_same_words():
     console = Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None)
-    console.print(TextTable(made()))
+    console.print(Screen(texts.document(made())))
     shown = "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())
     assert shown.replace("─", "-") == text_table(made(), width=100)
 
@@ -215,7 +221,8 @@ def test_rows_of_one_metric_share_a_line_only_where_it_is_true_of_both():
     def lines(*keys):
         data = made()
         data["settings"]["metrics"] = [*keys]
-        return dict(legend(data))
+        notes = texts.document(data).of_kind("legend")
+        return {note.sign: str(note) for note in notes}
 
     assert set(lines("self_bleu:n=2", "self_bleu")) == {"words", "Self-BLEU"}
     apart = lines("distinct:n=2", "distinct:n=2:sample", "novelty", "novelty:train")

@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calipers.report import plain_text
-from calipers.report.content import Metric
+from calipers.report.documents import compare
 from calipers.report.html.verdict import verdict
-from calipers.report.html.wording import plain
-from calipers.report.uncertain_marks import all_marks, marks_line
-from calipers.report.uncertain_numbers import (
+from calipers.report.html.wording import plain as unmarked
+from calipers.report.inference import all_marks, mark_notes
+from calipers.report.numbers import (
     about,
     below_value,
     beside_value,
@@ -19,6 +18,19 @@ from calipers.report.uncertain_numbers import (
     p_text,
     signed,
 )
+from calipers.report.render.text import plain
+from calipers.report.shown import Metric
+
+
+def plain_text(data, *, width=100, details=False):
+    """Write a comparison as plain text."""
+    return plain(compare.document(data, details=details), width=width)
+
+
+def lines(notes):
+    """Write notes behind the signs that they explain."""
+    return [f"{note.sign} {note}" for note in notes]
+
 
 RECALL = Metric("meaning", "recall", "recall", "higher")
 
@@ -171,7 +183,7 @@ def test_every_mark_is_explained():
         "settings": {"margin": 0.05},
         "tests": [{"a": "x", "b": "y", "score": "recall", "p_value": 0.2}] * 12,
     }
-    assert list(marks_line(data, {"*", "=", "≡", "?", "#", ""})) == [
+    assert lines(mark_notes(data, {"*", "=", "≡", "?", "#", ""})) == [
         "* best of its column",
         "≡ equal to the best within 0.05 (at 95 %)",
         "= not distinguishable from the best (at 95 %, corrected for 12 tests)",
@@ -180,8 +192,8 @@ def test_every_mark_is_explained():
         "# not tested against the best",
     ]
     data["settings"] = {}
-    assert list(marks_line(data, {"≡"})) == ["≡ equal to the best within a margin (at 95 %)"]
-    assert list(marks_line(data, {""})) == []
+    assert lines(mark_notes(data, {"≡"})) == ["≡ equal to the best within a margin (at 95 %)"]
+    assert lines(mark_notes(data, {""})) == []
 
 
 def of_pair(make, **test):
@@ -199,13 +211,15 @@ def test_tables_and_verdicts_say_which_are_equal(make):
     text = plain_text(data)
     assert "0.700≡" in text
     assert "≡ equal to the best within 0.05 (at 95 %)" in text
-    assert plain(verdict(data).nearness).endswith("; a (0.700) is equal to it within the margin.")
+    assert unmarked(verdict(data).nearness).endswith(
+        "; a (0.700) is equal to it within the margin."
+    )
 
 
 def test_tables_and_verdicts_say_what_is_undecided(make):
     data = of_pair(make, p_value=0.01)
     assert "0.700?" in plain_text(data)
-    assert plain(verdict(data).nearness).endswith(
+    assert unmarked(verdict(data).nearness).endswith(
         "; a (0.700) is undecided: apart when tested alone."
     )
 

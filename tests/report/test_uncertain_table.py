@@ -11,7 +11,18 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from calipers.report import comparison_table, plain_text
+from calipers.report.documents import compare
+from calipers.report.render.text import Screen, plain
+
+
+def plain_text(data, *, width=100, details=False):
+    """Write a comparison as plain text."""
+    return plain(compare.document(data, details=details), width=width)
+
+
+def comparison_table(data, *, details=False, width=None):
+    """Show a comparison on a terminal."""
+    return Screen(compare.document(data, details=details), width=width)
 
 
 def on_terminal(data, width, **options) -> str:
