@@ -1,4 +1,4 @@
-"""A comparison as data ──► CSV in long form: one row for each score of each set.
+"""A comparison as data, or the tables of any document ──► CSV in long form.
 
 Numbers stand in full precision, as Python and JSON write them; what is not known is empty. Names
 are on one line, and those that a spreadsheet would run as a formula begin with an apostrophe.
@@ -14,7 +14,7 @@ from typing import Any
 from calipers.report.documents import check_comparison, is_of_texts
 from calipers.report.names import clean
 from calipers.report.shown import TEXT, metric_of
-from calipers.report.table import Data
+from calipers.report.table import Cell, Data, Document, ScoreCell, said
 
 COLUMNS = (
     "system",
@@ -40,6 +40,9 @@ COLUMNS = (
     "signature",
 )
 """The columns, in order; later versions add theirs at the end."""
+
+SHOWN = ("table", "row", "group", "column", "text", "interval", "mark", "aside")
+"""The columns of the tables of a document."""
 
 LONGEST = 32_767
 """Characters that a cell of a spreadsheet holds; longer texts are cut, with a mark at the end."""
@@ -73,6 +76,24 @@ def scores_csv(data: Data) -> str:
     lines = csv.writer(file)
     lines.writerow(COLUMNS)
     lines.writerows(_rows(data))
+    return file.getvalue()
+
+
+def tables_csv(document: Document) -> str:
+    """Write the tables of a document as CSV, one row for each cell as it is shown.
+
+    A row names its table, its row, the group and the name of its column; lines end with CR LF.
+    """
+    file = io.StringIO(newline="")
+    lines = csv.writer(file)
+    lines.writerow(SHOWN)
+    for table in document.tables:
+        for column in table.columns[1:]:
+            names = table.columns[0].cells
+            for name, shown in zip(names, column.cells, strict=True):
+                group, head = said(column.group), said(column.head)
+                about = (table.id, _text(name), group, head)
+                lines.writerow(map(cell, (*about, *_parts(shown))))
     return file.getvalue()
 
 
@@ -116,3 +137,14 @@ def _of_key(data: Data, key: str) -> dict[str, str]:
     metric, _, options = found.metric.partition(":")
     view = TEXT if is_of_texts(data) else found.view
     return {"view": view, "metric": metric, "options": options}
+
+
+def _text(shown: Cell) -> str:
+    return shown.value if isinstance(shown, ScoreCell) else said(shown.text)
+
+
+def _parts(shown: Cell) -> tuple[str, ...]:
+    """Take a cell apart: its text, its interval, its mark, and what else is said."""
+    if isinstance(shown, ScoreCell):
+        return shown.value, shown.interval, shown.mark, shown.aside
+    return said(shown.text), "", "", ""

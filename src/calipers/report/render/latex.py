@@ -155,6 +155,7 @@ def cell_text(cell: Cell) -> str:
 
     Examples
     --------
+    >>> from calipers.report.table import ScoreCell
     >>> cell_text(ScoreCell("0.878", "±0.050", mark="="))
     '0.878$^{\\\\dagger}{}_{\\\\pm 0.050}$'
     >>> cell_text(ScoreCell("0.930", "[0.878,0.961]", approximate=True, mark="*"))
