@@ -172,12 +172,6 @@ def below_value(score: Mapping[str, Any] | None) -> str:
     return interval_text(score) + (APPROXIMATE if score.get("approximate") else "")
 
 
-def sure_text(score: Mapping[str, Any] | None) -> str:
-    """Write a value and its interval in one word, whichever form that takes."""
-    value = score_text(score)
-    return value + (beside_value(score, value) or below_value(score))
-
-
 def is_lopsided(score: Mapping[str, Any]) -> bool:
     """Tell whether one side of an interval is so much longer that ± would mislead."""
     bounds, value = _bounds(score), score.get("value")

@@ -30,6 +30,7 @@ from calipers.report.table import (
     ARROWS,
     BEST,
     BEST_STYLE,
+    Align,
     Cell,
     Column,
     Data,
@@ -94,17 +95,17 @@ class Metric:
         """What writes its values."""
         return value_text if self.view == TEXT else score_text
 
-    def column(self, cells: Sequence[Cell], **more: object) -> Column:
+    def column(self, cells: Sequence[Cell], *, align: Align = "value") -> Column:
         """Give its column, which holds scores."""
         return Column(
             self.label,
             tuple(cells),
             arrow=self.arrow,
             group=clean(self.view),
+            align=align,
             key=self.key,
             meaning=self.meaning,
             direction=self.direction,
-            **{"align": "value", **more},  # type: ignore[arg-type]
         )
 
 
@@ -156,17 +157,12 @@ def lead_columns(data: Data) -> list[Column]:
     """Give the columns before the scores: name, size and length."""
     sets = [data["reference"], *data.get("systems", ())]
     names = (REFERENCE, *(clean(row["name"]) for row in sets[1:]))
-
-    def column(head: str, values: Sequence[str], **more: object) -> Column:
-        cells = (Text(values[0], "dim"), *texts(values[1:]))
-        return Column(head, cells, **more)  # type: ignore[arg-type]
-
     lead = [
-        column("system", names, align="left"),
-        column("n", [size_text(row) for row in sets]),
+        Column("system", _first_faint(names), align="left"),
+        Column("n", _first_faint([size_text(row) for row in sets])),
     ]
     if any(row.get("words") for row in sets):
-        lead.append(column("words", [words_text(row) for row in sets]))
+        lead.append(Column("words", _first_faint([words_text(row) for row in sets])))
     return lead
 
 
@@ -218,6 +214,11 @@ def _is_share(data: Data, key: str) -> bool:
     if ranges:
         return list(ranges[0] or ()) == [0, 1]
     return key.endswith(("classifier_auc", "classifier_accuracy"))
+
+
+def _first_faint(values: Sequence[str]) -> tuple[Text, ...]:
+    """Make cells, the reference's first."""
+    return (Text(values[0], "dim"), *texts(values[1:]))
 
 
 def _score_cell(metric: Metric, score: Data | None, mark: str, row: int) -> ScoreCell:

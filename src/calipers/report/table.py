@@ -7,7 +7,7 @@ and escaped; what they say is decided here, once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Literal
@@ -141,6 +141,7 @@ class ScoreCell:
 
 
 Cell = Text | ScoreCell
+Align = Literal["left", "right", "value"]
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,7 @@ class Column:
     cells: tuple[Cell, ...]
     arrow: str = ""
     group: str | Name = ""
-    align: Literal["left", "right", "value"] = "right"
+    align: Align = "right"
     view: str = ""
     key: str = ""
     meaning: str = ""
@@ -323,12 +324,12 @@ def said(text: str | Name | Words) -> str:
     return "".join(map(str, text)) if isinstance(text, tuple) else str(text)
 
 
-def notes(kind: Kind, texts: Sequence[str | Words] | Iterator[str]) -> Iterator[Note]:
+def notes(kind: Kind, texts: Iterable[str | Words]) -> Iterator[Note]:
     """Make notes of one kind."""
     return (Note(kind, text) for text in texts)
 
 
-def legend(pairs: Sequence[tuple[str, str]] | Iterator[tuple[str, str]]) -> Iterator[Note]:
+def glossary(pairs: Iterable[tuple[str, str]]) -> Iterator[Note]:
     """Make a legend of pairs of a name and what it means."""
     return (Note("legend", text, sign) for sign, text in pairs)
 

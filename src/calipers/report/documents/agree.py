@@ -17,6 +17,7 @@ from calipers.report.table import (
     BEST_STYLE,
     METRIC,
     SYSTEM,
+    Align,
     Block,
     Cell,
     Column,
@@ -27,11 +28,11 @@ from calipers.report.table import (
     Run,
     ScoreCell,
     Table,
+    glossary,
     notes,
     texts,
     together,
 )
-from calipers.report.table import legend as legend_of
 
 WIDEST_EMBEDDER = 24
 MOST_PAIRS = 6
@@ -57,7 +58,7 @@ def document(data: Data) -> Document:
         *together(*notes("note", _remarks(data)), *legend.warnings(data, sets)),
         Notes(
             (
-                *legend_of(_meanings(data)),
+                *glossary(_meanings(data)),
                 Note(
                     "how",
                     "Columns that agree may be wrong together. All correlations, Kendall's too, "
@@ -158,15 +159,14 @@ def _lowest_column(data: Data) -> Column:
 
 
 def _runs(
-    data: Data, cells: Sequence[tuple[Cell, ...]], *, align: str = "right"
+    data: Data, cells: Sequence[tuple[Cell, ...]], *, align: Align = "right"
 ) -> tuple[Run, ...]:
     """Put cells under their view, and views under their embedder."""
     runs: dict[str, list[Column]] = {}
     for column, own in zip(data["columns"], cells, strict=True):
         name = shorten(clean(column["embedder"]), WIDEST_EMBEDDER)
         head = clean(column["view"])
-        made = Column(head, own, group=name, align=align)  # type: ignore[arg-type]
-        runs.setdefault(column["embedder"], []).append(made)
+        runs.setdefault(column["embedder"], []).append(Column(head, own, group=name, align=align))
     return tuple(tuple(run) for run in runs.values())
 
 

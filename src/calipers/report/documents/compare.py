@@ -50,11 +50,11 @@ from calipers.report.table import (
     Table,
     Text,
     by_group,
+    glossary,
     said,
     together,
     without_row,
 )
-from calipers.report.table import legend as legend_of
 
 FLOOR_NAME = "noise floor"
 STATED = ("n", "words")
@@ -83,7 +83,7 @@ def document(data: Data, *, details: bool = False) -> Document:
         *together(*_remarks(data, metrics)),
         Notes(
             (
-                *legend_of(legend.meanings(data, metrics)),
+                *glossary(legend.meanings(data, metrics)),
                 *legend.arrows(metrics),
                 *best,
                 legend.more(metrics),

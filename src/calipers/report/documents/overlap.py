@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
 from calipers.report import legend
 from calipers.report.names import VIEWS, clean
@@ -11,6 +10,7 @@ from calipers.report.numbers import MISSING, number, size_text, words_text
 from calipers.report.shown import short
 from calipers.report.table import (
     SYSTEM,
+    Align,
     Block,
     Cell,
     Column,
@@ -21,12 +21,12 @@ from calipers.report.table import (
     ScoreCell,
     Table,
     Text,
+    glossary,
     notes,
     singles,
     texts,
     together,
 )
-from calipers.report.table import legend as legend_of
 
 SIDES = ("precision", "recall")
 
@@ -46,7 +46,7 @@ def document(data: Data) -> Document:
         *together(*notes("note", _remarks(data)), *legend.warnings(data, sets)),
         Notes(
             (
-                *legend_of(_meanings(data)),
+                *glossary(_meanings(data)),
                 Note(
                     "how",
                     "No system is the right one. Full precision and signatures: --json FILE, or "
@@ -96,7 +96,7 @@ def _matrix(data: Data, view: str) -> Table:
     twice = [text for name in names for text in (name, "")]
     sees = f" ({VIEWS[view]})" if view in VIEWS else ""
     relations = data["views"][view]["relations"]
-    align: Literal["value", "right"] = "value" if _has_seeds(data) else "right"
+    align: Align = "value" if _has_seeds(data) else "right"
     columns = [
         Column(name, tuple(_judged(data, view, place)), align=align)
         for place, name in enumerate(names)

@@ -22,11 +22,11 @@ from calipers.report.table import (
     ScoreCell,
     Table,
     Text,
+    glossary,
     notes,
     texts,
     together,
 )
-from calipers.report.table import legend as legend_of
 
 UNCHANGED = "unchanged"
 STYLES = {"sees": "bold", "hardly": "", "blind": "yellow"}
@@ -46,7 +46,7 @@ def document(data: Data) -> Document:
         *together(*notes("note", _remarks(data)), *legend.warnings(data, samples)),
         Notes(
             (
-                *legend_of(_meanings(data)),
+                *glossary(_meanings(data)),
                 Note(
                     "how",
                     "What an embedder does not see, no score tells. Every halving: --json FILE, or "

@@ -24,12 +24,12 @@ from calipers.report.table import (
     ScoreCell,
     Table,
     Text,
+    glossary,
     notes,
     singles,
     texts,
     together,
 )
-from calipers.report.table import legend as legend_of
 
 SEARCHED = "≤"
 BOUND = "≥"
@@ -61,7 +61,7 @@ def document(data: Data) -> Document:
         *together(*notes("note", _remarks(data)), *legend.warnings(data, [])),
         Notes(
             (
-                *legend_of(_meanings(data)),
+                *glossary(_meanings(data)),
                 Note("how", MORE),
             )
         ),

@@ -23,10 +23,10 @@ from calipers.report.table import (
     ScoreCell,
     Table,
     by_group,
+    glossary,
     texts,
     together,
 )
-from calipers.report.table import legend as legend_of
 
 ROUND = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30)
 MOST_ROWS = 16
@@ -58,7 +58,7 @@ def document(data: Data) -> Document:
         *together(*_remarks(data)),
         Notes(
             (
-                *legend_of(_meanings(data)),
+                *glossary(_meanings(data)),
                 Note("how", MORE),
             )
         ),

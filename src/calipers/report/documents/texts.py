@@ -37,10 +37,10 @@ from calipers.report.table import (
     ScoreCell,
     Table,
     Text,
+    glossary,
     texts,
     together,
 )
-from calipers.report.table import legend as legend_of
 
 Rows = Sequence[str | None]
 """The keys of the rows; None for the heading of a family."""
@@ -58,7 +58,7 @@ def document(data: Data) -> Document:
         _sets_table(data),
         _statistics(data),
         *together(*_remarks(data)),
-        Notes((*legend_of(_meanings(data)), *_how_to_read(data))),
+        Notes((*glossary(_meanings(data)), *_how_to_read(data))),
     )
     return Document(_title(data), blocks, legend.made_by(data))
 

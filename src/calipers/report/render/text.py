@@ -90,11 +90,11 @@ class Screen:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the lines one by one."""
-        from rich.text import Text as Line
+        from rich.text import Text as RichText
 
         width = min(self._width or options.max_width, options.max_width)
         for line in document_lines(self._document, width, plain=False):
-            yield Line.assemble(*line, overflow="fold", no_wrap=False, end="\n")
+            yield RichText.assemble(*line, overflow="fold", no_wrap=False, end="\n")
 
 
 def plain(document: Document, *, width: int = 100) -> str:
