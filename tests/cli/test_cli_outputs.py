@@ -21,13 +21,10 @@ SECRET = "secret text"
 @pytest.fixture(autouse=True)
 def plain_tables(monkeypatch, calls):
     """Stand in for what others make of the data, and show where it came from."""
-    for name, function in (
-        ("markdown", "markdown_table"),
-        ("latex", "latex_table"),
-        ("csv", "csv_table"),
-    ):
+    monkeypatch.setattr("calipers.report.documents.summary", lambda data: data)
+    for name, function in (("markdown", "markdown"), ("latex", "latex"), ("csv", "scores_csv")):
         monkeypatch.setattr(
-            f"calipers.report.export_{name}.{function}", lambda data, n=name: f"{n}: {data}\n"
+            f"calipers.report.render.{name}.{function}", lambda data, n=name: f"{n}: {data}\n"
         )
 
 

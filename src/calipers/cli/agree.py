@@ -45,7 +45,6 @@ def agree(
 
 
 def _look() -> Look:
-    from calipers.report.agree_table import AgreementTable, agreement_text
-    from calipers.report.agree_words import warnings
+    from calipers.report.documents import agree
 
-    return Look(AgreementTable, agreement_text, warnings, "↑↓≈–…·─")
+    return Look(agree.document, "↑↓≈–…·─")

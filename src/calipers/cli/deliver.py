@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from calipers.cli.outputs import Outputs, Results
-from calipers.cli.streams import encodable, line_width, show_table, write
+from calipers.cli.streams import encodable, line_width, told_of_output, write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
-    from calipers.report.laid_out import LaidOut
+    from calipers.report.table import Document
     from calipers.results import Comparison
 
 Data = dict[str, Any]
@@ -25,19 +25,13 @@ class Look:
 
     Attributes
     ----------
-    table
-        Makes of the data what rich shows on a terminal, with weight and shade.
-    text
-        Writes the same as plain text.
-    warnings
-        What is to be told on standard error where a file fills standard output.
+    document
+        Makes of the data what is shown.
     signs
         What a terminal must be able to show of it.
     """
 
-    table: Callable[[Data], LaidOut]
-    text: Callable[..., str]
-    warnings: Callable[[Data], Iterable[str]]
+    document: Callable[[Data], Document]
     signs: str
 
 
@@ -48,7 +42,7 @@ def deliver_data(
     outputs.deliver(
         Results(
             show=lambda: show_data(data, look),
-            warnings=lambda: look.warnings(data),
+            warnings=lambda: look.document(data).warnings,
             texts=texts_of(data),
             files={} if plot is None else {"plot": plot},
         )
@@ -82,16 +76,17 @@ def deliver_comparison(
         Whether the table is shown at all.
     """
     data = _data(comparison, outputs, per_sample=per_sample)
+    look = _look(details=details)
 
     def show() -> None:
-        show_table(data, details=details)
+        show_data(data, look)
         if after:
             write("\n" + _wrapped(after))
 
     outputs.deliver(
         Results(
             show=show if screen else lambda: None,
-            warnings=lambda: _warnings(data),
+            warnings=lambda: look.document(data).warnings,
             texts=texts_of(data) | {"html": lambda: _page(comparison, outputs)},
             files={"save": comparison.save},
         )
@@ -107,19 +102,21 @@ def texts_of(data: Data) -> dict[str, Callable[[], str]]:
         return json_text(data)
 
     def markdown() -> str:
-        from calipers.report.export_markdown import markdown_table
+        from calipers.report.documents import summary
+        from calipers.report.render.markdown import markdown
 
-        return markdown_table(data)
+        return markdown(summary(data))
 
     def latex() -> str:
-        from calipers.report.export_latex import latex_table
+        from calipers.report.documents import summary
+        from calipers.report.render.latex import latex
 
-        return latex_table(data)
+        return latex(summary(data))
 
     def csv() -> str:
-        from calipers.report.export_csv import csv_table
+        from calipers.report.render.csv import scores_csv
 
-        return csv_table(data)
+        return scores_csv(data)
 
     return {"json": json, "markdown": markdown, "latex": latex, "csv": csv}
 
@@ -128,11 +125,20 @@ def show_data(data: Data, look: Look) -> None:
     """Show a table: with weight and shade on a terminal, as plain text anywhere else."""
     from rich.console import Console
 
-    console = Console()
+    from calipers.report.render.text import Screen, plain
+
+    console, document = Console(), look.document(data)
     if console.is_terminal and encodable(look.signs, sys.stdout) == look.signs:
-        console.print(look.table(data))
+        with told_of_output():
+            console.print(Screen(document))
     else:
-        write(look.text(data, width=line_width()))
+        write(plain(document, width=line_width()))
+
+
+def _look(*, details: bool) -> Look:
+    from calipers.report.documents import compare
+
+    return Look(lambda data: compare.document(data, details=details), "↑↓–…·─éχ²")
 
 
 def _data(comparison: Comparison, outputs: Outputs, *, per_sample: bool) -> Data:
@@ -149,12 +155,6 @@ def _page(comparison: Comparison, outputs: Outputs) -> str:
     from calipers.report.html import html_page
 
     return html_page(comparison.report_data(redact=outputs.redact, map_method=outputs.layout))
-
-
-def _warnings(data: Data) -> Iterable[str]:
-    from calipers.report import notes
-
-    return notes.warnings(data)
 
 
 def _wrapped(text: str) -> str:

@@ -63,7 +63,6 @@ def overlap(systems: Systems, *, options: OverlapOptions, outputs: Outputs) -> N
 
 
 def _look() -> Look:
-    from calipers.report.overlap_content import warnings
-    from calipers.report.overlap_table import OverlapTable, overlap_text
+    from calipers.report.documents import overlap
 
-    return Look(OverlapTable, overlap_text, warnings, "±–…·─")
+    return Look(overlap.document, "±–…·─")

@@ -52,7 +52,6 @@ def probe(texts: Texts, *, options: ProbeOptions, outputs: Outputs) -> None:
 
 
 def _look() -> Look:
-    from calipers.report.probe_content import warnings
-    from calipers.report.probe_table import ProbeTable, probe_text
+    from calipers.report.documents import probe
 
-    return Look(ProbeTable, probe_text, warnings, "–·─±")
+    return Look(probe.document, "–·─±")

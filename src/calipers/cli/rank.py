@@ -80,7 +80,6 @@ def _draw(data: dict[str, Any], path: str) -> None:
 
 
 def _look() -> Look:
-    from calipers.report.rank_table import RankingTable, ranking_text
-    from calipers.report.rank_words import warnings
+    from calipers.report.documents import rank
 
-    return Look(RankingTable, ranking_text, warnings, "↑↓≈≤≥–…·─")
+    return Look(rank.document, "↑↓≈≤≥–…·─")

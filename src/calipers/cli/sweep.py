@@ -90,7 +90,6 @@ def _draw(data: dict[str, Any], path: str) -> None:
 
 
 def _look() -> Look:
-    from calipers.report.sweep_table import SweepTable, sweep_text
-    from calipers.report.sweep_words import warnings
+    from calipers.report.documents import sweep
 
-    return Look(SweepTable, sweep_text, warnings, "↑↓–…·─±")
+    return Look(sweep.document, "↑↓–…·─±")

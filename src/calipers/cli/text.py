@@ -91,7 +91,6 @@ def text(
 
 
 def _look() -> Look:
-    from calipers.report.text_table import TextTable, text_table
-    from calipers.report.text_words import warnings
+    from calipers.report.documents import texts
 
-    return Look(TextTable, text_table, warnings, "–…·─")
+    return Look(texts.document, "–…·─")

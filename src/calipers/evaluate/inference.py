@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calipers.catalogue.choosing import Choice
+from calipers.catalogue.shown import shown_keys
 from calipers.evaluate.advice import advise, size_warnings_for, with_standard_errors
 from calipers.evaluate.confounders_texts import fold
 from calipers.evaluate.embedding import Embedded
@@ -16,7 +17,6 @@ from calipers.evaluate.intervals import Certainty, Spreads, interval_warnings
 from calipers.evaluate.noise_floor import add_floors, measure_floors
 from calipers.metrics.pair import Settings
 from calipers.progress import Progress
-from calipers.report.content import shown_metrics
 from calipers.results import Comparison
 from calipers.results.comparison import REFERENCE, SignificanceTest
 from calipers.samples import SampleSet
@@ -68,7 +68,7 @@ class Sureness:
         advice: bool,
     ) -> Comparison:
         """Add what was asked for to a comparison that has its scores and settings."""
-        keys = [metric.key for metric in shown_metrics(comparison.to_dict())]
+        keys = [shown.key for shown in shown_keys(comparison.to_dict())]
         if certainty is not None:
             comparison = with_tests(
                 comparison, self.inputs, spreads, certainty, keys=keys, seed=self.settings.seed

@@ -10,7 +10,7 @@ import numpy as np
 from calipers.catalogue.choosing import Choice
 from calipers.evaluate.inputs import FEW, InputSet, length_warnings
 from calipers.evaluate.scored import undefined_count
-from calipers.report.text_names import text_label
+from calipers.report.names import text_label
 from calipers.results import SetSummary
 from calipers.samples.wording import counted
 from calipers.score import Score
