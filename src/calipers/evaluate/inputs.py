@@ -181,6 +181,7 @@ def read_sides(
     options: Sampling,
     *,
     seed: int,
+    skip_bad: bool = False,
     keep_sizes: bool = False,
     labels: Labels | None = None,
 ) -> ComparisonInputs:
@@ -192,13 +193,13 @@ def read_sides(
     the texts of all three are cut to so many words.
     """
     about, most = labels or Labels(), options.max_samples
-    reading = Reading(options.field, about.group, about.cluster, options.skip_bad)
+    reading = Reading(options.field, about.group, about.cluster, skip_bad)
     given = reading.one(reference, "reference")
     reference_set, systems = grouped(given, reading.systems(generated), about.group)
     train_set = None
     if about.train is not None:
         _refuse_paths("train", about.train)
-        train_set = Reading(options.field, skip_bad=options.skip_bad).one(about.train, "train")
+        train_set = Reading(options.field, skip_bad=skip_bad).one(about.train, "train")
     _check_kinds(reference_set, systems, train_set)
     size = _size(systems, most, keep_sizes=keep_sizes)
 
@@ -222,7 +223,7 @@ def read_sides(
     )
 
 
-def read_alone(systems: Any, options: Sizes, *, seed: int) -> Inputs:
+def read_alone(systems: Any, options: Sizes, *, seed: int, skip_bad: bool = False) -> Inputs:
     """Read systems that no reference stands beside, and cut every file to one size.
 
     Every file is cut to `max_samples`, and unless `keep_sizes` to the smallest of all files: the
@@ -233,7 +234,7 @@ def read_alone(systems: Any, options: Sizes, *, seed: int) -> Inputs:
     InputError
         If there are fewer than two systems, or they are not of one kind.
     """
-    read = _several(systems, Reading(options.field, skip_bad=options.skip_bad))
+    read = _several(systems, Reading(options.field, skip_bad=skip_bad))
     first = read[0].sets[0].kind
     for system in read:
         for samples in system.sets:

@@ -223,8 +223,8 @@ class Reading(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Files(Reading):
-    """How files are read, of images too."""
+class Files(Group):
+    """What becomes of image files that cannot be read."""
 
     skip_bad: bool = option(
         False,
@@ -237,7 +237,7 @@ class Files(Reading):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sampling(Files):
+class Sampling(Reading):
     """How many samples are read of a set."""
 
     max_samples: int | None = option(
@@ -678,7 +678,7 @@ def pair_settings(options: Group, **more: Any) -> Settings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions(Embedding, Seeded, Inference, Measuring, Labels, Sizes):
+class CompareOptions(Embedding, Seeded, Inference, Measuring, Labels, Sizes, Files):
     """The options of ``compare``."""
 
 
@@ -688,7 +688,7 @@ class DemoOptions(Seeded):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SweepOptions(Embedding, Seeded, Neighbours, Sampling):
+class SweepOptions(Embedding, Seeded, Neighbours, Sampling, Files):
     """The options of ``sweep``."""
 
     over: Over = option(
@@ -749,7 +749,7 @@ class SweepOptions(Embedding, Seeded, Neighbours, Sampling):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OverlapOptions(Embedding, Seeded, Neighbours, Sizes):
+class OverlapOptions(Embedding, Seeded, Neighbours, Sizes, Files):
     """The options of ``overlap``."""
 
     max_samples: int | None = reworded(
@@ -768,7 +768,7 @@ class OverlapOptions(Embedding, Seeded, Neighbours, Sizes):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AgreeOptions(Running, Model, Seeded, Measuring, Sizes):
+class AgreeOptions(Running, Model, Seeded, Measuring, Sizes, Files):
     """The options of ``agree``."""
 
     max_samples: int | None = reworded(
@@ -843,7 +843,7 @@ class ProbeOptions(Embedding, Seeded, Reading):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EmbedOptions(Embedding, Files):
+class EmbedOptions(Embedding, Reading, Files):
     """The options of ``embed``."""
 
     fit_on: Any = option(
@@ -866,7 +866,7 @@ class EmbedOptions(Embedding, Files):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextOptions(Running, Seeded, Reading):
+class TextOptions(Running, Seeded, Sizes):
     """The options of ``text``."""
 
     reference: Any = option(
