@@ -21,6 +21,7 @@ from calipers.numeric.blocks import Clusters
 from calipers.results import SetSummary
 from calipers.samples import SampleSet, System, as_sample_set
 from calipers.samples.truncation import match_length as with_length
+from calipers.samples.truncation import skip_words as without_words
 from calipers.samples.wording import KINDS, counted
 
 LENGTH_RATIO = 1.25
@@ -204,7 +205,7 @@ def read_sides(
     size = _size(systems, most, keep_sizes=keep_sizes)
 
     def reduced(samples: SampleSet, limit: int | None) -> InputSet:
-        return _cut(samples, limit, seed, words=about.match_length)
+        return _cut(samples, limit, options, seed=seed, words=about.match_length)
 
     first = reduced(reference_set, most)
     entries = [InputSystem(s.name, tuple(reduced(x, size) for x in s.sets)) for s in systems]
@@ -244,7 +245,7 @@ def read_alone(systems: Any, options: Sizes, *, seed: int, skip_bad: bool = Fals
                     "all systems must be samples of one kind"
                 )
     size = _size(read, options.max_samples, keep_sizes=options.keep_sizes)
-    return Inputs(_cut_all(read, size, seed))
+    return Inputs(_cut_all(read, size, options, seed=seed))
 
 
 def read_texts(generated: Any, options: TextOptions) -> Inputs:
@@ -268,9 +269,9 @@ def read_texts(generated: Any, options: TextOptions) -> Inputs:
         _check_rows(systems, reference)
     size = _size(systems, options.max_samples, reference, keep_sizes=options.keep_sizes)
     return Inputs(
-        _cut_all(systems, size, seed),
-        None if reference is None else _cut(reference, size, seed),
-        None if train is None else _cut(train, None, seed),
+        _cut_all(systems, size, options, seed=seed),
+        None if reference is None else _cut(reference, size, options, seed=seed),
+        None if train is None else _cut(train, None, options, seed=seed),
     )
 
 
@@ -379,14 +380,27 @@ def _check_kinds(reference: SampleSet, systems: Sequence[System], train: SampleS
                 )
 
 
-def _cut(samples: SampleSet, size: int | None, seed: int, *, words: int | None = None) -> InputSet:
+def _cut(
+    samples: SampleSet,
+    size: int | None,
+    options: Sampling,
+    *,
+    seed: int,
+    words: int | None = None,
+) -> InputSet:
     kept = samples if size is None else samples.subsample(size, seed=seed)
+    kept = kept if options.skip_words is None else without_words(kept, options.skip_words)
     kept = kept if words is None else with_length(kept, words)
     return InputSet(kept, len(samples))
 
 
-def _cut_all(systems: Sequence[System], size: int | None, seed: int) -> tuple[InputSystem, ...]:
-    return tuple(InputSystem(s.name, tuple(_cut(x, size, seed) for x in s.sets)) for s in systems)
+def _cut_all(
+    systems: Sequence[System], size: int | None, options: Sampling, *, seed: int
+) -> tuple[InputSystem, ...]:
+    return tuple(
+        InputSystem(system.name, tuple(_cut(x, size, options, seed=seed) for x in system.sets))
+        for system in systems
+    )
 
 
 def _size(

@@ -248,6 +248,15 @@ class Sampling(Reading):
         kept=True,
         doc="Cut every set, the reference too but not the training set, to this many samples.",
     )
+    skip_words: int | None = option(
+        None,
+        "Leave out the first N words of every text, such as the words of a prompt that all begin "
+        "with; what is left of shorter texts is empty.",
+        whole(1, optional=True),
+        panel=INPUT,
+        kept=True,
+        doc="Leave out this many words at the start of every text, also of the training set.",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
