@@ -13,22 +13,16 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from calipers.errors import InputError
-from calipers.report.plot_kinds import INPUTS, KINDS
+from calipers.report.plot_kinds import INPUTS, KINDS, draw, draw_axes
 from calipers.report.plots import (
-    cells_axes,
-    cells_figure,
-    group_bars_axes,
-    group_bars_figure,
-    map_axes,
-    map_figure,
-    parameter_axes,
-    parameter_figure,
+    cells_plot,
+    group_bars_plot,
+    map_plot,
+    parameter_plot,
     save_figure,
 )
-from calipers.report.plots.choosing import drawable
-from calipers.report.plots.kinds import draw, draw_axes
-from calipers.report.plots.parameter_points import families, family, last_number, points
-from calipers.report.plots.parameter_scale import log_ticks, spans_decades, tick_text
+from calipers.report.plots.choosing import drawable, families, family, last_number
+from calipers.report.plots.parameter import log_ticks, points, spans_decades, tick_text
 from calipers.report.plots.style import COLOURS
 
 HOSTILE = (
@@ -114,7 +108,7 @@ def words_of(figure):
 
 
 def test_a_line_holds_the_scores_of_a_family_and_its_band_the_intervals(report):
-    figure = parameter_figure(report("p-0.9", "p-0.8", "greedy-0"), metrics="recall")
+    figure = parameter_plot(report("p-0.9", "p-0.8", "greedy-0"), metrics="recall").figure()
     (axes,) = figure.axes
     line = lines_of(axes)["p"]
     assert line.get_xdata().tolist() == [0.8, 0.9]
@@ -126,27 +120,27 @@ def test_a_line_holds_the_scores_of_a_family_and_its_band_the_intervals(report):
 
 
 def test_a_panel_for_each_metric_that_the_table_shows(report):
-    figure = parameter_figure(report("p-1", "p-2"))
+    figure = parameter_plot(report("p-1", "p-2")).figure()
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles == ["Precision↑", "Recall↑", "Coverage↑", "MAUVE*↑"]
-    assert len(parameter_figure(report("p-1"), metrics=["recall"] * 2).axes) == 1
+    assert len(parameter_plot(report("p-1"), metrics=["recall"] * 2).figure().axes) == 1
 
 
 def test_axes_are_logarithmic_where_values_span_two_decades(report):
     data = report("k-1", "k-10", "k-100")
-    axes = parameter_axes(data, metrics="frechet_distance")
+    axes = parameter_plot(data, metrics="frechet_distance").axes()
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
-    assert parameter_axes(data, metrics="recall").get_yscale() == "linear"
-    assert parameter_axes(report("k-1", "k-10"), metrics="recall").get_xscale() == "linear"
+    assert parameter_plot(data, metrics="recall").axes().get_yscale() == "linear"
+    assert parameter_plot(report("k-1", "k-10"), metrics="recall").axes().get_xscale() == "linear"
 
 
 def test_points_of_one_line_at_one_place_are_not_joined(report):
-    axes = parameter_axes(report("a-1", "b-1"), x="name", by={"a-1": "m", "b-1": "m"})
+    axes = parameter_plot(report("a-1", "b-1"), x="name", by={"a-1": "m", "b-1": "m"}).axes()
     assert lines_of(axes)["m"].get_linestyle() == "None"
 
 
 def test_the_value_of_the_reference_is_a_line_of_its_own(report):
-    figure = parameter_figure(report("p-1", "p-2"), metrics="type_token")
+    figure = parameter_plot(report("p-1", "p-2"), metrics="type_token").figure()
     levels = [line.get_ydata() for line in figure.axes[0].get_lines()]
     assert [0.75, 0.75] in [list(level) for level in levels]
     assert "reference" in words_of(figure)
@@ -155,7 +149,7 @@ def test_the_value_of_the_reference_is_a_line_of_its_own(report):
 def test_runs_that_differ_in_a_setting_give_lines_of_systems(report):
     runs = [report("a", "b"), copy.deepcopy(report("a", "b"))]
     runs[1]["comparison"]["settings"]["k"] = 8
-    axes = parameter_figure(runs, x="k", metrics=["recall"], x_label="balls").axes[0]
+    axes = parameter_plot(runs, x="k", metrics=["recall"], x_label="balls").figure().axes[0]
     assert lines_of(axes)["a"].get_xdata().tolist() == [4, 8]
     assert lines_of(axes)["b"].get_ydata().tolist() == [0.7375, 0.7375]
 
@@ -164,7 +158,7 @@ def test_undefined_scores_leave_a_gap_and_no_interval_is_no_band(report):
     data = report("p-1", "p-2")
     for system in data["comparison"]["systems"]:
         system["scores"]["recall"] |= {"interval": None, "value": None}
-    axes = parameter_axes(data, metrics="recall")
+    axes = parameter_plot(data, metrics="recall").axes()
     assert np.isnan(lines_of(axes)["p"].get_ydata()).all()
     assert not axes.collections
 
@@ -179,11 +173,11 @@ def test_undefined_scores_leave_a_gap_and_no_interval_is_no_band(report):
 )
 def test_parameters_are_checked(report, options, words):
     with pytest.raises(InputError, match=words):
-        parameter_figure(report("a-1", views=("meaning", "form")), **options)
+        parameter_plot(report("a-1", views=("meaning", "form")), **options).figure()
     with pytest.raises(InputError, match="one axes shows one metric; found 2"):
-        parameter_axes(report("a-1"), metrics=["recall", "precision"])
+        parameter_plot(report("a-1"), metrics=["recall", "precision"]).axes()
     with pytest.raises(InputError, match="at least one comparison"):
-        parameter_figure([])
+        parameter_plot([]).figure()
 
 
 def widths(axes, colour):
@@ -192,7 +186,7 @@ def widths(axes, colour):
 
 
 def test_bars_hold_the_scores_by_group_in_the_order_of_the_reference(report):
-    figure = group_bars_figure(report("a", "b"))
+    figure = group_bars_plot(report("a", "b")).figure()
     recall, precision = figure.axes
     assert widths(recall, COLOURS[0]) == [0.8, 0.4]
     assert widths(recall, COLOURS[1]) == [0.7375, 0.36875]
@@ -205,7 +199,7 @@ def test_bars_hold_the_scores_by_group_in_the_order_of_the_reference(report):
 
 
 def test_one_system_keeps_its_colour(report):
-    axes = group_bars_axes(report("a", "b"), system="b", metrics="recall")
+    axes = group_bars_plot(report("a", "b"), system="b", metrics="recall").axes()
     assert widths(axes, COLOURS[1]) == [0.7375, 0.36875]
     assert not widths(axes, COLOURS[0])
 
@@ -216,7 +210,7 @@ def test_of_many_groups_the_worst_are_shown_and_the_figure_says_so(report, make)
     data["comparison"]["reference"]["groups"] = dict.fromkeys(names, 50)
     scores = {f"recall:group={name}": make["score"](i / 64) for i, name in enumerate(names)}
     data["comparison"]["systems"][0]["scores"] = scores
-    figure = group_bars_figure(data)
+    figure = group_bars_plot(data).figure()
     shown = [t.get_text() for t in figure.axes[0].get_yticklabels()]
     assert shown == [f"{name} (50)" for name in names[:20]]
     assert figure.get_suptitle() == "The 20 groups of the lowest recall, of 60"
@@ -225,15 +219,15 @@ def test_of_many_groups_the_worst_are_shown_and_the_figure_says_so(report, make)
 def test_groups_are_needed_and_names_checked(report):
     data = report("a")
     with pytest.raises(InputError, match="unknown metric by group 'coverage'"):
-        group_bars_figure(data, metrics=["coverage"])
+        group_bars_plot(data, metrics=["coverage"]).figure()
     for system in data["comparison"]["systems"]:
         system["scores"] = {"recall": system["scores"]["recall"]}
     with pytest.raises(InputError, match=r"nothing was measured by group.*--group"):
-        group_bars_figure(data)
+        group_bars_plot(data).figure()
 
 
 def test_topics_come_by_contribution_with_both_shares_and_their_part(report):
-    figure = cells_figure(report("a"))
+    figure = cells_plot(report("a")).figure()
     shares, gaps = figure.axes
     assert widths(shares, "#8c8c8c") == [0.5, 0.2, 0.3]
     assert widths(shares, COLOURS[0]) == [0.1, 0.6, 0.3]
@@ -248,29 +242,29 @@ def test_systems_stand_below_each_other_on_one_scale(report):
     data = report("a", "b")
     for topic in data["explanations"]["b"]["meaning"]["topics"]:
         topic["contribution"] /= 8
-    figure = cells_figure(data, limit=2)
+    figure = cells_plot(data, limit=2).figure()
     assert [axes.get_title(loc="left") for axes in figure.axes[::2]] == ["a", "b"]
     for column in (figure.axes[::2], figure.axes[1::2]):
         assert len({axes.get_xlim() for axes in column}) == 1
     assert [len(axes.get_yticks()) for axes in figure.axes] == [2, 2, 2, 2]
-    assert cells_axes(data, system="b", regions="cells").get_yticks().tolist() == [0]
+    assert cells_plot(data, system="b", regions="cells").axes().get_yticks().tolist() == [0]
 
 
 def test_what_is_not_explained_is_told_with_its_reason(report):
     data = report("a", views=("meaning", "form"))
     with pytest.raises(InputError, match=r"no topics of the system 'a' by the view 'form'$"):
-        cells_figure(data, view="form")
+        cells_plot(data, view="form").figure()
     data["explanations"]["a"]["meaning"] |= {"topics": [], "notes": ["too few samples"]}
     with pytest.raises(InputError, match="by the view 'meaning': too few samples"):
-        cells_figure(data)
+        cells_plot(data).figure()
     with pytest.raises(InputError, match="unknown regions 'topic'; did you mean 'topics'"):
-        cells_figure(data, regions="topic")
+        cells_plot(data, regions="topic").figure()
     with pytest.raises(InputError, match="limit must be at least 1; found 0"):
-        cells_figure(data, limit=0)
+        cells_plot(data, limit=0).figure()
 
 
 def test_a_map_marks_what_lies_outside_the_support(report):
-    figure = map_figure(report("a", "b"))
+    figure = map_plot(report("a", "b")).figure()
     first, second = figure.axes
     lines = lines_of(second)
     assert lines["reference"].get_xdata().tolist() == [0, 1, 2, 3]
@@ -286,45 +280,45 @@ def test_a_map_without_support_or_variance_says_nothing_of_them(report):
     data = report("a")
     data["map"]["meaning"] |= {"method": "umap", "explained": None}
     data["map"]["meaning"]["sets"][1]["inside"] = None
-    axes = map_axes(data)
+    axes = map_plot(data).axes()
     assert axes.get_xlabel() == "UMAP 1"
     assert not lines_of(axes)["a, outside"].get_xdata().size
     assert words_of(axes.figure) == ["reference", "a"]
 
 
 def test_a_system_named_reference_is_told_by_its_role(report):
-    lines = map_axes(report("reference")).get_lines()
+    lines = map_plot(report("reference")).axes().get_lines()
     assert [len(line.get_xdata()) for line in lines] == [4, 2, 1]
 
 
 def test_a_missing_map_is_told(report):
     data = report("a", views=("meaning", "form"))
     with pytest.raises(InputError, match="no map of the samples by the view 'form'"):
-        map_figure(data, view="form")
+        map_plot(data, view="form").figure()
     with pytest.raises(InputError, match="unknown system 'A'"):
-        map_figure(data, system="A")
+        map_plot(data, system="A").figure()
 
 
-FIGURES = (parameter_figure, group_bars_figure, cells_figure, map_figure)
+PLOTS = (parameter_plot, group_bars_plot, cells_plot, map_plot)
 
 
-@pytest.mark.parametrize("draw", FIGURES)
-def test_files_do_not_depend_on_when_they_are_written(report, tmp_path, draw):
+@pytest.mark.parametrize("plot", PLOTS)
+def test_files_do_not_depend_on_when_they_are_written(report, tmp_path, plot):
     data = report("p-1")
     paths = [tmp_path / f"{copy}.svg" for copy in "ab"]
     for path in paths:
-        save_figure(draw(data), path)
+        save_figure(plot(data).figure(), path)
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
-@pytest.mark.parametrize("draw", FIGURES)
-def test_hostile_names_are_written_as_they_are(report, tmp_path, draw):
+@pytest.mark.parametrize("plot", PLOTS)
+def test_hostile_names_are_written_as_they_are(report, tmp_path, plot):
     data = report(*HOSTILE)
     data["comparison"]["settings"]["metrics_shown"] = ["recall"]
     for each in data["explanations"].values():
         each["meaning"] = explained("$\\frac{1}{$_")
-    options = {"x": dict.fromkeys(HOSTILE, 1.0)} if draw is parameter_figure else {}
-    save_figure(draw(data, **options), tmp_path / "a.svg")
+    options = {"x": dict.fromkeys(HOSTILE, 1.0)} if plot is parameter_plot else {}
+    save_figure(plot(data, **options).figure(), tmp_path / "a.svg")
     text = (tmp_path / "a.svg").read_text("utf-8")
     shown = "".join(re.findall(r"<text[^>]*>([^<]*)</text>", text))
     for part in ("$x^2$ and $y_1", "_hidden", "&lt;/script&gt;\\alpha{{ }}", "line break"):
@@ -349,8 +343,7 @@ RANKING["systems"] = ["x", "y", "z"]
 def test_every_kind_has_its_functions_and_one_line(name):
     kind = KINDS[name]
     module = importlib.import_module(f"calipers.report.plots.{kind.module}")
-    assert callable(getattr(module, f"{kind.module}_figure"))
-    assert callable(getattr(module, f"{kind.module}_axes"))
+    assert callable(getattr(module, f"{kind.module}_plot"))
     assert kind.takes in INPUTS
     assert "\n" not in kind.shows
 

@@ -14,7 +14,7 @@ from calipers.cli.plot_inputs import blaming, read_input
 from calipers.cli.shell import REQUIRED
 from calipers.cli.streams import calm, write_error
 from calipers.errors import InputError
-from calipers.report.plot_kinds import kind_of
+from calipers.report.plot_kinds import draw, kind_of
 
 if TYPE_CHECKING:
     from calipers.report.plots import Figure
@@ -112,8 +112,6 @@ def _check_count(kind: str, inputs: list[str]) -> None:
 
 def _drawn(kind: str, inputs: list[str], options: dict[str, Any]) -> Figure:
     data = [read_input(path, kind) for path in inputs]
-    from calipers.report.plots.kinds import draw
-
     with blaming(inputs):
         return draw(kind, data, **options)
 
