@@ -27,7 +27,7 @@ from calipers.report.plots.choosing import (
     views_of,
 )
 from calipers.report.plots.panels import EMPTY, Plot, gaps, shown_names, views_plot
-from calipers.report.plots.style import EDGE, MARKERS, SHADE, Look, colour, dashes, marker
+from calipers.report.plots.style import MARKERS, SHADE, Look, colour, line
 
 Point = tuple[float, float]
 
@@ -192,7 +192,7 @@ def draw_curve(
         axes.add_collection(PolyCollection(polygons, zorder=1.5, **look), autolim=False)
     every = SPACING * (drawn.index % len(MARKERS) / len(MARKERS)), SPACING
     x, y = zip(*points, strict=True)
-    axes.plot(x, y, label=drawn.name, markevery=every, **_look(drawn.index))
+    axes.plot(x, y, label=drawn.name, markevery=every, **line(colour(drawn.index), drawn.index))
 
 
 def unit_square(axes: Axes) -> None:
@@ -219,7 +219,7 @@ def curve_legend(
     for i, (name, gap) in enumerate(zip(shown_names(data), gaps(data, views, shown), strict=True)):
         there = any(i in places for places in shown)
         area = f"  {areas[i]}" if areas and there else ""
-        look = _look(i) if there else EMPTY
+        look = line(colour(i), i) if there else EMPTY
         legend.append(Line2D([], [], label=name + gap + area, **look))
     if bands and any(each.errors for view in views for each in curves[view] if each.known):
         name = f"{100 * level_of(data):.3g} % band"
@@ -267,9 +267,3 @@ def _moved(pair: tuple[Point, Point], reach: float, most: float | None) -> Point
 
 def _is_known(pair: tuple[Point, Point]) -> bool:
     return all(value == value for point in pair for value in point)
-
-
-def _look(index: int) -> Look:
-    """Give the colour, the dashes and the marker of a system."""
-    own = {"color": colour(index), "linestyle": dashes(index), "marker": marker(index)}
-    return {**own, **EDGE}

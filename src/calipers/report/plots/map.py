@@ -126,10 +126,9 @@ def _draw_system(axes: Axes, samples: Data, index: int) -> None:
     """Draw what lies in the reference's support as dots, and what lies outside as crosses."""
     inside = [bool(each) for each in samples.get("inside") or [1] * len(samples["x"])]
     name = drawable(samples["name"])
-    for within, told, look in (
-        (True, name, _dot(index)),
-        (False, f"{name}, outside", _cross(index)),
-    ):
+    cross: Look = {**CROSS, "color": colour(index), "markersize": 3.4}
+    marks = ((True, name, _dot(index)), (False, f"{name}, outside", cross))
+    for within, told, look in marks:
         rows = [row for row, flag in enumerate(inside) if flag is within]
         xs, ys = ([samples[axis][row] for row in rows] for axis in ("x", "y"))
         _dots(axes, xs, ys, label=told, **look)
@@ -144,10 +143,6 @@ def _dot(index: int) -> Look:
     """Give the look of a system's dots; where colours come again, the shape is another."""
     shape = marker(index // len(COLOURS))
     return {"color": colour(index), "marker": shape, "markersize": 2.0, "alpha": 0.4}
-
-
-def _cross(index: int) -> Look:
-    return {**CROSS, "color": colour(index), "markersize": 3.4}
 
 
 def _limit(axes: Axes, sets: Sequence[Data]) -> None:

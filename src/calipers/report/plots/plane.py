@@ -224,7 +224,7 @@ def plane_plot(
 def planes(data: Data, view: str | None, plane: Plane) -> Plot:
     """Make a plot with a plane for each view."""
     joined = _families(data, plane.join)
-    scenes = {view: _scene(data, view, plane) for view in _views(data, view, plane)}
+    scenes = {each: _scene(data, each, plane) for each in _views(data, view, plane)}
     level = level_of(data)
     few = len(system_names(data)) <= NAMED
     beside = few if plane.labels is None else plane.labels
@@ -510,9 +510,8 @@ def _marks(data: Data, scenes: Sequence[Scene], level: float) -> list[Artist]:
     share = f"{100 * level:.3g} %"
     marks: list[Artist] = []
     if any(place.ellipse for place in places):
-        look: Look = {"marker": "o", "markersize": 9, "linestyle": ""}
-        rim: Look = {"markeredgecolor": GREY, "markeredgewidth": 0.8}
-        disc: Look = {**look, "markerfacecolor": (GREY, FILL), **rim}
+        look: Look = {"markerfacecolor": (GREY, FILL), "markeredgewidth": 0.8}
+        disc: Look = {**CROSS, "marker": "o", "markeredgecolor": GREY, **look}
         marks.append(Line2D([], [], label=f"{share} ellipse", **disc))
     if any(place.ellipse is None and place.bars for place in places):
         marks.append(Line2D([], [], color=GREY, label=f"{share} intervals", **CROSS))

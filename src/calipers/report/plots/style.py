@@ -124,6 +124,11 @@ def dashes(index: int) -> Dashes:
     return DASHES[index % len(DASHES)]
 
 
+def line(shade: str, index: int) -> Look:
+    """Give the look of a line with markers: its dashes and its marker by an index."""
+    return {"color": shade, "linestyle": dashes(index), "marker": marker(index), **EDGE}
+
+
 @lru_cache(maxsize=1)
 def _families() -> list[str]:
     """Name the font, then those for scripts that it lacks, as far as they are installed."""

@@ -15,7 +15,7 @@ from calipers.report.documents.sweep import Curve, curves, swept_views
 from calipers.report.names import label
 from calipers.report.plots.choosing import Data, drawable, floats
 from calipers.report.plots.panels import Panel, Plot
-from calipers.report.plots.style import EDGE, GREY, SHADE, Look, colour, dashes, marker
+from calipers.report.plots.style import GREY, SHADE, Look, colour, line
 
 AXIS = {"k": "k, nearest neighbours that span a ball", "n": "N, samples on each side"}
 PANEL = (3.6, 2.6)
@@ -97,16 +97,9 @@ def _draw(axes: Axes, curve: Curve, data: Data) -> None:
     if curve.data["deviation"] is not None:
         low, high = floats(curve.data["low"]), floats(curve.data["high"])
         axes.fill_between(values, low, high, color=shade, alpha=SHADE, linewidth=0)
-    axes.plot(
-        values,
-        floats(curve.data["mean"]),
-        color=shade,
-        linestyle=dashes(metric),
-        marker=marker(metric),
-        markevery=max(1, len(values) // 10),
-        label=f"{curve.system}, {label(curve.metric)}",
-        **EDGE,
-    )
+    name, every = f"{curve.system}, {label(curve.metric)}", max(1, len(values) // 10)
+    means = floats(curve.data["mean"])
+    axes.plot(values, means, label=name, markevery=every, **line(shade, metric))
 
 
 def _mark_plateau(axes: Axes, curve: Curve, data: Data) -> None:
@@ -130,7 +123,7 @@ def _scale_x(axes: Axes, data: Data) -> None:
 def _scale_y(axes: Axes, data: Data, metrics: Sequence[str]) -> None:
     """Go from 0 to 1, or as far as a density passes it, or as a distance goes, in any view."""
     same = [curve.data for curve in curves(data) if curve.metric in metrics]
-    tops = [top for curve in same for top in floats(curve["high"] or curve["mean"])]
+    tops = [top for curve in same for top in curve["high"] or curve["mean"] if top is not None]
     reached = max((top for top in tops if top == top), default=0.0)
     least = 0.0 if set(metrics) <= _falling(data) and reached > 0 else 1.0
     axes.set_ylim(0.0, 1.03 * max(least, reached))
@@ -142,8 +135,8 @@ def _ticks(values: Sequence[int], over: str) -> list[float]:
     """Give round values, and the ends where these are not too near."""
     if over == "k":
         step = max(5, 5 * round((values[-1] - values[0]) / 30))
-        inner, room = range(step, values[-1] + 1, step), 0
-        return [float(values[0]), *(float(t) for t in inner if t > values[0] + room)]
+        inner = range(step, values[-1] + 1, step)
+        return [float(values[0]), *(float(t) for t in inner if t > values[0])]
     powers = [m * 10**e for e in range(12) for m in (1, 2, 5)]
     inside = [float(t) for t in powers if values[0] * 1.3 < t < values[-1] / 1.3]
     return [float(values[0]), *inside, float(values[-1])]
@@ -157,18 +150,7 @@ def _legend(data: Data, metrics: Sequence[str]) -> list[Artist]:
         Line2D([], [], color=colour(index), linewidth=4, label=drawable(name))
         for index, name in enumerate(_systems(data))
     ]
-    styles = [
-        Line2D(
-            [],
-            [],
-            color=GREY,
-            linestyle=dashes(every.index(metric)),
-            marker=marker(every.index(metric)),
-            label=label(metric),
-            **EDGE,
-        )
-        for metric in metrics
-    ]
+    styles = [Line2D([], [], label=label(m), **line(GREY, every.index(m))) for m in metrics]
     marked = any(curve.data["plateau"]["start"] is not None for curve in curves(data))
     tick = [gap, Line2D([], [], **_tick(GREY), label="plateau starts")] if marked else []
     return [*systems, gap, *styles, *tick, *_band(data)]
