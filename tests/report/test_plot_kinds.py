@@ -34,6 +34,7 @@ HOSTILE = (
 PLOTS = (parameter_plot, group_bars_plot, cells_plot, map_plot)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plot", PLOTS)
 def test_files_do_not_depend_on_when_they_are_written(report, tmp_path, plot):
     data = report("p-1")
@@ -43,6 +44,7 @@ def test_files_do_not_depend_on_when_they_are_written(report, tmp_path, plot):
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plot", PLOTS)
 def test_hostile_names_are_written_as_they_are(report, tmp_path, plot):
     data = report(*HOSTILE)
