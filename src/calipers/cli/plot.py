@@ -31,7 +31,7 @@ from calipers.evaluate.option import (
 )
 from calipers.evaluate.options import KEYS
 from calipers.files import check_there
-from calipers.report.plot_kinds import INPUTS, KINDS, check_input, kind_of
+from calipers.report.plot_kinds import INPUTS, KINDS, check_input, draw, kind_of
 
 if TYPE_CHECKING:
     from calipers.report.plots import Figure
@@ -238,8 +238,6 @@ def _option(name: str) -> str:
 
 def _drawn(kind: str, inputs: list[str], options: dict[str, Any]) -> Figure:
     data = [read_input(path, kind) for path in inputs]
-    from calipers.report.plots.kinds import draw
-
     with blaming(inputs):
         return draw(kind, data, **options)
 

@@ -281,14 +281,14 @@ class Comparison(Result):
         axes
             Where to draw; axes of a figure of their own by default, which is their ``.figure``.
         options
-            As :func:`calipers.report.plots.kinds.draw_axes` has them: ``view="form"``.
+            As :func:`calipers.report.plot_kinds.draw_axes` has them: ``view="form"``.
 
         Raises
         ------
         InputError
             If there is no such kind or option, or the comparison lacks what it shows.
         """
-        from calipers.report.plots.kinds import draw_axes
+        from calipers.report.plot_kinds import draw_axes
         from calipers.results.report_data import picture_data
 
         return draw_axes(kind, picture_data(self, kind), axes, **options)
