@@ -14,6 +14,7 @@ import numpy as np
 from calipers.catalogue.choosing import check_keys, choose, key
 from calipers.catalogue.estimation import COUNTING
 from calipers.catalogue.keys import split_key
+from calipers.catalogue.shown import HEADLINE
 from calipers.embed import Embedder, EmbedderChoice, as_embedder, is_embedder
 from calipers.embed.processes import check_divides, may_divide
 from calipers.errors import InputError
@@ -23,7 +24,6 @@ from calipers.evaluate.option import two_sides
 from calipers.evaluate.options import AgreeOptions, CompareOptions, Model
 from calipers.evaluate.text_view import VIEW as TEXT
 from calipers.progress import Advance, Progress, Silent
-from calipers.report.names import HEADLINE
 from calipers.results import Comparison, SetSummary
 from calipers.results.agreement import Agreement, Column, MetricAgreement, merit, tie_width
 from calipers.samples import SampleSet, System

@@ -14,17 +14,19 @@ from typing import Any
 import numpy as np
 
 from calipers.errors import InputError
-from calipers.evaluate.clusters import RunClusters, clusters_of
-from calipers.evaluate.groups import group_sizes, grouped, lost_groups
+from calipers.evaluate.labels import RunClusters, clusters_of, group_sizes, grouped, lost_groups
 from calipers.evaluate.options import Labels, Sampling, Sizes, TextOptions
 from calipers.numeric.blocks import Clusters
 from calipers.results import SetSummary
 from calipers.samples import SampleSet, System, as_sample_set
 from calipers.samples.truncation import match_length as with_length
-from calipers.samples.wording import KINDS, counted
+from calipers.samples.wording import KINDS, counted, first_names
 
 LENGTH_RATIO = 1.25
 FEW = 100
+RECOMMENDED = 1_000
+"""Samples that each set should have: Pillutla et al., JMLR 2023, section 8."""
+NAMED = 4
 # Fewer samples than this times k, and a ball spans a good part of its set
 WIDE = 10
 LEAST = 2
@@ -45,6 +47,11 @@ class InputSystem:
 
     name: str
     files: tuple[InputSet, ...]
+
+    @property
+    def n(self) -> int:
+        """The number of samples, of the smallest file where there are several."""
+        return min(len(file.samples) for file in self.files)
 
 
 @dataclass(frozen=True)
@@ -326,6 +333,21 @@ def trust_warnings(reference: SetSummary, generated: SetSummary, k: int) -> tupl
     if size < WIDE * k:
         found.append(f"balls of {k} neighbours among {size} samples hold nearly everything")
     return tuple(found)
+
+
+def few_samples(inputs: ComparisonInputs) -> tuple[str, ...]:
+    """Warn of fewer samples than the paper recommends."""
+    sizes = [("the reference", len(inputs.reference.samples))]
+    sizes += [(system.name, system.n) for system in inputs.systems]
+    small = [f"{name} ({size:,})" for name, size in sizes if size < RECOMMENDED]
+    if not small:
+        return ()
+    return (
+        f"fewer than {RECOMMENDED:,} samples in {first_names(small, NAMED)}: scores of so few "
+        "are biased and vary more (Pillutla et al., JMLR 2023, section 8): where both sets are "
+        "small, wide balls of neighbours can raise precision, recall and coverage; where the "
+        "generated set alone is, coverage falls",
+    )
 
 
 def size_warnings(inputs: ComparisonInputs, *, keep_sizes: bool) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ from calipers.evaluate.inputs import (
 )
 from calipers.evaluate.option import one_side
 from calipers.evaluate.options import OverlapOptions, pair_settings
-from calipers.evaluate.scoring import neighbour_pins, pins_of
+from calipers.evaluate.scoring import neighbour_fields, signature_fields
 from calipers.evaluate.spaces import neighbour_rows
 from calipers.metrics.knn_support import precision_score, recall_score
 from calipers.metrics.pair import Settings
@@ -214,7 +214,7 @@ def _signature(left: Member, right: Member, view: str, settings: Settings, pairs
     }
     hashes = {"reference": _hashes(left), "generated": _hashes(right)}
     own = left.files[0].embeddings
-    shared = neighbour_pins(pins_of(own, view, settings, **hashes), settings)
+    shared = neighbour_fields(signature_fields(own, view, settings, **hashes), settings)
     return signature({**pins, **shared, "file_pairs": pairs})
 
 

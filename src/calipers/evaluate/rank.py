@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.catalogue.shown import UNRANKED
 from calipers.errors import InputError
 from calipers.evaluate.option import one_side
 from calipers.evaluate.options import RankOptions
 from calipers.evaluate.rank_scores import Column, Scores, ranking_values, read_scores
 from calipers.evaluate.rank_truth import Judging, read_truths
-from calipers.report.names import UNRANKED
 from calipers.results.ranking import Beside, Matrix, RankedMetric, Ranking, Truth
 from calipers.samples.wording import names
 from calipers.uncertainty.correlation import (

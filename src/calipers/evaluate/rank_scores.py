@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.catalogue.shown import shown_keys
 from calipers.errors import InputError, unknown_name
 from calipers.evaluate.rank_tables import (
     Row,
@@ -26,7 +27,6 @@ from calipers.evaluate.rank_tables import (
     read_table,
     table_of,
 )
-from calipers.report.content import shown_metrics
 from calipers.results.comparison import Comparison
 from calipers.results.texts import TextComparison
 from calipers.samples.wording import counted, describe, names
@@ -275,7 +275,7 @@ def _scores_of_comparison(data: Mapping[str, Any], source: str, reference: str |
     own = compared.get("name") if isinstance(compared, Mapping) else None
     own = own if isinstance(own, str) else None
     scores = _gather(source, columns, reference or own)
-    shown = tuple(metric.key for metric in shown_metrics(data) if metric.key in columns)
+    shown = tuple(score.key for score in shown_keys(data) if score.key in columns)
     named = (*scores.named, *([own] if own else []))
     return replace(scores, named=named, defaults=shown or tuple(columns))
 
