@@ -6,8 +6,9 @@ import re
 
 import pytest
 
-from calipers.report.export_markdown import markdown_table
-from calipers.report.notebook import notebook_html
+from calipers.report.documents import summary
+from calipers.report.render.html import html
+from calipers.report.render.markdown import markdown
 
 pytestmark = pytest.mark.slow
 
@@ -259,10 +260,15 @@ def named(data, names):
 
 def as_markdown(data):
     parser = pytest.importorskip("markdown_it").MarkdownIt("gfm-like", {"linkify": False})
-    return parser.render(markdown_table(data))  # with raw HTML, as a lenient viewer renders it
+    return parser.render(markdown(summary(data)))  # with raw HTML, as a lenient viewer renders it
 
 
-@pytest.mark.parametrize("written", [as_markdown, notebook_html])
+def as_notebook(data):
+    """Show a comparison as a notebook does."""
+    return html(summary(data))
+
+
+@pytest.mark.parametrize("written", [as_markdown, as_notebook])
 @pytest.mark.parametrize("which", ["INJECTED", "ODD"])
 def test_names_stay_text(window, report, hostile, written, which):
     names, data = list(getattr(hostile, which).values()), report.made["comparison"]

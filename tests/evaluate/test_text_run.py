@@ -20,12 +20,19 @@ from calipers.evaluate.text_view import with_text_scores
 from calipers.evaluate.text_warnings import script_warnings
 from calipers.evaluate.texts import MOST_FOR_VENDI
 from calipers.progress import Silent
-from calipers.report.text_table import text_table
+from calipers.report.documents import texts as text_statistics
+from calipers.report.render.text import plain
 from calipers.results import Comparison
 from calipers.samples import SampleSet, read_samples
 from calipers.text.vendi import MOST_DENSE
 from calipers.uncertainty.differences import differences
 from calipers.uncertainty.spread import confidence_interval
+
+
+def text_table(data, *, width=100):
+    """Write what is shown as plain text."""
+    return plain(text_statistics.document(data), width=width)
+
 
 HUMAN = [
     f"the {a} saw a {b} near the old {c}"

@@ -88,11 +88,12 @@ def test_it_is_kept_and_shown(sides, tmp_path):
 
 
 def test_a_narrow_table_keeps_what_the_reference_scores(sides):
-    from calipers.report import plain_text
+    from calipers.report.documents import compare
+    from calipers.report.render.text import plain
 
     found = run(sides, "precision,text.self_bleu").to_dict()
     value = f"{found['systems'][0]['scores']['text.self_bleu']['reference']:.3f}"
-    lines = plain_text(found, width=40).splitlines()
+    lines = plain(compare.document(found), width=40).splitlines()
     assert any("reference" in line and value in line for line in lines)
 
 

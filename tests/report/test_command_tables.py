@@ -11,16 +11,31 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from calipers.report.agree_table import AgreementTable, agreement_text
-from calipers.report.overlap_table import OverlapTable, overlap_text
-from calipers.report.probe_content import _percent, _signed
-from calipers.report.probe_table import ProbeTable, probe_text
+from calipers.report.documents import agree, overlap, probe
+from calipers.report.documents.probe import percent, signed
+from calipers.report.render.text import Screen, plain
 from calipers.results import SetSummary
 from calipers.results.agreement import Agreement, Column, MetricAgreement
 from calipers.results.overlap import Overlap, OverlapSystem, OverlapView
 from calipers.results.probe import Move, Probe, ProbedChange, ProbedView
 from calipers.score import Score
 from calipers.uncertainty import rank_agreement as ranks
+
+
+def agreement_text(data, *, width=100):
+    """Write what is shown as plain text."""
+    return plain(agree.document(data), width=width)
+
+
+def overlap_text(data, *, width=100):
+    """Write what is shown as plain text."""
+    return plain(overlap.document(data), width=width)
+
+
+def probe_text(data, *, width=100):
+    """Write what is shown as plain text."""
+    return plain(probe.document(data), width=width)
+
 
 COLUMNS = (Column("minilm", "meaning"), Column("minilm", "form"), Column("tfidf", "words"))
 VALUES = ((0.9, 0.5, 0.7), (0.3, 0.6, 0.2), (0.8, 0.4, 0.6))
@@ -187,7 +202,7 @@ def test_lines_fit_the_width_of_an_agreement(width):
 def test_the_terminal_shows_the_same_words_of_an_agreement():
     data = agreement_of()
     console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system=None)
-    console.print(AgreementTable(data))
+    console.print(Screen(agree.document(data)))
     shown = console.file.getvalue().replace("─", "-")
     plain = [line.rstrip() for line in shown.splitlines()]
     assert plain == agreement_text(data, width=80).splitlines()
@@ -325,12 +340,12 @@ def test_warnings_name_their_systems_and_stand_once():
 def test_the_terminal_shows_the_same_lines():
     data = overlap_of(["human", "[red]x[/red]"], seeds=True)
     file = io.StringIO()
-    Console(file=file, width=90).print(OverlapTable(data))
+    Console(file=file, width=90).print(Screen(overlap.document(data)))
     shown = [line.rstrip() for line in file.getvalue().splitlines()]
     assert shown == overlap_text(data, width=90).splitlines()
     colour = io.StringIO()
     Console(file=colour, width=90, force_terminal=True, color_system="standard").print(
-        OverlapTable(data)
+        Screen(overlap.document(data))
     )
     assert "\x1b[2m0.42±0.01\x1b[0m" in colour.getvalue()
 
@@ -424,20 +439,20 @@ def test_lines_fit_the_width_of_a_probe(width):
 def test_the_terminal_shows_the_same_words_of_a_probe():
     data = probe_of(change("typos", -0.2))
     console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system=None)
-    console.print(ProbeTable(data))
+    console.print(Screen(probe.document(data)))
     plain = [line.rstrip() for line in console.file.getvalue().replace("─", "-").splitlines()]
     assert plain == probe_text(data, width=80).splitlines()
 
 
 def test_signs_and_shares():
-    assert [_signed(x) for x in (0.1, -0.1, 0.0001, -0.0001, None)] == [
+    assert [signed(x) for x in (0.1, -0.1, 0.0001, -0.0001, None)] == [
         "+0.100",
         "-0.100",
         "0.000",
         "0.000",
         "–",
     ]
-    assert [_percent(x) for x in (0.0, 0.001, 0.5, 0.999, 1.0)] == [
+    assert [percent(x) for x in (0.0, 0.001, 0.5, 0.999, 1.0)] == [
         "0 %",
         "<1 %",
         "50 %",

@@ -18,14 +18,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from calipers.errors import MissingExtraError
-from calipers.report.content import shown_metrics
+from calipers.report.documents import compare
 from calipers.report.html import html_page
 from calipers.report.html.checks import checks
-from calipers.report.html.grids import floor_row, parts
 from calipers.report.html.islands import island, policy, visible
 from calipers.report.html.lists import system_lists
 from calipers.report.html.page import Pictures
-from calipers.report.html.table import score_table
+from calipers.report.html.table import parts, score_table
 from calipers.report.html.texts import LONGEST, SHORTEST, Texts, _fair, fitting
 from calipers.report.html.wording import listing, named, plain, share
 from calipers.report.redacted import file_names, without_texts
@@ -592,8 +591,7 @@ def test_phrases_of_scripts_without_spaces_are_no_telling_words(four_sure: Data)
 
 
 def test_the_table_marks_and_sorts(two_systems: Data) -> None:
-    metrics = shown_metrics(two_systems)
-    table = score_table(two_systems, metrics)
+    table = score_table(compare.document(two_systems), two_systems)
     assert [(view, width) for view, _, width in table.groups] == [("meaning", 4), ("form", 4)]
     first = table.systems[0].values[0]
     assert (first.text, first.mark, first.says, first.sort) == (
@@ -610,7 +608,7 @@ def test_the_table_marks_and_sorts(two_systems: Data) -> None:
 def test_a_statistic_of_one_set_sorts_by_its_gap(make: Any) -> None:
     one = make["score"](3.0, better="closest", range=[1.0, None], reference=9.0, gap=6.0)
     data = make["comparison"]([make["system"]("a", {"vendi": one})], views=["meaning"])
-    table = score_table(data, shown_metrics(data))
+    table = score_table(compare.document(data), data)
     assert table.systems[0].values[0].sort == 6.0
     assert table.reference.values[0].text == "9.000"
 
@@ -618,24 +616,24 @@ def test_a_statistic_of_one_set_sorts_by_its_gap(make: Any) -> None:
 def test_undefined_scores_have_no_place_in_the_order(make: Any) -> None:
     none = make["score"](None, reason="fewer than 5 samples")
     data = make["comparison"]([make["system"]("a", {"recall": none})], views=["meaning"])
-    table = score_table(data, shown_metrics(data))
+    table = score_table(compare.document(data), data)
     assert (table.systems[0].values[0].text, table.systems[0].values[0].sort) == ("–", None)
     assert table.reasons == ("a, Recall by meaning: fewer than 5 samples",)
 
 
 def test_one_floor_stands_in_the_table_and_several_do_not(four_sure: Data) -> None:
-    metrics = shown_metrics(four_sure)
-    floors = floor_row(four_sure, metrics)
-    assert floors["", ""] == "2x950"
-    assert floors["meaning", "Precision↑"] == "0.951±0.004"
+    table = score_table(compare.document(four_sure), four_sure)
+    assert table.floor is not None
+    assert table.floor.lead[0] == "2x950"
+    place = [column.key for column in table.heads].index("precision")
+    assert table.floor.values[place].text == "0.951±0.004"
     for each in four_sure["systems"][0]["scores"].values():
         each["floor"]["size"], each["floor"]["value"] = 100, 0.8
-    assert floor_row(four_sure, metrics) == {}
-    assert score_table(four_sure, metrics).floor is None
+    assert score_table(compare.document(four_sure), four_sure).floor is None
 
 
-def test_blocks_come_from_the_terminal_table(four_sure: Data) -> None:
-    found = {part.id: part for part in parts(four_sure, shown_metrics(four_sure))}
+def test_blocks_are_the_tables_of_the_document(four_sure: Data) -> None:
+    found = {part.id: part for part in parts(compare.document(four_sure, details=True))}
     assert list(found) == ["against-reference", "floor", "pairs", "seeds", "advice"]
     assert len(found["pairs"].tables[0].rows) == 6
     assert all(
@@ -741,7 +739,7 @@ def test_lists_of_names() -> None:
 
 def test_long_names_and_words_are_shortened(make: Any) -> None:
     data = make["comparison"]([make["system"]("x" * 999, {"recall": make["score"](0.5)})])
-    assert len(score_table(data, shown_metrics(data)).systems[0].name) == 40
+    assert len(score_table(compare.document(data), data).systems[0].name) == 40
     topic = {"words": ["y" * 999], "direction": "over", "share": 0.5}
     told = {"x" * 999: {"meaning": {"view": "meaning", "topics": [topic]}}}
     made = system_lists({"comparison": data, "explanations": told}, Texts())[0]

@@ -1,74 +1,43 @@
-"""What a command found ──► the screen, and the texts of the files that were asked for."""
+"""A result ──► the screen, and every file that was asked for.
+
+All commands deliver in this one way: a result gives a document and data, and each format is written
+from one of them.
+"""
 
 from __future__ import annotations
 
 import sys
 import textwrap
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from calipers.cli.outputs import Outputs, Results
-from calipers.cli.streams import encodable, line_width, show_table, write
+from calipers.cli.streams import encodable, line_width, told_of_output, write
+from calipers.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
-    from calipers.report.laid_out import LaidOut
-    from calipers.results import Comparison
+    from calipers.report.table import Document
+    from calipers.results.result import Result
 
 Data = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Look:
-    """How the results of a command look.
-
-    Attributes
-    ----------
-    table
-        Makes of the data what rich shows on a terminal, with weight and shade.
-    text
-        Writes the same as plain text.
-    warnings
-        What is to be told on standard error where a file fills standard output.
-    signs
-        What a terminal must be able to show of it.
-    """
-
-    table: Callable[[Data], LaidOut]
-    text: Callable[..., str]
-    warnings: Callable[[Data], Iterable[str]]
-    signs: str
-
-
-def deliver_data(
-    data: Data, outputs: Outputs, look: Look, *, plot: Callable[[str], None] | None = None
-) -> None:
-    """Write the files of a command that gives a table; `plot` draws its figure into a file."""
-    outputs.deliver(
-        Results(
-            show=lambda: show_data(data, look),
-            warnings=lambda: look.warnings(data),
-            texts=texts_of(data),
-            files={} if plot is None else {"plot": plot},
-        )
-    )
-
-
-def deliver_comparison(
-    comparison: Comparison,
+def deliver(
+    result: Result,
     outputs: Outputs,
     *,
     per_sample: bool = False,
     details: bool = False,
     after: str = "",
     screen: bool = True,
+    plot: Callable[[str], None] | None = None,
 ) -> None:
-    """Write the files of a comparison, and show its table.
+    """Write the files of a result, and show its tables.
 
     Parameters
     ----------
-    comparison
+    result
         What was found.
     outputs
         Where it goes.
@@ -77,29 +46,62 @@ def deliver_comparison(
     details
         Whether the differences of all pairs of systems are shown.
     after
-        Words that come after the table.
+        Words that come after the tables.
     screen
-        Whether the table is shown at all.
+        Whether the tables are shown at all.
+    plot
+        Draws the figure of the command into a file.
+
+    Raises
+    ------
+    InputError
+        If texts are to be left out of a result that is no comparison.
     """
-    data = _data(comparison, outputs, per_sample=per_sample)
+    from calipers.report.documents import document_of
+
+    data = _data(result, redact=outputs.redact, per_sample=per_sample)
+    options = {"details": True} if details and result.kind == "comparison" else {}
+
+    def document() -> Document:
+        return document_of(result.kind, data, **options)
 
     def show() -> None:
-        show_table(data, details=details)
+        show_document(document())
         if after:
             write("\n" + _wrapped(after))
 
     outputs.deliver(
         Results(
             show=show if screen else lambda: None,
-            warnings=lambda: _warnings(data),
-            texts=texts_of(data) | {"html": lambda: _page(comparison, outputs)},
-            files={"save": comparison.save},
+            warnings=lambda: document().warnings,
+            texts=_texts(result, data, outputs),
+            files={"save": result.save} | ({} if plot is None else {"plot": plot}),
         )
     )
 
 
-def texts_of(data: Data) -> dict[str, Callable[[], str]]:
-    """Give what makes the texts of a table, by the name of the output."""
+def show_document(document: Document) -> None:
+    """Show tables: with weight and shade on a terminal, as plain text anywhere else."""
+    from rich.console import Console
+
+    from calipers.report.render.text import Screen, plain
+
+    console, text = Console(), plain(document, width=line_width())
+    if console.is_terminal and encodable(text, sys.stdout) == text:
+        with told_of_output():
+            console.print(Screen(document))
+    else:
+        write(text)
+
+
+def _texts(result: Result, data: Data, outputs: Outputs) -> dict[str, Callable[[], str]]:
+    """Give what makes the text of each format."""
+    kind = result.kind
+
+    def summary() -> Document:
+        from calipers.report.documents import summary_of
+
+        return summary_of(kind, data)
 
     def json() -> str:
         from calipers.report import json_text
@@ -107,54 +109,48 @@ def texts_of(data: Data) -> dict[str, Callable[[], str]]:
         return json_text(data)
 
     def markdown() -> str:
-        from calipers.report.export_markdown import markdown_table
+        from calipers.report import markdown
 
-        return markdown_table(data)
+        return markdown(summary())
 
     def latex() -> str:
-        from calipers.report.export_latex import latex_table
+        from calipers.report import latex
 
-        return latex_table(data)
+        return latex(summary())
 
     def csv() -> str:
-        from calipers.report.export_csv import csv_table
+        from calipers.report.render.csv import scores_csv, tables_csv
 
-        return csv_table(data)
+        return scores_csv(data) if kind in ("comparison", "texts") else tables_csv(summary())
 
-    return {"json": json, "markdown": markdown, "latex": latex, "csv": csv}
+    def html() -> str:
+        from calipers.results import Comparison
+
+        if isinstance(result, Comparison):
+            from calipers.report.html import html_page
+
+            return html_page(result.report_data(redact=outputs.redact, map_method=outputs.layout))
+        from calipers.report.documents import document_of
+        from calipers.report.render.html import page
+
+        return page(document_of(kind, data))
+
+    return {"json": json, "markdown": markdown, "latex": latex, "csv": csv, "html": html}
 
 
-def show_data(data: Data, look: Look) -> None:
-    """Show a table: with weight and shade on a terminal, as plain text anywhere else."""
-    from rich.console import Console
-
-    console = Console()
-    if console.is_terminal and encodable(look.signs, sys.stdout) == look.signs:
-        console.print(look.table(data))
-    else:
-        write(look.text(data, width=line_width()))
-
-
-def _data(comparison: Comparison, outputs: Outputs, *, per_sample: bool) -> Data:
-    data = comparison.to_dict(per_sample=per_sample)
-    if not outputs.redact:
+def _data(result: Result, *, redact: bool, per_sample: bool) -> Data:
+    write_data: Callable[..., Data] = result.to_dict  # those with values of samples take an option
+    data = write_data(per_sample=True) if per_sample else write_data()
+    if not redact:
         return data
+    if result.kind != "comparison":
+        raise InputError(
+            f"--redact leaves texts out of a comparison; this is another result, {result.kind}"
+        )
     from calipers.report.redacted import without_texts
 
     redacted: Data = without_texts({"comparison": data})["comparison"]
     return redacted
-
-
-def _page(comparison: Comparison, outputs: Outputs) -> str:
-    from calipers.report.html import html_page
-
-    return html_page(comparison.report_data(redact=outputs.redact, map_method=outputs.layout))
-
-
-def _warnings(data: Data) -> Iterable[str]:
-    from calipers.report import notes
-
-    return notes.warnings(data)
 
 
 def _wrapped(text: str) -> str:

@@ -18,9 +18,9 @@ from calipers.catalogue.describing import (
     stands_for_many_texts,
 )
 from calipers.catalogue.keys import TEXT
+from calipers.catalogue.shown import UNRANKED
 from calipers.catalogue.texts import TEXT_METRICS
-from calipers.report.names import UNRANKED, label
-from calipers.report.text_names import is_unranked, text_label
+from calipers.report.names import is_unranked, label, text_label
 
 Data = Mapping[str, Any]
 

@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
-from typing import Any, TextIO
+from typing import TextIO
 
 from calipers.errors import InputError
 
@@ -74,21 +74,6 @@ def write_error(text: str) -> None:
     sys.stderr.flush()
 
 
-def show_table(data: dict[str, Any], *, details: bool = False) -> None:
-    """Show a comparison: with weight and shade on a terminal, as plain text anywhere else."""
-    from rich.console import Console
-
-    from calipers.report import comparison_table, plain_text
-
-    console = Console()
-    table = comparison_table(data, details=details)
-    if console.is_terminal and _encodes(sys.stdout):
-        with told_of_output():
-            console.print(table)
-    else:
-        write(plain_text(data, width=line_width(), details=details))
-
-
 @contextmanager
 def calm(*, quiet: bool) -> Iterator[None]:
     """Keep standard output for results: what other packages print goes to standard error.
@@ -114,8 +99,3 @@ def encodable(text: str, stream: TextIO) -> str:
     except UnicodeEncodeError:
         return text.translate(_ASCII).encode(encoding, "replace").decode(encoding)
     return text
-
-
-def _encodes(stream: TextIO) -> bool:
-    sample = "↑↓–…·─éχ²"
-    return encodable(sample, stream) == sample

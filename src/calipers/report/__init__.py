@@ -1,26 +1,43 @@
-"""Comparison ──► what a person or a program reads. Computes nothing.
+"""Results ──► what a person or a program reads. Computes nothing.
 
-Everything here is a view of the data that ``Comparison.to_dict()`` gives.
+``documents/`` makes of the data that ``to_dict()`` of a result gives what is shown, as values
+(``table.py``); ``render/`` writes that in each format. ``html/`` and ``plots/`` draw.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from calipers.report.json_text import json_text
-
 if TYPE_CHECKING:
-    from calipers.report.table import ComparisonTable as ComparisonTable
-    from calipers.report.table import comparison_table as comparison_table
-    from calipers.report.table import plain_text as plain_text
+    from calipers.report.documents import summary as summary
+    from calipers.report.render.csv import scores_csv as scores_csv
+    from calipers.report.render.json import json_text as json_text
+    from calipers.report.render.latex import latex as latex
+    from calipers.report.render.markdown import markdown as markdown
+    from calipers.report.render.text import plain as plain
     from calipers.report.whole_files import utf8 as utf8
     from calipers.report.whole_files import write_text_atomically as write_text_atomically
 
+WHERE = {
+    "json_text": "render.json",
+    "latex": "render.latex",
+    "markdown": "render.markdown",
+    "plain": "render.text",
+    "scores_csv": "render.csv",
+    "summary": "documents",
+    "utf8": "whole_files",
+    "write_text_atomically": "whole_files",
+}
+"""Public name to the module that has it, which is loaded when the name is first used."""
+
 __all__ = [
-    "ComparisonTable",
-    "comparison_table",
     "json_text",
-    "plain_text",
+    "latex",
+    "markdown",
+    "plain",
+    "scores_csv",
+    "summary",
     "utf8",
     "write_text_atomically",
 ]
@@ -28,8 +45,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Load what writes tables and files when that is first done: the help of a command need not."""
-    if name not in __all__:
+    if name not in WHERE:
         raise AttributeError(f"module 'calipers.report' has no attribute {name!r}")
-    from calipers.report import table, whole_files
-
-    return getattr(whole_files if hasattr(whole_files, name) else table, name)
+    return getattr(import_module(f"calipers.report.{WHERE[name]}"), name)

@@ -1,4 +1,4 @@
-"""What a person calls each metric, and what it tells."""
+"""What a person calls each metric, of embeddings and of texts, and what it tells."""
 
 from __future__ import annotations
 
@@ -6,12 +6,8 @@ from rich.cells import cell_len
 
 from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.estimation import AXES, DIVERGENCE
-
-HEADLINE = tuple(metric.name for metric in METRICS.values() if metric.headline)
-"""The metrics that a table shows unless others were asked for."""
-
-UNRANKED = frozenset(metric.name for metric in METRICS.values() if not metric.ranked)
-"""The metrics whose good values lie in the middle, so that none is the best of its column."""
+from calipers.catalogue.keys import split_text_key
+from calipers.catalogue.texts import TEXT_METRICS
 
 LABELS = {word: label for axis in AXES for word, label in axis.labels.items()}
 """Word of an option to what it is called in a column; a weight follows it."""
@@ -76,6 +72,48 @@ def meaning(metric: str) -> str:
     spelt = label(metric).casefold().replace("*", "_star")
     tells = _composed(METRICS[base].meaning, [word for word in option.split(":") if word])
     return tells if spelt == metric else f"{metric}: {tells}"
+
+
+def text_label(key: str) -> str:
+    """Name a text metric for a row; an unknown key is its own name.
+
+    Examples
+    --------
+    >>> text_label("distinct:n=2:sample")
+    'Distinct-2 in a text'
+    >>> text_label("self_bleu"), text_label("compression:zstd"), text_label("rouge:rouge1:recall")
+    ('Self-BLEU-4', 'Compression zstd', 'ROUGE-1 recall')
+    """
+    name, words = split_text_key(key)
+    if name not in TEXT_METRICS:
+        return clean(key)
+    return TEXT_METRICS[name].label_of([clean(word) for word in words])
+
+
+def text_meaning(key: str) -> str:
+    """Say what a text metric tells; empty for one that is not known.
+
+    Examples
+    --------
+    >>> text_meaning("moving_average_ttr:window=20")
+    'share of different tokens in a window of 20'
+    >>> text_meaning("rouge:rouge1:recall")
+    "words in common with the reference of the row (share of the reference's)"
+    """
+    name, words = split_text_key(key)
+    return TEXT_METRICS[name].meaning_of(words) if name in TEXT_METRICS else ""
+
+
+def family_of(key: str) -> str:
+    """The family of a key, which may be unknown."""
+    name = key.partition(":")[0]
+    return TEXT_METRICS[name].family if name in TEXT_METRICS else ""
+
+
+def is_unranked(key: str) -> bool:
+    """Whether neither a high nor a low value of a text metric is good."""
+    name = split_text_key(key)[0]
+    return name in TEXT_METRICS and not TEXT_METRICS[name].ranked
 
 
 def _composed(tells: str, options: list[str]) -> str:

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from calipers.report.content import Data
+from calipers.report.table import Data
 
 LEFT_OUT = "[text left out]"
 KEPT = frozenset({"name", "a", "b", "score", "key", "view", "system"})

@@ -1,148 +1,377 @@
-"""A comparison as data ──► the table that a person reads, on a terminal or as plain text.
+"""What is shown, as values: a document of tables and notes, without padding, widths or escaping.
 
-Both are the same lines: the terminal adds weight and shade, never a meaning of its own, so
-nothing is lost without colours.
+The modules in ``documents/`` make a document of what ``to_dict()`` of a result gives, and every
+module in ``render/`` writes one in its own form. A renderer decides how cells are aligned, broken
+and escaped; what they say is decided here, once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any, Literal
 
-from calipers.report import copies, groups, notes, uncertain
-from calipers.report.content import (
-    BEST,
-    Data,
-    Metric,
-    lead_columns,
-    score_column,
-    shown_metrics,
-)
-from calipers.report.grid import Line, render
-from calipers.report.layout import Grid, arrange
-from calipers.report.numbers import MISSING
-from calipers.report.uncertain_block import Block, block_lines
-from calipers.report.uncertain_marks import all_marks, is_tested
-from calipers.report.wrapping import explained, listed, wrapped
+from calipers.report.names import shorten
+from calipers.report.numbers import APPROXIMATE, MISSING
 
-if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
+Data = Mapping[str, Any]
+"""What ``to_dict()`` of a result gives."""
 
-NARROWEST = 40
+BEST = "*"
+BEST_STYLE = "bold"
+ARROWS = {"higher": "↑", "lower": "↓", "closest": "≈"}
+"""Where a metric is better to the sign that stands behind its name."""
+
+SYSTEM, REFERENCE, FLOOR, FAMILY, METRIC = "system", "reference", "floor", "family", "metric"
+"""What a row of a table is."""
+
+Kind = Literal[
+    "note",
+    "detail",
+    "missing",
+    "warning",
+    "interval",
+    "mark",
+    "how",
+    "legend",
+    "heading",
+    "finding",
+    "named",
+    "point",
+    "subpoint",
+    "caption",
+]
+"""What a note is.
+
+A remark; what stands behind a score; why a value is missing; what to beware of; what an interval
+holds; what a mark means; how to read the table; what a name means; the head of the notes below it;
+what was found; the same of the things that it is about; a point of a list, and one below it; what
+a table holds.
+"""
 
 
-class ComparisonTable:
-    """A table for rich: lays itself out for the width that it is given."""
+@dataclass(frozen=True)
+class Name:
+    """A name that a narrow line may shorten.
 
-    def __init__(self, data: Data, *, width: int | None = None, details: bool = False) -> None:
-        self._data = data
-        self._width = width
-        self._details = details
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the table line by line."""
-        from rich.text import Text
-
-        width = min(self._width or options.max_width, options.max_width)
-        for line in _lines(self._data, width, plain=False, details=self._details):
-            yield Text.assemble(*line, overflow="fold", no_wrap=False, end="\n")
-
-
-def comparison_table(
-    data: Data, *, width: int | None = None, details: bool = False
-) -> ComparisonTable:
-    """Show a comparison on a terminal.
-
-    Parameters
+    Attributes
     ----------
-    data
-        What ``Comparison.to_dict()`` gives.
-    width
-        Cells that a line may take; by default what the console has.
-    details
-        Whether to show how far every pair of systems is apart, score by score.
+    text
+        The whole name.
+    share
+        How many such names a line has room for; 0 for what is left beside the lead columns.
+    most
+        Characters that it may have on a wide line; None for any number.
     """
-    return ComparisonTable(data, width=width, details=details)
+
+    text: str
+    share: int = 3
+    most: int | None = 40
+
+    def __str__(self) -> str:
+        return self.text if self.most is None else shorten(self.text, self.most)
 
 
-def plain_text(data: Data, *, width: int = 100, details: bool = False) -> str:
-    """Write a comparison as plain text: aligned, without colours or box drawing.
+Words = tuple[str | Name, ...]
+"""A sentence with names in it."""
 
-    Where the views do not fit side by side, every line names its view, so that
-    ``grep model_a`` keeps its sense.
 
-    Parameters
+@dataclass(frozen=True)
+class Text:
+    """A cell that holds no score; `arrow` says where the metric that it names is better."""
+
+    text: str | Name | Words = ""
+    style: str = ""
+    arrow: str = ""
+
+
+@dataclass(frozen=True)
+class ScoreCell:
+    """A cell that holds a score, or anything with an interval or a mark.
+
+    Attributes
     ----------
-    data
-        What ``Comparison.to_dict()`` gives.
-    width
-        Cells that a line may take; longer single words, such as paths, are left whole.
-    details
-        As for :func:`comparison_table`.
+    value
+        The value as written; a dash where there is none.
+    spread
+        Half of its interval as ``±0.01``, or the bounds of a lopsided one as ``[0.8,0.9]``.
+    approximate
+        Whether that interval is approximate.
+    mark
+        How it compares with the best of its column.
+    aside
+        What else is said of it, such as a p-value.
+    style
+        ``"bold"``, ``"dim"`` or nothing.
+    number
+        What the table sorts it by; None without a value.
+    source
+        The place of the system and the key of the score, by which its signature is found.
     """
-    lines = _lines(data, width, plain=True, details=details)
-    return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
+
+    value: str
+    spread: str = ""
+    approximate: bool = False
+    mark: str = ""
+    aside: str = ""
+    style: str = ""
+    number: float | None = None
+    source: tuple[int, str] | None = None
+
+    @property
+    def best(self) -> bool:
+        """Whether it is the best of those that it stands beside."""
+        return self.mark == BEST
+
+    @property
+    def missing(self) -> bool:
+        """Whether there is no value."""
+        return self.value == MISSING
+
+    @property
+    def bounds(self) -> bool:
+        """Whether the spread are the two bounds of an interval."""
+        return self.spread.startswith("[")
+
+    @property
+    def interval(self) -> str:
+        """The spread, with a sign behind one that is approximate."""
+        return self.spread + (APPROXIMATE if self.spread and self.approximate else "")
 
 
-def _lines(data: Data, width: int, *, plain: bool, details: bool) -> Iterator[Line]:
-    width = max(width, NARROWEST)
-    yield from wrapped(notes.title(data), width, "bold")
-    yield ()
-    metrics = shown_metrics(data)
-    marks = all_marks(data, metrics)
-    for grid in _grids(data, metrics, marks, width, plain=plain):
-        yield from render(grid.columns, gap=grid.gap, rule="-" if plain else "─")
-        yield ()
-    shown = {mark for column in marks for mark in column}
-    yield from uncertain.lines(data, metrics, shown, width, plain=plain, details=details)
-    yield from _groups(data, width, plain=plain)
-    yield from _copies(data, width, plain=plain)
-    yield from _below(data, metrics, width, marked=BEST in shown and not is_tested(data))
+Cell = Text | ScoreCell
+Align = Literal["left", "right", "value"]
 
 
-def _grids(
-    data: Data, metrics: list[Metric], marks: list[tuple[str, ...]], width: int, *, plain: bool
-) -> list[Grid]:
-    """Lay out the scores; plain text takes one line for each row that names its view, if it can."""
-    ways = [(True, True), (False, True), (False, False)] if plain else [(False, False)]
-    found = []
-    for inline, labelled in ways:
-        columns = [
-            score_column(data, metric, each, inline=inline)
-            for metric, each in zip(metrics, marks, strict=True)
-        ]
-        found.append(arrange(lead_columns(data), columns, width=width, labelled=labelled))
-    sure = any(uncertain.interval_lines(data, metrics))
-    return min(found if sure else found[:1], key=len)
+@dataclass(frozen=True)
+class Column:
+    """One column.
+
+    Attributes
+    ----------
+    head, arrow
+        Its name, and the sign for where a metric is better.
+    cells
+        From top to bottom.
+    group
+        The view or system that it belongs to.
+    align
+        ``"left"``, ``"right"``, or ``"value"``: on the right, what stands behind values apart.
+    view
+        The view whose columns stay together where a table is broken.
+    key, meaning, direction
+        The key of the score, what it tells, and where it is better.
+    share
+        For names of rows: how many a line has room for; 0 for what the other columns leave, and
+        None where they are not shortened.
+    marked
+        Whether a place for a mark is kept behind each interval.
+    """
+
+    head: str | Name
+    cells: tuple[Cell, ...]
+    arrow: str = ""
+    group: str | Name = ""
+    align: Align = "right"
+    view: str = ""
+    key: str = ""
+    meaning: str = ""
+    direction: str = ""
+    share: int | None = None
+    marked: bool = False
 
 
-def _groups(data: Data, width: int, *, plain: bool) -> Iterator[Line]:
-    """Write the scores by group, where there are any."""
-    grids = list(groups.group_grids(data, width=width))
-    if grids:
-        block = Block(groups.heading(data), grids, caption=groups.caption(data))
-        yield from block_lines(block, width, plain=plain)
+Run = tuple[Column, ...]
 
 
-def _copies(data: Data, width: int, *, plain: bool) -> Iterator[Line]:
-    """Write what was copied from the training set, where one was given."""
-    if data.get("train"):
-        grids = copies.copy_grids(data, width=width)
-        block = Block(copies.heading(data), grids, caption=copies.caption())
-        yield from block_lines(block, width, plain=plain)
+@dataclass(frozen=True)
+class Note:
+    """Something said in words.
+
+    Attributes
+    ----------
+    kind
+        What it is; renderers set the kinds apart.
+    text
+        What it says.
+    sign
+        The mark, sign or name that it explains.
+    about
+        What it is about, such as a system and a score.
+    """
+
+    kind: Kind
+    text: str | Words
+    sign: str = ""
+    about: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return said(self.text)
 
 
-def _below(data: Data, metrics: list[Metric], width: int, *, marked: bool) -> Iterator[Line]:
-    """Write what stands under the table: notes, missing values, warnings, and how to read it."""
-    blocks = [
-        listed("note: ", notes.remarks(data), width, ""),
-        listed(f"{MISSING} ", notes.reasons(data, metrics), width, ""),
-        listed("warning: ", notes.warnings(data), width, "yellow"),
+@dataclass(frozen=True)
+class Table:
+    """One table.
+
+    Attributes
+    ----------
+    lead
+        The columns that name the rows, and sizes.
+    runs
+        The columns of scores, one run for each view or system.
+    kinds
+        What each row is.
+    id
+        By which a page finds it.
+    heading
+        What stands above it; empty for the first.
+    notes
+        What it tells, and how to read it.
+    breaks
+        How it may be broken where it is too wide: ``"views"`` above each other, ``"runs"`` as many
+        beside each other as fit, ``"systems"`` likewise from column to column, ``"whole"`` never;
+        ``"matrix"`` and ``"square"`` with numbers for the names of its columns.
+    even
+        Whether all columns have the same room for what stands behind values.
+    apart
+        Whether its pieces stand apart.
+    """
+
+    lead: Run
+    runs: tuple[Run, ...] = ()
+    kinds: tuple[str, ...] = ()
+    id: str = ""
+    heading: str = ""
+    notes: tuple[Note, ...] = ()
+    breaks: Literal["views", "runs", "systems", "whole", "matrix", "square"] = "runs"
+    even: bool = False
+    apart: bool = True
+
+    @property
+    def scores(self) -> Run:
+        """All columns of scores."""
+        return tuple(column for run in self.runs for column in run)
+
+    @property
+    def columns(self) -> Run:
+        """All columns."""
+        return (*self.lead, *self.scores)
+
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """The name of each run, and how many columns it has."""
+        return [(str(run[0].group).strip(), len(run)) for run in self.runs]
+
+    def is_left(self, column: Column) -> bool:
+        """Whether a column stands on the left: names, and values with as many digits each.
+
+        Behind them stand intervals and marks of many lengths.
+        """
+        return column.align == "left" or (METRIC not in self.kinds and _is_even(column))
+
+
+@dataclass(frozen=True)
+class Notes:
+    """Notes that stand together."""
+
+    notes: tuple[Note, ...]
+
+
+Block = Table | Notes
+
+
+@dataclass(frozen=True)
+class Document:
+    """All that is shown of a result, in the order of reading.
+
+    Attributes
+    ----------
+    title
+        What was compared with what, and how.
+    blocks
+        Tables, and notes that stand together.
+    made_by
+        The version that made the numbers.
+    """
+
+    title: str
+    blocks: tuple[Block, ...]
+    made_by: str = ""
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables, the main one first."""
+        return tuple(block for block in self.blocks if isinstance(block, Table))
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """The notes that stand outside of tables."""
+        return tuple(n for block in self.blocks if isinstance(block, Notes) for n in block.notes)
+
+    def of_kind(self, *kinds: Kind) -> tuple[Note, ...]:
+        """Give the notes of some kinds that stand outside of tables."""
+        return tuple(note for note in self.notes if note.kind in kinds)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to beware of."""
+        return [str(note) for note in self.of_kind("warning")]
+
+
+def said(text: str | Name | Words) -> str:
+    """Write a sentence in full."""
+    return "".join(map(str, text)) if isinstance(text, tuple) else str(text)
+
+
+def notes(kind: Kind, texts: Iterable[str | Words]) -> Iterator[Note]:
+    """Make notes of one kind."""
+    return (Note(kind, text) for text in texts)
+
+
+def glossary(pairs: Iterable[tuple[str, str]]) -> Iterator[Note]:
+    """Make a legend of pairs of a name and what it means."""
+    return (Note("legend", text, sign) for sign, text in pairs)
+
+
+def together(*parts: Note) -> tuple[Notes, ...]:
+    """Put notes together; nothing where there are none."""
+    return (Notes(parts),) if parts else ()
+
+
+def texts(values: Sequence[str], style: str = "") -> tuple[Text, ...]:
+    """Make cells of texts."""
+    return tuple(Text(value, style) for value in values)
+
+
+def by_group(columns: Sequence[Column]) -> tuple[Run, ...]:
+    """Put neighbouring columns of one group together."""
+    return tuple(tuple(run) for _, run in groupby(columns, key=lambda column: column.group))
+
+
+def singles(columns: Sequence[Column]) -> tuple[Run, ...]:
+    """Let every column stand by itself."""
+    return tuple((column,) for column in columns)
+
+
+def without_row(table: Table, row: int) -> Table:
+    """Leave out one row."""
+
+    def shorter(column: Column) -> Column:
+        return replace(column, cells=(*column.cells[:row], *column.cells[row + 1 :]))
+
+    return replace(
+        table,
+        lead=tuple(map(shorter, table.lead)),
+        runs=tuple(tuple(map(shorter, run)) for run in table.runs),
+        kinds=(*table.kinds[:row], *table.kinds[row + 1 :]),
+    )
+
+
+def _is_even(column: Column) -> bool:
+    """Whether all values have as many digits, so that they line up where they begin."""
+    values = [
+        cell.value if isinstance(cell, ScoreCell) else said(cell.text) for cell in column.cells
     ]
-    for block in blocks:
-        yield from block
-    if any(blocks):
-        yield ()
-    yield from explained(list(notes.legend(data, metrics)), width)
-    yield from wrapped(notes.marks(metrics, best_shown=marked), width, "dim")
-    yield from wrapped(notes.more(metrics), width, "dim")
+    places = {tuple(map(len, v.split("."))) for v in values if v and v != MISSING}
+    return len(places) == 1 and len(places.pop()) == 2

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers import __version__
+from calipers.catalogue.shown import UNRANKED
 from calipers.errors import unknown_name
-from calipers.report.names import UNRANKED
 from calipers.results.result import Result, with_warnings
 from calipers.results.sets import SetSummary
 from calipers.score import Score
@@ -312,11 +312,6 @@ class Agreement(Result):
     def __repr__(self) -> str:
         names = ", ".join(repr(column.label) for column in self.columns)
         return f"<Agreement of {names} on {len(self.systems)} systems>"
-
-    def _text(self) -> str:
-        from calipers.report.agree_table import agreement_text
-
-        return agreement_text(self.to_dict())
 
     def _outline(self) -> Mapping[str, Any]:
         return {

@@ -18,7 +18,6 @@ from calipers.serialise import Plain, plain
 if TYPE_CHECKING:
     from calipers.explain import SampleMap
     from calipers.explain.map import Method
-    from calipers.report.export_table import Document
     from calipers.report.plots import Axes
     from calipers.results.archive import Archive, Draft
 
@@ -178,22 +177,6 @@ class Comparison(Result):
 
     def __len__(self) -> int:
         return len(self.systems)
-
-    def _text(self) -> str:
-        from calipers.report import plain_text
-
-        return plain_text(self.to_dict())
-
-    def _repr_html_(self) -> str:
-        from calipers.report.notebook import notebook_html
-
-        return notebook_html(self.to_dict())
-
-    def document(self) -> Document:
-        """Return the tables and notes that every format shows."""
-        from calipers.report.export_table import document_of
-
-        return document_of(self.to_dict())
 
     def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
         """Return all results as plain data, fit for strict JSON.

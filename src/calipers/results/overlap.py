@@ -331,11 +331,6 @@ class Overlap(Result):
     def __repr__(self) -> str:
         return f"<Overlap of {', '.join(map(repr, self.names))}>"
 
-    def _text(self) -> str:
-        from calipers.report.overlap_table import overlap_text
-
-        return overlap_text(self.to_dict())
-
     def _outline(self) -> Mapping[str, Any]:
         return {
             "calipers": self.version,

@@ -239,11 +239,6 @@ class Probe(Result):
     def __repr__(self) -> str:
         return f"<Probe of {self.settings['embedder']!r} with {self.samples.name!r}>"
 
-    def _text(self) -> str:
-        from calipers.report.probe_table import probe_text
-
-        return probe_text(self.to_dict())
-
     def _outline(self) -> Mapping[str, Any]:
         return {
             "calipers": self.version,

@@ -302,11 +302,6 @@ class Ranking(Result):
         beside = ", ".join(repr(name) for name in self.truths) or "one another"
         return f"<Ranking of {len(self.systems)} systems by {len(self.metrics)} metrics: {beside}>"
 
-    def _text(self) -> str:
-        from calipers.report.rank_table import ranking_text
-
-        return ranking_text(self.to_dict())
-
     def _outline(self) -> Mapping[str, Any]:
         return {
             "calipers": self.version,

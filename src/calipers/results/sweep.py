@@ -227,11 +227,6 @@ class Sweep(Result):
         names = ", ".join(repr(system.name) for system in self.systems)
         return f"<Sweep over {self.over} of {names} with {self.reference.name!r}>"
 
-    def _text(self) -> str:
-        from calipers.report.sweep_table import sweep_text
-
-        return sweep_text(self.to_dict())
-
     def _outline(self) -> Mapping[str, Any]:
         return {
             "calipers": self.version,

@@ -14,7 +14,6 @@ from calipers.score import Score
 from calipers.serialise import Plain, plain
 
 if TYPE_CHECKING:
-    from calipers.report.export_table import Document
     from calipers.results.archive import Archive, Draft
     from calipers.uncertainty.spread import Spread
 
@@ -124,22 +123,6 @@ class TextComparison(Result):
         names = ", ".join(repr(system.name) for system in self.systems)
         against = "" if self.reference is None else f" with {self.reference.name!r}"
         return f"<TextComparison of {names}{against}>"
-
-    def _text(self) -> str:
-        from calipers.report.text_table import text_table
-
-        return text_table(self.to_dict())
-
-    def _repr_html_(self) -> str:
-        from calipers.report.notebook import notebook_html
-
-        return notebook_html(self.to_dict())
-
-    def document(self) -> Document:
-        """Return the tables and notes that every format shows."""
-        from calipers.report.export_table import document_of
-
-        return document_of(self.to_dict())
 
     def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
         """Return all results as plain data, fit for strict JSON.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from calipers.report.content import Data
 from calipers.report.html.wording import share
 from calipers.report.names import clean
 from calipers.report.numbers import MISSING
+from calipers.report.table import Data
 
 SAME = "is the reference"
 

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from calipers.report.content import Data, views
+from calipers.catalogue.shown import views_of
 from calipers.report.html.texts import Shown, Texts
 from calipers.report.html.wording import count, share, short
 from calipers.report.names import VIEWS, clean, shorten
 from calipers.report.numbers import MISSING
+from calipers.report.table import Data
 
 LONGEST_WORD = 200
 """Cells of a telling word at most; where words have no spaces, one may be a whole text."""
@@ -86,7 +87,7 @@ def system_lists(data: Data, texts: Texts) -> list[SystemLists]:
     made = []
     for system in data["comparison"].get("systems", ()):
         by_view = told.get(system["name"]) or {}
-        known = [view for view in views(data["comparison"]) if view in by_view]
+        known = [view for view in views_of(data["comparison"]) if view in by_view]
         found = tuple(_lists(by_view[view], texts, most) for view in known)
         made.append(SystemLists(short(system["name"]), found))
     return [each for each in made if each.views]

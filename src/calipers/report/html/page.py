@@ -11,20 +11,19 @@ from importlib.resources import files
 from typing import Any
 
 from calipers.errors import require
-from calipers.report import notes
-from calipers.report.content import Data, shown_metrics
+from calipers.report.documents import compare
 from calipers.report.html.checks import checks
-from calipers.report.html.grids import parts
 from calipers.report.html.islands import island, policy, visible
 from calipers.report.html.lists import FIRST, system_lists
 from calipers.report.html.pictures import SCRIPTS, STYLES, chart_data, map_data
 from calipers.report.html.sets import set_rows, settings_of, signatures, title
-from calipers.report.html.table import score_table
+from calipers.report.html.table import parts, score_table
 from calipers.report.html.texts import fitting
 from calipers.report.html.verdict import verdict
 from calipers.report.html.wording import END, START, plain
+from calipers.report.inference import level_of, percent
 from calipers.report.redacted import without_texts
-from calipers.report.uncertain_marks import level_of, percent
+from calipers.report.table import Data
 
 PURPOSE = "the HTML report"
 OWN_STYLES = ("style.css",)
@@ -107,20 +106,20 @@ def _context(data: Data, environment: Any) -> dict[str, Any]:
 
 def _told(comparison: Data) -> dict[str, Any]:
     """Gather what the page says of the comparison itself."""
-    metrics = shown_metrics(comparison)
+    document = compare.document(comparison, details=True)
     return {
         "title": title(comparison),
         "tab": plain(title(comparison)),
-        "about": notes.title(comparison),
+        "about": document.title,
         "version": comparison.get("calipers") or "",
         "verdict": verdict(comparison),
         "level": percent(level_of(comparison)),
-        "table": score_table(comparison, metrics),
-        "legend": list(notes.legend(comparison, metrics)),
-        "warnings": notes.warnings(comparison),
-        "remarks": list(notes.remarks(comparison)),
+        "table": score_table(document, comparison),
+        "legend": [(note.sign, str(note)) for note in document.of_kind("legend")],
+        "warnings": document.warnings,
+        "remarks": [str(note) for note in document.of_kind("note", "detail")],
         "checks": checks(comparison),
-        "parts": parts(comparison, metrics),
+        "parts": parts(document),
         "sets": list(set_rows(comparison)),
         "settings": list(settings_of(comparison)),
         "signatures": list(signatures(comparison)),

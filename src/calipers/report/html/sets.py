@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from calipers.report.content import Data
 from calipers.report.html.wording import listing, named, short
 from calipers.report.names import clean
 from calipers.report.numbers import MISSING, size_text, words_text
+from calipers.report.table import Data
 
 
 @dataclass(frozen=True)

@@ -1,26 +1,32 @@
-"""A comparison as data ──► the table of the page: systems down, metrics by view across."""
+"""The tables of a comparison ──► what the templates of the page lay out.
+
+The main one has systems down and metrics by view across; below it stand the further tables, each in
+a part of the page. A table scrolls within its box, so that only very wide ones are broken.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
-from calipers.report import notes, uncertain
-from calipers.report.content import BEST, Data, Metric, lead_columns, scores_of, writer
-from calipers.report.html.grids import floor_row
 from calipers.report.html.wording import short
-from calipers.report.names import VIEWS, clean
-from calipers.report.uncertain_marks import (
-    ALIKE,
-    EQUAL,
-    OPEN,
-    UNTESTED,
-    all_marks,
-    is_tested,
-    marks_line,
+from calipers.report.inference import ALIKE, EQUAL, OPEN, UNTESTED
+from calipers.report.names import VIEWS
+from calipers.report.render.printed import pieces
+from calipers.report.table import (
+    BEST,
+    FLOOR,
+    Cell,
+    Column,
+    Data,
+    Document,
+    Note,
+    ScoreCell,
+    Table,
+    Text,
+    said,
 )
-from calipers.report.uncertain_numbers import below_value, beside_value
 
 WORDS = {
     BEST: "best of its column",
@@ -29,16 +35,11 @@ WORDS = {
     OPEN: "undecided: differs from the best when tested alone",
     UNTESTED: "not tested against the best",
 }
-
-
-@dataclass(frozen=True)
-class Head:
-    """The head of a column: its name, what it tells, and which end is better."""
-
-    name: str
-    says: str
-    direction: str
-    group: str
+PARTS = ("against-reference", "floor", "pairs", "seeds", "groups", "train", "advice")
+"""The parts of the page, the most telling first."""
+BROKEN = ("groups", "train")
+PAGE = 150
+"""Characters at which tables with many runs of columns are broken."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class ScoreTable:
     """The whole table; `how` explains its marks, `reasons` its dashes."""
 
     lead: tuple[str, ...]
-    heads: tuple[Head, ...]
+    heads: tuple[Column, ...]
     groups: tuple[tuple[str, str, int], ...]
     reference: Row
     floor: Row | None
@@ -76,79 +77,121 @@ class ScoreTable:
     reasons: tuple[str, ...]
 
 
-def score_table(data: Data, metrics: Sequence[Metric]) -> ScoreTable:
-    """Lay out the scores that a comparison shows."""
-    marks = all_marks(data, metrics)
-    leads = lead_columns(data)
-    names, *rest = ([cell.text for cell in column.cells] for column in leads)
-    lead = list(zip(*rest, strict=True))
-    columns = [_values(data, metric, each) for metric, each in zip(metrics, marks, strict=True)]
-    rows = [
-        Row(short(names[place + 1]), lead[place + 1], tuple(column[place] for column in columns))
-        for place in range(len(names) - 1)
-    ]
-    own = tuple(Value(_reference(data, metric)) for metric in metrics)
+@dataclass(frozen=True)
+class Grid:
+    """Rows of cells under two rows of heads: groups with their numbers of columns, and names."""
+
+    groups: tuple[tuple[str, int], ...]
+    headers: tuple[tuple[str, bool], ...]
+    rows: tuple[tuple[Text, ...], ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A block of the page: what it is called and how it is found, its tables, and its sentences."""
+
+    id: str
+    heading: str
+    tables: tuple[Grid, ...]
+    tells: tuple[str, ...]
+    caption: str
+
+
+def score_table(document: Document, data: Data) -> ScoreTable:
+    """Lay out the scores that a comparison shows; `data` has the names and places of all."""
+    tables = {table.id: table for table in document.tables}
+    table = tables["scores"]
+    names = [row["name"] for row in (data["reference"], *data.get("systems", ()))]
+    reference, *systems = (_row(table, row, short(name), data) for row, name in enumerate(names))
     return ScoreTable(
-        lead=tuple(column.header for column in leads[1:]),
-        heads=tuple(_head(metric) for metric in metrics),
-        groups=tuple(_groups(metrics)),
-        reference=Row(short(data["reference"]["name"]), lead[0], own),
-        floor=_floor(data, metrics, len(lead[0])),
-        systems=tuple(rows),
-        how=tuple(_how(data, metrics, {mark for column in marks for mark in column})),
-        reasons=tuple(notes.reasons(data, metrics)),
+        lead=tuple(said(column.head) for column in table.lead[1:]),
+        heads=table.scores,
+        groups=tuple((name, VIEWS.get(name, ""), count) for name, count in table.groups),
+        reference=reference,
+        floor=_floor(table, tables.get("floor")),
+        systems=tuple(systems),
+        how=tuple(map(_signed, document.of_kind("interval", "mark"))),
+        reasons=tuple(map(str, document.of_kind("missing"))),
     )
 
 
-def _head(metric: Metric) -> Head:
-    return Head(metric.header, metric.meaning, metric.direction, clean(metric.view))
+def parts(document: Document) -> list[Part]:
+    """Give the blocks that a comparison has, the most telling first."""
+    tables = {table.id: table for table in document.tables}
+    return [_part(tables[name]) for name in PARTS if name in tables]
 
 
-def _groups(metrics: Sequence[Metric]) -> Iterator[tuple[str, str, int]]:
-    """Give every view with what it sees and how many columns it has."""
-    for view, run in groupby(metrics, key=lambda metric: metric.view):
-        yield clean(view), VIEWS.get(view, ""), len(list(run))
+def _row(table: Table, row: int, name: str, data: Data) -> Row:
+    lead = tuple(_text(column.cells[row]) for column in table.lead[1:])
+    return Row(name, lead, tuple(_value(column.cells[row], data) for column in table.scores))
 
 
-def _values(data: Data, metric: Metric, marks: Sequence[str]) -> list[Value]:
-    return [
-        _value(metric, score, mark, f"signature-{row + 1}-{_place(data, row, metric)}")
-        for row, (score, mark) in enumerate(zip(scores_of(data, metric), marks, strict=True))
-    ]
+def _value(cell: Cell, data: Data) -> Value:
+    if isinstance(cell, Text):
+        return Value(said(cell.text))
+    signature = ""
+    if cell.source is not None:
+        row, key = cell.source
+        place = list(data["systems"][row]["scores"]).index(key) + 1
+        signature = f"signature-{row + 1}-{place}"
+    says = WORDS.get(cell.mark, "")
+    return Value(cell.value, cell.interval, cell.mark, says, cell.number, signature)
 
 
-def _value(metric: Metric, score: Data | None, mark: str, signature: str) -> Value:
-    text = writer(metric)(score)
-    if score is None:
-        return Value(text)
-    order = score.get("gap") if metric.direction == "closest" else score.get("value")
-    bounds = beside_value(score, text) or below_value(score)
-    return Value(text, bounds, mark, WORDS.get(mark, ""), order, signature)
-
-
-def _place(data: Data, row: int, metric: Metric) -> int:
-    scores = data["systems"][row].get("scores", {})
-    return list(scores).index(metric.key) + 1 if metric.key in scores else 0
-
-
-def _reference(data: Data, metric: Metric) -> str:
-    """What the reference itself scores, where the metric is a property of one set."""
-    own = [{**s, "value": s["reference"]} for s in scores_of(data, metric) if s and "gap" in s]
-    texts = set(map(writer(metric), own))
-    return texts.pop() if len(texts) == 1 else ""
-
-
-def _floor(data: Data, metrics: Sequence[Metric], leads: int) -> Row | None:
-    found = floor_row(data, metrics)
-    if not found:
+def _floor(table: Table, floors: Table | None) -> Row | None:
+    """Give the row of the noise floor, where one floor holds for all systems."""
+    if floors is None or floors.kinds.count(FLOOR) != 1:
         return None
-    values = tuple(Value(found.get((clean(metric.view), metric.header), "")) for metric in metrics)
-    return Row("noise floor", (found["", ""], *[""] * (leads - 1)), values)
+    row = floors.kinds.index(FLOOR)
+    found = {column.key: _text(column.cells[row]) for column in floors.scores}
+    values = tuple(Value(found.get(column.key, "")) for column in table.scores)
+    size = _text(floors.lead[1].cells[row])
+    return Row("noise floor", (size, *[""] * (len(table.lead) - 2)), values)
 
 
-def _how(data: Data, metrics: Sequence[Metric], marks: set[str]) -> Iterator[str]:
-    yield from uncertain.interval_lines(data, metrics)
-    if is_tested(data):
-        yield from marks_line(data, marks)
-    told = notes.marks(metrics, best_shown=BEST in marks and not is_tested(data))
-    yield from told.split("; ") if told else ()
+def _part(table: Table) -> Part:
+    captions = [said(note.text) for note in table.notes if note.kind == "caption"]
+    return Part(
+        table.id,
+        table.heading,
+        tuple(map(_grid, _broken(table))) if table.columns else (),
+        tuple(said(note.text) for note in table.notes if note.kind != "caption"),
+        " ".join(captions),
+    )
+
+
+def _broken(table: Table) -> Iterator[Table]:
+    """Break a table of many runs, and begin every view anew where it takes several."""
+    if table.id not in BROKEN:
+        yield table
+        return
+    found = pieces(table, PAGE)
+    if len(found) == 1:
+        yield from found
+        return
+    for view in dict.fromkeys(run[0].view for run in table.runs):
+        runs = tuple(run for run in table.runs if run[0].view == view)
+        yield from pieces(replace(table, runs=runs), PAGE)
+
+
+def _grid(table: Table) -> Grid:
+    groups = groupby(table.columns, key=lambda column: str(column.group))
+    return Grid(
+        tuple((name, len(list(run))) for name, run in groups),
+        tuple((f"{column.head}{column.arrow}", column.align != "left") for column in table.columns),
+        tuple(_texts(row) for row in zip(*(c.cells for c in table.columns), strict=True)),
+    )
+
+
+def _texts(cells: Sequence[Cell]) -> tuple[Text, ...]:
+    return tuple(Text(_text(cell), cell.style) for cell in cells)
+
+
+def _text(cell: Cell) -> str:
+    if isinstance(cell, ScoreCell):
+        return f"{cell.value}{cell.interval}{cell.mark} {cell.aside}".strip()
+    return f"{said(cell.text)}{cell.arrow}".strip()
+
+
+def _signed(note: Note) -> str:
+    return f"{note.sign} {note}" if note.sign else str(note)

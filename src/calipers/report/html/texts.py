@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from calipers.report.content import Data
 from calipers.report.html.islands import visible
+from calipers.report.table import Data
 
 LONGEST = 20_000
 """Characters of a text that are shown at most."""

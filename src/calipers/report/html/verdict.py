@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from calipers.report.content import TEXT, Data, Metric, scores_of, shown_metrics
 from calipers.report.html.verdict_balance import balance
 from calipers.report.html.verdict_nearness import nearness
 from calipers.report.html.verdict_reference import told_clause
+from calipers.report.shown import TEXT, Metric, scores_of, shown_metrics
+from calipers.report.table import Data
 
 CLOSENESS = (
     "mauve_star",

@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from calipers.report.content import TEXT, Data, Metric, scores_of, writer
 from calipers.report.html.verdict_nearness import by_view, valued
 from calipers.report.html.wording import count, listing, named
-from calipers.report.uncertain_marks import alpha_of, between_systems
+from calipers.report.inference import alpha_of, between_systems
+from calipers.report.shown import TEXT, Metric, scores_of
+from calipers.report.table import Data
 
 QUALITY = (
     "precision",
@@ -105,7 +106,7 @@ def _at_the_floor(data: Data, metric: Metric, row: int) -> str:
     """Write the score of a system at the size of the floor; nothing where there is none."""
     score = scores_of(data, metric)[row] or {}
     beside = (score.get("floor") or {}).get("beside")
-    return writer(metric)({**score, "value": beside}) if beside is not None else ""
+    return metric.write({**score, "value": beside}) if beside is not None else ""
 
 
 def _names(data: Data, rows: list[int]) -> str:
@@ -122,7 +123,7 @@ def _name(data: Data, row: int) -> str:
 
 def _beside(data: Data, loss: Loss) -> str:
     score = scores_of(data, loss.metric)[loss.row] or {}
-    floor, write = score["floor"], writer(loss.metric)
+    floor, write = score["floor"], loss.metric.write
     its, halves = (write({**score, "value": floor[key]}) for key in ("beside", "value"))
     return f"{by_view(data, loss.metric)} {its}, floor {halves}"
 
@@ -162,7 +163,7 @@ def _lowest(data: Data, metrics: Sequence[Metric]) -> str:
 
 def _shown_alike(data: Data, metric: Metric, row: int) -> list[int]:
     """Give the systems whose score is written like that of one of them."""
-    texts = [writer(metric)(score) for score in scores_of(data, metric)]
+    texts = [metric.write(score) for score in scores_of(data, metric)]
     return [other for other, text in enumerate(texts) if text == texts[row]]
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from calipers.report.content import Data, Metric, scores_of, views, writer
+from calipers.catalogue.shown import views_of
 from calipers.report.html.wording import count, listing, named
+from calipers.report.inference import ALIKE, EQUAL, OPEN, UNTESTED, all_marks, is_tested
 from calipers.report.names import clean
-from calipers.report.numbers import leaders_of
-from calipers.report.uncertain_marks import ALIKE, EQUAL, OPEN, UNTESTED, all_marks, is_tested
-from calipers.report.uncertain_numbers import APPROXIMATE, below_value, beside_value
+from calipers.report.numbers import APPROXIMATE, below_value, beside_value, leaders_of
+from calipers.report.shown import Metric, scores_of
+from calipers.report.table import Data
 
 
 def nearness(data: Data, metric: Metric, *, closeness: bool) -> str:
@@ -38,13 +39,13 @@ def by_view(data: Data, metric: Metric) -> str:
 
 
 def _view(data: Data, metric: Metric) -> str:
-    return f" by {clean(metric.view)}" if metric.view and len(views(data)) > 1 else ""
+    return f" by {clean(metric.view)}" if metric.view and len(views_of(data)) > 1 else ""
 
 
 def valued(data: Data, metric: Metric, row: int) -> str:
     """Write the score of a system with its interval."""
     score = scores_of(data, metric)[row]
-    text = writer(metric)(score)
+    text = metric.write(score)
     bounds = below_value(score)
     told = beside_value(score, text) or (f" {bounds}" if bounds else "")
     return text + told.removesuffix(APPROXIMATE)
@@ -67,7 +68,7 @@ def _beside_floor(data: Data, metric: Metric, row: int) -> str:
     floor = score.get("floor")
     if not floor:
         return "; without a noise floor, nothing here tells what equal distributions would score"
-    write = writer(metric)
+    write = metric.write
     its, halves = (write({**score, "value": floor[key]}) for key in ("beside", "value"))
     sure = (
         "as near as this score can tell"

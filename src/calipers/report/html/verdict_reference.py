@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from calipers.report.content import Data
 from calipers.report.html.wording import listing, named
-from calipers.report.uncertain_marks import against_reference, alpha_of
+from calipers.report.inference import against_reference, alpha_of
+from calipers.report.table import Data
 
 NOT_TESTED = "whether a system can be told from the reference was not tested"
 

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from calipers.errors import InputError
-from calipers.report.groups import MOST, WORST
+from calipers.report.documents.compare_sets import MOST, WORST
 from calipers.report.names import label
 from calipers.report.plots.beside import legend_beside, own_axes
 from calipers.report.plots.choosing import (

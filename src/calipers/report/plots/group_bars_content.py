@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from calipers.errors import InputError, unknown_name
-from calipers.report.groups import shown_groups
+from calipers.report.documents.compare_sets import shown_groups
 from calipers.report.plots.choosing import chosen_view, compared, metric_names, prefix
 
 Data = Mapping[str, Any]

@@ -13,7 +13,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from calipers.errors import InputError, unknown_name
-from calipers.report.content import ARROWS, Metric, shown_metrics
 from calipers.report.plots.beside import legend_beside, own_axes
 from calipers.report.plots.choosing import (
     chosen_view,
@@ -27,6 +26,8 @@ from calipers.report.plots.choosing import (
 from calipers.report.plots.parameter_panel import draw_panel, panel_entries
 from calipers.report.plots.parameter_points import By, X, points
 from calipers.report.plots.style import styled
+from calipers.report.shown import Metric, shown_metrics
+from calipers.report.table import ARROWS
 
 Data = Mapping[str, Any]
 

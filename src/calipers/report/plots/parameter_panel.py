@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from calipers.report.content import Metric
 from calipers.report.plots.choosing import drawable
 from calipers.report.plots.parameter_points import Point
 from calipers.report.plots.parameter_scale import scale_axis
 from calipers.report.plots.style import COLOURS, colour, dashes, marker
+from calipers.report.shown import Metric
 
 Data = Mapping[str, Any]
 

@@ -12,10 +12,11 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
+from calipers.report.documents.sweep import Curve, curves, swept_views
 from calipers.report.names import label
 from calipers.report.plots.choosing import drawable
 from calipers.report.plots.style import colour, dashes, marker, styled
-from calipers.report.sweep_content import Curve, Data, curves, swept_views
+from calipers.report.table import Data
 
 AXIS = {"k": "k, nearest neighbours that span a ball", "n": "N, samples on each side"}
 PANEL = (3.6, 2.6)

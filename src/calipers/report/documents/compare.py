@@ -1,0 +1,198 @@
+"""A comparison ──► a document: the table of scores, what is certain about them, and further tables.
+
+Nothing is written of what a comparison does not hold, such as one without intervals or tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from calipers.report import legend
+from calipers.report.documents.compare_sets import copies_table, groups_table
+from calipers.report.documents.compare_tests import (
+    advice_table,
+    floor_table,
+    pairs_table,
+    reference_table,
+    seeds_table,
+)
+from calipers.report.inference import (
+    all_marks,
+    floor_cell,
+    floor_of,
+    floor_splits,
+    interval_notes,
+    is_tested,
+    mark_notes,
+)
+from calipers.report.shown import (
+    Metric,
+    lead_columns,
+    reference_cell,
+    score_cells,
+    scores_of,
+    short,
+    shown_metrics,
+)
+from calipers.report.table import (
+    BEST,
+    FLOOR,
+    REFERENCE,
+    SYSTEM,
+    Block,
+    Column,
+    Data,
+    Document,
+    Note,
+    Notes,
+    ScoreCell,
+    Table,
+    Text,
+    by_group,
+    glossary,
+    said,
+    together,
+    without_row,
+)
+
+FLOOR_NAME = "noise floor"
+STATED = ("n", "words")
+"""Columns that a paper leaves out: sizes stand in its title where all are alike."""
+
+
+def document(data: Data, *, details: bool = False) -> Document:
+    """Give all that a comparison shows.
+
+    Parameters
+    ----------
+    data
+        What ``Comparison.to_dict()`` gives.
+    details
+        Whether to show how far every pair of systems is apart, score by score.
+    """
+    metrics = shown_metrics(data)
+    marks = all_marks(data, metrics)
+    shown = {mark for column in marks for mark in column}
+    tested = is_tested(data)
+    best = () if tested or BEST not in shown else (Note("mark", "best of its column", BEST),)
+    blocks: tuple[Block, ...] = (
+        scores_table(data, metrics, marks),
+        *together(*interval_notes(data, metrics), *(mark_notes(data, shown) if tested else ())),
+        *tables(data, metrics, details=details),
+        *together(*_remarks(data, metrics)),
+        Notes(
+            (
+                *glossary(legend.meanings(data, metrics)),
+                *legend.arrows(metrics),
+                *best,
+                legend.more(metrics),
+            )
+        ),
+    )
+    return Document(legend.title(data), blocks, legend.made_by(data))
+
+
+def summary(data: Data) -> Document:
+    """Give what a paper or an issue shows of a comparison: one table of scores, and what it says.
+
+    The noise floor is a row of it, and sizes stand in the title where all systems have one.
+    """
+    metrics = shown_metrics(data)
+    marks = all_marks(data, metrics)
+    shown = {mark for column in marks for mark in column}
+    signs = (*legend.arrows(metrics), *mark_notes(data, shown), *interval_notes(data, metrics))
+    meanings = {metric.label: metric.meaning for metric in metrics}
+    more = (groups_table(data, meanings), copies_table(data, meanings))
+    blocks: tuple[Block, ...] = (
+        _with_floors(data, metrics, scores_table(data, metrics, marks)),
+        *together(*signs, *_floor_note(data, metrics)),
+        *together(*_remarks(data, metrics)),
+        *(table for table in more if table is not None),
+    )
+    title = [legend.title(data), legend.sizes(data), legend.made_by(data)]
+    return Document(" · ".join(filter(None, title)), blocks, legend.made_by(data))
+
+
+def scores_table(data: Data, metrics: Sequence[Metric], marks: Sequence[Sequence[str]]) -> Table:
+    """Give the main table: the reference and the systems down, the metrics by view across."""
+    columns = [
+        metric.column((reference_cell(data, metric), *score_cells(data, metric, each)))
+        for metric, each in zip(metrics, marks, strict=True)
+    ]
+    kinds = (REFERENCE, *[SYSTEM] * len(data.get("systems", ())))
+    lead = tuple(lead_columns(data))
+    return Table(lead, by_group(columns), kinds, id="scores", breaks="views")
+
+
+def tables(data: Data, metrics: Sequence[Metric], *, details: bool = False) -> Iterator[Table]:
+    """Give the tables below the scores, the most telling first."""
+    found = (
+        reference_table(data),
+        floor_table(data, metrics),
+        pairs_table(data, metrics, details=details),
+        seeds_table(data, metrics),
+        advice_table(data),
+        groups_table(data),
+        copies_table(data),
+    )
+    yield from (table for table in found if table is not None)
+
+
+def _remarks(data: Data, metrics: Sequence[Metric]) -> Iterator[Note]:
+    yield from legend.remarks(data)
+    yield from legend.reasons(data, metrics)
+    yield from legend.warnings(data, legend.sets_of(data))
+
+
+def _with_floors(data: Data, metrics: Sequence[Metric], table: Table) -> Table:
+    """Put the noise floors below the systems, and leave out what the title says."""
+    floors = _floors(data, metrics)
+    names = [Text(f"{FLOOR_NAME} 2×{size}") for size, _ in floors]
+    left_out = STATED if legend.sizes(data) else STATED[1:]
+    first, *others = (column for column in table.lead if column.head not in left_out)
+    first = replace(first, cells=tuple(_whole(cell) for cell in first.cells))
+    longer = replace(
+        table,
+        lead=(_longer(first, names), *(_longer(c, [Text()] * len(floors)) for c in others)),
+        runs=by_group(
+            [
+                _longer(column, [cells[place] for _, cells in floors])
+                for place, column in enumerate(table.scores)
+            ]
+        ),
+        kinds=(*table.kinds, *[FLOOR] * len(floors)),
+    )
+    own = any(column.cells[0] != Text() for column in table.scores)
+    return longer if own else without_row(longer, 0)
+
+
+def _whole(cell: Text | ScoreCell) -> Text | ScoreCell:
+    return replace(cell, text=short(said(cell.text))) if isinstance(cell, Text) else cell
+
+
+def _longer(column: Column, cells: Sequence[Text | ScoreCell]) -> Column:
+    return replace(column, cells=(*column.cells, *cells))
+
+
+def _floors(
+    data: Data, metrics: Sequence[Metric]
+) -> list[tuple[int, tuple[Text | ScoreCell, ...]]]:
+    """Give for each size of a half of the reference the floors of all metrics."""
+    found: dict[tuple[int, tuple[Text | ScoreCell, ...]], None] = {}
+    for row in range(len(data.get("systems", ()))):
+        scores = [scores_of(data, metric)[row] for metric in metrics]
+        held = [floor for floor in map(floor_of, scores) if floor]
+        cells = tuple(map(floor_cell, scores, metrics))
+        if held:
+            found[held[0]["size"], tuple(cell or Text() for cell in cells)] = None
+    return list(found)
+
+
+def _floor_note(data: Data, metrics: Sequence[Metric]) -> Iterator[Note]:
+    if _floors(data, metrics):
+        yield Note(
+            "interval",
+            f"{FLOOR_NAME}: one half of the reference against the other, mean ± standard deviation "
+            f"over {floor_splits(data, metrics)} splits; scores change with the number of samples",
+        )

@@ -1,0 +1,388 @@
+"""What is certain about the scores of a comparison ──► the tables below them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from calipers.report.inference import (
+    ALIKE,
+    against_reference,
+    alpha_of,
+    between_systems,
+    family,
+    floor_cell,
+    floor_of,
+    floor_splits,
+    level_of,
+    pair_name,
+    percent,
+    untested,
+)
+from calipers.report.names import clean
+from calipers.report.numbers import MISSING, about, half_text, p_text, signed
+from calipers.report.shown import (
+    Metric,
+    interval_of,
+    listed,
+    metric_of,
+    named,
+    scores_of,
+    spoken,
+    spoken_all,
+    value_of,
+)
+from calipers.report.table import (
+    BEST_STYLE,
+    FLOOR,
+    SYSTEM,
+    Cell,
+    Column,
+    Data,
+    Name,
+    Note,
+    ScoreCell,
+    Table,
+    Text,
+    by_group,
+    texts,
+)
+from calipers.score import WIDTH
+
+FEW_PAIRS = 1
+"""More than these are counted, and shown where details are asked for."""
+MOST_ADVICE = 40
+ASKED = "told apart?"
+FIXED = "\N{NO-BREAK SPACE}"
+
+Pair = tuple[str, str]
+
+
+def reference_table(data: Data) -> Table | None:
+    """Say of every system whether it can be told from the reference; None without tests."""
+    tests = against_reference(data)
+    if not tests:
+        return None
+    names = list(dict.fromkeys(test["a"] for test in tests))
+    lead = Column("system", tuple(Text(named(name)) for name in names), align="left")
+    metrics = _by_view([metric_of(data, key) for key in dict.fromkeys(t["score"] for t in tests)])
+    columns = [column for metric in metrics for column in _verdicts(data, metric, names)]
+    caption = (
+        f"p: how often chance alone would show as much{family(tests)}; yes: below "
+        f"{alpha_of(data):g}"
+    )
+    return Table(
+        (lead,),
+        by_group(columns),
+        (SYSTEM,) * len(names),
+        id="against-reference",
+        heading="Told from the reference?",
+        notes=(*untested(data, tests), Note("caption", caption)),
+    )
+
+
+def floor_table(data: Data, metrics: Sequence[Metric]) -> Table | None:
+    """Lay out the floor of every size, and the systems at that size; None without any.
+
+    It stands apart from the scores of the full sets: only numbers of one size may be compared.
+    """
+    shown = [metric for metric in metrics if any(map(floor_of, scores_of(data, metric)))]
+    if not shown:
+        return None
+    rows = list(_floor_rows(data, shown))
+    kinds = tuple(kind for kind, _, _, _ in rows)
+    names, sizes = tuple(row[1] for row in rows), tuple(row[2] for row in rows)
+    columns = [metric.column([row[3][place] for row in rows]) for place, metric in enumerate(shown)]
+    return Table(
+        (Column("system", names, align="left"), Column("n", sizes)),
+        by_group(columns),
+        kinds,
+        id="floor",
+        heading="Noise floor: the reference against itself",
+        notes=(*_inside(data, shown), Note("caption", _floor_caption(data, shown))),
+        breaks="views",
+        even=True,
+    )
+
+
+def pairs_table(data: Data, metrics: Sequence[Metric], *, details: bool = False) -> Table | None:
+    """Say how many differences are told from chance; show all of few systems, or where asked."""
+    tests = between_systems(data)
+    if not tests:
+        return None
+    pairs = list(dict.fromkeys((test["a"], test["b"]) for test in tests))
+    keys = {test["score"] for test in tests}
+    shown = [metric for metric in metrics if metric.key in keys]
+    tells = (*_separating(data, shown, pairs), *_missed(data, shown))
+    heading = "Differences between systems"
+    if not shown or (len(pairs) > FEW_PAIRS and not details):
+        notes = (Note("finding", _count(data, tests, len(pairs))), *tells)
+        return Table((), id="pairs", heading=heading, notes=notes)
+    lead = Column("first - second", tuple(Text(pair_name(pair)) for pair in pairs), align="left")
+    columns = [_differences(data, metric, pairs) for metric in shown]
+    caption = Note("caption", _pairs_caption(data, tests))
+    return Table(
+        (lead,),
+        by_group(columns),
+        (SYSTEM,) * len(pairs),
+        id="pairs",
+        heading=heading,
+        notes=(*tells, *untested(data, tests), caption),
+    )
+
+
+def seeds_table(data: Data, metrics: Sequence[Metric]) -> Table | None:
+    """Lay out the spread over the files of each system that has several, as in papers."""
+    systems = [each for each in data.get("systems", ()) if len(each.get("seeds") or ()) > 1]
+    shown = [
+        metric for metric in metrics if any(_seeds_cell(each, metric).spread for each in systems)
+    ]
+    if not shown:
+        return None
+    files = Column("files", texts([str(len(each["seeds"])) for each in systems]))
+    names = Column("system", texts([clean(each["name"]) for each in systems]), align="left")
+    columns = [
+        metric.column([_seeds_cell(each, metric) for each in systems], align="right")
+        for metric in shown
+    ]
+    return Table(
+        (names, files),
+        by_group(columns),
+        (SYSTEM,) * len(systems),
+        id="seeds",
+        heading="Over the seed files: mean ± standard deviation",
+        breaks="views",
+    )
+
+
+def advice_table(data: Data) -> Table | None:
+    """Lay out where each score is heading; None where no advice was asked for."""
+    advice = list(data.get("advice") or ())
+    if not advice:
+        return None
+    shown = advice[:MOST_ADVICE]
+    rest = f"{len(advice) - MOST_ADVICE} more in the JSON (--json FILE)"
+    systems = tuple(Text(named(each["system"], 4)) for each in shown)
+    scores = tuple(
+        Text(Name(spoken(data, metric_of(data, each["score"])), 3, None)) for each in shown
+    )
+    caption = (
+        "limit: where the scores of smaller samples lead with ever more of them, settings held; "
+        f"{MISSING} they do not settle. bias: now less limit. spread: standard error now. plateau: "
+        "whether the score moves little from half of the samples to all."
+    )
+    return Table(
+        (Column("system", systems, align="left"), Column("score", scores, align="left")),
+        (_advice_run(data, shown),),
+        (SYSTEM,) * len(shown),
+        id="advice",
+        heading="What more samples would change",
+        notes=(
+            *((Note("finding", rest),) if advice[MOST_ADVICE:] else ()),
+            Note("caption", caption),
+        ),
+    )
+
+
+def _by_view(metrics: Sequence[Metric]) -> list[Metric]:
+    order = list(dict.fromkeys(metric.view for metric in metrics))
+    return sorted(metrics, key=lambda metric: order.index(metric.view))
+
+
+def _verdicts(data: Data, metric: Metric, names: Sequence[str]) -> tuple[Column, Column]:
+    """Give the column of a statistic, and the one that says whether it tells."""
+    found = {t["a"]: t for t in against_reference(data) if t["score"] == metric.key}
+    tests = [found.get(name) for name in names]
+    values = [
+        value_of(data, metric.key, test["difference"] if test else None) or MISSING
+        for test in tests
+    ]
+    verdicts = [_verdict(test, alpha_of(data)) for test in tests]
+    group = clean(metric.view)
+    return (
+        Column(metric.label, texts(values), group=group, key=metric.key),
+        Column(ASKED, texts(verdicts), group=group, align="left"),
+    )
+
+
+def _verdict(test: Data | None, alpha: float) -> str:
+    p = None if test is None else test["adjusted_p_value"]
+    return MISSING if p is None else f"{'yes' if p < alpha else 'no'}: {p_text(p, alpha)}"
+
+
+def _floor_rows(
+    data: Data, metrics: Sequence[Metric]
+) -> Iterator[tuple[str, Text, Text, tuple[ScoreCell, ...]]]:
+    """Give for each size the row of the floor, then those of the systems."""
+    floors = [
+        tuple(floor_cell(scores_of(data, metric)[row], metric) for metric in metrics)
+        for row in range(len(data["systems"]))
+    ]
+    keys = [tuple("" if c is None else c.value + c.spread for c in cells) for cells in floors]
+    held = sorted((row for row, key in enumerate(keys) if any(key)), key=lambda row: keys[row])
+    for _, members in groupby(held, key=lambda row: keys[row]):
+        systems = sorted(members)
+        cells = tuple(cell or ScoreCell(MISSING, style="dim") for cell in floors[systems[0]])
+        size = _floor_size(data, metrics, systems[0])
+        yield FLOOR, Text(FLOOR, "dim"), Text(f"2x{size}", "dim"), cells
+        for row in systems:
+            beside = tuple(_beside_floor(scores_of(data, each)[row], each) for each in metrics)
+            yield SYSTEM, Text(clean(data["systems"][row]["name"])), Text(str(size)), beside
+
+
+def _beside_floor(score: Data | None, metric: Metric) -> ScoreCell:
+    floor = floor_of(score)
+    if score is None or floor is None:
+        return ScoreCell(MISSING)
+    text = metric.write({**score, "value": floor["beside"]})
+    return ScoreCell(text, mark=ALIKE if floor["inside"] else "")
+
+
+def _floor_size(data: Data, metrics: Sequence[Metric], row: int) -> object:
+    floors = [floor_of(scores_of(data, metric)[row]) for metric in metrics]
+    return next(floor["size"] for floor in floors if floor)
+
+
+def _inside(data: Data, metrics: Sequence[Metric]) -> Iterator[Note]:
+    """Say by which scores a system is as good as two halves of the reference."""
+    told: dict[str, list[Name]] = {}
+    for row, system in enumerate(data["systems"]):
+        floors = [floor_of(scores_of(data, metric)[row]) for metric in metrics]
+        inside = [m for m, floor in zip(metrics, floors, strict=True) if floor and floor["inside"]]
+        if inside:
+            every = len(inside) == len(metrics) > 1
+            words = f"all {len(inside)} scores" if every else spoken_all(data, inside)
+            told.setdefault(words, []).append(named(system["name"]))
+    for words, systems in told.items():
+        more = f": as good as this measurement can tell by {words}"
+        yield Note("finding", (*listed(systems), more), about=tuple(map(str, systems)))
+
+
+def _floor_caption(data: Data, metrics: Sequence[Metric]) -> str:
+    found = (floor_of(score) for metric in metrics for score in scores_of(data, metric))
+    floors = [floor for floor in found if floor]
+    alike = any(floor["inside"] for floor in floors)
+    mark = f" {ALIKE}{FIXED}{_reach(floors)}." if alike else ""
+    return (
+        f"{FLOOR}: one half of the reference against the other (mean ± standard deviation over "
+        f"{floor_splits(data, metrics)} splits); below it, as many samples of each system against "
+        "a half. Compare within this block only: scores change with the number of samples."
+        f"{mark}"
+    )
+
+
+def _reach(floors: Sequence[Data]) -> str:
+    """Say how near the floor a system must be."""
+    if any(floor.get("margin") is not None for floor in floors):
+        return "as near to the floor as equal distributions are in 19 of 20 runs"
+    return f"within {WIDTH:g} standard deviations of the floor"
+
+
+def _differences(data: Data, metric: Metric, pairs: Sequence[Pair]) -> Column:
+    """Give the differences by one score with their p."""
+    found = {(t["a"], t["b"]): t for t in between_systems(data) if t["score"] == metric.key}
+    cells = tuple(_difference(data, metric.key, found.get(pair)) for pair in pairs)
+    return Column(metric.label, cells, group=clean(metric.view), key=metric.key)
+
+
+def _difference(data: Data, key: str, test: Data | None) -> Cell:
+    if test is None or test["difference"] is None:
+        return ScoreCell(MISSING)
+    text, p = value_of(data, key, test["difference"]), test["adjusted_p_value"]
+    pseudo = {"value": test["difference"], "interval": test["interval"], "range": [-1, 1]}
+    told = p is not None and p < alpha_of(data)
+    return ScoreCell(
+        signed(text),
+        interval_of(pseudo, text.lstrip("-")),
+        aside=p_text(p, alpha_of(data)),
+        style=BEST_STYLE if told else "",
+        number=test["difference"],
+    )
+
+
+def _separating(data: Data, metrics: Sequence[Metric], pairs: Sequence[Pair]) -> Iterator[Note]:
+    """Say of the two closest systems how many samples would tell them apart."""
+    cheapest = [(_cheapest(data, metrics, pair), pair) for pair in pairs]
+    known = [(found, pair) for found, pair in cheapest if found is not None]
+    if known:
+        (n, metric), (a, b) = max(known, key=lambda each: each[0][0])
+        closest = "closest: " if pairs[1:] else ""
+        more = (
+            f"; {about(n)} samples in every set would be needed to tell them apart by "
+            f"{spoken(data, metric)}, the score that needs fewest"
+        )
+        yield Note("finding", (closest, named(a), " and ", named(b), more), about=(a, b))
+
+
+def _missed(data: Data, metrics: Sequence[Metric]) -> Iterator[Note]:
+    """Say how large a difference would have been found, where one was not."""
+    alpha, told = alpha_of(data), []
+    for metric in metrics:
+        sizes = [
+            test["detectable"]
+            for test in between_systems(data)
+            if test["score"] == metric.key
+            and test.get("detectable")
+            and test["adjusted_p_value"] is not None
+            and test["adjusted_p_value"] >= alpha
+        ]
+        if sizes:
+            told.append(f"{spoken(data, metric)} {value_of(data, metric.key, max(sizes))}")
+    if told:
+        yield Note(
+            "finding",
+            "not distinguishable does not mean equal; differences from these on would have been "
+            f"found in four of five runs: {', '.join(told)}",
+        )
+
+
+def _cheapest(data: Data, metrics: Sequence[Metric], pair: Pair) -> tuple[int, Metric] | None:
+    """The score that would tell a pair apart with the fewest samples; None where one does so."""
+    tests = {t["score"]: t for t in between_systems(data) if (t["a"], t["b"]) == pair}
+    told = [t["adjusted_p_value"] for t in tests.values() if t["adjusted_p_value"] is not None]
+    sizes = [(tests[m.key]["separating_n"], m) for m in metrics if m.key in tests]
+    known = [(n, metric) for n, metric in sizes if n]
+    if not known or min(told, default=1.0) < alpha_of(data):
+        return None
+    return min(known, key=lambda each: each[0])
+
+
+def _count(data: Data, tests: Sequence[Data], pairs: int) -> str:
+    alpha = alpha_of(data)
+    told = sum(t["adjusted_p_value"] is not None and t["adjusted_p_value"] < alpha for t in tests)
+    return (
+        f"{pairs} pair{'s' * (pairs > 1)}: {told} of {len(tests)} differences are told from 0 at "
+        f"{percent(level_of(data))}{family(tests)}; --details shows them"
+    )
+
+
+def _pairs_caption(data: Data, tests: Sequence[Data]) -> str:
+    paired = sum(bool(test["paired"]) for test in tests)
+    how = "" if not paired else "; paired over prompts" if paired == len(tests) else "; some paired"
+    return f"±: {percent(level_of(data))} interval of the difference; p{family(tests)}{how}"
+
+
+def _seeds_cell(system: Data, metric: Metric) -> ScoreCell:
+    score = system.get("scores", {}).get(metric.key)
+    text = metric.write(score)
+    spread = None if score is None or text == MISSING else score.get("seeds_sd")
+    return ScoreCell(text, "" if spread is None else half_text(spread, text))
+
+
+def _advice_run(data: Data, advice: Sequence[Data]) -> tuple[Column, ...]:
+    rows = [_advice_texts(data, each) for each in advice]
+    headers = ("n", "now", "limit", "bias", "spread")
+    columns = [
+        Column(header, texts([row[place] for row in rows])) for place, header in enumerate(headers)
+    ]
+    plateau = texts(["reached" if each["plateau"] else "not reached" for each in advice])
+    return (*columns, Column("plateau", plateau, align="left"))
+
+
+def _advice_texts(data: Data, advice: Data) -> tuple[str, ...]:
+    now = advice["values"][-1] if advice["values"] else None
+    n = str(advice["sizes"][-1]) if advice["sizes"] else MISSING
+    key = advice["score"]
+    text, limit, bias = (value_of(data, key, v) for v in (now, advice["limit"], advice["bias"]))
+    spread = "" if advice["spread"] is None else half_text(advice["spread"], text)
+    return n, text or MISSING, limit or MISSING, signed(bias or MISSING), spread or MISSING

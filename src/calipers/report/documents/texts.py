@@ -1,0 +1,324 @@
+"""Text statistics ──► a document: one row for each statistic, under the name of its family."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
+from calipers.report import legend, numbers
+from calipers.report.inference import percent
+from calipers.report.names import clean, family_of, is_unranked, text_label, text_meaning
+from calipers.report.numbers import (
+    APPROXIMATE,
+    MISSING,
+    PLUS_MINUS,
+    gap_text,
+    is_lopsided,
+    size_text,
+    value_text,
+)
+from calipers.report.shown import interval_of, short
+from calipers.report.table import (
+    BEST,
+    BEST_STYLE,
+    FAMILY,
+    METRIC,
+    SYSTEM,
+    Block,
+    Cell,
+    Column,
+    Data,
+    Document,
+    Name,
+    Note,
+    Notes,
+    Run,
+    ScoreCell,
+    Table,
+    Text,
+    glossary,
+    texts,
+    together,
+)
+
+Rows = Sequence[str | None]
+"""The keys of the rows; None for the heading of a family."""
+
+
+def document(data: Data) -> Document:
+    """Give all that text statistics show.
+
+    Parameters
+    ----------
+    data
+        What ``TextComparison.to_dict()`` gives.
+    """
+    blocks: tuple[Block, ...] = (
+        _sets_table(data),
+        _statistics(data),
+        *together(*_remarks(data)),
+        Notes((*glossary(_meanings(data)), *_how_to_read(data))),
+    )
+    return Document(_title(data), blocks, legend.made_by(data))
+
+
+def summary(data: Data) -> Document:
+    """Give what a paper or an issue shows of text statistics: one table, and what it says."""
+    title = [_title(data), legend.sizes(data), legend.made_by(data)]
+    signs = (replace(note, text=str(note).removesuffix(".")) for note in _signs(data))
+    blocks: tuple[Block, ...] = (_statistics(data), *together(*signs), *together(*_remarks(data)))
+    return Document(" · ".join(filter(None, title)), blocks, legend.made_by(data))
+
+
+def _title(data: Data) -> str:
+    """Say what was measured, and how."""
+    settings, reference = data["settings"], data.get("reference")
+    about = "Texts alone, without a reference"
+    if reference is not None:
+        about = f"Reference: {short(reference['name'])}, n = {size_text(reference)}"
+    rows = ["row by row"] if settings.get("aligned") else []
+    pins = [f"{key} {clean(settings[key])}" for key in ("tokenizer", "seed") if key in settings]
+    return " · ".join([about, *rows, *pins])
+
+
+def _sets_table(data: Data) -> Table:
+    """Say who the systems are: name, size, and length in words."""
+    sets = _sets(data) + ([("training set", data["train"])] if data.get("train") else [])
+    names, rows = [name for name, _ in sets], [row for _, row in sets]
+    lead = (
+        Column("system", texts(names), align="left", share=0),
+        Column("n", texts([size_text(row) for row in rows])),
+        Column("words", texts([_median(row) for row in rows])),
+    )
+    return Table(lead, kinds=(SYSTEM,) * len(sets), id="sets", breaks="whole")
+
+
+def _statistics(data: Data) -> Table:
+    """Give one row for each statistic, by family, with a heading before each."""
+    families: dict[str, list[str]] = {}
+    for key in data["settings"]["metrics"]:
+        families.setdefault(family_of(key), []).append(key)
+    rows = [row for keys in families.values() for row in (None, *keys)]
+    kinds = tuple(FAMILY if row is None else METRIC for row in rows)
+    own = (_reference_column(data, rows),) if _has_gaps(data) else ()
+    runs = tuple(_system_run(data, rows, place) for place in range(len(data["systems"])))
+    return Table((_label_column(data, rows), *own), runs, kinds, id="scores")
+
+
+def _label_column(data: Data, rows: Rows) -> Column:
+    """Give the names: the families, and under them what was measured."""
+    cells = []
+    for row, key in enumerate(rows):
+        if key is None:
+            family = family_of(str(rows[row + 1]))
+            known = TEXT_FAMILIES.get(family)
+            cells.append(Text(known.heading if known else family, BEST_STYLE))
+        else:
+            cells.append(Text(text_label(key), arrow=_arrow(data, key)))
+    return Column("metric", tuple(cells), align="left")
+
+
+def _has_gaps(data: Data) -> bool:
+    """Tell whether the reference has values of its own beside those of the systems."""
+    return bool((data.get("reference") or {}).get("scores"))
+
+
+def _reference_column(data: Data, rows: Rows) -> Column:
+    """Give the column of T(P); empty for what holds texts against the reference."""
+    scores = data["reference"]["scores"]
+    cells = [
+        Text() if key is None else replace(_value_cell(data, key, scores.get(key)), style="dim")
+        for key in rows
+    ]
+    spread = any(isinstance(cell, ScoreCell) and cell.spread for cell in cells)
+    return Column("reference", tuple(cells), align="value" if spread else "right")
+
+
+def _system_run(data: Data, rows: Rows, place: int) -> Run:
+    """Give the columns of one system: T(Q), and the gap to T(P) where there is a reference."""
+    system = data["systems"][place]
+    name = Name(short(system["name"]), 0)
+    values: list[Cell] = []
+    gaps: list[Cell] = []
+    for key in rows:
+        if key is None:
+            values.append(Text())
+            gaps.append(Text())
+            continue
+        score = system["scores"].get(key) or {}
+        mark = BEST if _best_of(data, key) == place else ""
+        gapped = "gap" in score
+        values.append(_value_cell(data, key, score, "" if gapped else mark))
+        gap = gap_text(score, whole=_whole(data, key))
+        gaps.append(_marked(ScoreCell(gap, number=score.get("gap")), mark if gapped else ""))
+    if not _has_gaps(data):
+        return (Column(name, tuple(values), align="value", marked=True),)
+    return (
+        Column("value", tuple(values), group=name, align="value", marked=True),
+        Column("gap", tuple(gaps), group=name, align="value", marked=True),
+    )
+
+
+def _value_cell(data: Data, key: str, score: Data | None, mark: str = "") -> ScoreCell:
+    if score is None:
+        return ScoreCell("")
+    text = value_text(score, whole=_whole(data, key))
+    spread = interval_of(score, text)
+    approximate = bool(spread and score.get("approximate"))
+    return _marked(ScoreCell(text, spread, approximate, number=score.get("value")), mark)
+
+
+def _marked(cell: ScoreCell, mark: str) -> ScoreCell:
+    return replace(cell, mark=mark, style=BEST_STYLE) if mark else cell
+
+
+def _best_of(data: Data, key: str) -> int | None:
+    """Tell which system is closest to the reference; None for a tie as shown, or for one alone."""
+    scores, whole = [system["scores"].get(key) for system in data["systems"]], _whole(data, key)
+    if any("gap" in (score or {}) for score in scores):
+        shown = [gap_text(score, whole=whole) for score in scores]
+        return numbers.best_of(scores, "closest", shown=shown)
+    side = next((_side(score, key) for score in scores if score), "")
+    shown = [value_text(score, whole=whole) for score in scores]
+    return numbers.best_of(scores, side, shown=shown)
+
+
+def _median(row: Data) -> str:
+    """Write the median length as warnings do: in full, whether it is whole or between two."""
+    median = (row.get("words") or {}).get("median")
+    return MISSING if median is None else f"{median:.1f}".removesuffix(".0")
+
+
+def _whole(data: Data, key: str) -> bool:
+    """Whether all values of a row are whole, so that they can go without decimals alike."""
+    sets = [data.get("reference") or {}, *data["systems"]]
+    values = [(row.get("scores") or {}).get(key, {}).get("value") for row in sets]
+    return all(value == int(value) for value in values if value is not None)
+
+
+def _side(score: Data, key: str) -> str:
+    """Where a value is better, ``"higher"`` or ``"lower"``; empty where neither end is good."""
+    better = score.get("better")
+    return better if better in ("higher", "lower") and not is_unranked(key) else ""
+
+
+def _arrow(data: Data, key: str) -> str:
+    """Where a value is better that has no gap; nothing for the others."""
+    sides = {_side(system["scores"].get(key) or {}, key) for system in data["systems"]}
+    return "↑" if "higher" in sides else "↓" if "lower" in sides else ""
+
+
+def _sets(data: Data) -> list[tuple[str, Data]]:
+    """The reference, named as the table names it, and the systems."""
+    reference = data.get("reference")
+    own = [("reference", reference)] if reference else []
+    return [*own, *((short(row["name"]), row) for row in data["systems"])]
+
+
+def _remarks(data: Data) -> Iterator[Note]:
+    """Say how the sets were cut, why values miss, and what to beware of."""
+    yield from (Note("note", text) for text in _cuts(data))
+    yield from legend.detail_notes(data["systems"], text_label)
+    yield from _reasons(data)
+    train = data.get("train")
+    sets = [*_sets(data), *([(short(train["name"]), train)] if train else [])]
+    yield from legend.warnings(data, sets)
+
+
+def _cuts(data: Data) -> Iterator[str]:
+    """Say how the sets were cut, and what several files mean."""
+    sets = _sets(data)
+    cut = [row for _, row in sets if row["n"] < row["n_given"]]
+    if cut:
+        size, limit = min(row["n"] for _, row in sets), data["settings"].get("max_samples")
+        smallest = [name for name, row in sets if row["n_given"] == size]
+        if limit == size or not smallest:
+            yield f"larger sets cut to {limit or size}" + (" (--max-samples)" if limit else "")
+        else:
+            yield f"all sets cut to {size}, the smallest ({smallest[0]}); --keep-sizes leaves them"
+    yield from legend.seed_notes(data)
+
+
+def _reasons(data: Data) -> Iterator[Note]:
+    """Say for every dash in the table why there is no value."""
+    about: dict[tuple[str, str], list[str]] = {}
+    for name, row in _sets(data):
+        missing: dict[str, list[str]] = {}
+        for key, score in row["scores"].items():
+            if score["value"] is None:
+                reason = clean(score.get("reason") or "no value, and no reason was kept")
+                missing.setdefault(reason, []).append(text_label(key))
+        for reason, labels in missing.items():
+            about.setdefault((reason, ", ".join(labels)), []).append(name)
+    yield from legend.missing_notes(about)
+
+
+def _meanings(data: Data) -> Iterator[tuple[str, str]]:
+    """Give what each row tells, as pairs of a name and a line.
+
+    Rows of one metric share a line where it is true of all of them.
+    """
+    yield "words", "median words of a text, split at spaces"
+    lines: dict[str, dict[str, list[str]]] = {}
+    for key in data["settings"]["metrics"]:
+        alike = lines.setdefault(key.partition(":")[0], {})
+        alike.setdefault(text_meaning(key), []).append(key)
+    for name, alike in lines.items():
+        for line, keys in alike.items():
+            if not line:
+                continue
+            if len(keys) > 1 and len(alike) == 1:
+                yield TEXT_METRICS[name].label, line
+            else:
+                yield from ((text_label(key), line) for key in keys)
+
+
+def _how_to_read(data: Data) -> Iterator[Note]:
+    """Say what the columns and marks mean, and where more of it is."""
+    yield from _signs(data)
+    yield Note(
+        "how",
+        "More: --metrics all; calipers metrics text lists them. Full precision and signatures: "
+        "--json FILE, or .to_dict() in Python.",
+    )
+
+
+def _signs(data: Data) -> Iterator[Note]:
+    """Say what the gap is, what the mark means, or that a number alone says little."""
+    if data.get("reference") is None:
+        yield Note(
+            "interval",
+            "A statistic of one set alone means little: the same of texts that people wrote "
+            "(--reference FILE) tells whether it is high or low.",
+        )
+    elif _has_gaps(data):
+        text = "gap: distance to the reference's own value; the smaller, the more alike."
+        yield Note("interval", text)
+    yield from _intervals(data)
+    keys = data["settings"]["metrics"]
+    shown = {_arrow(data, key) for key in keys}
+    arrows = {"↑": "higher is better", "↓": "lower is better"}
+    yield from (Note("mark", text, sign) for sign, text in arrows.items() if sign in shown)
+    if any(_best_of(data, key) is not None for key in keys):
+        yield Note("mark", "closest to the reference, or best, of its row", BEST)
+
+
+def _intervals(data: Data) -> Iterator[Note]:
+    """Say what ± and the brackets hold, and how they tell a gap from chance."""
+    scores = [score for _, row in _sets(data) for score in (row.get("scores") or {}).values()]
+    held = [score for score in scores if score.get("interval")]
+    if not held:
+        return
+    level = percent(max(score["level"] for score in held))
+    brackets = ", [low,high] below where lopsided" if any(map(is_lopsided, held)) else ""
+    apart = (
+        "; a gap is more than chance where the intervals of both sets lie apart"
+        if _has_gaps(data)
+        else ""
+    )
+    text = f"{level} interval of the average at this size{brackets}{apart}."
+    yield Note("interval", text, PLUS_MINUS)
+    if any(score.get("approximate") for score in held):
+        text = "approximate interval: from smaller sets, or of a share close to 0 or 1."
+        yield Note("interval", text, APPROXIMATE)

@@ -1,0 +1,150 @@
+"""A comparison as data, or the tables of any document ──► CSV in long form.
+
+Numbers stand in full precision, as Python and JSON write them; what is not known is empty. Names
+are on one line, and those that a spreadsheet would run as a formula begin with an apostrophe.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from calipers.report.documents import check_comparison, is_of_texts
+from calipers.report.names import clean
+from calipers.report.shown import TEXT, metric_of
+from calipers.report.table import Cell, Data, Document, ScoreCell, said
+
+COLUMNS = (
+    "system",
+    "role",
+    "view",
+    "metric",
+    "options",
+    "key",
+    "value",
+    "low",
+    "high",
+    "level",
+    "standard_error",
+    "approximate",
+    "noise_floor",
+    "noise_floor_sd",
+    "better",
+    "reference",
+    "gap",
+    "seeds_sd",
+    "n",
+    "reason",
+    "signature",
+)
+"""The columns, in order; later versions add theirs at the end."""
+
+SHOWN = ("table", "row", "group", "column", "text", "interval", "mark", "aside")
+"""The columns of the tables of a document."""
+
+LONGEST = 32_767
+"""Characters that a cell of a spreadsheet holds; longer texts are cut, with a mark at the end."""
+
+_FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
+"""What a spreadsheet takes for the start of a formula, full-width forms too."""
+
+
+def scores_csv(data: Data) -> str:
+    """Write all scores as CSV, one row for each set and score.
+
+    Parameters
+    ----------
+    data
+        What ``Comparison.to_dict()`` or ``TextComparison.to_dict()`` gives.
+
+    Returns
+    -------
+    str
+        A line of column names, then the scores; lines end with CR LF and cells are quoted as
+        RFC 4180 says. ``role`` tells the reference from a system that is called so. Control
+        characters, and what UTF-8 cannot hold, become U+FFFD; the JSON has names as they are.
+
+    Raises
+    ------
+    InputError
+        If the data are of no comparison.
+    """
+    check_comparison(data)
+    file = io.StringIO(newline="")
+    lines = csv.writer(file)
+    lines.writerow(COLUMNS)
+    lines.writerows(_rows(data))
+    return file.getvalue()
+
+
+def tables_csv(document: Document) -> str:
+    """Write the tables of a document as CSV, one row for each cell as it is shown.
+
+    A row names its table, its row, the group and the name of its column; lines end with CR LF.
+    """
+    file = io.StringIO(newline="")
+    lines = csv.writer(file)
+    lines.writerow(SHOWN)
+    for table in document.tables:
+        for column in table.columns[1:]:
+            names = table.columns[0].cells
+            for name, shown in zip(names, column.cells, strict=True):
+                group, head = said(column.group), said(column.head)
+                about = (table.id, _text(name), group, head)
+                lines.writerow(map(cell, (*about, *_parts(shown))))
+    return file.getvalue()
+
+
+def cell(value: Any) -> str:
+    """Write one cell: numbers in full, texts on one line and never as a formula.
+
+    Examples
+    --------
+    >>> cell(0.1), cell(-1), cell(None), cell(True), cell("=1+1"), cell("-a")
+    ('0.1', '-1', '', 'true', "'=1+1", "'-a")
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    text = str(value)
+    text = clean(text if len(text) <= LONGEST else f"{text[: LONGEST - 2]}…")
+    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
+
+
+def _rows(data: Data) -> Iterator[list[str]]:
+    sets = [(data.get("reference"), "reference"), *((s, "generated") for s in data["systems"])]
+    for each, role in sets:
+        for key, score in ((each or {}).get("scores") or {}).items():
+            about = {"system": each["name"], "role": role, "n": each.get("n"), "key": key}
+            row = {**_of_score(score), **about, **_of_key(data, key)}
+            yield [cell(row.get(column)) for column in COLUMNS]
+
+
+def _of_score(score: Mapping[str, Any]) -> dict[str, Any]:
+    low, high = score.get("interval") or (None, None)
+    spread = (score.get("floor") or {}).get("spread")
+    return {**score, "low": low, "high": high, "noise_floor_sd": spread}
+
+
+def _of_key(data: Data, key: str) -> dict[str, str]:
+    """Take a key apart: view, metric, options."""
+    found = metric_of(data, key)
+    metric, _, options = found.metric.partition(":")
+    view = TEXT if is_of_texts(data) else found.view
+    return {"view": view, "metric": metric, "options": options}
+
+
+def _text(shown: Cell) -> str:
+    return shown.value if isinstance(shown, ScoreCell) else said(shown.text)
+
+
+def _parts(shown: Cell) -> tuple[str, ...]:
+    """Take a cell apart: its text, its interval, its mark, and what else is said."""
+    if isinstance(shown, ScoreCell):
+        return shown.value, shown.interval, shown.mark, shown.aside
+    return said(shown.text), "", "", ""

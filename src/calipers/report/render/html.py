@@ -1,0 +1,184 @@
+"""A document ──► compact HTML for a notebook.
+
+Styles stand in the elements and lean on the notebook's own colours, so that it looks right in
+light and dark. There is no script; names of strangers are escaped, also from MathJax.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape as html_escape
+
+from calipers.report.names import VIEWS, clean
+from calipers.report.numbers import APPROXIMATE
+from calipers.report.render.printed import (
+    DAGGERS,
+    REMARKS,
+    SIGNS,
+    aside_of,
+    dagger_of,
+    head_of,
+    is_approximate,
+    is_best,
+    spread_of,
+    value_of,
+)
+from calipers.report.table import (
+    BEST,
+    FAMILY,
+    FLOOR,
+    REFERENCE,
+    Cell,
+    Column,
+    Document,
+    Note,
+    Table,
+    Text,
+    said,
+)
+
+LINE = "1px solid rgba(128, 128, 128, .45)"
+PLAIN = "background: none; border: 0; white-space: nowrap; padding: .15em .7em"
+FAINT = "opacity: .75"
+PAGE_STYLE = (
+    "body { font: 15px/1.5 system-ui, sans-serif; max-width: 75em; margin: 2em auto; "
+    "padding: 0 1em; color-scheme: light dark } table { border-collapse: collapse }"
+)
+
+
+def html(document: Document) -> str:
+    """Write a document as HTML that a notebook shows below a cell.
+
+    The first table has a head for each view (system, for text statistics), the best in bold and
+    the intervals small; what the marks mean stands below it; notes, warnings and further tables
+    are folded.
+    """
+    body = "\n".join(_parts(document))
+    return f'<div class="calipers mathjax_ignore tex2jax_ignore">\n{body}\n</div>'
+
+
+def page(document: Document) -> str:
+    """Write a document as one HTML file that opens offline."""
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{_text(document.title)}</title>\n<style>{PAGE_STYLE}</style>\n</head>\n"
+        f"<body>\n{html(document)}\n</body>\n</html>\n"
+    )
+
+
+def _parts(document: Document) -> Iterator[str]:
+    yield f'<div style="{FAINT}">{_text(document.title)}</div>'
+    main, *more = document.tables
+    if main.heading:
+        yield f"<div><b>{_text(main.heading)}</b></div>"
+    yield _table(main)
+    yield from map(_faint, main.notes)
+    marks = " · ".join(map(_explained, document.of_kind(*SIGNS)))
+    yield f'<div style="{FAINT}; font-size: .85em; max-width: 70em">{marks}</div>'
+    yield from _folded("note", document.of_kind(*REMARKS))
+    yield from _folded("warning", document.of_kind("warning"))
+    for table in more:
+        body = (_table(table) if table.columns else "") + "".join(map(_faint, table.notes))
+        yield f"<details><summary>{_text(table.heading)}</summary>{body}</details>"
+    held = (*SIGNS, *REMARKS, "warning", "legend", "how")
+    yield from (_paragraph(note) for note in document.notes if note.kind not in held)
+    yield from _folded("name", document.of_kind("legend"))
+
+
+def _faint(note: Note) -> str:
+    return f'<div style="{FAINT}">{_text(note)}</div>'
+
+
+def _paragraph(note: Note) -> str:
+    """Write what was found, in bold where it heads others."""
+    about = f"{', '.join(note.about)}: " if note.kind == "named" else ""
+    text = _text(f"{about}{note}")
+    return f"<div><b>{text}</b></div>" if note.kind == "heading" else f"<div>{text}</div>"
+
+
+def _folded(word: str, notes: Sequence[Note]) -> Iterator[str]:
+    """Fold notes or warnings under how many there are."""
+    if notes:
+        items = "".join(f"<li>{_named(note)}</li>" for note in notes)
+        count = f"{len(notes)} {word}{'s' if notes[1:] else ''}"
+        yield f"<details><summary>{count}</summary><ul>{items}</ul></details>"
+
+
+def _named(note: Note) -> str:
+    return f"{_text(note.sign)}: {_text(note)}" if note.kind == "legend" else _text(note)
+
+
+def _explained(note: Note) -> str:
+    shown = "<b>bold</b>" if note.sign == BEST else _text(DAGGERS.get(note.sign, note.sign))
+    return f"{shown} {_text(note)}"
+
+
+def _table(table: Table) -> str:
+    heads = "".join(_head(column, table) for column in table.columns)
+    rows = "".join(_rows(table))
+    return (
+        '<div style="overflow-x: auto"><table style="border-collapse: collapse; margin: .4em 0; '
+        'font-variant-numeric: tabular-nums">'
+        f'<thead>{_groups(table)}<tr style="background: none; border-bottom: {LINE}">{heads}</tr>'
+        f"</thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _groups(table: Table) -> str:
+    """Name the views (systems, for text statistics) above their columns."""
+    groups = table.groups
+    if not any(name for name, _ in groups):
+        return ""
+    first = f'<td colspan="{len(table.lead)}" style="{PLAIN}"></td>'
+    heads = "".join(
+        f'<th scope="colgroup" colspan="{count}" title="{VIEWS.get(name, "")}" '
+        f'style="{PLAIN}; text-align: center; border-bottom: {LINE}">{_text(name)}</th>'
+        for name, count in groups
+    )
+    return f'<tr style="background: none">{first}{heads}</tr>'
+
+
+def _head(column: Column, table: Table) -> str:
+    style = f"{PLAIN}; {_aligned(column, table)}"
+    title, name = html_escape(clean(column.meaning)), _text(head_of(column))
+    return f'<th scope="col" title="{title}" style="{style}">{name}{column.arrow}</th>'
+
+
+def _rows(table: Table) -> Iterator[str]:
+    columns = table.columns
+    for kind, *cells in zip(table.kinds, *(column.cells for column in columns), strict=True):
+        shade = f"; {FAINT}" if kind in (FLOOR, REFERENCE) else ""
+        line = f"; border-top: {LINE}" if kind == FLOOR else ""
+        shown = "".join(_cell(*each, kind, table) for each in zip(columns, cells, strict=True))
+        yield f'<tr style="background: none{shade}{line}">{shown}</tr>'
+
+
+def _cell(column: Column, cell: Cell, kind: str, table: Table) -> str:
+    style = f'style="{PLAIN}; {_aligned(column, table)}"'
+    if column.align == "left":
+        return f'<th scope="row" {style}>{_name(cell, kind)}</th>'
+    value = f"<b>{_text(value_of(cell))}</b>" if is_best(cell) else _text(value_of(cell))
+    spread = spread_of(cell) + APPROXIMATE * is_approximate(cell)
+    small = f' <small style="{FAINT}">{_text(spread)}</small>' if spread else ""
+    aside = f" {_text(aside_of(cell))}" if aside_of(cell) else ""
+    return f"<td {style}>{value}{small}{_text(dagger_of(cell))}{aside}</td>"
+
+
+def _name(cell: Cell, kind: str) -> str:
+    arrow = cell.arrow if isinstance(cell, Text) else ""
+    name = said(cell.text) if isinstance(cell, Text) else cell.value
+    shown = f"<bdi>{_text(name)}</bdi>{arrow}"
+    if kind == FAMILY:
+        return f"<i>{shown}</i>"
+    return f'<span style="font-weight: normal">{shown}</span>'
+
+
+def _aligned(column: Column, table: Table) -> str:
+    return f"text-align: {'left' if table.is_left(column) else 'right'}"
+
+
+def _text(text: object) -> str:
+    """Escape a text for HTML; dollars and backslashes stand alone, so that no formula begins."""
+    safe = html_escape(clean(text))
+    return safe.replace("$", "<span>$</span>").replace("\\", "<span>\\</span>")

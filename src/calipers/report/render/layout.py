@@ -1,0 +1,305 @@
+"""Columns of written cells ──► lines; knows widths, and nothing about scores.
+
+What is too wide for a line is broken: columns beside each other, stacked, or in pieces.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
+
+from rich.cells import cell_len
+
+from calipers.report.names import WIDEST_NAME, shorten
+
+NARROWEST_NAME = 16
+TINY_NAME = 8
+FIXED = "\N{NO-BREAK SPACE}"
+SECOND = "\ufffe"
+"""No character: it stands for the second cell of a wide one while lines are filled."""
+
+Span = tuple[str, str]
+"""A piece of text and its style."""
+
+Line = tuple[Span, ...]
+
+
+@dataclass(frozen=True)
+class Written:
+    """What stands in one place of a grid; `under` stands in a second line below `text`."""
+
+    text: str = ""
+    style: str = ""
+    under: str = ""
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One column as written: its header, its cells from top to bottom, and its group."""
+
+    header: str
+    cells: tuple[Written, ...]
+    group: str = ""
+    right: bool = True
+
+    @property
+    def width(self) -> int:
+        """Give the cells of a terminal that the widest entry takes."""
+        texts = [self.header, *(part for cell in self.cells for part in (cell.text, cell.under))]
+        return max(map(cell_len, texts))
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Columns to be shown as one block, and the space between them."""
+
+    columns: tuple[Strip, ...]
+    gap: int
+
+
+def total_width(columns: Sequence[Strip], gap: int) -> int:
+    """Give the width of a grid whose columns stand `gap` apart, and its groups two apart."""
+    return sum(width for _, width in _layout(columns, gap)) + sum(_gaps(columns, gap))
+
+
+def rows(grid: Grid, *, rule: str) -> Iterator[Line]:
+    """Lay the columns out as lines; `rule` is the character that spans a group."""
+    columns, gap = grid.columns, grid.gap
+    if any(column.group for column in columns):
+        yield _group_line(columns, gap, rule)
+    yield _row(columns, [Written(column.header, "bold") for column in columns], gap)
+    for row in zip(*(column.cells for column in columns), strict=True):
+        yield _row(columns, row, gap)
+        if any(cell.under for cell in row):
+            yield _row(columns, [Written(cell.under, "dim") for cell in row], gap)
+
+
+def stacked(
+    lead: Sequence[Strip], scores: Sequence[Strip], *, width: int, labelled: bool
+) -> list[Grid]:
+    """Lay out the lead columns (the first one holds names) and the scores within `width`.
+
+    Views that do not fit beside each other stand one above the other, and in pieces where that
+    does not help. `labelled` names the view in every row of a stacked table, so that each line
+    stands by itself.
+    """
+    groups = [tuple(run) for _, run in groupby(scores, key=lambda column: column.group)]
+    above = _labelled(lead, groups) if labelled else [(*lead, *run) for run in groups]
+    name = lead[0]
+    for layout in ([(*lead, *scores)], above):
+        for gap in (2, 1):
+            cap = min((_room_for_name(columns, gap, width, name) for columns in layout), default=0)
+            if cap >= min(NARROWEST_NAME, name.width):
+                return [Grid(_capped(columns, cap, name), gap) for columns in layout]
+    return _in_pieces(lead, groups, width)
+
+
+def packed(lead: Sequence[Strip], runs: Sequence[tuple[Strip, ...]], *, width: int) -> list[Grid]:
+    """Set as many runs of columns beside each other as fit, each grid with the lead columns.
+
+    They stand wider apart where that costs no further grid; a run too wide for a line is broken,
+    and shares no grid with another.
+    """
+    tight, wide = (_filled(lead, runs, width, gap) for gap in (1, 2))
+    columns, gap = (wide, 2) if len(wide) == len(tight) else (tight, 1)
+    return [Grid(each, gap) for each in columns]
+
+
+def flowing(
+    lead: Sequence[Strip],
+    runs: Sequence[tuple[Strip, ...]],
+    *,
+    width: int,
+    gap: int,
+) -> list[Grid]:
+    """Set columns beside each other, a run that does not fit from a new grid on."""
+    grids = [tuple(lead)]
+
+    def is_full(more: Sequence[Strip]) -> bool:
+        return len(grids[-1]) > len(lead) and total_width((*grids[-1], *more), gap) > width
+
+    for run in runs:
+        if is_full(run):
+            grids.append(tuple(lead))
+        for column in run:
+            if is_full([column]):
+                grids.append(tuple(lead))
+            grids[-1] = (*grids[-1], column)
+    return [Grid(each, gap) for each in grids]
+
+
+def named_within(columns: Sequence[Strip], cap: int) -> tuple[Strip, ...]:
+    """Shorten the names in the first column to `cap` cells, but not below its header."""
+    return (_shortened(columns[0], cap), *columns[1:])
+
+
+def room_for_names(columns: Sequence[Strip], gap: int, width: int) -> int:
+    """Give what the other columns leave for the first one."""
+    return width - (total_width(columns, gap) - columns[0].width)
+
+
+def wrapped(text: str, width: int, style: str, *, first: str = "", hang: int = 0) -> Iterator[Line]:
+    """Break a text into lines that hang below its first words; a number keeps its % sign."""
+    lines = textwrap.wrap(
+        _padded(text.replace(" %", f"{FIXED}%")),
+        width,
+        initial_indent=first,
+        subsequent_indent=" " * (hang or cell_len(first)),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return (((line.replace(FIXED, " ").replace(SECOND, ""), style),) for line in lines)
+
+
+def explained(pairs: Sequence[tuple[str, str]], width: int) -> Iterator[Line]:
+    """Set names on the left and what they mean on the right."""
+    margin = max((cell_len(name) for name, _ in pairs), default=0)
+    for name, meaning in pairs:
+        yield from wrapped(meaning, width, "dim", first=padded(name, margin + 2))
+
+
+def padded(text: str, width: int) -> str:
+    """Fill a text up to a width."""
+    return text + " " * (width - cell_len(text))
+
+
+def as_text(lines: Iterable[Line]) -> str:
+    """Write lines as plain text, without weight and shade."""
+    return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
+
+
+def _layout(columns: Sequence[Strip], gap: int) -> list[tuple[Strip, int]]:
+    """Give every column its width; a group that is narrower than its name widens its last."""
+    widths: list[tuple[Strip, int]] = []
+    for group, run in groupby(columns, key=lambda column: column.group):
+        members = list(run)
+        inner = sum(column.width for column in members) + gap * (len(members) - 1)
+        missing = max(0, cell_len(group) - inner)
+        widths += [(column, column.width) for column in members[:-1]]
+        widths.append((members[-1], members[-1].width + missing))
+    return widths
+
+
+def _gaps(columns: Sequence[Strip], gap: int) -> list[int]:
+    """Give the space before every column: none before the first, two before a group."""
+    between = [
+        gap if left.group == right.group else max(gap, 2) for left, right in pairwise(columns)
+    ]
+    return [0, *between]
+
+
+def _row(columns: Sequence[Strip], cells: Sequence[Written], gap: int) -> Line:
+    spans: list[Span] = []
+    layout = zip(_layout(columns, gap), _gaps(columns, gap), cells, strict=True)
+    for (column, width), space, cell in layout:
+        pad = " " * (width - cell_len(cell.text))
+        before, after = (pad, "") if column.right else ("", pad)
+        spans += [(" " * space + before, ""), (cell.text, cell.style), (after, "")]
+    return _stripped(spans)
+
+
+def _group_line(columns: Sequence[Strip], gap: int, rule: str) -> Line:
+    spans: list[Span] = []
+    widths = [width for _, width in _layout(columns, gap)]
+    placed = zip(columns, widths, _gaps(columns, gap), strict=True)
+    for group, run in groupby(placed, key=lambda place: place[0].group):
+        members = list(run)
+        space = members[0][2]
+        inner = sum(width + before for _, width, before in members) - space
+        spans += [(" " * space, ""), (_ruled(group, inner, rule), "bold" if group else "")]
+    return _stripped(spans)
+
+
+def _ruled(group: str, width: int, rule: str) -> str:
+    """Write the name of a group and draw a line to the end of it."""
+    left = width - cell_len(group)
+    return f"{group} {rule * (left - 1)}" if group and left > 1 else group + " " * left
+
+
+def _stripped(spans: list[Span]) -> Line:
+    """Drop what is invisible at the end of a line."""
+    while spans and not spans[-1][0].strip():
+        spans.pop()
+    return tuple(span for span in spans if span[0])
+
+
+def _filled(
+    lead: Sequence[Strip], runs: Sequence[tuple[Strip, ...]], width: int, gap: int
+) -> list[tuple[Strip, ...]]:
+    grids: list[tuple[Strip, ...]] = []
+    closed = True
+    for run in runs:
+        whole = total_width((*lead, *run), gap) <= width
+        closed = closed or not whole
+        for part in [run] if whole else [(column,) for column in run]:
+            if not closed and total_width((*grids[-1], *part), gap) <= width:
+                grids[-1] = (*grids[-1], *part)
+            else:
+                grids.append((*lead, *part))
+            closed = False
+        closed = not whole
+    return grids
+
+
+def _in_pieces(
+    lead: Sequence[Strip], groups: Sequence[tuple[Strip, ...]], width: int
+) -> list[Grid]:
+    """Give sizes and lengths a grid of their own, and every view as many as it needs."""
+    cap = min(WIDEST_NAME, max(TINY_NAME, width // 4))
+    pieces = [tuple(lead)]
+    for group in groups:
+        names, *columns = _without_idle_reference((lead[0], *group))
+        pieces.append((names,))
+        for column in columns:
+            longer = (*pieces[-1], column)
+            fits = len(longer) == 2 or total_width(named_within(longer, cap), 1) <= width
+            pieces[-1:] = [longer] if fits else [pieces[-1], (names, column)]
+    return [Grid(named_within(columns, cap), 1) for columns in pieces]
+
+
+def _without_idle_reference(columns: Sequence[Strip]) -> Sequence[Strip]:
+    """Drop the first row, that of the reference, where none but the column of names has a value."""
+    if any(column.cells[0].text for column in columns[1:]):
+        return columns
+    return [replace(column, cells=column.cells[1:]) for column in columns]
+
+
+def _labelled(
+    lead: Sequence[Strip], groups: Sequence[tuple[Strip, ...]]
+) -> list[tuple[Strip, ...]]:
+    """Put the view in front of every row instead of above the columns."""
+    widest = max((len(run[0].group) for run in groups), default=0)
+    return [
+        (
+            Strip("view", (Written(run[0].group.ljust(widest)),) * len(run[0].cells), right=False),
+            *lead,
+            *(replace(column, group="") for column in run),
+        )
+        for run in groups
+    ]
+
+
+def _room_for_name(columns: Sequence[Strip], gap: int, width: int, name: Strip) -> int:
+    return min(WIDEST_NAME, width - (total_width(columns, gap) - name.width))
+
+
+def _capped(columns: Sequence[Strip], cap: int, name: Strip) -> tuple[Strip, ...]:
+    """Shorten the names of the systems to `cap` cells."""
+    return tuple(_shortened(column, cap) if column is name else column for column in columns)
+
+
+def _shortened(column: Strip, cap: int) -> Strip:
+    cap = max(cap, cell_len(column.header))
+    return replace(
+        column,
+        cells=tuple(replace(cell, text=shorten(cell.text, cap)) for cell in column.cells),
+    )
+
+
+def _padded(text: str) -> str:
+    """Let every character count as many as the cells that it takes."""
+    if text.isascii():
+        return text
+    return "".join(c + SECOND * (cell_len(c) - 1) for c in text)

@@ -1,0 +1,184 @@
+"""A document ──► Markdown for an issue, a README or a notebook's text.
+
+GitHub's tables: read alike by GitHub, pandoc and markdown-it. Names are texts of strangers: all
+that Markdown, HTML, Liquid or mathematics would act on is written as a character reference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from rich.cells import cell_len
+
+from calipers.report.names import VIEWS, clean
+from calipers.report.numbers import APPROXIMATE
+from calipers.report.render.printed import (
+    DAGGERS,
+    REMARKS,
+    SIGNS,
+    aside_of,
+    dagger_of,
+    head_of,
+    is_approximate,
+    is_best,
+    pieces,
+    spread_of,
+    value_of,
+)
+from calipers.report.table import (
+    BEST,
+    FAMILY,
+    FLOOR,
+    SYSTEM,
+    Cell,
+    Column,
+    Document,
+    Note,
+    Notes,
+    Table,
+    Text,
+    said,
+)
+
+WIDTH = 110
+"""Characters of a table that GitHub shows without a scroll bar."""
+
+_REFERENCES = {ord(character): f"&#{ord(character)};" for character in "|\\`$<>&{}@"}
+"""Written as references: within a table parsers disagree about a backslash before a bar, and
+sites act on these before or after Markdown does (mathematics, Liquid, mentions)."""
+
+_ESCAPED = re.compile(r"([*~^#\[\]]|=(?==))|(?<![^\W_])(_)|(_)(?![^\W_])")
+_MENTION = re.compile(r"(?<![^\W_])(&#64;)(?=\w)")
+_WORD_JOINER = "\N{WORD JOINER}"
+
+
+def markdown(document: Document) -> str:
+    """Write a document as Markdown, ready for an issue or a README.
+
+    A table that would be too wide stands in one for each view (system, for text statistics); the
+    best of a column is bold. What the marks mean, why values are missing, and all warnings stand
+    where the document has them.
+    """
+    blocks = [escape(document.title)]
+    for block in document.blocks:
+        blocks += _notes(block.notes) if isinstance(block, Notes) else _table(block)
+    return "\n\n".join(blocks) + "\n"
+
+
+def escape(text: object) -> str:
+    """Write a text on one line so that Markdown shows its characters and acts on none.
+
+    A ``@`` that would mention a person on GitHub is followed by an invisible joiner.
+
+    Examples
+    --------
+    >>> escape("model_a|b"), escape("<b>*x*"), escape("MAUVE*")
+    ('model_a&#124;b', '&#60;b&#62;\\\\*x\\\\*', 'MAUVE\\\\*')
+    """
+    safe = clean(text).translate(_REFERENCES)
+    safe = re.sub(r"&#(?=\d+;)", "\0", safe)  # these # are part of a reference
+    safe = _ESCAPED.sub(lambda found: "\\" + found.group(), safe).replace("\0", "&#")
+    return _MENTION.sub(rf"\1{_WORD_JOINER}", safe)
+
+
+def _notes(notes: Sequence[Note]) -> Iterator[str]:
+    """Write notes: signs on one line, remarks, points and names as lists, the rest as it is."""
+    for form, run in groupby(notes, key=_form):
+        members = list(run)
+        if form == "signs":
+            yield " · ".join(map(_explained, members))
+        elif form == "list":
+            yield "\n".join(map(_listed, members))
+        else:
+            yield from (_paragraph(note) for note in members)
+
+
+def _form(note: Note) -> str:
+    listed = (*REMARKS, "warning", "legend", "named", "point", "subpoint")
+    return "signs" if note.kind in SIGNS else "list" if note.kind in listed else "paragraph"
+
+
+def _listed(note: Note) -> str:
+    before = {"warning": "- Warning: ", "point": "- ", "subpoint": "  - "}
+    if note.kind == "legend":
+        return f"- {escape(note.sign)}: {escape(note)}"
+    if note.kind == "named":
+        return f"- {escape(', '.join(note.about))}: {escape(note)}"
+    return before.get(note.kind, "- Note: ") + escape(note)
+
+
+def _paragraph(note: Note) -> str:
+    return f"**{escape(note).strip()}**" if note.kind == "heading" else escape(note)
+
+
+def _explained(note: Note) -> str:
+    shown = {BEST: "**bold**", APPROXIMATE: escape(APPROXIMATE)}.get(note.sign)
+    shown = escape(DAGGERS.get(note.sign, note.sign)) if shown is None else shown
+    return f"{shown} {escape(note)}".strip()
+
+
+def _table(table: Table) -> Iterator[str]:
+    """Write a table, or its pieces, each under the name of its view or system."""
+    if table.heading:
+        yield f"**{escape(table.heading).strip()}**"
+    for piece in pieces(table, WIDTH) if table.columns else ():
+        groups = [name for name, _ in piece.groups if name]
+        if len(groups) == 1:
+            known = SYSTEM in piece.kinds and groups[0] in VIEWS
+            yield f"**{escape(groups[0])}**" + (f": {VIEWS[groups[0]]}" if known else "")
+        yield _grid(piece, several=len(groups) > 1)
+    yield from _notes(table.notes)
+
+
+def _grid(table: Table, *, several: bool) -> str:
+    heads = [_head(column, several=several) for column in table.columns]
+    columns = [_column(column, table.kinds) for column in table.columns]
+    rights = [not table.is_left(column) for column in table.columns]
+    widths = [
+        max(3, *(cell_len(text) for text in (head, *cells)))
+        for head, cells in zip(heads, columns, strict=True)
+    ]
+    rules = [_rule(width, right) for width, right in zip(widths, rights, strict=True)]
+    rows = [heads, rules, *map(list, zip(*columns, strict=True))]
+    return "\n".join(_line(row, widths, rights) for row in rows)
+
+
+def _head(column: Column, *, several: bool) -> str:
+    view = f" ({escape(column.group)})" if several and column.group else ""
+    return " ".join(filter(None, (escape(head_of(column)), column.arrow))) + view
+
+
+def _column(column: Column, kinds: Sequence[str]) -> list[str]:
+    if column.align != "left":
+        return [_cell(cell) for cell in column.cells]
+    return [_name(cell, kind) for cell, kind in zip(column.cells, kinds, strict=True)]
+
+
+def _name(cell: Cell, kind: str) -> str:
+    """Write what a row is called; a system may be called as the noise floor is."""
+    arrow = cell.arrow if isinstance(cell, Text) else ""
+    name = said(cell.text) if isinstance(cell, Text) else cell.value
+    shown = " ".join(filter(None, (escape(name), arrow)))
+    return f"**{shown}**" if kind == FAMILY else f"*{shown}*" if kind == FLOOR else shown
+
+
+def _cell(cell: Cell) -> str:
+    value = escape(value_of(cell))
+    value = f"**{value}**" if is_best(cell) and value else value
+    spread = escape(spread_of(cell) + APPROXIMATE * is_approximate(cell))
+    shown = " ".join(filter(None, (value, spread))) + escape(dagger_of(cell))
+    return " ".join(filter(None, (shown, escape(aside_of(cell)))))
+
+
+def _rule(width: int, right: bool) -> str:
+    return "-" * (width - 1) + ":" if right else ":" + "-" * (width - 1)
+
+
+def _line(texts: Sequence[str], widths: Sequence[int], rights: Sequence[bool]) -> str:
+    cells = [
+        " " * (width - cell_len(text)) + text if right else text + " " * (width - cell_len(text))
+        for text, width, right in zip(texts, widths, rights, strict=True)
+    ]
+    return f"| {' | '.join(cells)} |"

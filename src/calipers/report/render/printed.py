@@ -1,0 +1,91 @@
+"""What the formats of documents share: signs in place of marks, and pieces no wider than a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from calipers.report.inference import ALIKE, EQUAL, OPEN, UNTESTED
+from calipers.report.render.layout import Strip, packed
+from calipers.report.render.text import strip
+from calipers.report.table import METRIC, Cell, Column, Kind, Note, Run, ScoreCell, Table, said
+
+DAGGERS = {ALIKE: "†", OPEN: "‡", EQUAL: "§", UNTESTED: "¶"}
+"""A mark of the terminal to what a document shows in its place; the best stands in bold."""
+
+SIGNS: tuple[Kind, ...] = ("interval", "mark")
+REMARKS: tuple[Kind, ...] = ("note", "detail", "missing")
+
+Measure = Callable[[Column, Sequence[str]], Strip]
+
+
+def value_of(cell: Cell) -> str:
+    """Write what stands first in a cell."""
+    return cell.value if isinstance(cell, ScoreCell) else f"{said(cell.text)}{cell.arrow}"
+
+
+def spread_of(cell: Cell) -> str:
+    """Write the interval of a cell, its bounds a space apart."""
+    spread = cell.spread if isinstance(cell, ScoreCell) else ""
+    return spread.replace(",", ", ") if spread.startswith("[") else spread
+
+
+def aside_of(cell: Cell) -> str:
+    """Write what else is said of a value."""
+    return cell.aside if isinstance(cell, ScoreCell) else ""
+
+
+def is_approximate(cell: Cell) -> bool:
+    """Whether the interval of a cell is approximate."""
+    return isinstance(cell, ScoreCell) and cell.approximate
+
+
+def is_best(cell: Cell) -> bool:
+    """Whether a cell is the best of those that it stands beside."""
+    return isinstance(cell, ScoreCell) and cell.best
+
+
+def dagger_of(cell: Cell) -> str:
+    """Write the mark that stands behind the value; nothing behind the best."""
+    mark = cell.mark if isinstance(cell, ScoreCell) else ""
+    return DAGGERS.get(mark, "" if is_best(cell) else mark)
+
+
+def head_of(column: Column) -> str:
+    """Write the name of a column without its arrow."""
+    return said(column.head).strip()
+
+
+def signed(note: Note) -> str:
+    """Write a note behind the sign that it explains."""
+    return f"{DAGGERS.get(note.sign, note.sign)} {note}".strip()
+
+
+def written(column: Column, kinds: Sequence[str]) -> Strip:
+    """Write a column as plain text has it, to know how wide it is."""
+    return strip(column, kinds, inline=METRIC not in kinds)
+
+
+def pieces(table: Table, width: int, *, measure: Measure = written) -> list[Table]:
+    """Cut a table into such as are no wider than `width` characters, each with the names.
+
+    `measure` gives for a column another one that is as wide as the column is shown.
+    """
+    if not table.runs:
+        return [table]
+    runs = [tuple(measure(column, table.kinds) for column in run) for run in table.runs]
+    lead = tuple(measure(column, table.kinds) for column in table.lead)
+    found = packed(lead, runs, width=width)
+    kept = [set(map(id, grid.columns[len(lead) :])) for grid in found]
+    return [replace(table, runs=_within(table.runs, runs, each)) for each in kept]
+
+
+def _within(
+    runs: Sequence[Run], measured: Sequence[tuple[Strip, ...]], kept: set[int]
+) -> tuple[Run, ...]:
+    """Keep of each run the columns of one piece; two runs of one name stay apart."""
+    parts = (
+        tuple(column for column, width in zip(run, widths, strict=True) if id(width) in kept)
+        for run, widths in zip(runs, measured, strict=True)
+    )
+    return tuple(part for part in parts if part)

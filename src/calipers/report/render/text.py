@@ -1,0 +1,426 @@
+"""A document ──► lines of a width, on a terminal or as plain text.
+
+Both are the same lines: the terminal adds weight and shade, never a meaning of its own, so
+nothing is lost without colours. Everything that depends on the width is decided here: padding,
+wrapping, how names are shortened, whether bounds stand beside or below their value, and how a
+table is broken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+from calipers.report.names import WIDEST_NAME, shorten
+from calipers.report.render.layout import (
+    TINY_NAME,
+    Grid,
+    Line,
+    Strip,
+    Written,
+    as_text,
+    explained,
+    flowing,
+    named_within,
+    packed,
+    padded,
+    room_for_names,
+    rows,
+    stacked,
+    total_width,
+    wrapped,
+)
+from calipers.report.table import (
+    FAMILY,
+    FLOOR,
+    METRIC,
+    Cell,
+    Column,
+    Document,
+    Name,
+    Note,
+    Notes,
+    ScoreCell,
+    Table,
+    Text,
+    Words,
+    said,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+NARROWEST = 40
+Strips = tuple[Strip, ...]
+
+GAP = 2
+INDENT = "  "
+WIDEST_HEADER = 16
+"""Cells that a name may take above its column in a matrix; longer ones are numbered."""
+ROOM_FOR_NAME = 16
+
+STYLES = {
+    "warning": "yellow",
+    "interval": "dim",
+    "mark": "dim",
+    "how": "dim",
+    "caption": "dim",
+    "heading": "bold",
+}
+BEFORE = {
+    "note": "note: ",
+    "detail": "note: ",
+    "missing": "note: ",
+    "warning": "warning: ",
+    "point": "- ",
+    "subpoint": "  - ",
+}
+
+
+class Screen:
+    """A document for rich: lays itself out for the width that it is given."""
+
+    def __init__(self, document: Document, *, width: int | None = None) -> None:
+        self._document = document
+        self._width = width
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the lines one by one."""
+        from rich.text import Text as RichText
+
+        width = min(self._width or options.max_width, options.max_width)
+        for line in document_lines(self._document, width, plain=False):
+            yield RichText.assemble(*line, overflow="fold", no_wrap=False, end="\n")
+
+
+def plain(document: Document, *, width: int = 100) -> str:
+    """Write a document as plain text: aligned, without colours or box drawing.
+
+    Where the views of a table do not fit side by side, every line names its view, so that
+    ``grep model_a`` keeps its sense.
+
+    Parameters
+    ----------
+    document
+        What is shown.
+    width
+        Cells that a line may take; longer single words, such as paths, are left whole.
+    """
+    return as_text(document_lines(document, width, plain=True))
+
+
+def document_lines(document: Document, width: int, *, plain: bool) -> Iterator[Line]:
+    """Yield the lines of a document, with a blank one between its blocks."""
+    width = max(width, NARROWEST)
+    numbered = any(_is_numbered(table, width) for table in document.tables)
+    yield from wrapped(document.title, width, "bold")
+    for block in document.blocks:
+        if isinstance(block, Notes):
+            lines = list(_notes(block.notes, width))
+        else:
+            lines = list(_table(block, width, plain=plain, numbered=numbered))
+        if lines:
+            yield ()
+            yield from lines
+
+
+def strip(column: Column, kinds: Sequence[str], *, inline: bool, room: int | None = None) -> Strip:
+    """Write a column, with every value padded so that what stands behind it lines up.
+
+    Parameters
+    ----------
+    column
+        Its names are written in full.
+    kinds
+        What each row is; what stands behind a noise floor is not padded.
+    inline
+        Whether the bounds of intervals, and what is said aside, stand beside the value.
+    room
+        Characters behind each value; by default what the longest takes.
+    """
+    room = _room([column], kinds, inline=inline) if room is None else room
+    cells = tuple(
+        _written(cell, column, 0 if kind == FLOOR else room, inline=inline)
+        for cell, kind in zip(column.cells, kinds, strict=True)
+    )
+    under_group = " " if column.marked and column.group else ""
+    return Strip(
+        f"{column.head}{column.arrow}{under_group}",
+        cells,
+        str(column.group),
+        column.align != "left",
+    )
+
+
+def grids(table: Table, width: int, *, plain: bool = False, numbered: bool = False) -> list[Grid]:
+    """Break a table into grids that fit a width."""
+    if not table.columns:
+        return []
+    if table.breaks == "views":
+        return _views(table, width, labelled=plain)
+    if table.breaks == "whole":
+        return [Grid(_fitted(table, width, numbered=numbered), GAP)]
+    if table.breaks == "matrix":
+        return _matrix(table, width)
+    if table.breaks == "square":
+        table = _numbered_square(table, width)
+    if table.breaks == "systems":
+        lead, runs = _strips(table, width)
+        return flowing(lead, runs, width=width, gap=GAP)
+    return _runs(table, width)
+
+
+def _table(table: Table, width: int, *, plain: bool, numbered: bool) -> Iterator[Line]:
+    yield from wrapped(table.heading, width, "bold")
+    drawn = grids(table, width, plain=plain, numbered=numbered)
+    for place, grid in enumerate(drawn):
+        yield from [()] if place and table.apart else []
+        yield from rows(grid, rule="-" if plain else "─")
+    below = list(_notes(table.notes, width))
+    yield from [(), *below] if drawn and below else below
+
+
+def _notes(notes: Sequence[Note], width: int) -> Iterator[Line]:
+    """Write notes, those that explain names and marks of one kind together."""
+    for kind, run in groupby(notes, key=lambda note: note.kind):
+        members = list(run)
+        if kind == "legend":
+            yield from explained([(note.sign, str(note)) for note in members], width)
+        elif kind == "mark":
+            marks = "; ".join(_signed(note) for note in members)
+            yield from wrapped(marks, width, STYLES[kind])
+        elif kind == "named":
+            yield from _named(members, width)
+        else:
+            for note in members:
+                text, style = _fit(note.text, width), STYLES.get(kind, "")
+                before = (
+                    f"{note.sign} " if kind == "missing" and note.sign else BEFORE.get(kind, "")
+                )
+                if kind in ("interval", "how"):
+                    text = _signed(note)
+                yield from wrapped(text, width, style, first=before)
+
+
+def _signed(note: Note) -> str:
+    return f"{note.sign} {note}" if note.sign else str(note)
+
+
+def _named(notes: Sequence[Note], width: int) -> Iterator[Line]:
+    """Set what sentences are about in columns where half a line has room for them."""
+    widths = [max(map(cell_len, names)) for names in zip(*(n.about for n in notes), strict=True)]
+    for note in notes:
+        if sum(widths) + GAP * len(widths) <= width // 2:
+            first = "".join(padded(n, w + GAP) for n, w in zip(note.about, widths, strict=True))
+            yield from wrapped(str(note), width, "", first=first)
+        else:
+            yield from wrapped(f"{', '.join(note.about)}: {note}", width, "", hang=GAP)
+
+
+def _fit(text: str | Name | Words, width: int, left: int = WIDEST_NAME) -> str:
+    """Shorten the names in a text to what a line has room for; `left` is beside lead columns."""
+    if isinstance(text, str):
+        return text
+    if isinstance(text, Name):
+        cap = max(TINY_NAME, width // text.share if text.share else left)
+        return shorten(text.text, cap if text.most is None else min(text.most, cap))
+    return "".join(_fit(part, width) for part in text)
+
+
+def _written(cell: Cell, column: Column, room: int, *, inline: bool) -> Written:
+    if isinstance(cell, Text):
+        return Written(f"{said(cell.text)}{cell.arrow}", cell.style)
+    inline = inline or column.align != "value"
+    beside = cell.interval if inline or not cell.bounds else ""
+    mark = cell.mark or (" " if column.marked else "")
+    text = cell.value + (beside + mark).ljust(room)
+    under = "" if inline else cell.interval if cell.bounds else ""
+    return Written(text, cell.style, under)
+
+
+def _room(columns: Sequence[Column], kinds: Sequence[str], *, inline: bool) -> int:
+    """Give the characters that stand behind the values of columns, one at least."""
+    behind = [
+        (cell.interval if inline or not cell.bounds else "") + (cell.mark or " " * column.marked)
+        for column in columns
+        if column.align == "value"
+        for cell, kind in zip(column.cells, kinds, strict=True)
+        if isinstance(cell, ScoreCell) and kind != FLOOR
+    ]
+    aligned = any(column.align == "value" for column in columns)
+    return max(1, *map(len, behind)) if behind else int(aligned)
+
+
+def _strips(table: Table, width: int, *, inline: bool = False) -> tuple[Strips, list[Strips]]:
+    """Write the columns of a table, names shortened for a width."""
+    kinds = table.kinds
+    room = None
+    if table.even:
+        room = _room(table.scores, [METRIC] * len(kinds), inline=inline)
+        kinds = (METRIC,) * len(kinds)
+    lead = tuple(strip(_shorter(c, width), kinds, inline=inline) for c in table.lead)
+    if FAMILY in table.kinds:
+        lead = (_indented(lead[0], table.kinds), *lead[1:])
+    if table.lead and table.lead[0].share:
+        lead = named_within(lead, max(TINY_NAME, width // table.lead[0].share))
+    left = width - total_width(lead, GAP) - GAP
+
+    def write(column: Column) -> Strip:
+        shown = strip(_shorter(column, width, left), kinds, inline=inline, room=room)
+        return _beside(shown, column, inline=inline)
+
+    return lead, [tuple(map(write, run)) for run in table.runs]
+
+
+def _shorter(column: Column, width: int, left: int = WIDEST_NAME) -> Column:
+    """Shorten the names in a column."""
+    head, arrow = column.head, column.arrow
+    if isinstance(head, Name):
+        head, arrow = _fit(replace(head, text=f"{head}{arrow}"), width, left), ""
+    cells = tuple(
+        replace(cell, text=_fit(cell.text, width)) if isinstance(cell, Text) else cell
+        for cell in column.cells
+    )
+    group = _fit(column.group, width, left)
+    return replace(column, head=head, arrow=arrow, cells=cells, group=group)
+
+
+def _beside(written: Strip, column: Column, *, inline: bool) -> Strip:
+    """Put what is said aside behind the values, or below them."""
+    asides = [cell.aside if isinstance(cell, ScoreCell) else "" for cell in column.cells]
+    room = max(map(len, asides), default=0)
+    if not room:
+        return written
+    cells = tuple(
+        replace(cell, text=f"{cell.text} {aside.ljust(room)}")
+        if inline
+        else replace(cell, under=aside)
+        for cell, aside in zip(written.cells, asides, strict=True)
+    )
+    return replace(written, cells=cells)
+
+
+def _indented(names: Strip, kinds: Sequence[str]) -> Strip:
+    """Set metrics below their families, which say what the column holds."""
+    cells = tuple(
+        replace(cell, text=INDENT + cell.text) if kind == METRIC else cell
+        for cell, kind in zip(names.cells, kinds, strict=True)
+    )
+    return replace(names, header="", cells=cells)
+
+
+def _views(table: Table, width: int, *, labelled: bool) -> list[Grid]:
+    """Stack views; plain text takes one line for each row that names its view, if it can."""
+    ways = [(True, True), (False, True), (False, False)] if labelled else [(False, False)]
+    found = []
+    for inline, named in ways:
+        lead, runs = _strips(table, width, inline=inline)
+        scores = [column for run in runs for column in run]
+        found.append(stacked(lead, scores, width=width, labelled=named))
+    loose = not table.even and any(
+        isinstance(cell, ScoreCell) and cell.spread and column.align == "value"
+        for column in table.scores
+        for cell in column.cells
+    )
+    return min(found if loose else found[:1], key=len)
+
+
+def _runs(table: Table, width: int) -> list[Grid]:
+    """Set runs beside each other; views from a new line where not all fit on one."""
+    if any(isinstance(c, ScoreCell) and c.aside for column in table.scores for c in column.cells):
+        ways = [
+            packed(*_strips(table, width, inline=inline), width=width) for inline in (True, False)
+        ]
+        return min(ways, key=lambda found: (_widest(found) > width, len(found)))
+    lead, runs = _strips(table, width)
+    found = packed(lead, runs, width=width)
+    if len(found) == 1:
+        return found
+    views = [run[0].view for run in table.runs]
+    return [
+        grid
+        for view in dict.fromkeys(views)
+        for grid in packed(
+            lead, [run for run, own in zip(runs, views, strict=True) if own == view], width=width
+        )
+    ]
+
+
+def _widest(found: Sequence[Grid]) -> int:
+    return max(total_width(grid.columns, grid.gap) for grid in found)
+
+
+def _fitted(table: Table, width: int, *, numbered: bool) -> tuple[Strip, ...]:
+    """Write a table in one piece, its names in what the other columns leave."""
+    lead, runs = _strips(table, width)
+    columns = (*lead, *(column for run in runs for column in run))
+    if numbered and table.lead[0].share == 0:
+        columns = (_numbered(columns[0]), *columns[1:])
+    if table.lead[0].share == 0:
+        room = min(WIDEST_NAME, max(TINY_NAME, room_for_names(columns, GAP, width)))
+        return named_within(columns, room)
+    return columns
+
+
+def _numbered(names: Strip) -> Strip:
+    """Put a number before each name; a name that stands over several rows has one."""
+    total = sum(bool(cell.text) for cell in names.cells)
+    digits, place, cells = len(str(total)), 0, []
+    for cell in names.cells:
+        place += bool(cell.text)
+        cells.append(replace(cell, text=f"{place:>{digits}} {cell.text}") if cell.text else cell)
+    return replace(names, cells=tuple(cells))
+
+
+def _with_numbers(columns: Sequence[Strip]) -> list[Strip]:
+    return [replace(column, header=str(place)) for place, column in enumerate(columns, 1)]
+
+
+def _matrix(table: Table, width: int) -> list[Grid]:
+    """Lay a matrix out: names above the columns, else numbers, else in pieces."""
+    (first, *others), runs = _strips(table, width)
+    named = [column for run in runs for column in run]
+    for by_number, brief, gap in ((False, False, 2), (True, False, 2), (True, True, 1)):
+        lead = [
+            _numbered(first) if by_number else first,
+            *(map(_brief, others) if brief else others),
+        ]
+        scores = _with_numbers(named) if by_number else named
+        room = room_for_names([*lead, *scores], gap, width)
+        needed = min(lead[0].width, ROOM_FOR_NAME if by_number else WIDEST_NAME)
+        short = all(cell_len(column.header) <= WIDEST_HEADER for column in named)
+        if room >= needed and (by_number or short):
+            return [Grid(named_within([*lead, *scores], min(WIDEST_NAME, room)), gap)]
+    lead = list(named_within(lead, min(WIDEST_NAME, max(TINY_NAME, width // 4))))
+    return flowing(lead, [(column,) for column in scores], width=width, gap=1)
+
+
+def _brief(column: Strip) -> Strip:
+    """Keep the first letter of each word of a column, as a capital."""
+    cells = tuple(replace(cell, text=cell.text[:1].upper()) for cell in column.cells)
+    return replace(column, cells=cells)
+
+
+def _is_numbered(table: Table, width: int) -> bool:
+    """Whether the columns of a matrix have numbers for names."""
+    if table.breaks != "matrix":
+        return False
+    return _matrix(table, width)[0].columns[len(table.lead)].header == "1"
+
+
+def _numbered_square(table: Table, width: int) -> Table:
+    """Have numbers for the names of columns where these would not fit beside each other."""
+    plain = [strip(column, table.kinds, inline=False) for column in table.columns]
+    if total_width(plain, GAP) <= width:
+        return table
+    names = _numbered(plain[0])
+    cells = tuple(Text(cell.text) for cell in names.cells)
+    return replace(
+        table,
+        lead=(replace(table.lead[0], cells=cells),),
+        runs=tuple((replace(run[0], head=str(place)),) for place, run in enumerate(table.runs, 1)),
+    )

@@ -1,0 +1,71 @@
+"""What stands behind a score is shown beside it, kept in the JSON, and left out on request."""
+
+import json
+
+import numpy as np
+
+import calipers
+from calipers.report.documents import texts
+from calipers.report.legend import SHOWN, detail_notes, remarks
+from calipers.report.redacted import without_texts
+from calipers.report.render.text import plain as printed
+from calipers.report.shown import metric_of
+from calipers.score import Score
+from calipers.serialise import plain, read
+
+GENERATED = [f"to be honest {word}" for word in "abcdefghijklmnopqrst"]
+HUMAN = [f"{word} we went home" for word in "abcdefghijklmnopqrst"]
+ROW = {"phrase": "a lot of", "texts": 1234, "references": 0, "ratio": np.inf, "p_value": 0.0019}
+
+
+def test_phrases_stand_in_the_table_and_in_the_json():
+    found = calipers.measure_texts(
+        {"chatty": GENERATED}, reference=HUMAN, metrics="overused_phrases", tokenizer="whitespace"
+    )
+    text = " ".join(printed(texts.document(found.to_dict())).split())
+    # Two phrases could be over-used at all: p = 2 / C(40, 20)
+    assert "chatty, Over-used-3: 'to be honest' (texts 20, references 0, p value 1.5e-11)" in text
+    (row,) = json.loads(json.dumps(found.to_dict(), allow_nan=False))["systems"][0]["scores"][
+        "overused_phrases"
+    ]["details"]
+    assert (row["phrase"], row["texts"], row["references"]) == ("to be honest", 20, 0)
+    assert row["ratio"] is None
+
+
+def test_a_kept_score_has_its_details_again():
+    score = Score(0.5, details=({**ROW, "ratio": 4.9},))
+    assert read(Score, plain(score)).details == score.details
+    assert "details" not in plain(Score(0.5))
+
+
+def test_long_lists_are_cut_and_say_so():
+    rows = [{**ROW, "phrase": f"phrase {place}"} for place in range(SHOWN + 3)]
+    (note,) = detail_notes([{"name": "a", "scores": {"x": {"details": rows}}}], str.upper)
+    note = str(note)
+    assert note.startswith("a, X: 'phrase 0' (texts 1,234, references 0, ratio inf, p value 0.0019")
+    assert note.endswith("; 3 more in the JSON")
+    assert f"phrase {SHOWN}" not in note
+
+
+def test_phrases_of_a_redacted_report_are_left_out():
+    system = {"name": "a", "scores": {"text.overused_phrases": {"value": 1.0, "details": [ROW]}}}
+    comparison = {"reference": {"name": "r"}, "systems": [system], "settings": {}}
+    bare = without_texts({"comparison": comparison})["comparison"]
+    assert bare["systems"][0]["scores"]["text.overused_phrases"]["details"] == []
+    assert "a lot of" not in json.dumps(bare)
+
+
+def test_rows_stand_behind_the_label_of_their_score():
+    scores = {
+        key: {"value": 1.0, "better": "higher", "details": [ROW]}
+        for key in ("prd:beta=0.5", "form.precision", "text.overused_phrases")
+    }
+    data = {
+        "settings": {"views": ["meaning", "form", "text"]},
+        "reference": {"name": "r", "n": 9},
+        "systems": [{"name": "a", "n": 9, "scores": scores}],
+    }
+    told = [str(note) for note in remarks(data) if note.kind == "detail"]
+    labels = [metric_of(data, key).label for key in scores]
+    assert [line.split(": ")[0] for line in told] == [f"a, {label}" for label in labels]
+    assert labels == ["prd:beta=0.5", "Precision", "Over-used-3"]
