@@ -83,22 +83,22 @@ def with_inference(
     shown = shown_keys({"settings": comparison.settings, "systems": scores})
     keys = [score.key for score in shown]
     run = inputs, embedded, choices, pair_settings(options), options.progress or Silent()
-    warnings = list(comparison.warnings)
     if options.level is not None:
         tests = _tests(comparison, inputs.systems, spreads, keys, options.level, options)
-        comparison = replace(comparison, tests=(*tests, *comparison.tests))
-        warnings += interval_warnings(inputs, choices, options.k)
+        comparison = replace(
+            comparison,
+            tests=(*tests, *comparison.tests),
+            warnings=(*comparison.warnings, *interval_warnings(inputs, choices, options.k)),
+        )
     cheap = len(inputs.reference.samples) < CHEAP
     if options.floor or (options.floor is None and options.level is not None and cheap):
         floors = measure_floors(*run, shown=None if options.floor else keys)
         comparison = add_floors(comparison, floors)
-        warnings += floors.warnings
-    warnings += few_samples(inputs)
+    warnings = (*comparison.warnings, *few_samples(inputs))
     if options.advice and keys:
-        advice = advise(*run, shown=keys)
-        comparison = replace(comparison, advice=with_standard_errors(advice, comparison))
-        warnings += unlevelled(advice)
-    return replace(comparison, warnings=tuple(warnings))
+        advice = with_standard_errors(advise(*run, shown=keys), comparison)
+        return replace(comparison, advice=advice, warnings=(*warnings, *unlevelled(advice)))
+    return replace(comparison, warnings=warnings)
 
 
 def _tests(

@@ -104,7 +104,8 @@ def add_floors(comparison: Comparison, floors: Floors) -> Comparison:
             for name, score in system.scores.items()
         }
         systems.append(replace(system, scores=scores))
-    return replace(comparison, systems=tuple(systems))
+    warnings = (*comparison.warnings, *floors.warnings)
+    return replace(comparison, systems=tuple(systems), warnings=warnings)
 
 
 @dataclass(frozen=True, eq=False)
