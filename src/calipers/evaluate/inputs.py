@@ -53,6 +53,11 @@ class InputSystem:
         """The number of samples, of the smallest file where there are several."""
         return min(len(file.samples) for file in self.files)
 
+    @property
+    def seeds(self) -> tuple[str, ...]:
+        """Where its files come from, where there are several: one for each seed."""
+        return tuple(file.samples.source for file in self.files) if len(self.files) > 1 else ()
+
 
 @dataclass(frozen=True)
 class Inputs:
@@ -66,12 +71,12 @@ class Inputs:
     def files(self) -> tuple[InputSet, ...]:
         """The reference, where there is one, then every generated set."""
         own = () if self.reference is None else (self.reference,)
-        return (*own, *(file for entry in self.systems for file in entry.files))
+        return (*own, *(file for system in self.systems for file in system.files))
 
     @property
     def named(self) -> tuple[tuple[str, InputSet], ...]:
         """Every generated set, with the name of its system."""
-        return tuple((entry.name, file) for entry in self.systems for file in entry.files)
+        return tuple((system.name, file) for system in self.systems for file in system.files)
 
     @property
     def sets(self) -> tuple[SampleSet, ...]:
@@ -107,7 +112,7 @@ class ComparisonInputs(Inputs):
         if self.reference.clusters is None:
             return None
         systems = [
-            [file.clusters for file in entry.files if file.clusters] for entry in self.systems
+            [file.clusters for file in system.files if file.clusters] for system in self.systems
         ]
         return self.reference.clusters, systems
 
@@ -213,15 +218,18 @@ def read_sides(
         return _cut(samples, limit, seed, words=about.match_length)
 
     first = reduced(reference_set, most)
-    entries = [InputSystem(s.name, tuple(reduced(x, size) for x in s.sets)) for s in systems]
-    every = [first.samples, *(own.samples for entry in entries for own in entry.files)]
-    own_clusters, *others = clusters_of(every, about.cluster)
+    cut = [[reduced(samples, size) for samples in system.sets] for system in systems]
+    every = [first.samples, *(file.samples for files in cut for file in files)]
+    clusters = iter(clusters_of(every, about.cluster))
+    first = replace(first, clusters=next(clusters))
     return ComparisonInputs(
         systems=tuple(
-            replace(entry, files=tuple(replace(own, clusters=others.pop(0)) for own in entry.files))
-            for entry in entries
+            InputSystem(
+                system.name, tuple(replace(file, clusters=next(clusters)) for file in files)
+            )
+            for system, files in zip(systems, cut, strict=True)
         ),
-        reference=replace(first, clusters=own_clusters),
+        reference=first,
         train=None if train_set is None else reduced(train_set, None),
         group=about.group,
         lost=lost_groups(reference_set, first.samples),
@@ -287,7 +295,7 @@ def check_k(inputs: Inputs, k: int) -> None:
     if size < k + 1:
         shorter = f", cut to {size}" if size < file.n_given else ""
         raise InputError(
-            f"{_where(file.samples, file.samples.name)}: k = {k} needs at least {k + 1} samples in "
+            f"{where(file.samples)}: k = {k} needs at least {k + 1} samples in "
             f"every set; it has {file.n_given}{shorter}"
         )
 
@@ -324,15 +332,15 @@ def length_warnings(reference: SetSummary, generated: SetSummary) -> tuple[str, 
 
 def trust_warnings(reference: SetSummary, generated: SetSummary, k: int) -> tuple[str, ...]:
     """Warn where the scores cannot mean much, whatever they are."""
-    found = []
+    warnings = []
     if generated.content_hash == reference.content_hash:
-        found.append("is the reference itself, sample for sample")
+        warnings.append("is the reference itself, sample for sample")
     size = min(reference.n, generated.n)
     if size < FEW:
-        found.append(f"{size} samples are few: chance alone moves its scores a lot")
+        warnings.append(f"{size} samples are few: chance alone moves its scores a lot")
     if size < WIDE * k:
-        found.append(f"balls of {k} neighbours among {size} samples hold nearly everything")
-    return tuple(found)
+        warnings.append(f"balls of {k} neighbours among {size} samples hold nearly everything")
+    return tuple(warnings)
 
 
 def few_samples(inputs: ComparisonInputs) -> tuple[str, ...]:
@@ -432,11 +440,11 @@ def _several(systems: Any, reading: Reading) -> tuple[System, ...]:
             "systems must be a dict from name to samples, such as {'a': texts_a, 'b': texts_b}; "
             f"found a {type(systems).__name__}"
         )
-    found = reading.systems(systems) if isinstance(systems, System) or systems else ()
-    if len(found) < LEAST:
-        names = ", ".join(repr(system.name) for system in found) or "none"
+    read = reading.systems(systems) if isinstance(systems, System) or systems else ()
+    if len(read) < LEAST:
+        names = ", ".join(repr(system.name) for system in read) or "none"
         raise InputError(f"systems must hold at least {LEAST} systems; found {names}")
-    return found
+    return read
 
 
 def _one_of_texts(reading: Reading, side: str, value: Any) -> SampleSet | None:
@@ -459,7 +467,7 @@ def _check_texts(
     for name, samples in named:
         if samples.kind != "texts":
             raise InputError(
-                f"{_where(samples, name)}: text metrics need texts; it holds "
+                f"{where(samples, name)}: text metrics need texts; it holds "
                 f"{KINDS[samples.kind]} "
                 "(calipers compare takes those)"
             )
@@ -473,7 +481,7 @@ def _check_rows(systems: Sequence[System], reference: SampleSet | None) -> None:
         for samples in system.sets:
             if len(samples) != len(reference):
                 raise InputError(
-                    f"{_where(samples, system.name)}: has {counted(len(samples), 'text')} and the "
+                    f"{where(samples, system.name)}: has {counted(len(samples), 'text')} and the "
                     f"reference has {len(reference)}; aligned, text i belongs to reference i, so "
                     f"{_surplus(len(samples), len(reference))}"
                 )
@@ -485,9 +493,9 @@ def _surplus(texts: int, references: int) -> str:
     return f"{rows} of the {'texts' if texts > references else 'references'} would have no partner"
 
 
-def _where(samples: SampleSet, name: str) -> str:
+def where(samples: SampleSet, name: str | None = None) -> str:
     """Name a set by its file, where it came from one."""
-    return name if samples.source.startswith("<") else samples.source
+    return name or samples.name if samples.source.startswith("<") else samples.source
 
 
 def _words(sets: Sequence[SampleSet]) -> dict[str, float] | None:

@@ -149,15 +149,20 @@ def _by_group(pair: Pair, groups: Groups | None) -> Further | None:
         return None
     nearest = groups.reference[pair.neighbourhoods.reference.nearest]
 
-    def read(part: DeleteBlock) -> dict[str, float]:
-        keep, reference, generated, close = part.kept, groups.reference, groups.generated, nearest
-        if part.side == "reference":
-            reference = reference[keep]
+    def read(remaining: DeleteBlock) -> dict[str, float]:
+        rows, reference, generated, close = (
+            remaining.kept,
+            groups.reference,
+            groups.generated,
+            nearest,
+        )
+        if remaining.side == "reference":
+            reference = reference[rows]
         else:
-            generated = None if generated is None else generated[keep]
-            close = nearest[keep]
+            generated = None if generated is None else generated[rows]
+            close = nearest[rows]
         scores = group_scores(
-            part.neighbourhoods, part.settings.k, reference, generated, nearest=close
+            remaining.neighbourhoods, remaining.settings.k, reference, generated, nearest=close
         )
         return {name: score.value for name, score in scores.items()}
 

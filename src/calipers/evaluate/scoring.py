@@ -78,15 +78,16 @@ class Scored:
         return replace(self, **keyed, notes=tuple(f"by {view}, {note}" for note in self.notes))
 
 
-def merge(parts: Iterable[Scored]) -> Scored:
+def merge(several: Iterable[Scored]) -> Scored:
     """Return what all of them hold, whose keys differ."""
     merged = Scored({})
-    for part in parts:
+    for scored in several:
         both = {
-            mapping: {**getattr(merged, mapping), **getattr(part, mapping)} for mapping in MAPPINGS
+            mapping: {**getattr(merged, mapping), **getattr(scored, mapping)}
+            for mapping in MAPPINGS
         }
-        notes = tuple(dict.fromkeys((*merged.notes, *part.notes)))
-        merged = Scored(**both, k_max=max(merged.k_max, part.k_max), notes=notes)
+        notes = tuple(dict.fromkeys((*merged.notes, *scored.notes)))
+        merged = Scored(**both, k_max=max(merged.k_max, scored.k_max), notes=notes)
     return merged
 
 
@@ -125,7 +126,7 @@ def score_pair(
         How often labels are permuted in each of these tests.
     """
     space, views = space or PairSpace(reference), tuple(reference.views)
-    parts = []
+    by_views = []
     for view, wanted in by_view(choices, views):
         needs = needs_of(choice.metric for choice in wanted)
         pair = space.pair(view, generated, settings, needs, clusters)
@@ -142,8 +143,8 @@ def score_pair(
             name: score.signed(**fields_of_score(name, score, fields, settings))
             for name, score in scored.scores.items()
         }
-        parts.append(replace(scored, scores=signed).of_view(view, views))
-    return merge(parts)
+        by_views.append(replace(scored, scores=signed).of_view(view, views))
+    return merge(by_views)
 
 
 def score_rows(

@@ -174,7 +174,7 @@ def make_curve(
         replicates=np.array([[score.value for score in row] for row in rows], np.float64),
         signature=join_signature(
             merge_signatures(score.signature for score in scores),
-            signature(_own_pins(plan, len(files), len(rows))),
+            signature(_own_fields(plan, len(files), len(rows))),
             signature(fields_of_score(metric, scores[0], shared, plan.settings)),
         ),
         range=scores[0].range,
@@ -184,10 +184,10 @@ def make_curve(
     )
 
 
-def _own_pins(plan: Plan, files: int, orders: int) -> dict[str, object]:
-    """What pins the replicates: the files, and the random orders of nested subsamples."""
-    pins: dict[str, object] = {"over": plan.options.over, "files": files}
-    return pins if plan.options.over == "k" else pins | {"orders": orders}
+def _own_fields(plan: Plan, files: int, orders: int) -> dict[str, object]:
+    """What replicates are signed with: the files, and the random orders of nested subsamples."""
+    fields: dict[str, object] = {"over": plan.options.over, "files": files}
+    return fields if plan.options.over == "k" else fields | {"orders": orders}
 
 
 def merge_signatures(lines: Iterable[str]) -> str:

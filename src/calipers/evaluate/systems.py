@@ -200,7 +200,7 @@ class Run:
             summary=summary,
             scores=with_intervals(scored.scores, scored.spreads, self.options.level),
             curves=scored.curves,
-            seeds=tuple(file.samples.source for file in files) if len(files) > 1 else (),
+            seeds=system.seeds,
             samples=tuple(map(_samples, files, embeddings)),
             warnings=(
                 *differences.warnings,

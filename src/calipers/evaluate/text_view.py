@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from calipers.catalogue.choosing import Choice, check_extras, choose_text, is_text_key
+from calipers.catalogue.choosing import Choice, check_extras, choose_text, is_text_key, split_names
 from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.keys import split_key
 from calipers.errors import InputError
@@ -45,7 +45,7 @@ def split_asked(names: Any, *, train: bool) -> tuple[Any, list[Choice]]:
     """
     if names is None:
         return None, []
-    listed = names.replace(",", " ").split() if isinstance(names, str) else list(names)
+    listed = split_names(names)
     texts = [name for name in listed if _is_text(name)]
     if not texts:
         return listed, []

@@ -90,19 +90,19 @@ def ball_warnings(scores: Mapping[str, Score]) -> Iterator[str]:
 def undefined_warnings(scores: Mapping[str, Score]) -> Iterator[str]:
     """Say for how many texts the mean of a metric does not speak."""
     missing = {key: _undefined(score) for key, score in scores.items()}
-    found = [f"{key} {count:,}" for key, count in missing.items() if count]
-    if found:
-        yield (f"some texts are too short to have a value, and are left out: {', '.join(found)}")
+    counts = [f"{key} {count:,}" for key, count in missing.items() if count]
+    if counts:
+        yield f"some texts are too short to have a value, and are left out: {', '.join(counts)}"
 
 
 def size_warnings(sizes: Mapping[str, int], choices: Iterable[Choice]) -> Iterator[str]:
     """Say that sets of different size stand side by side, where they were kept so."""
     counts = sorted(set(sizes.values()))
-    moved = [choice.key for choice in choices if choice.sized]
-    if len(counts) > 1 and moved:
+    sized = [choice.key for choice in choices if choice.sized]
+    if len(counts) > 1 and sized:
         yield (
             f"sets have {counts[0]} to {counts[-1]} texts; the number of texts alone moves "
-            f"{', '.join(moved)}, so these values are not comparable"
+            f"{', '.join(sized)}, so these values are not comparable"
         )
 
 

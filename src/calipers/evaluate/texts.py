@@ -143,11 +143,10 @@ class TextRun:
         scores = with_intervals(scored.scores, scored.spreads, self.options.level)
         summary = summarise(system.files, name=system.name)
         reference = None if self.inputs.reference is None else about(self.inputs.reference)
-        sources = tuple(file.samples.source for file in system.files)
         return TextResult(
             summary=summary,
             scores=scores,
-            seeds=sources if len(sources) > 1 else (),
+            seeds=system.seeds,
             warnings=(*scripts, *system_warnings(system.files, summary, reference, scores)),
             spreads=scored.spreads,
             gap_spreads=self._gap_spreads(texts, scored),

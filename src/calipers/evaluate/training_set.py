@@ -10,7 +10,7 @@ from calipers.catalogue.choosing import Choice
 from calipers.embed import Embeddings
 from calipers.errors import InputError
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
-from calipers.evaluate.inputs import InputSet
+from calipers.evaluate.inputs import InputSet, where
 from calipers.evaluate.scoring import Scored, by_view, merge, neighbour_fields, signature_fields
 from calipers.evaluate.spaces import neighbour_rows
 from calipers.metrics.copying import (
@@ -31,9 +31,9 @@ SMALLEST = 5
 def check_train(train: InputSet) -> None:
     """Say before the long work that a training set is too small to have distances of its own."""
     if len(train.samples) < 2:
-        source = train.samples.source
-        where = train.samples.name if source.startswith("<") else source
-        raise InputError(f"{where}: the training set needs at least 2 samples; it has 1")
+        raise InputError(
+            f"{where(train.samples)}: the training set needs at least 2 samples; it has 1"
+        )
 
 
 def score_copies(
@@ -46,7 +46,7 @@ def score_copies(
     clusters: Clusters | None = None,
 ) -> Scored:
     """Compare one set with the training set, in every view in which something was asked for."""
-    views, parts = tuple(train.views), []
+    views, by_views = tuple(train.views), []
     for view, _ in by_view(choices, views):
         near = neighbourhoods(
             *neighbour_rows(train.views[view], other.views[view], settings.projection),
@@ -68,8 +68,8 @@ def score_copies(
             },
             spreads=_spreads(near, settings.seed, clusters),
         )
-        parts.append(scored.of_view(view, views))
-    return merge(parts)
+        by_views.append(scored.of_view(view, views))
+    return merge(by_views)
 
 
 def _spreads(near: Neighbourhoods, seed: int, clusters: Clusters | None) -> dict[str, Spread]:
