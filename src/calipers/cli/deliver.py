@@ -75,7 +75,11 @@ def deliver(
             show=show if screen else lambda: None,
             warnings=lambda: document().warnings,
             texts=_texts(result, data, outputs),
-            files={"save": result.save} | ({} if plot is None else {"plot": plot}),
+            files={
+                "save": result.save,
+                "table": lambda path: _write_rows(result, path, per_sample=per_sample),
+                **({} if plot is None else {"plot": plot}),
+            },
         )
     )
 
@@ -136,6 +140,12 @@ def _texts(result: Result, data: Data, outputs: Outputs) -> dict[str, Callable[[
         return page(document_of(kind, data))
 
     return {"json": json, "markdown": markdown, "latex": latex, "csv": csv, "html": html}
+
+
+def _write_rows(result: Any, path: str, *, per_sample: bool) -> None:
+    from calipers.results.rows import sample_rows, score_rows, write_rows
+
+    write_rows(sample_rows(result) if per_sample else score_rows(result), path)
 
 
 def _data(result: Result, *, redact: bool, per_sample: bool) -> Data:
