@@ -17,7 +17,7 @@ from calipers.evaluate.options import CompareOptions
 from calipers.evaluate.systems import score_systems
 from calipers.evaluate.text_view import (
     VIEW,
-    check_beside,
+    check_text_keys,
     split_asked,
     text_keys,
     with_text_scores,
@@ -62,7 +62,7 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
         labels=options,
     )
     check_inference(options, inputs)
-    check_beside(asked, texts, inputs)
+    check_text_keys(asked, texts, inputs)
     _check_sizes(inputs, options)
     model = open_embedder(options, inputs.sets)
     check_known(asked or (), views=model.views)

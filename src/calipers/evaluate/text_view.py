@@ -55,7 +55,7 @@ def split_asked(names: Any, *, train: bool) -> tuple[Any, list[Choice]]:
     return [name for name in listed if name not in texts], choices
 
 
-def check_beside(rest: Any, texts: Sequence[Choice], inputs: ComparisonInputs) -> None:
+def check_text_keys(rest: Any, texts: Sequence[Choice], inputs: ComparisonInputs) -> None:
     """Refuse text metrics of embeddings, and a run of text metrics alone.
 
     Parameters
