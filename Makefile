@@ -28,8 +28,9 @@ fix: ## format, and mend what ruff can mend
 test: ## all tests and the examples in docstrings
 	pytest
 
-quick: ## the same without the slow ones, while working
-	pytest -m "not slow"
+quick: export OMP_NUM_THREADS = 1
+quick: ## the same without the slow ones, while working; two files at a time
+	pytest -m "not slow" -n 2 --dist loadfile
 
 tables: ## the tables of metrics in README.md and docs/metrics.md, from the catalogue
 	python docs/metric_tables.py

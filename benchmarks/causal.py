@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from calipers.embed import embed_samples
-from calipers.embed.models.model_folder import FoundModel
+from calipers.embed.models.find import FoundModel
 from calipers.embed.options import Options
 from calipers.samples import SampleSet
 

@@ -14,7 +14,8 @@ import random
 import sys
 
 from calipers.embed import embed_samples
-from calipers.evaluate.embedder import open_embedder
+from calipers.evaluate.embedding import open_embedder
+from calipers.evaluate.options import CompareOptions
 from calipers.samples import SampleSet
 from children import report, side_by_side
 
@@ -30,7 +31,7 @@ def texts(n: int) -> list[str]:
 
 def child(n: int, embedder: str) -> None:
     samples = SampleSet.from_texts(texts(n), name="texts")
-    model = open_embedder(embedder, [samples])
+    model = open_embedder(CompareOptions(embedder=embedder), [samples])
     embed_samples(samples.subsample(512, seed=0), model)  # warm
 
     def work() -> dict[str, float]:

@@ -9,12 +9,13 @@ import numpy as np
 
 from ag_news import BUSINESS, SCIENCE, SPORTS, WORLD, news
 from calipers import LikelihoodRatios, SampleSet, divergence_frontier
+from calipers.catalogue.estimation import PAIRED_C
 from calipers.curves.frontier import Estimate
 from calipers.embed.cache import Cache
 from calipers.embed.catalogue import load_embedder
 from calipers.embed.pipeline import embed_samples
 from calipers.estimate.axes import preprocess
-from calipers.estimate.estimators import PAIRED_C, estimate_ratios
+from calipers.estimate.estimators import estimate_ratios
 from calipers.estimate.quantise import quantise
 
 Rows = np.ndarray

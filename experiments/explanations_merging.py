@@ -19,8 +19,8 @@ from sklearn.cluster import KMeans
 from ag_news import DATA, news
 from calipers.curves import contributions
 from calipers.estimate import Quantisation, preprocess, quantise
-from calipers.evaluate.embed_run import embed
-from calipers.explain.merging import merged
+from calipers.evaluate.embed import embed
+from calipers.explain.topics import merged
 from explanations import sets
 
 TOPICS = 12

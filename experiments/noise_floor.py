@@ -22,12 +22,11 @@ import numpy as np
 from ag_news import DATA, SCIENCE, news
 from calipers.catalogue.choosing import Choice, choose
 from calipers.evaluate.advice import advise
-from calipers.evaluate.embed_run import embed
-from calipers.evaluate.embedder import open_embedder
-from calipers.evaluate.floor import Floors, measure_floors
-from calipers.evaluate.floor_scores import score_parts
-from calipers.evaluate.intake import Intake, take_in
-from calipers.evaluate.stages import Embedded, embed_sides
+from calipers.evaluate.embed import embed
+from calipers.evaluate.embedding import Embedded, embed_sides, open_embedder
+from calipers.evaluate.inputs import ComparisonInputs, read_sides
+from calipers.evaluate.noise_floor import Floors, measure_floors, score_parts
+from calipers.evaluate.options import CompareOptions
 from calipers.metrics.pair import Settings
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Silent
@@ -47,7 +46,7 @@ Draw = Callable[[np.random.Generator, int], np.ndarray]
 class Run:
     """Both sides of one world, ready to be scored."""
 
-    intake: Intake
+    inputs: ComparisonInputs
     embedded: Embedded
     choices: tuple[Choice, ...]
     settings: Settings
@@ -60,16 +59,14 @@ class Run:
         seed: int,
         metrics: tuple[str, ...] = METRICS,
     ) -> Run:
-        intake = take_in(
-            reference, dict(systems), field=None, max_samples=None, keep_sizes=True, seed=seed
-        )
-        model = open_embedder(None, intake.sets)
-        embedded = embed_sides(intake, model, None, Silent())
-        return cls(intake, embedded, choose(metrics, model.views), Settings(seed=seed))
+        inputs = read_sides(reference, dict(systems), CompareOptions(), keep_sizes=True, seed=seed)
+        model = open_embedder(CompareOptions(), inputs.sets)
+        embedded = embed_sides(inputs, model, None, Silent())
+        return cls(inputs, embedded, choose(metrics, model.views), Settings(seed=seed))
 
     @property
     def floors(self) -> Floors:
-        return measure_floors(self.intake, self.embedded, self.choices, self.settings, Silent())
+        return measure_floors(self.inputs, self.embedded, self.choices, self.settings, Silent())
 
 
 def gaussian(rng: np.random.Generator, n: int) -> np.ndarray:
@@ -120,7 +117,7 @@ def limits(n: int, d: int, shift: float, worlds: int, many: int) -> None:
     for world in range(worlds):
         left, right = shifted(np.random.default_rng([world, d]), n, d, shift)
         run = Run.of(left, {"system": right}, world, LIMITS)
-        advice = advise(run.intake, run.embedded, run.choices, run.settings, Silent(), shown=LIMITS)
+        advice = advise(run.inputs, run.embedded, run.choices, run.settings, Silent(), shown=LIMITS)
         found.append([(each.values[-1], each.limit, *others(each.values)) for each in advice])
     left, right = shifted(np.random.default_rng([9, d]), many, d, shift)
     run = Run.of(left, {"system": right}, 0, LIMITS)

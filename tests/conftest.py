@@ -3,8 +3,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import is_hypothesis_test, settings
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_collection_modifyitems(config, items):
+    """Try laws on a third of their examples while working; on all in full runs and in CI."""
+    if config.option.markexpr != "not slow" or "CI" in os.environ:
+        return
+    functions = {getattr(item.obj, "__func__", item.obj) for item in items if hasattr(item, "obj")}
+    for law in filter(is_hypothesis_test, functions):
+        full = law._hypothesis_internal_use_settings
+        fewer = settings(full, max_examples=max(5, full.max_examples // 3))
+        law._hypothesis_internal_use_settings = fewer
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The wording that all errors share."""
+"""Errors and progress: the wording that all share, and the progress that shows nothing."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from calipers.errors import CalipersError, InputError, MissingExtraError, require, unknown_name
+from calipers.progress import Progress, Silent
+
+# The wording that all errors share.
 
 
 def test_a_person_can_catch_all_errors_as_one_or_as_pythons_own() -> None:
@@ -56,3 +59,20 @@ def test_several_near_names_are_offered() -> None:
 def test_a_name_far_from_all_gets_the_whole_list() -> None:
     message = str(unknown_name("embedder", "xyz", iter(["precomputed", "minilm"])))
     assert message == "unknown embedder 'xyz'; known: minilm, precomputed"
+
+
+# The progress that shows nothing.
+
+
+def test_silent_takes_any_task_and_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    progress: Progress = Silent()
+    with progress.task("embedding human", total=None) as advance:
+        advance(3)
+        with progress.task("neighbours", total=10) as inner:
+            inner(10)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_silent_lets_an_error_through() -> None:
+    with pytest.raises(KeyError, match="row"), Silent().task("embedding", total=1):
+        raise KeyError("row")

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import calipers
-from calipers.cli.plot_inputs import read_input
+from calipers.cli.plot import read_input
 from calipers.embed import load_embedder
-from calipers.embed.models.model_folder import content_hash
+from calipers.embed.models.find import content_hash
 from calipers.embed.words.word_vector_files import read_word_vectors
 from calipers.errors import InputError
 from calipers.files import at_home, check_there, fitting_in_memory

@@ -12,8 +12,9 @@ are they as varied as the reference (recall), and how far apart are the two (MAU
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from calipers.lazy import lazy_names
 
 __version__ = "0.1.0"
 
@@ -36,77 +37,58 @@ if TYPE_CHECKING:
     from calipers.estimate import LikelihoodRatios as LikelihoodRatios
     from calipers.estimate import Neighbourhoods as Neighbourhoods
     from calipers.estimate import neighbourhoods as neighbourhoods
-    from calipers.evaluate import compare as compare
-    from calipers.evaluate import sweep as sweep
-    from calipers.evaluate.agree_run import agree as agree
-    from calipers.evaluate.overlap_run import overlap as overlap
-    from calipers.evaluate.probe_run import probe as probe
-    from calipers.evaluate.rank_run import rank as rank
-    from calipers.evaluate.text_run import measure_texts as measure_texts
+    from calipers.evaluate.agree import agree as agree
+    from calipers.evaluate.compare import compare as compare
+    from calipers.evaluate.overlap import overlap as overlap
+    from calipers.evaluate.probe import probe as probe
+    from calipers.evaluate.rank import rank as rank
+    from calipers.evaluate.sweep import sweep as sweep
+    from calipers.evaluate.texts import measure_texts as measure_texts
     from calipers.memory import memory_limit as memory_limit
     from calipers.results import Comparison as Comparison
     from calipers.results import Sweep as Sweep
     from calipers.results.agreement import Agreement as Agreement
-    from calipers.results.overlap_model import Overlap as Overlap
-    from calipers.results.probe_model import Probe as Probe
+    from calipers.results.overlap import Overlap as Overlap
+    from calipers.results.probe import Probe as Probe
     from calipers.results.ranking import Ranking as Ranking
-    from calipers.results.text_model import TextComparison as TextComparison
+    from calipers.results.texts import TextComparison as TextComparison
     from calipers.samples import SampleSet as SampleSet
     from calipers.samples import read_samples as read_samples
     from calipers.score import Score as Score
 
-# Resolved when first used, so that importing the package loads no heavy library
-_HOMES = {
-    "Agreement": "calipers.results.agreement",
-    "CalipersError": "calipers.errors",
-    "Comparison": "calipers.results",
-    "Divergence": "calipers.curves",
-    "DivergenceFrontier": "calipers.curves",
-    "Histograms": "calipers.estimate",
-    "InputError": "calipers.errors",
-    "LikelihoodRatios": "calipers.estimate",
-    "MissingExtraError": "calipers.errors",
-    "Neighbourhoods": "calipers.estimate",
-    "Overlap": "calipers.results.overlap_model",
-    "PrecisionRecallCurve": "calipers.curves",
-    "Probe": "calipers.results.probe_model",
-    "Ranking": "calipers.results.ranking",
-    "SampleSet": "calipers.samples",
-    "Score": "calipers.score",
-    "Sweep": "calipers.results",
-    "TextComparison": "calipers.results.text_model",
-    "agree": "calipers.evaluate.agree_run",
-    "compare": "calipers.evaluate",
-    "custom_divergence": "calipers.curves",
-    "divergence_frontier": "calipers.curves",
-    "embed_samples": "calipers.embed",
-    "f_divergence": "calipers.curves",
-    "load_embedder": "calipers.embed",
-    "measure_texts": "calipers.evaluate.text_run",
-    "memory_limit": "calipers.memory",
-    "neighbourhoods": "calipers.estimate",
-    "overlap": "calipers.evaluate.overlap_run",
-    "precision_recall_curve": "calipers.curves",
-    "probe": "calipers.evaluate.probe_run",
-    "rank": "calipers.evaluate.rank_run",
-    "read_samples": "calipers.samples",
-    "sweep": "calipers.evaluate",
-}
-
-_ROOMS = ("metrics", "text")
-
-__all__ = [*sorted(_HOMES), "__version__", *_ROOMS]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return importlib.import_module(f"calipers.{name}")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'calipers' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+# The names above, resolved when first used, so that importing the package loads no heavy library
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "calipers.curves": (
+            "Divergence",
+            "DivergenceFrontier",
+            "PrecisionRecallCurve",
+            "custom_divergence",
+            "divergence_frontier",
+            "f_divergence",
+            "precision_recall_curve",
+        ),
+        "calipers.embed": ("embed_samples", "load_embedder"),
+        "calipers.errors": ("CalipersError", "InputError", "MissingExtraError"),
+        "calipers.estimate": ("Histograms", "LikelihoodRatios", "Neighbourhoods", "neighbourhoods"),
+        "calipers.evaluate.compare": ("compare",),
+        "calipers.evaluate.sweep": ("sweep",),
+        "calipers.evaluate.agree": ("agree",),
+        "calipers.evaluate.overlap": ("overlap",),
+        "calipers.evaluate.probe": ("probe",),
+        "calipers.evaluate.rank": ("rank",),
+        "calipers.evaluate.texts": ("measure_texts",),
+        "calipers.memory": ("memory_limit",),
+        "calipers.results": ("Comparison", "Sweep"),
+        "calipers.results.agreement": ("Agreement",),
+        "calipers.results.overlap": ("Overlap",),
+        "calipers.results.probe": ("Probe",),
+        "calipers.results.ranking": ("Ranking",),
+        "calipers.results.texts": ("TextComparison",),
+        "calipers.samples": ("SampleSet", "read_samples"),
+        "calipers.score": ("Score",),
+    },
+    modules=("metrics", "text"),
+)
+__all__ += ["__version__"]

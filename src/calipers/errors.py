@@ -51,6 +51,11 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
         ) from error
 
 
+def first_line(error: BaseException) -> str:
+    """Give the first line of what an error says, or its kind where it says nothing."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
 def unknown_name(kind: str, found: str, known: Iterable[str]) -> InputError:
     """Build the error for a misspelt name, with the nearest known ones."""
     names = sorted(known)

@@ -1,6 +1,9 @@
-"""What a metric does not detect follows the options that it is read by."""
+"""What is said of metrics: in words that follow their options, and in the tables of the docs."""
 
 from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +11,9 @@ from calipers.catalogue.choosing import find
 from calipers.catalogue.describing import describe_all
 from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.estimation import COUNTING, ESTIMATORS, UNSEEN
+
+# What a metric does not detect follows the options that it is read by.
+
 
 BEYOND = "where it is infinite, everything beyond that"
 WITH_ESTIMATOR = [name for name, metric in METRICS.items() if metric.takes("estimator")]
@@ -69,3 +75,23 @@ def test_no_metric_read_from_ratios_speaks_of_cells():
             (found,) = describe_all([f"{metric.name}:knn"])
             assert "cells" not in found["tells"]
             assert not found["tells"].endswith(",")
+
+
+# The tables of metrics in the documentation are those of the catalogue.
+
+
+SCRIPT = Path(__file__).parents[2] / "docs" / "metric_tables.py"
+SPEC = importlib.util.spec_from_file_location("metric_tables", SCRIPT)
+tables = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(tables)
+
+
+@pytest.mark.parametrize("page", tables.PAGES, ids=lambda page: page.name)
+def test_a_page_is_as_the_catalogue_has_it(page):
+    assert tables.written(page) == page.read_text("utf-8"), "run make tables"
+
+
+def test_every_metric_stands_in_the_page_of_all():
+    text = (SCRIPT.parent / "metrics.md").read_text("utf-8")
+    for name in [*tables.METRICS, *tables.TEXT_METRICS]:
+        assert f"\n| `{name}`" in text

@@ -87,8 +87,9 @@ def calls(monkeypatch) -> Calls:
         seen.skips.append(skip_bad)
         return paths
 
-    stand_in(monkeypatch, "calipers.evaluate", compare=compare)
-    stand_in(monkeypatch, "calipers.samples", read_samples=read, read_systems=read)
+    stand_in(monkeypatch, "calipers.evaluate.compare", compare=compare)
+    monkeypatch.setattr("calipers.samples.read_samples", read)
+    monkeypatch.setattr("calipers.samples.read_systems", read)
     stand_in(monkeypatch, "calipers.results", Comparison=StandInComparison)
     monkeypatch.setattr("calipers.report.html.html_page", lambda data: f"<html>{data}</html>\n")
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calipers.embed import EmbedderChoice, Options
 from calipers.errors import InputError
+from calipers.evaluate.options import CompareOptions
 from calipers.progress import Silent
 
 JOB = ("compare", "--reference", "human.jsonl", "a.jsonl", "b=runs/b-*.jsonl")
@@ -22,35 +22,12 @@ def test_defaults_reach_compare(calipers, calls):
     (call,) = calls.compare
     assert calls.read == [("human.jsonl", None), (["a.jsonl", "b=runs/b-*.jsonl"], None)]
     assert call.pop("progress") is not None
+    usual = CompareOptions().keywords()
+    del usual["progress"]
     assert call == {
         "reference": "human.jsonl",
         "generated": ["a.jsonl", "b=runs/b-*.jsonl"],
-        "embedder": Options(),
-        "metrics": None,
-        "group": None,
-        "cluster": None,
-        "train": None,
-        "k": 4,
-        "ties": "closed",
-        "distance": "euclidean",
-        "projection": "none",
-        "buckets": "auto",
-        "estimator": "quantisation",
-        "c": None,
-        "shared": False,
-        "seed": 0,
-        "max_samples": None,
-        "keep_sizes": False,
-        "level": 0.95,
-        "floor": None,
-        "advice": False,
-        "paired": None,
-        "margin": None,
-        "match_length": None,
-        "cache_dir": None,
-        "cache": True,
-        "processes": None,
-        "threads": None,
+        **usual,
     }
 
 
@@ -74,13 +51,13 @@ def test_defaults_reach_compare(calipers, calls):
         (["--seed", "12"], "seed", 12),
         (["--max-samples", "2"], "max_samples", 2),
         (["--keep-sizes"], "keep_sizes", True),
-        (["--embedder", "precomputed"], "embedder", EmbedderChoice("precomputed")),
-        (["--device", "cuda"], "embedder", Options(device="cuda")),
-        (["--dtype", "auto"], "embedder", Options(dtype="auto")),
-        (["--batch-size", "8"], "embedder", Options(batch_size=8)),
-        (["--offline", "--allow-pickle"], "embedder", Options(offline=True, allow_pickle=True)),
+        (["--embedder", "precomputed"], "embedder", "precomputed"),
+        (["--device", "cuda"], "device", "cuda"),
+        (["--dtype", "auto"], "dtype", "auto"),
+        (["--batch-size", "8"], "batch_size", 8),
+        (["--offline", "--allow-pickle"], "allow_pickle", True),
         (["--processes", "3"], "processes", 3),
-        (["--cache-dir", "cache"], "cache_dir", Path("cache")),
+        (["--cache-dir", "cache"], "cache_dir", "cache"),
         (["--no-cache"], "cache", False),
         (["--threads", "2"], "threads", 2),
     ],
@@ -94,7 +71,8 @@ def test_options_reach_compare(calipers, calls, arguments, name, value):
 def test_bad_images_are_skipped_on_both_sides_when_asked(calipers, calls):
     calipers(*JOB)
     calipers(*JOB, "--train", "t.npy", "--skip-bad")
-    assert calls.skips == [False, False, True, True, True]
+    assert calls.skips == [False, False, True, True]
+    assert [call["skip_bad"] for call in calls.compare] == [False, True]
 
 
 def test_field_reaches_both_sides(calipers, calls):
@@ -102,21 +80,19 @@ def test_field_reaches_both_sides(calipers, calls):
     assert [field for _, field in calls.read] == ["a.b[0]", "a.b[0]"]
 
 
-def test_the_group_is_read_from_both_sides_and_not_from_the_training_set(calipers, calls):
+def test_the_group_is_read_from_both_sides(calipers, calls):
     calipers(*JOB, "--group", "topic", "--train", "train.jsonl")
     assert calls.groups == [
         ("human.jsonl", "topic"),
         (["a.jsonl", "b=runs/b-*.jsonl"], "topic"),
-        ("train.jsonl", None),
     ]
 
 
-def test_the_cluster_is_read_from_both_sides_and_not_from_the_training_set(calipers, calls):
+def test_the_cluster_is_read_from_both_sides(calipers, calls):
     calipers(*JOB, "--cluster", "prompt", "--train", "train.jsonl")
     assert calls.clusters == [
         ("human.jsonl", "prompt"),
         (["a.jsonl", "b=runs/b-*.jsonl"], "prompt"),
-        ("train.jsonl", None),
     ]
 
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from calipers import report
-from calipers.cli.probe_options import CHANGES as OFFERED
 from calipers.embed import Embedder, EmbedderChoice, EncodedBatch, catalogue
 from calipers.errors import InputError
-from calipers.evaluate.probe_changes import CHANGES
+from calipers.evaluate.options import CHANGES as OFFERED
+from calipers.evaluate.perturbations import CHANGES
 from calipers.samples import read_samples
 
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from calipers.cli.options import complete
-from calipers.cli.output_rules import MAPS
-from calipers.cli.outputs import size_words
+from calipers.cli.outputs import MAPS, size_words
 from calipers.errors import InputError
 
 JOB = ("compare", "--reference", "human.jsonl", "a.jsonl")

@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 
 from calipers import report
-from calipers.cli.sweep_options import METRICS, read_values
 from calipers.errors import InputError
+from calipers.evaluate.option import options_of
+from calipers.evaluate.options import SweepOptions, read_values
+
+METRICS = SweepOptions().metrics
 
 
 @pytest.fixture
@@ -191,8 +194,9 @@ def test_values(text, values):
 
 @pytest.mark.parametrize("text", ["", "4", "4,4", "0-3", "-1,2", "a", "1.5,2"])
 def test_values_that_mean_nothing(text):
+    rule = next(about.rule for each, about in options_of(SweepOptions) if each.name == "values")
     with pytest.raises(InputError, match="--values must list"):
-        read_values(text)
+        rule.parse("--values", text)
 
 
 def test_ranges_that_cannot_be_meant():

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calipers.cli.plot_options import LINES, read_x
-from calipers.cli.report import page_beside
+from calipers.cli.plot import LINES, read_x
+from calipers.cli.show import page_beside
 from calipers.errors import InputError
 from calipers.report.plot_kinds import KINDS
 
@@ -363,6 +363,6 @@ def test_the_page_loads_no_matplotlib():
 
 
 def test_kinds_are_completed():
-    from calipers.cli.plot_options import complete
+    from calipers.cli.options import complete
 
     assert complete(*KINDS)("c") == ["curves", "cells"]

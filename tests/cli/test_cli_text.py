@@ -15,7 +15,9 @@ from rich.cells import cell_len
 
 from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
 from calipers.cli.metrics import _completed
-from calipers.cli.text_options import TOKENIZERS, complete_text_metrics
+from calipers.cli.options import complete_text_metrics
+from calipers.evaluate.option import options_of
+from calipers.evaluate.options import TextOptions
 from calipers.text.tokenizers import NAMES
 
 HUMAN = [f"the {a} saw a {b} near the {c}" for a in ("cat", "dog", "fox", "old man")
@@ -160,7 +162,8 @@ def test_completion():
     assert {"mauve", "novelty", "copies"} <= {*_completed("")}
     known = {*TEXT_METRICS, *TEXT_FAMILIES}
     assert {*complete_text_metrics("")} == known | {"all"}
-    assert {*TOKENIZERS} - {"hf:"} <= {*NAMES}
+    tokenizer = next(about for each, about in options_of(TextOptions) if each.name == "tokenizer")
+    assert {*tokenizer.complete} - {"hf:"} <= {*NAMES}
 
 
 @pytest.mark.parametrize("columns", [40, 80, 120])

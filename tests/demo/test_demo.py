@@ -8,7 +8,6 @@ import sys
 from collections import Counter
 from difflib import SequenceMatcher
 from itertools import pairwise
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -274,7 +273,7 @@ def test_run_hands_the_sets_and_every_option_on(monkeypatch: pytest.MonkeyPatch)
         calls.append((reference, generated, options))
         return "a comparison"
 
-    monkeypatch.setitem(sys.modules, "calipers.evaluate", SimpleNamespace(compare=compare))
+    monkeypatch.setattr("calipers.evaluate.compare.compare", compare)
     result = demo.run(seed=1, cache=False, device="cpu", dtype="auto")
     assert result == "a comparison"
     [(reference, generated, options)] = calls

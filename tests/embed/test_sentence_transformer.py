@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from calipers.embed import load_embedder
+from calipers.embed.models.find import find_model
 from calipers.embed.models.model_files import read_modules
-from calipers.embed.models.model_folder import find_model
 from calipers.embed.options import Options
 from calipers.errors import InputError, MissingExtraError
 
@@ -18,8 +18,8 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
 library = pytest.importorskip("sentence_transformers")
-read_plan = pytest.importorskip("calipers.embed.models.sentence_transformer").read_plan
-read_dense = pytest.importorskip("calipers.embed.models.sentence_transformer_settings").read_dense
+read_plan = pytest.importorskip("calipers.embed.models.sentence_plan").read_plan
+read_dense = pytest.importorskip("calipers.embed.models.sentence_plan").read_dense
 parts = pytest.importorskip("sentence_transformers.models")
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # about older names of arguments

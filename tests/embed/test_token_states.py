@@ -81,7 +81,9 @@ def reference_states(folder, layer, texts=TEXTS):
         yield found.hidden_states[layer][0].numpy()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layer", [2, 6])
+@pytest.mark.slow
 def test_minilm_gives_the_hidden_states_of_transformers(layer):
     encoder = load_token_encoder(layer=layer, device="cpu")
     for found, expected in zip(states(encoder), reference_states(MINILM, layer), strict=True):
@@ -89,6 +91,7 @@ def test_minilm_gives_the_hidden_states_of_transformers(layer):
         assert np.abs(found - unit(expected)).max() < 1e-5
 
 
+@pytest.mark.slow
 def test_the_folder_of_minilm_gives_what_the_packaged_one_gives():
     packaged, folder = (load_token_encoder(m, device="cpu") for m in ("minilm", MINILM))
     for one, two in zip(states(packaged), states(folder), strict=True):
@@ -180,6 +183,7 @@ def test_what_pins_a_state_is_in_the_signature(folders):
     assert pins["transformers"] == transformers.__version__
 
 
+@pytest.mark.slow
 def test_other_weights_make_another_revision(folders, tmp_path):
     copy = shutil.copytree(folders / "roberta", tmp_path / "roberta")
     (copy / "notes.txt").write_text("of no matter")

@@ -202,7 +202,7 @@ def test_no_other_warning_comes_through(rng):
             assert np.isfinite(classify(x, y, model=model, penalty=1e-3).ratios.log_generated).all()
 
 
-@pytest.mark.parametrize("model", ["logistic", "boosted"])
+@pytest.mark.parametrize("model", ["logistic", pytest.param("boosted", marks=pytest.mark.slow)])
 def test_threads_do_not_matter(model):
     x, y = oracle.two_gaussians(0.4, 6, 700, seed=8)
     one, two = (classify(x, y, model=model, threads=count) for count in (1, 2))
@@ -267,6 +267,7 @@ def test_the_discriminator_by_hand(rng):
     assert (found.accuracy, found.tested) == (0.5, (10, 10))
 
 
+@pytest.mark.slow
 def test_the_discriminator_is_that_of_a_grid_search(rng):
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import balanced_accuracy_score

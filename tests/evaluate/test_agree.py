@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 import json
-import math
 from contextlib import contextmanager
 from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
 import calipers
 from calipers.embed import Embedder, EmbedderChoice, EncodedBatch
 from calipers.errors import InputError
-from calipers.evaluate import embedder
-from calipers.evaluate.agree_build import _told
-from calipers.evaluate.agree_ranks import (
-    average_ranks,
-    chance,
-    kendall,
-    rarely_reached,
-    spearman,
-    why_undefined,
-)
+from calipers.evaluate import embedding
+from calipers.evaluate.agree import _told
 from calipers.progress import Silent
-from calipers.results.agreement_words import tie_width
+from calipers.results.agreement import tie_width
 
 QUIET = {"cache": False, "threads": 1}
 
@@ -212,11 +201,12 @@ def test_a_dict_names_the_columns(sets, stubs):
 
 
 def test_lines_go_by_their_last_part(monkeypatch):
-    from calipers.evaluate.agree_embedders import name_embedders
+    from calipers.evaluate.agree import _name_embedders
+    from calipers.evaluate.options import Model
 
     monkeypatch.setattr(EmbedderChoice, "__post_init__", lambda self: None)
     lines = ["./models/gpt2:layer=6", "other/gpt2:layer=6", "/x/bert", "minilm", "https://h/v1#m"]
-    assert list(name_embedders(lines)) == [
+    assert list(_name_embedders(lines, Model())) == [
         "./models/gpt2:layer=6",
         "other/gpt2:layer=6",
         "bert",
@@ -247,7 +237,7 @@ def test_the_smallest_set_decides_what_is_a_tie(sets, stubs):
 def test_processes_go_to_the_models_among_the_embedders(sets, stubs, monkeypatch):
     asked = {}
     monkeypatch.setattr(
-        embedder, "in_processes", lambda choice, n: asked.setdefault(choice, stubs[0])
+        embedding, "in_processes", lambda choice, n: asked.setdefault(choice, stubs[0])
     )
     choices = [EmbedderChoice("minilm"), EmbedderChoice("tfidf")]
     monkeypatch.setattr(EmbedderChoice, "load", lambda self: stubs[choices.index(self)])
@@ -299,115 +289,3 @@ def test_an_embedder_of_other_samples(sets, stubs):
     stubs[1].reads = frozenset({"images"})
     with pytest.raises(InputError, match="'one' does not read texts; leave it out"):
         agree(*sets, stubs, progress=Silent())
-
-
-# Few levels, so that ties are common
-LEVELS = st.integers(0, 4).map(float)
-COLUMNS = st.integers(3, 7).flatmap(
-    lambda size: st.tuples(*[st.lists(LEVELS, min_size=size, max_size=size)] * 2)
-)
-
-
-def column(*values):
-    return np.array(values, dtype=float)
-
-
-def test_spearman_and_kendall_by_hand():
-    # Ranks 1 2 3 4 5 against 2 1 4 3 5: squared differences 1 1 1 1 0, so 1 - 6·4 / (5·24) = 0.8;
-    # of ten pairs two are swapped, so (8 - 2) / 10 = 0.6
-    a, b = column(0.1, 0.2, 0.3, 0.4, 0.5), column(0.7, 0.6, 0.9, 0.8, 1.0)
-    assert spearman(a, b) == 0.8
-    assert kendall(a, b) == 0.6
-
-
-def test_ties_share_their_mean_rank():
-    assert average_ranks(column(5, 1, 5, 5, 0)).tolist() == [4, 2, 4, 4, 1]
-    # Ranks 1.5 1.5 3 against 1 2 3: (0.25 + 0.25 ... ) gives 1.5 / sqrt(1.5 · 2)
-    assert spearman(column(1, 1, 2), column(1, 2, 3)) == pytest.approx(1.5 / math.sqrt(3))
-    # Two of three pairs agree, one is a tie of the first: 2 / sqrt(2 · 3)
-    assert kendall(column(1, 1, 2), column(1, 2, 3)) == pytest.approx(2 / math.sqrt(6))
-
-
-@settings(deadline=None)
-@given(COLUMNS)
-def test_as_scipy_gives_them(columns):
-    a, b = map(np.array, columns)
-    if why_undefined(a, b) is None:
-        assert spearman(a, b) == pytest.approx(stats.spearmanr(a, b).statistic, abs=1e-11)
-        assert kendall(a, b) == pytest.approx(stats.kendalltau(a, b).statistic, abs=1e-11)
-    else:
-        assert math.isnan(spearman(a, b))
-        assert math.isnan(kendall(a, b))
-        assert math.isnan(chance(a, b))
-
-
-@settings(deadline=None)
-@given(COLUMNS, st.randoms(use_true_random=False))
-def test_the_order_of_the_systems_does_not_matter(columns, random):
-    a, b = map(np.array, columns)
-    order = list(range(len(a)))
-    random.shuffle(order)
-    for measure in (spearman, kendall, chance):
-        np.testing.assert_allclose(measure(a[order], b[order]), measure(a, b), atol=1e-11)
-
-
-@settings(deadline=None)
-@given(COLUMNS)
-def test_symmetric_bounded_and_turned_round_by_a_minus(columns):
-    a, b = map(np.array, columns)
-    for measure in (spearman, kendall):
-        found = measure(a, b)
-        np.testing.assert_allclose(measure(b, a), found, atol=1e-11)
-        np.testing.assert_allclose(measure(-a, b), -found, atol=1e-11)
-        np.testing.assert_allclose(measure(np.exp(a), 3 * b + 1), found, atol=1e-11)
-        assert math.isnan(found) or -1 <= found <= 1
-
-
-@given(COLUMNS)
-def test_a_column_with_itself(columns):
-    a = np.array(columns[0])
-    if np.ptp(a) > 0:
-        assert spearman(a, a) == kendall(a, a) == 1.0
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "reason"),
-    [
-        (column(1, 2), column(1, 2), "ranks of 2 systems cannot correlate; at least 3"),
-        (column(1, 1, 1), column(1, 2, 3), "the same value"),
-        (column(1, 2, 3), column(1, math.nan, 3), "no value"),
-        (column(1, 2, 3), column(1, math.inf, 3), "no value"),
-    ],
-)
-def test_undefined_is_nan_with_a_reason(a, b, reason):
-    assert reason in why_undefined(a, b)
-    assert math.isnan(spearman(a, b))
-    assert math.isnan(kendall(a, b))
-
-
-def test_chance_is_the_share_of_orders_that_correlate_as_well():
-    a = column(1, 2, 3, 4)
-    assert chance(a, column(1, 2, 3, 4)) == 1 / 24
-    assert chance(a, column(4, 3, 2, 1)) == 1.0
-    b = column(1, 2, 4, 3)
-    brute = [spearman(a, column(*order)) >= spearman(a, b) for order in permutations(b)]
-    assert chance(a, b) == pytest.approx(np.mean(brute))
-
-
-def test_chance_beyond_eight_systems_is_students():
-    a = np.arange(12.0)
-    b = np.array([3, 0, 1, 2, 7, 4, 11, 6, 9, 8, 5, 10.0])
-    expected = stats.spearmanr(a, b, alternative="greater").pvalue
-    assert chance(a, b) == pytest.approx(expected, rel=1e-9)
-    assert chance(a, a) == 0.0
-    assert chance(a, -a) == pytest.approx(1.0)
-
-
-def test_what_chance_rarely_reaches():
-    # Table values of Spearman's one-sided 5 % limit
-    found = [round(rarely_reached(size), 3) for size in (4, 5, 6, 7, 8)]
-    assert found == [1.0, 0.9, 0.829, 0.714, 0.643]
-    assert math.isnan(rarely_reached(2))
-    assert math.isnan(rarely_reached(3))
-    assert rarely_reached(9) == pytest.approx(0.582, abs=0.002)
-    assert rarely_reached(30) < rarely_reached(12) < rarely_reached(9)

@@ -11,8 +11,8 @@ from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.estimation import Options
 from calipers.embed import Embeddings, EncodedBatch
 from calipers.errors import InputError
+from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.scored import Scored, average
-from calipers.evaluate.stages import Embedded
 from calipers.metrics.pair import Pair, Settings
 from calipers.samples import SampleSet, System
 from calipers.score import Score
@@ -379,8 +379,8 @@ def test_all_files_of_a_system_count_for_the_size_and_the_summary(rng, reference
     assert several.n_given == 110
     assert several.words == {"mean": 18.0, "median": 20.0}
     assert several.warnings == ("note 110", "note 70", "note 90")
-    cut = [one.subsample(70, seed=0).content_hash[:16] for one in sets]
-    assert several.content_hash == "+".join(cut)
+    file = [one.subsample(70, seed=0).content_hash[:16] for one in sets]
+    assert several.content_hash == "+".join(file)
     assert found["one"].seeds == ()
     tiny = SampleSet.from_texts(texts(rng, 4), name="x", source="tiny")
     with pytest.raises(InputError, match="tiny: k = 4 needs at least 5 samples"):

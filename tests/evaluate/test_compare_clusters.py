@@ -10,11 +10,11 @@ import pytest
 import calipers
 from calipers.catalogue.choosing import choose
 from calipers.errors import InputError
-from calipers.evaluate.certainty import Certainty
-from calipers.evaluate.embedder import open_embedder
-from calipers.evaluate.intake import take_in
+from calipers.evaluate.embedding import embed_sides, open_embedder
+from calipers.evaluate.inputs import read_sides
+from calipers.evaluate.intervals import Certainty
+from calipers.evaluate.options import CompareOptions, Labels
 from calipers.evaluate.scoring import score_pair
-from calipers.evaluate.stages import embed_sides
 from calipers.metrics.pair import Settings
 from calipers.progress import Silent
 from calipers.samples import SampleSet, System
@@ -122,6 +122,7 @@ def test_no_set_has_the_field(sides):
             compare(*sides, cluster=wrong)
 
 
+@pytest.mark.slow
 def test_too_few_clusters_for_any_interval(sides):
     found = compare(sides[0], {"few": drawn(3, 15, 20, name="few"), **sides[1]}, cluster="doc")
     assert {score.interval for score in found["few"].scores.values()} == {None}
@@ -165,17 +166,16 @@ def test_copies_of_the_training_set_by_cluster():
 
 
 def against_reference(sides, *, clusters):
-    intake = take_in(
+    inputs = read_sides(
         *sides,
-        field=None,
-        max_samples=None,
+        CompareOptions(),
         keep_sizes=True,
         seed=0,
-        cluster="prompt" if clusters else None,
+        labels=Labels(cluster="prompt" if clusters else None),
     )
-    model = open_embedder(None, intake.sets)
-    embedded = embed_sides(intake, model, None, Silent())
-    both = intake.reference.clusters, intake.systems[0].cuts[0].clusters
+    model = open_embedder(CompareOptions(), inputs.sets)
+    embedded = embed_sides(inputs, model, None, Silent())
+    both = inputs.reference.clusters, inputs.systems[0].files[0].clusters
     return score_pair(
         embedded.reference,
         embedded.systems[0][0],

@@ -14,7 +14,8 @@ from calipers.errors import InputError, MissingExtraError
 from calipers.estimate.classifier import classify, discriminate
 from calipers.estimate.estimators import estimate_ratios
 from calipers.estimate.quantise import quantise
-from calipers.evaluate import embedder as embedding
+from calipers.evaluate import embedding
+from calipers.evaluate.options import Embedding
 from calipers.samples import SampleSet
 
 
@@ -155,7 +156,7 @@ def test_sets_that_a_classifier_separates_are_told_as_such(sets):
 
 def test_a_missing_package_is_told_before_the_work(sets, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "ot", None)
-    monkeypatch.setattr("calipers.evaluate.run.embed_sides", pytest.fail)
+    monkeypatch.setattr("calipers.evaluate.compare.embed_sides", pytest.fail)
     with pytest.raises(MissingExtraError, match="the metric 'mauve_ot' needs the package 'ot'"):
         compare(sets, metrics="recall,mauve_ot")
 
@@ -275,50 +276,60 @@ def loaded(monkeypatch):
 @pytest.mark.parametrize(
     ("wanted", "samples", "expected"),
     [
-        (None, TEXTS, EmbedderChoice("minilm")),
-        (None, IMAGES, EmbedderChoice("pixels")),
-        (Options(dtype="auto"), TEXTS, EmbedderChoice("minilm", Options(dtype="auto"))),
-        ("tfidf:size=9", TEXTS, EmbedderChoice("tfidf:size=9")),
-        (EmbedderChoice("tfidf"), TEXTS, EmbedderChoice("tfidf")),
+        ({}, TEXTS, EmbedderChoice("minilm")),
+        ({}, IMAGES, EmbedderChoice("pixels")),
+        ({"dtype": "auto"}, TEXTS, EmbedderChoice("minilm", Options(dtype="auto"))),
+        ({"embedder": "tfidf:size=9"}, TEXTS, EmbedderChoice("tfidf:size=9")),
+        ({"embedder": EmbedderChoice("tfidf")}, TEXTS, EmbedderChoice("tfidf")),
     ],
 )
 def test_the_one_that_was_asked_for_or_the_usual_one(loaded, wanted, samples, expected):
-    embedding.open_embedder(wanted, [samples])
+    embedding.open_embedder(Embedding(**wanted), [samples])
     assert loaded == [expected]
 
 
 def test_options_go_to_an_embedder_that_is_named(loaded):
-    embedding.open_embedder("minilm", [TEXTS], device="cpu", batch_size=3)
+    wanted = Embedding(embedder="minilm", device="cpu", batch_size=3)
+    embedding.open_embedder(wanted, [TEXTS])
     assert loaded[0].settings == Options(device="cpu", batch_size=3)
 
 
-@pytest.mark.parametrize("wanted", [None, "minilm", EmbedderChoice("tfidf"), Options()])
+@pytest.mark.parametrize("wanted", [None, "minilm", EmbedderChoice("tfidf")])
 def test_vectors_are_taken_as_they_are(wanted):
-    assert embedding.open_embedder(wanted, [VECTORS]).name == "precomputed"
+    assert embedding.open_embedder(Embedding(embedder=wanted), [VECTORS]).name == "precomputed"
 
 
 def test_token_ids_have_no_usual_embedder():
     with pytest.raises(InputError, match="ids: holds token ids, whose meaning only their own mod"):
-        embedding.open_embedder(None, [TOKENS])
+        embedding.open_embedder(Embedding(), [TOKENS])
 
 
 def test_an_embedder_that_does_not_read_the_samples_is_refused():
     with pytest.raises(InputError, match="pictures: holds images, but the embedder 'fitting' rea"):
-        embedding.open_embedder(Fitting(), [IMAGES])
+        embedding.open_embedder(Embedding(embedder=Fitting()), [IMAGES])
 
 
 def test_fitting_sees_the_reference_alone_unless_there_is_none():
     other = SampleSet.from_texts(["four"], name="model")
-    assert embedding.open_embedder(Fitting(), [TEXTS, other]).seen == ["one two", "two three"]
-    all_of_them = embedding.open_embedder(Fitting(), [TEXTS, other], fit_on_all=True).seen
+    assert embedding.open_embedder(Embedding(embedder=Fitting()), [TEXTS, other]).seen == [
+        "one two",
+        "two three",
+    ]
+    all_of_them = embedding.open_embedder(
+        Embedding(embedder=Fitting()), [TEXTS, other], fit_on_all=True
+    ).seen
     assert all_of_them == ["one two", "two three", "four"]
 
 
 def test_a_service_is_asked_only_for_a_model_that_was_named():
     with pytest.raises(InputError, match="'minilm' is an embedder of Calipers itself"):
-        embedding.open_embedder(Options(endpoint="http://h/v1"), [TEXTS])
+        embedding.open_embedder(Embedding(endpoint="http://h/v1"), [TEXTS])
 
 
 def test_pixels_that_nobody_chose_are_warned_of():
-    assert embedding.usual_warnings(None, IMAGES) == (embedding.PIXELS,)
-    assert embedding.usual_warnings("pixels", IMAGES) == embedding.usual_warnings(None, TEXTS) == ()
+    assert embedding.usual_warnings(Embedding(), IMAGES) == (embedding.PIXELS,)
+    assert (
+        embedding.usual_warnings(Embedding(embedder="pixels"), IMAGES)
+        == embedding.usual_warnings(Embedding(), TEXTS)
+        == ()
+    )

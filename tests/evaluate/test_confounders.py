@@ -16,17 +16,19 @@ from scipy.stats import ks_2samp
 from calipers.demo.systems import systems
 from calipers.embed import Embeddings
 from calipers.evaluate.confounders import Confounders, ReferenceTexts, confounders
-from calipers.evaluate.confounders_chance import beyond_chance, ks_chance, ks_distance, percent
 from calipers.evaluate.confounders_copies import Duplicates, repeats
-from calipers.evaluate.confounders_lengths import measure_lengths
-from calipers.evaluate.confounders_letters import letters, script_of
-from calipers.evaluate.confounders_pairing import paired_rows
+from calipers.evaluate.confounders_lengths import ks_chance, ks_distance, measure_lengths
 from calipers.evaluate.confounders_texts import (
+    beyond_chance,
     common_words,
+    letters,
     longest_among,
     longest_common,
+    percent,
     read_facts,
+    script_of,
 )
+from calipers.evaluate.inference import paired_rows
 from calipers.samples import SampleSet
 from calipers.samples.truncation import match_length
 

@@ -15,7 +15,7 @@ import calipers
 from calipers.embed import EncodedBatch
 from calipers.errors import InputError
 from calipers.estimate.axes import preprocess
-from calipers.evaluate import overlap_pairs
+from calipers.evaluate import overlap as overlap_pairs
 from calipers.metrics import precision_recall
 from calipers.samples import SampleSet, System
 

@@ -14,10 +14,11 @@ from calipers import measure_texts, text
 from calipers.catalogue.choosing import choose_text
 from calipers.cli import app
 from calipers.errors import InputError, MissingExtraError
-from calipers.evaluate.intake import summarise, take_in
-from calipers.evaluate.text_limits import MOST_FOR_VENDI
-from calipers.evaluate.text_scores import with_text_scores
-from calipers.evaluate.text_scripts import script_warnings
+from calipers.evaluate.inputs import read_sides, summarise
+from calipers.evaluate.options import CompareOptions
+from calipers.evaluate.text_view import with_text_scores
+from calipers.evaluate.text_warnings import script_warnings
+from calipers.evaluate.texts import MOST_FOR_VENDI
 from calipers.progress import Silent
 from calipers.report.documents import texts as text_statistics
 from calipers.report.render.text import plain
@@ -323,7 +324,7 @@ def test_one_text_is_in_the_singular():
     ],
 )
 def test_what_the_sizes_do_not_allow_is_said_before(monkeypatch, metric, message):
-    monkeypatch.setattr("calipers.evaluate.text_limits.MOST_FOR_VENDI", 20)
+    monkeypatch.setattr("calipers.evaluate.texts.MOST_FOR_VENDI", 20)
     with pytest.raises(InputError) as error:
         run({"dull": DULL}, [metric])
     assert message in str(error.value)
@@ -533,31 +534,30 @@ def test_a_level_that_is_none_is_refused(level):
 
 @pytest.fixture
 def comparison():
-    intake = take_in(
+    inputs = read_sides(
         texts(0),
         {"good": texts(1), "short": texts(2, 60)},
-        field=None,
-        max_samples=None,
+        CompareOptions(),
         keep_sizes=True,
         seed=0,
     )
-    about = [summarise(entry.cuts, name=entry.name) for entry in intake.systems]
-    return intake, about
+    about = [summarise(entry.files, name=entry.name) for entry in inputs.systems]
+    return inputs, about
 
 
 def test_a_comparison_gets_intervals_and_spreads_under_text(comparison):
     pytest.importorskip("nltk")
     from calipers.results import SystemResult
 
-    intake, about = comparison
+    inputs, about = comparison
     empty = Comparison(
-        reference=summarise([intake.reference], name="human"),
+        reference=summarise([inputs.reference], name="human"),
         systems=tuple(SystemResult(summary, {}, {}) for summary in about),
         settings={},
     )
     choices = choose_text("mean_length,self_bleu,novelty:n=2")
     options = {"seed": 0, "threads": 1, "progress": Silent()}
-    found, spreads = with_text_scores(empty, intake, choices, level=0.9, **options)
+    found, spreads = with_text_scores(empty, inputs, choices, level=0.9, **options)
     for system, moved in zip(found.systems, spreads, strict=True):
         assert set(moved) == {"text.mean_length", "text.self_bleu", "text.novelty:n=2"}
         for key, spread in moved.items():
@@ -566,10 +566,10 @@ def test_a_comparison_gets_intervals_and_spreads_under_text(comparison):
             if score.gap is None:  # else what ranks it is the gap, with a spread of its own
                 assert score.standard_error == pytest.approx(spread.standard_error)
             assert spread.standard_error > 0
-    plain, none = with_text_scores(empty, intake, choices, **options)
+    plain, none = with_text_scores(empty, inputs, choices, **options)
     assert none == ({}, {})
     assert plain.systems[0].scores["text.self_bleu"].interval is None
-    same, nothing = with_text_scores(empty, intake, [], level=0.9, **options)
+    same, nothing = with_text_scores(empty, inputs, [], level=0.9, **options)
     assert same is empty
     assert nothing == ({}, {})
 

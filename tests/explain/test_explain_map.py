@@ -12,7 +12,7 @@ from scipy.cluster.hierarchy import fcluster, ward
 
 from calipers.errors import InputError, MissingExtraError
 from calipers.explain import sample_map
-from calipers.explain.merging import _ward, merged
+from calipers.explain.topics import _ward, merged
 
 
 def same(one, two):

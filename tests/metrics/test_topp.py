@@ -58,7 +58,10 @@ def test_a_lonely_sample_is_noise_and_does_not_count(rng):
     assert scores.precision.value > 0.9
 
 
-@pytest.mark.parametrize(("n", "m", "d"), [(90, 60, 2), (120, 120, 9), (250, 180, 40)])
+@pytest.mark.parametrize(
+    ("n", "m", "d"),
+    [(90, 60, 2), (120, 120, 9), pytest.param(250, 180, 40, marks=pytest.mark.slow)],
+)
 @pytest.mark.parametrize("options", [{}, {"alpha": 0.4, "repeats": 5, "seed": 3}])
 def test_equals_the_dense_definition(rng, n, m, d, options):
     reference = rng.standard_normal((n, d))

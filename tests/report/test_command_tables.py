@@ -11,17 +11,15 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from calipers.evaluate import agree_ranks as ranks
 from calipers.report.documents import agree, overlap, probe
 from calipers.report.documents.probe import percent, signed
 from calipers.report.render.text import Screen, plain
 from calipers.results import SetSummary
-from calipers.results.agreement import Agreement, MetricAgreement
-from calipers.results.agreement_words import Column
-from calipers.results.overlap_model import Overlap, OverlapSystem, OverlapView
-from calipers.results.probe_model import Probe, ProbedChange, ProbedView
-from calipers.results.probe_words import Move
+from calipers.results.agreement import Agreement, Column, MetricAgreement
+from calipers.results.overlap import Overlap, OverlapSystem, OverlapView
+from calipers.results.probe import Move, Probe, ProbedChange, ProbedView
 from calipers.score import Score
+from calipers.uncertainty import rank_agreement as ranks
 
 
 def agreement_text(data, *, width=100):

@@ -13,7 +13,7 @@ from calipers.report.documents import sweep as sweeps
 from calipers.report.plots import save_figure, sweep_axes, sweep_figure
 from calipers.report.plots.style import COLOURS
 from calipers.report.render.text import Screen, plain
-from calipers.results.sweep_curve import Curve
+from calipers.results.sweep import Curve
 
 
 def sweep_text(data, *, width=100):

@@ -14,7 +14,7 @@ from calipers.report.names import text_label, text_meaning
 from calipers.report.numbers import gap_text, value_text
 from calipers.report.render.text import Screen, plain
 from calipers.results import SetSummary
-from calipers.results.text_model import TextComparison, TextResult
+from calipers.results.texts import TextComparison, TextResult
 from calipers.score import Score
 
 

@@ -20,7 +20,7 @@ from calipers.errors import InputError
 from calipers.report import json_text, utf8, write_text_atomically
 from calipers.report.whole_files import write_bytes_atomically
 from calipers.results import Comparison, SetSummary, SystemResult
-from calipers.results.significance import Advice, SignificanceTest
+from calipers.results.comparison import Advice, SignificanceTest
 from calipers.score import NoiseFloor, Score
 
 values = st.recursive(

@@ -8,11 +8,10 @@ import calipers
 from calipers.report.documents import texts
 from calipers.report.legend import SHOWN, detail_notes, remarks
 from calipers.report.redacted import without_texts
-from calipers.report.render.text import plain
+from calipers.report.render.text import plain as written
 from calipers.report.shown import metric_of
-from calipers.results.from_plain import score_from
-from calipers.results.plain import score_data
 from calipers.score import Score
+from calipers.serialise import plain, read
 
 GENERATED = [f"to be honest {word}" for word in "abcdefghijklmnopqrst"]
 HUMAN = [f"{word} we went home" for word in "abcdefghijklmnopqrst"]
@@ -23,7 +22,7 @@ def test_phrases_stand_in_the_table_and_in_the_json():
     found = calipers.measure_texts(
         {"chatty": GENERATED}, reference=HUMAN, metrics="overused_phrases", tokenizer="whitespace"
     )
-    text = " ".join(plain(texts.document(found.to_dict())).split())
+    text = " ".join(written(texts.document(found.to_dict())).split())
     # Two phrases could be over-used at all: p = 2 / C(40, 20)
     assert "chatty, Over-used-3: 'to be honest' (texts 20, references 0, p value 1.5e-11)" in text
     (row,) = json.loads(json.dumps(found.to_dict(), allow_nan=False))["systems"][0]["scores"][
@@ -35,8 +34,8 @@ def test_phrases_stand_in_the_table_and_in_the_json():
 
 def test_a_kept_score_has_its_details_again():
     score = Score(0.5, details=({**ROW, "ratio": 4.9},))
-    assert score_from(score_data(score, per_sample=False)).details == score.details
-    assert "details" not in score_data(Score(0.5), per_sample=False)
+    assert read(Score, plain(score)).details == score.details
+    assert "details" not in plain(Score(0.5))
 
 
 def test_long_lists_are_cut_and_say_so():

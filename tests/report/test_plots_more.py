@@ -308,6 +308,7 @@ def test_a_missing_map_is_told(report):
 FIGURES = (parameter_figure, group_bars_figure, cells_figure, map_figure)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", FIGURES)
 def test_files_do_not_depend_on_when_they_are_written(report, tmp_path, draw):
     data = report("p-1")
@@ -317,6 +318,7 @@ def test_files_do_not_depend_on_when_they_are_written(report, tmp_path, draw):
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", FIGURES)
 def test_hostile_names_are_written_as_they_are(report, tmp_path, draw):
     data = report(*HOSTILE)

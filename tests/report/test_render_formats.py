@@ -27,7 +27,7 @@ from calipers.report.render.markdown import escape
 from calipers.report.render.markdown import escape as markdown
 from calipers.report.render.markdown import markdown as markdown_of
 from calipers.results import SetSummary
-from calipers.results.text_model import TextComparison, TextResult
+from calipers.results.texts import TextComparison, TextResult
 from calipers.score import Score
 
 
@@ -708,6 +708,7 @@ def test_any_text_is_balanced_in_latex(text):
     assert depth == 0
 
 
+@pytest.mark.slow
 def test_a_name_of_a_megabyte_is_cut(make):
     systems = [make["system"]("|<" * 500_000, {"recall": make["score"](0.5)})]
     data = make["comparison"](systems, views=["meaning"])

@@ -15,11 +15,11 @@ from calipers.embed.embedder import EncodedBatch
 from calipers.errors import CalipersError, InputError
 from calipers.explain import sample_map
 from calipers.results import Comparison, Samples, SetSummary, SystemResult
-from calipers.results.explaining import Against
-from calipers.results.plain import score_data
 from calipers.results.report_data import EXCERPT, _thinned
+from calipers.results.system import Against
 from calipers.samples import SampleSet
 from calipers.score import NoiseFloor, Score
+from calipers.serialise import plain
 
 
 @pytest.fixture
@@ -204,7 +204,7 @@ def test_every_system_keeps_its_own_samples_and_values(comparison, tmp_path):
 
 def test_numbers_that_json_lacks_are_null(comparison):
     for value in (np.nan, np.inf, -np.inf):
-        data = score_data(Score(value, interval=(0.1, value), seeds=(0.5, value)), False)
+        data = plain(Score(value, interval=(0.1, value), seeds=(0.5, value)))
         assert (data["value"], data["interval"], data["seeds"]) == (None, [0.1, None], [0.5, None])
 
 
@@ -241,8 +241,8 @@ def test_any_damage_is_said_and_never_raised_raw(comparison, tmp_path, rng):
 
 def test_values_of_samples_that_json_lacks_are_null():
     score = Score(0.5, per_sample=np.array([0.5, np.inf, np.nan]))
-    assert score_data(score, True)["per_sample"] == [0.5, None, None]
-    assert score_data(Score(0.5, per_sample=np.array([True, False])), True)["per_sample"] == [
+    assert plain(score, per_sample=True)["per_sample"] == [0.5, None, None]
+    assert plain(Score(0.5, per_sample=np.array([True, False])), per_sample=True)["per_sample"] == [
         True,
         False,
     ]
@@ -394,7 +394,7 @@ def test_what_cannot_be_explained_says_why(explained):
 def test_a_zip_gives_back_what_was_kept_and_computes_nothing(explained, tmp_path, monkeypatch):
     explained.save(tmp_path / "run.zip")
     expected = explained.report_data()
-    monkeypatch.setattr("calipers.results.explaining.explain_pair", None)
+    monkeypatch.setattr("calipers.results.system.explain_pair", None)
     monkeypatch.setattr("calipers.explain.sample_map", None)
     loaded = Comparison.load(tmp_path / "run.zip")
     assert loaded.report_data() == expected

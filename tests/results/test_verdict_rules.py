@@ -10,13 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.results.agreement_metric import MetricAgreement
-from calipers.results.agreement_words import Column, PairOrder, merit, tie_width, winner
-from calipers.results.overlap_words import NEARLY_ALL, NEARLY_NONE, Relation, Share
-from calipers.results.probe_words import Move, verdict
+from calipers.results.agreement import Column, MetricAgreement, PairOrder, merit, tie_width, winner
+from calipers.results.overlap import NEARLY_ALL, NEARLY_NONE, Relation, Share
+from calipers.results.probe import Move, verdict
 from calipers.results.ranking import Beside, Truth
-from calipers.results.sweep_curve import Curve
-from calipers.results.sweep_plateau import plateau
+from calipers.results.sweep import Curve, plateau
 from calipers.score import Score
 
 COLUMNS = (Column("minilm", "meaning"), Column("minilm", "form"), Column("tfidf", "words"))

@@ -128,9 +128,9 @@ def test_pillow_images() -> None:
 
 def test_cannot_be_changed_and_is_not_copied() -> None:
     samples = images_of(COLOUR)
-    assert np.shares_memory(samples.held.arrays, COLOUR)  # type: ignore[attr-defined]
+    assert np.shares_memory(samples.data.arrays, COLOUR)  # type: ignore[attr-defined]
     with pytest.raises(ValueError, match="read-only"):
-        samples.held.arrays[0, 0] = 1  # type: ignore[attr-defined]
+        samples.data.arrays[0, 0] = 1  # type: ignore[attr-defined]
     assert COLOUR.flags.writeable
 
 
@@ -241,7 +241,7 @@ def test_npy_and_npz(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", images=GREY, label=[0, 1, 0, 1, 0, 1])
     samples = read_samples(tmp_path / "a.npy")
     assert (samples.kind, samples.name, samples.source) == ("images", "a", str(tmp_path / "a.npy"))
-    assert isinstance(owner(samples.held.arrays), mmap.mmap)  # type: ignore[attr-defined]
+    assert isinstance(owner(samples.data.arrays), mmap.mmap)  # type: ignore[attr-defined]
     np.testing.assert_array_equal(list(samples), COLOUR)
     grouped = read_samples(tmp_path / "a.npz", field="images", group="label")
     assert grouped.groups.to_pylist() == list("010101")

@@ -43,7 +43,7 @@ def refusal(value: Any, **options: Any) -> str:
 
 
 def paths_of(samples: SampleSet, base: Path) -> list[str]:
-    return [os.path.relpath(path, base) for path in samples.held.paths]  # type: ignore[attr-defined]
+    return [os.path.relpath(path, base) for path in samples.data.paths]  # type: ignore[attr-defined]
 
 
 def test_a_folder_is_read_with_all_beneath_it_in_order(folder: Callable[..., Path]) -> None:
@@ -318,8 +318,8 @@ def test_what_is_taken_of_a_set_is_all_that_is_told_and_hashed(tmp_path: Path) -
         part.notes == alone.notes == ("images of 2 sizes (width × height): 1 of 7 × 4, 1 of 6 × 4",)
     )
     assert everything.take(np.array([0, 2])).notes == ()
-    assert [part.held.pixels(row) for row in (0, 1)] == [28, 24]  # type: ignore[attr-defined]
-    assert part.held.hash(0, 2) == alone.held.hash(0, 2)
-    assert everything.held.hash(1, 3) == as_sample_set(paths[1:3]).held.hash(0, 2)
-    assert everything.held.hash(1, 3) != everything.held.hash(1, 4)
+    assert [part.data.pixels(row) for row in (0, 1)] == [28, 24]  # type: ignore[attr-defined]
+    assert part.data.hash(0, 2) == alone.data.hash(0, 2)
+    assert everything.data.hash(1, 3) == as_sample_set(paths[1:3]).data.hash(0, 2)
+    assert everything.data.hash(1, 3) != everything.data.hash(1, 4)
     np.testing.assert_array_equal(part[0], everything[4])

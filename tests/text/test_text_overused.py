@@ -125,6 +125,8 @@ def test_texts_too_short_have_no_value_and_a_reason():
     [
         ({"level": 0}, "level must lie between 0 and 1; found 0"),
         ({"level": 1.5}, "level must lie between 0 and 1; found 1.5"),
+        ({"level": None}, "level must lie between 0 and 1; found None"),
+        ({"level": "a"}, "level must lie between 0 and 1; found .a."),
         ({"where": "ending"}, "unknown value for where 'ending'"),
         ({"order": 0}, "order must be"),
     ],

@@ -12,6 +12,7 @@ import pytest
 from calipers.catalogue.choosing import choose, find, find_text, needs_of
 from calipers.metrics.pair import Pair, Settings
 from calipers.numeric.blocks import cluster_sets
+from calipers.text.measuring import score_of
 from calipers.text.tokens import tokenise
 from calipers.uncertainty.differences import differences
 from calipers.uncertainty.replicates import spreads
@@ -263,7 +264,7 @@ def text_worlds():
         spreads = TextSpreads(reference, seed=world, threads=1)
         for key in TEXT_KEYS:
             choice = find_text(key)
-            score = choice.score(generated, reference, threads=1)
+            score = score_of(choice, generated, reference, threads=1)
             spread = spreads.of(choice, generated, score)
             values[key].append(score.value)
             ends[key].append(confidence_interval(score.value, spread, bounds=score.range))

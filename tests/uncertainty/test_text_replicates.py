@@ -12,7 +12,8 @@ from calipers.catalogue.texts import TEXT_METRICS
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks
 from calipers.text import compression, vendi
 from calipers.text.bleu_sentences import against_all, draw
-from calipers.text.measuring import Held
+from calipers.text.measuring import score_of
+from calipers.text.scoring import TextPair
 from calipers.text.tokens import tokenise
 from calipers.uncertainty.differences import differences
 from calipers.uncertainty.spread import Component
@@ -63,13 +64,13 @@ def replicates(texts, read):
 
 
 def value_of(choice, texts, against=None):
-    return choice.metric.score(Held(texts, against, SEED), choice.options).value
+    return choice.metric.score(TextPair(texts, against, SEED), choice.options).value
 
 
 def spread_of(key, generated, reference=None, train=None):
     choice = find_text(key)
     spreads = TextSpreads(reference, train, keep_sizes=True, seed=SEED, threads=2)
-    score = choice.score(generated, reference, train=train, keep_sizes=True, seed=SEED)
+    score = score_of(choice, generated, reference, train=train, keep_sizes=True, seed=SEED)
     return choice, spreads.of(choice, generated, score)
 
 
@@ -182,7 +183,7 @@ def test_gaps_move_with_both_sets_and_keep_the_sign(sets):
     generated, reference, _ = sets
     choice = find_text("mean_length")
     spreads = TextSpreads(reference, keep_sizes=True, seed=SEED)
-    score = choice.score(generated, reference, keep_sizes=True)
+    score = score_of(choice, generated, reference, keep_sizes=True)
     own, known = spreads.of(choice, generated, score), spreads.of_reference(choice)
     gap = spreads.of_gap(choice, generated, score, own)
     assert gap.variance == pytest.approx(own.variance + known.variance)
@@ -197,7 +198,7 @@ def test_the_larger_set_is_cut_as_for_the_score():
     spreads = TextSpreads(b, seed=SEED)
     for key in ("vocabulary_size", "self_repetition:n=2", "exact_duplicates", "mean_length"):
         choice = find_text(key)
-        score = choice.score(a, b, seed=SEED)
+        score = score_of(choice, a, b, seed=SEED)
         own = spreads.of(choice, a, score)
         cut = a if not choice.sized else a.take(sorted(_kept(a, 60)))
         expected = replicates(cut, lambda kept, choice=choice: value_of(choice, kept))
@@ -223,7 +224,7 @@ def test_what_both_systems_have_in_common_cancels(sets):
 def test_threads_and_order_of_asking_move_nothing(sets):
     generated, reference, _ = sets
     choice = find_text("self_bleu")
-    score = choice.score(generated, reference, keep_sizes=True)
+    score = score_of(choice, generated, reference, keep_sizes=True)
     found = [
         TextSpreads(reference, seed=SEED, keep_sizes=True, threads=threads).of(
             choice, generated, score
@@ -279,6 +280,7 @@ def test_neighbour_scores_move_with_parts_of_both_sets():
     assert (part.source, len(part.deviations), spread.approximate) == ("both", 5, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["vendi", "vendi:q=3", "vendi:q=inf"])
 def test_vendi_to_first_order_is_close_to_finding_all_eigenvalues_anew(key, monkeypatch):
     (corpus,) = tokenise(texts_of(400, 10), tokenizer="whitespace")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from typing import Any, Literal
-from weakref import WeakKeyDictionary
 
 from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.estimation import COUNTING, DEFAULTS, ESTIMATORS, STARRED, Options
 from calipers.catalogue.keys import TEXT, Value, parse_options, split_key, split_text_key
-from calipers.catalogue.metric import Measured, Metric, resolve
+from calipers.catalogue.metric import Measured, Metric, Side
 from calipers.catalogue.needs import NOTHING, Needs
 from calipers.catalogue.suggest import refused, refused_text, unknown, unknown_text
 from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
@@ -23,8 +22,17 @@ TRAIN = "train"
 ITSELF = "itself"
 """The option that holds texts against the others of their own set."""
 
-REQUIRED = {"own": None, "against": "reference", "aligned": "aligned"}
-"""What the sides of text metrics need, where no option says otherwise."""
+Need = Literal["reference", "train", "aligned", "itself"]
+
+REQUIRED: dict[Side, Need | None] = {
+    "both": "reference",
+    "own": None,
+    "against": "reference",
+    "aligned": "aligned",
+}
+"""What metrics need by what they look at, where no option says otherwise."""
+
+Make = Callable[[Metric], "Choice"]
 
 EVERYTHING = ("all", TEXT)
 """What stands for every text metric."""
@@ -32,21 +40,21 @@ EVERYTHING = ("all", TEXT)
 
 @dataclass(frozen=True)
 class Choice:
-    """A metric on embeddings that was asked for, in one view or in all of them.
+    """A metric that was asked for, with its options; on embeddings, in one view or in all of them.
 
     Attributes
     ----------
     metric, options
         What is measured.
     view
-        In which view; None for every one.
+        In which view; None for every one, and for texts.
     named
         Whether it was asked for by its own name, and not as one of many.
     """
 
     metric: Metric
-    view: str | None
-    options: Options = DEFAULTS
+    view: str | None = None
+    options: Options | Mapping[str, Value] = DEFAULTS
     named: bool = True
 
     @property
@@ -59,42 +67,17 @@ class Choice:
         """The canonical key, as a person would write it."""
         return self.name if self.view is None else f"{self.view}.{self.name}"
 
-    def score(self, pair: Measured) -> Score:
-        """Read the score off a pair."""
-        return self.metric.score(pair, self.options)
-
-
-@dataclass(frozen=True)
-class TextChoice:
-    """A metric on texts that was asked for, with its options.
-
-    Attributes
-    ----------
-    metric, options
-        What is measured.
-    named
-        Whether it was asked for by its own name, and not as one of many.
-    kept
-        What was measured of a reference by itself, for as long as the reference is there.
-    """
-
-    metric: Metric
-    options: Mapping[str, Value]
-    named: bool = True
-    kept: WeakKeyDictionary[Any, dict[Any, Score]] = field(
-        init=False, default_factory=WeakKeyDictionary, repr=False, compare=False
-    )
+    def option(self, name: str) -> Any:
+        """What was chosen by the name of an option; None where the metric has no such option."""
+        if isinstance(self.options, Mapping):
+            return self.options.get(name)
+        return getattr(self.options, name, None)
 
     @property
-    def key(self) -> str:
-        """The canonical key, as a person would write it."""
-        return self.metric.key(self.options)
-
-    @property
-    def needs(self) -> Literal["reference", "train", "aligned"] | None:
-        """What must be there besides the texts; None for statistics of one set."""
-        found = self.options.get("against", REQUIRED[self.metric.side])
-        return None if found == ITSELF else found  # type: ignore[return-value]
+    def needs(self) -> Need | None:
+        """What must be there besides the generated set; None for statistics of one set."""
+        found: Need | None = self.option("against") or REQUIRED[self.metric.side]
+        return None if found == ITSELF else found
 
     @property
     def sized(self) -> bool:
@@ -102,43 +85,16 @@ class TextChoice:
         sized = self.metric.sized
         if isinstance(sized, bool):
             return sized
-        return any(value in sized for value in self.options.values())
+        return any(self.option(option.name) in sized for option in self.metric.options)
 
     @property
     def has_gap(self) -> bool:
         """Whether the reference has a value of its own, so that a gap can be told."""
         return self.needs in (None, TRAIN)
 
-    def score(
-        self,
-        generated: Any,
-        reference: Any = None,
-        *,
-        train: Any = None,
-        keep_sizes: bool = False,
-        seed: int = 0,
-        threads: int | None = None,
-    ) -> Score:
-        """Measure a generated set, as :func:`calipers.text.measuring.score_of` does."""
-        found: Score = resolve("calipers.text.measuring:score_of")(
-            self,
-            generated,
-            reference,
-            train=train,
-            keep_sizes=keep_sizes,
-            seed=seed,
-            threads=threads,
-        )
-        return found
-
-    def of_reference(
-        self, reference: Any, *, train: Any = None, seed: int = 0, threads: int | None = None
-    ) -> Score:
-        """Measure the whole reference itself, T(P); kept for as long as it is there."""
-        found: Score = resolve("calipers.text.measuring:score_of_reference")(
-            self, reference, train=train, seed=seed, threads=threads
-        )
-        return found
+    def score(self, sets: Measured) -> Score:
+        """Read the score off a pair, or off texts and what they are held against."""
+        return self.metric.score(sets, self.options)
 
 
 def choose(
@@ -167,16 +123,15 @@ def choose(
         names are suggested.
     """
     check_estimator(estimator)
-    if isinstance(names, str):
-        names = names.replace(",", " ").split()
-    chosen: dict[tuple[str | None, str], Choice] = {}
-    for choice in _by_default(estimator) if names is None else _all_of(names, views, estimator):
-        place = (choice.view, choice.name)
-        if choice.named or place not in chosen:
-            chosen[place] = choice
+    if names is None:
+        listed = [metric for metric in METRICS.values() if not metric.on_request]
+        found: Iterable[Choice] = _embedded(listed, (), None, estimator)
+    else:
+        found = (one for name in _split(names) for one in _expand(str(name), views, estimator))
+    chosen = _each_once(found)
     if not chosen:
         raise InputError("metrics must name at least one metric; found none")
-    return tuple(chosen.values())
+    return tuple(chosen)
 
 
 def choose_text(
@@ -185,7 +140,7 @@ def choose_text(
     reference: bool = True,
     train: bool = False,
     aligned: bool = False,
-) -> list[TextChoice]:
+) -> list[Choice]:
     """Turn keys as a person writes them into text metrics.
 
     Parameters
@@ -207,17 +162,17 @@ def choose_text(
     """
     there = {None, *(["reference"] if reference else []), *(["train"] if train else [])}
     there |= {"aligned"} if reference and aligned else set()
-    chosen: dict[str, TextChoice] = {}
+    possible = []
     for choice in _texts_by_default() if metrics is None else _all_texts_of(metrics):
-        if choice.needs not in there:
-            if choice.named:
-                raise missing(choice)
-            continue
-        if choice.named or choice.key not in chosen:
-            chosen[choice.key] = choice
+        if choice.needs in there:
+            possible.append(choice)
+        elif choice.named:
+            raise missing(choice)
+    chosen = _each_once(possible)
     if not chosen:
-        raise InputError(f"metrics must name at least one text metric; found {_shown(metrics)}")
-    return list(chosen.values())
+        shown = "none" if metrics is None or not str(metrics).strip() else repr(metrics)
+        raise InputError(f"metrics must name at least one text metric; found {shown}")
+    return chosen
 
 
 def find(name: str, *, estimator: str = COUNTING, view: str | None = None) -> Choice:
@@ -234,7 +189,7 @@ def find(name: str, *, estimator: str = COUNTING, view: str | None = None) -> Ch
     return _make(METRICS[base], words, view, estimator, named=True)
 
 
-def find_text(key: str) -> TextChoice:
+def find_text(key: str) -> Choice:
     """Look up one text metric by ``metric[:option…]``.
 
     Raises
@@ -272,7 +227,7 @@ def check_estimator(estimator: Any) -> None:
         raise unknown_name("estimator", str(estimator), ESTIMATORS)
 
 
-def check_extras(choices: Iterable[Choice | TextChoice], *, equal_sizes: bool = False) -> None:
+def check_extras(choices: Iterable[Choice], *, equal_sizes: bool = False) -> None:
     """Say before the long work that a metric asked for by name lacks its package.
 
     Parameters
@@ -291,11 +246,10 @@ def check_extras(choices: Iterable[Choice | TextChoice], *, equal_sizes: bool = 
         metric = choice.metric
         spared = equal_sizes and metric.extra_if_unequal
         if choice.named and metric.extra and metric.package and not spared:
-            shown = choice.name if isinstance(choice, Choice) else choice.key
-            require(metric.package, extra=metric.extra, purpose=f"the metric {shown!r}")
+            require(metric.package, extra=metric.extra, purpose=f"the metric {choice.name!r}")
 
 
-def missing(choice: TextChoice) -> InputError:
+def missing(choice: Choice) -> InputError:
     """Say what a metric needs that is not there."""
     if choice.needs == TRAIN:
         needed = "a training set (--train FILE, train=...)"
@@ -321,31 +275,47 @@ def key(view: str, metric: str, views: tuple[str, ...]) -> str:
     return metric if view == views[0] else f"{view}.{metric}"
 
 
-def _all_of(names: Iterable[str], views: tuple[str, ...], estimator: str) -> Iterable[Choice]:
-    for name in names:
-        yield from _expand(str(name), views, estimator)
+def _split(names: str | Iterable[str]) -> Iterable[str]:
+    return names.replace(",", " ").split() if isinstance(names, str) else names
 
 
-def _by_default(estimator: str) -> list[Choice]:
-    listed = [metric for metric in METRICS.values() if not metric.on_request]
-    return _many(listed, (), None, estimator)
+def _each_once(choices: Iterable[Choice]) -> list[Choice]:
+    """One choice for each key and view; what was named goes before what came along."""
+    chosen: dict[tuple[str | None, str], Choice] = {}
+    for choice in choices:
+        place = (choice.view, choice.name)
+        if choice.named or place not in chosen:
+            chosen[place] = choice
+    return list(chosen.values())
+
+
+def _taking(words: Sequence[str], metrics: Iterable[Metric], make: Make) -> list[Choice]:
+    """All of the metrics that take the options."""
+    found = []
+    for metric in metrics:
+        try:
+            found.append(make(metric))
+        except InputError:
+            if not words:
+                raise
+    return found
 
 
 def _expand(name: str, views: tuple[str, ...], estimator: str) -> list[Choice]:
     every = list(METRICS.values())
     if name == "all":
-        return _many(every, (), None, estimator)
+        return _embedded(every, (), None, estimator)
     if name in views:
-        return _many(every, (), name, estimator)
+        return _embedded(every, (), name, estimator)
     view, base, words = split_key(name)
     if view and view not in views:
         raise unknown_name("view", view, views)
     if base == "all":
         _check_plain(name, words)
-        return _many(every, (), view or None, estimator)
+        return _embedded(every, (), view or None, estimator)
     if base in FAMILIES and not name.endswith(":"):
         family = [metric for metric in every if metric.family == base]
-        found = _many(family, words, view or None, estimator)
+        found = _embedded(family, words, view or None, estimator)
         return found or [_make(family[0], words, view or None, estimator, named=True)]
     return [find(name, estimator=estimator, view=view or None)]
 
@@ -358,20 +328,13 @@ def _check_plain(name: str, words: Sequence[str]) -> None:
         )
 
 
-def _many(
+def _embedded(
     metrics: Iterable[Metric], words: Sequence[str], view: str | None, estimator: str
 ) -> list[Choice]:
     """All of the metrics that take the options, and can be read from the estimator."""
-    found = []
-    for metric in metrics:
-        if estimator != COUNTING and metric.alias_of is not None:
-            continue
-        try:
-            found.append(_make(metric, words, view, estimator, named=False))
-        except InputError:
-            if not words:
-                raise
-    return found
+    counted = estimator == COUNTING
+    able = (metric for metric in metrics if counted or metric.alias_of is None)
+    return _taking(words, able, lambda each: _make(each, words, view, estimator, named=False))
 
 
 def _make(
@@ -414,22 +377,20 @@ def _check_counted(metric: Metric, options: Options, estimator: str, *, said: bo
     )
 
 
-def _texts_by_default() -> list[TextChoice]:
+def _texts_by_default() -> list[Choice]:
     return _each_key(metric for metric in TEXT_METRICS.values() if not metric.on_request)
 
 
-def _all_texts_of(names: str | Iterable[str]) -> Iterable[TextChoice]:
-    if isinstance(names, str):
-        names = names.replace(",", " ").split()
+def _all_texts_of(names: str | Iterable[str]) -> Iterable[Choice]:
     if not isinstance(names, Iterable):
         raise InputError(f"metrics must be a list of keys, or one string; found {names!r}")
-    for name in names:
+    for name in _split(names):
         if not isinstance(name, str):
             raise InputError(f"metrics must be strings such as 'self_bleu'; found {name!r}")
         yield from _expand_text(name)
 
 
-def _expand_text(name: str) -> list[TextChoice]:
+def _expand_text(name: str) -> list[Choice]:
     base, words = split_text_key(name)
     if base in EVERYTHING:
         if words:
@@ -439,11 +400,12 @@ def _expand_text(name: str) -> list[TextChoice]:
         family = [metric for metric in TEXT_METRICS.values() if metric.family == base]
         if not words:
             return _each_key(metric for metric in family if not metric.slow)
-        return _many_texts(family, words) or [_make_text(family[0], words, named=True)]
+        found = _taking(words, family, lambda each: _make_text(each, words, named=False))
+        return found or [_make_text(family[0], words, named=True)]
     return [find_text(name)]
 
 
-def _each_key(metrics: Iterable[Metric]) -> list[TextChoice]:
+def _each_key(metrics: Iterable[Metric]) -> list[Choice]:
     """Metrics by the keys of the default table."""
     return [
         _make_text(metric, split_text_key(key)[1], named=False)
@@ -452,22 +414,7 @@ def _each_key(metrics: Iterable[Metric]) -> list[TextChoice]:
     ]
 
 
-def _many_texts(metrics: Iterable[Metric], words: Sequence[str]) -> list[TextChoice]:
-    """All of the metrics that take the options."""
-    found = []
-    for metric in metrics:
-        try:
-            found.append(_make_text(metric, words, named=False))
-        except InputError:
-            continue
-    return found
-
-
-def _make_text(metric: Metric, words: Sequence[str], *, named: bool) -> TextChoice:
+def _make_text(metric: Metric, words: Sequence[str], *, named: bool) -> Choice:
     said = parse_options(metric.name, words, metric.options, refused_text)
     chosen = {each.name: said.get(each.name, each.default) for each in metric.options}
-    return TextChoice(metric, chosen, named)
-
-
-def _shown(metrics: Any) -> str:
-    return "none" if metrics is None or not str(metrics).strip() else repr(metrics)
+    return Choice(metric, options=chosen, named=named)

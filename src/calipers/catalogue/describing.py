@@ -5,9 +5,10 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from calipers.catalogue.choosing import EVERYTHING, TextChoice, choose, choose_text, find_text
+from calipers.catalogue.choosing import EVERYTHING, Choice, choose, choose_text, find_text
 from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.estimation import COUNTING, DEFAULTS, ESTIMATORS, PAIRED_C, Options
 from calipers.catalogue.keys import TEXT, VIEW, Option, split_key, split_text_key
@@ -27,6 +28,17 @@ SIDES = {
 def describe_all(names: Iterable[str] = ()) -> list[dict[str, Any]]:
     """Describe metrics on embeddings: all of them, or those of families and keys by name.
 
+    Returns
+    -------
+    list of dict
+        Plain data, fit for strict JSON: ``key``, ``family``, ``tells``, ``range`` (None for no
+        bound), ``better``, ``equal`` (what a set scores against itself, where that is fixed;
+        ``"inf"`` where it has no bound), ``default`` (whether it is measured unless others are
+        asked for), ``options`` (the words that it takes, the default first), ``c`` (the scaling
+        constant that goes with each estimator, where the metric has one), ``needs`` (an extra of
+        Calipers, with ``needs_if_unequal`` only for sets of different size), ``source``, ``blind``
+        (what it does not detect).
+
     Raises
     ------
     InputError
@@ -38,38 +50,7 @@ def describe_all(names: Iterable[str] = ()) -> list[dict[str, Any]]:
         if view:
             key = ":".join((metric, *words))
             raise InputError(f"metrics are the same in every view: ask for {key!r}; found {name!r}")
-    return [describe(choice.metric, choice.options) for choice in choose(asked, ())]
-
-
-def describe(metric: Metric, options: Options = DEFAULTS) -> dict[str, Any]:
-    """Describe one metric on embeddings as plain data, fit for strict JSON.
-
-    Returns
-    -------
-    dict
-        ``key``, ``family``, ``tells``, ``range`` (None for no bound), ``better``, ``equal`` (what a
-        set scores against itself, where that is fixed; ``"inf"`` where it has no bound),
-        ``default`` (whether it is measured unless others are asked for), ``options`` (the words
-        that it takes, the default first), ``c`` (the scaling constant that goes with each
-        estimator, where the metric has one), ``needs`` (an extra of Calipers, with
-        ``needs_if_unequal`` only for sets of different size), ``source``, ``blind`` (what it does
-        not detect).
-    """
-    return {
-        "key": metric.key(options),
-        "family": metric.family,
-        "tells": _tells(metric, options),
-        "range": [_number(bound) for bound in metric.range_of(options)],
-        "better": metric.better,
-        "equal": _equal(metric, options),
-        "default": not metric.on_request and options == DEFAULTS,
-        "options": {option.name: list(option.forms) for option in metric.options},
-        "c": {name: PAIRED_C[name] for name in ESTIMATORS} if metric.scaled else None,
-        "needs": _extra(metric),
-        "needs_if_unequal": metric.extra_if_unequal,
-        "source": metric.source,
-        "blind": metric.blind_of(options),
-    }
+    return [_describe(choice) for choice in choose(asked, ())]
 
 
 def describe_text(names: Iterable[str] = ()) -> list[dict[str, Any]]:
@@ -78,9 +59,9 @@ def describe_text(names: Iterable[str] = ()) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        The fields of :func:`describe`, and ``measured``: what it is measured of. ``options`` holds
-        for each choice its words or numbers, the default first, and ``chooses`` what each of them
-        changes; ``slow`` tells that families leave it out.
+        The fields of :func:`describe_all`, and ``measured``: what it is measured of. ``options``
+        holds for each choice its words or numbers, the default first, and ``chooses`` what each of
+        them changes; ``slow`` tells that families leave it out.
 
     Raises
     ------
@@ -145,24 +126,26 @@ def is_text_name(name: str) -> bool:
     return bool(near) and near[0] not in elsewhere
 
 
-def _tells(metric: Metric, options: Options) -> str:
+def _tells(choice: Choice) -> str:
     """One line on the metric; counts and cells are spoken of where it takes the defaults."""
-    if (options.estimator, options.smoothing) == (DEFAULTS.estimator, DEFAULTS.smoothing):
-        return metric.tells
-    tells = metric.tells.partition(", raw counts")[0]
+    tells, options = choice.metric.tells, choice.options
+    if not isinstance(options, Options) or replace(options, divergence="kl") == DEFAULTS:
+        return tells
+    tells = tells.partition(", raw counts")[0]
     if options.estimator != COUNTING:
         tells = tells.replace(" over 20 cells", "").replace("in cells that", "in what")
     return tells.removesuffix(",")
 
 
-def _equal(metric: Metric, options: Options) -> float | str | None:
+def _equal(choice: Choice) -> float | str | None:
     """What a set scores against itself; estimated ratios leave that open."""
-    if options.estimator != COUNTING or metric.equal is None:
+    equal = choice.metric.equal
+    if equal is None or choice.option("estimator") != COUNTING:
         return None
-    return "inf" if metric.equal == math.inf else metric.equal
+    return "inf" if equal == math.inf else equal
 
 
-def _choices(name: str) -> list[TextChoice]:
+def _choices(name: str) -> list[Choice]:
     """What a name stands for, with the slow metrics that a family leaves out."""
     choices = choose_text([name], train=True, aligned=True)
     base, words = split_text_key(name)
@@ -175,30 +158,32 @@ def _choices(name: str) -> list[TextChoice]:
     return sorted(choices, key=lambda choice: order.index(choice.metric.name))
 
 
-def _describe(choice: TextChoice) -> dict[str, Any]:
-    metric = choice.metric
+def _describe(choice: Choice) -> dict[str, Any]:
+    metric, options = choice.metric, choice.options
+    texts = metric.kind == "texts"
+    default = choice.name in metric.keys or (texts and not choice.named)
     return {
-        "key": choice.key,
+        "key": choice.name,
         "family": metric.family,
-        "tells": metric.tells,
-        "range": [_number(bound) for bound in metric.range],
+        "tells": _tells(choice),
+        "range": [_number(bound) for bound in metric.range_of(options)],
         "better": metric.better,
-        "equal": None,
-        "slow": metric.slow,
-        "default": not metric.on_request and (choice.key in metric.keys or not choice.named),
+        "equal": _equal(choice),
+        **({"slow": metric.slow} if texts else {}),
+        "default": not metric.on_request and default,
         "options": {option.name: _forms(option) for option in metric.options},
-        "chooses": {option.name: option.tells for option in metric.options},
-        "c": None,
+        **({"chooses": {option.name: option.tells for option in metric.options}} if texts else {}),
+        "c": {name: PAIRED_C[name] for name in ESTIMATORS} if metric.scaled else None,
         "needs": _extra(metric),
-        "needs_if_unequal": False,
-        "measured": SIDES[choice.needs],
+        "needs_if_unequal": metric.extra_if_unequal,
+        **({"measured": SIDES[choice.needs]} if texts else {}),
         "source": metric.source,
-        "blind": metric.blind,
+        "blind": metric.blind_of(options),
     }
 
 
 def _forms(option: Option) -> list[str | float]:
-    return list(option.words) if option.words else [float(option.default)]
+    return list(option.forms) if option.words else [float(option.default)]
 
 
 def _extra(metric: Metric) -> str | None:

@@ -1,8 +1,12 @@
-"""Every metric on embeddings by name, in the order in which tables and lists show them."""
+"""Every metric on embeddings by name, in the order in which tables and lists show them.
+
+What all metrics of a family have in common stands before its entries.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from math import inf, log
 
 from calipers.catalogue.estimation import AXES, DIVERGENCE, ESTIMATOR, STARRED
@@ -106,10 +110,10 @@ FAMILIES = {
 }
 """Families by name, each with the question that it answers."""
 
+_support = partial(Metric, family="support")
 SUPPORT = (
-    Metric(
+    _support(
         name="precision",
-        family="support",
         replicates="counts",
         label="Precision",
         meaning="share of generated samples inside the reference's support (quality)",
@@ -121,9 +125,8 @@ SUPPORT = (
         blind=MASS,
         equal=1.0,
     ),
-    Metric(
+    _support(
         name="recall",
-        family="support",
         replicates="counts",
         label="Recall",
         meaning="share of reference samples inside the generated support (diversity)",
@@ -135,9 +138,8 @@ SUPPORT = (
         blind=f"{MASS}; a worse model whose samples are spread out may raise it",
         equal=1.0,
     ),
-    Metric(
+    _support(
         name="density",
-        family="support",
         replicates="counts",
         label="Density",
         meaning="how densely the reference surrounds the generated samples; may pass 1 (quality)",
@@ -148,9 +150,8 @@ SUPPORT = (
         blind="missing variety; samples packed where the reference is dense raise it above 1",
         range=FROM_ZERO,
     ),
-    Metric(
+    _support(
         name="coverage",
-        family="support",
         replicates="counts",
         label="Coverage",
         meaning="share of reference samples with a generated one close by (diversity)",
@@ -163,9 +164,8 @@ SUPPORT = (
         "can rise where both do, and falls with the share that lies elsewhere",
         equal=1.0,
     ),
-    Metric(
+    _support(
         name="realism",
-        family="support",
         label="Realism",
         meaning="depth of the median generated sample in the support; 1 is the edge (quality)",
         tells="median depth of the generated samples inside the reference's support: quality",
@@ -176,9 +176,8 @@ SUPPORT = (
         range=FROM_ZERO,
         equal=inf,
     ),
-    Metric(
+    _support(
         name="precise_recall",
-        family="support",
         replicates="calipers.metrics.precise:precise_recall_replicates",
         label="Precise R",
         meaning="recall by the balls of the generated samples inside the support (diversity)",
@@ -189,9 +188,8 @@ SUPPORT = (
         on_request=True,
         equal=1.0,
     ),
-    Metric(
+    _support(
         name="precise_diversity",
-        family="support",
         replicates="calipers.metrics.precise:precise_diversity_replicates",
         label="Precise div",
         meaning="spread of the generated samples inside the support; 1 is the reference's own",
@@ -204,9 +202,8 @@ SUPPORT = (
         better="closest",
         equal=1.0,
     ),
-    Metric(
+    _support(
         name="clipped_density",
-        family="support",
         label="Clip D",
         meaning="density as the share of good samples, safe from outliers (quality)",
         tells="density as a share of good samples, safe from outliers: quality",
@@ -216,9 +213,8 @@ SUPPORT = (
         needs=CLIPPED,
         equal=1.0,
     ),
-    Metric(
+    _support(
         name="clipped_coverage",
-        family="support",
         label="Clip C",
         meaning="coverage as the share of good samples, safe from outliers (diversity)",
         tells="coverage as a share of good samples, safe from outliers: diversity",
@@ -228,9 +224,8 @@ SUPPORT = (
         needs=CLIPPED_COVERAGE,
         equal=1.0,
     ),
-    Metric(
+    _support(
         name="probabilistic_precision",
-        family="support",
         label="Prob P",
         meaning="chance that a generated sample is in the reference's support",
         tells="mean probability of a generated sample under the reference's support: quality",
@@ -240,9 +235,8 @@ SUPPORT = (
         needs=PROBABILISTIC,
         equal=1.0,
     ),
-    Metric(
+    _support(
         name="probabilistic_recall",
-        family="support",
         label="Prob R",
         meaning="chance that a reference sample is in the generated support",
         tells="mean probability of a reference sample under the generated support: diversity",
@@ -252,9 +246,8 @@ SUPPORT = (
         needs=PROBABILISTIC,
         equal=1.0,
     ),
-    Metric(
+    _support(
         name="cover_precision",
-        family="support",
         label="Cover P",
         meaning="share of generated samples with enough of the reference around (quality)",
         tells="share of generated samples with enough reference samples around them: quality",
@@ -264,9 +257,8 @@ SUPPORT = (
         needs=COVER,
         equal=1.0,
     ),
-    Metric(
+    _support(
         name="cover_recall",
-        family="support",
         label="Cover R",
         meaning="share of reference samples with enough generated ones around (diversity)",
         tells="share of reference samples with enough generated samples around them: diversity",
@@ -276,9 +268,8 @@ SUPPORT = (
         needs=COVER,
         equal=1.0,
     ),
-    Metric(
+    _support(
         name="sphere_precision",
-        family="support",
         label="Sphere P",
         meaning="whether both sets spread alike around the reference's mean (quality)",
         tells="agreement of the spheres around the reference's mean: quality",
@@ -287,9 +278,8 @@ SUPPORT = (
         blind=CENTRE,
         equal=1.0,
     ),
-    Metric(
+    _support(
         name="sphere_recall",
-        family="support",
         label="Sphere R",
         meaning="whether both sets spread alike around the generated mean; 0.5 is usual",
         tells="agreement of the spheres around the generated mean: diversity",
@@ -298,9 +288,8 @@ SUPPORT = (
         blind=CENTRE,
         equal=1.0,
     ),
-    Metric(
+    _support(
         name="topp",
-        family="support",
         replicates="none",
         label="TopP",
         meaning="precision without samples that are noise to their own set (quality)",
@@ -311,9 +300,8 @@ SUPPORT = (
         on_request=True,
         equal=1.0,
     ),
-    Metric(
+    _support(
         name="topr",
-        family="support",
         replicates="none",
         label="TopR",
         meaning="recall without samples that are noise to their own set (diversity)",
@@ -325,37 +313,33 @@ SUPPORT = (
         equal=1.0,
     ),
 )
+_copying = partial(Metric, family="copying", blind=COPIES)
 COPYING = (
-    Metric(
+    _copying(
         name="authenticity",
-        family="copying",
         label="Authentic",
         meaning="share of generated samples not too close to a known one; 0.3 to 0.8 is usual",
         ranked=False,
         tells="share of generated samples that are no closer to the reference than its own samples",
         read="calipers.metrics.copying:read_authenticity",
         source="Alaa et al., ICML 2022, section 4.3",
-        blind=COPIES,
         equal=0.0,
     ),
-    Metric(
+    _copying(
         name="near_copies",
-        family="copying",
         label="Copies",
         meaning="share of generated samples that nearly repeat a known one; 0.01 is usual",
         tells="share of generated samples that nearly repeat a reference sample",
         read="calipers.metrics.copying:read_near_copies",
         source="a distance within the closest 1 % of the reference's own",
-        blind=COPIES,
         better="lower",
         equal=1.0,
     ),
 )
+_entropy = partial(Metric, family="entropy", replicates="counts", on_request=True, range=ANY)
 ENTROPY = (
-    Metric(
+    _entropy(
         name="precision_cross_entropy",
-        family="entropy",
-        replicates="counts",
         label="PCE",
         meaning="how improbable generated samples are under the reference, in nats (quality)",
         tells="cross-entropy of the generated samples under the reference, in nats: quality",
@@ -363,14 +347,10 @@ ENTROPY = (
         source=f"{FOX}: H(Q, P) by k-th nearest neighbours",
         blind=f"missing variety; {DIMENSIONS}",
         needs=ACROSS,
-        on_request=True,
-        range=ANY,
         better="lower",
     ),
-    Metric(
+    _entropy(
         name="recall_cross_entropy",
-        family="entropy",
-        replicates="counts",
         label="RCE",
         meaning="how improbable the reference is under the generated samples, in nats (diversity)",
         tells="cross-entropy of the reference under the generated samples, in nats: diversity",
@@ -378,31 +358,24 @@ ENTROPY = (
         source=f"{FOX}: H(P, Q) by k-th nearest neighbours",
         blind=f"generated samples far from the reference; {DIMENSIONS}",
         needs=ACROSS,
-        on_request=True,
-        range=ANY,
         better="lower",
     ),
-    Metric(
+    _entropy(
         name="recall_entropy",
-        family="entropy",
-        replicates="counts",
         label="RE",
         meaning="entropy of the reference alone, in nats: what RCE would be for a perfect system",
         tells="entropy of the reference by itself, in nats: what RCE is to be held against",
         read="calipers.metrics.entropies:read_recall_entropy",
         source=f"{FOX}: H(P) by k-th nearest neighbours",
         blind=f"the generated samples; {DIMENSIONS}",
-        on_request=True,
-        range=ANY,
         better="closest",
         ranked=False,
     ),
 )
 
-_MAUVE = Metric(
+_frontier = partial(Metric, family="frontier", replicates="counts", options=AXES)
+_MAUVE = _frontier(
     name="mauve",
-    family="frontier",
-    replicates="counts",
     label="MAUVE",
     meaning="how close the two distributions are, unsmoothed; 1 is no gap",
     scaled=True,
@@ -414,13 +387,10 @@ _MAUVE = Metric(
     "there",
     blind=f"{SIDE}; {CELLS}",
     unseen=(SIDE, ""),
-    options=AXES,
     equal=1.0,
 )
-_INTEGRAL = Metric(
+_INTEGRAL = _frontier(
     name="frontier_integral",
-    family="frontier",
-    replicates="counts",
     ranged="calipers.metrics.frontiers:range_by",
     label="FI",
     meaning="the gap between the distributions, unsmoothed; 0 is none",
@@ -430,14 +400,11 @@ _INTEGRAL = Metric(
     parity="mauve-text",
     blind=f"{SIDE}; {CELLS}",
     unseen=(SIDE, ""),
-    options=AXES,
     better="lower",
     equal=0.0,
 )
-_MIDPOINT = Metric(
+_MIDPOINT = _frontier(
     name="midpoint",
-    family="frontier",
-    replicates="counts",
     ranged="calipers.metrics.frontiers:range_by",
     label="Mid",
     meaning="the gap of both to their even mixture, unsmoothed; 0 is none",
@@ -447,15 +414,12 @@ _MIDPOINT = Metric(
     blind=f"{SIDE}; {CELLS}",
     unseen=(SIDE, ""),
     on_request=True,
-    options=AXES,
     range=(0.0, log(2)),
     better="lower",
     equal=0.0,
 )
-_DIVERGENCE = Metric(
+_DIVERGENCE = _frontier(
     name="divergence",
-    family="frontier",
-    replicates="counts",
     ranged="calipers.metrics.frontiers:range_by",
     label="Div",
     meaning="divergence of the reference from the generated set, unsmoothed; 0 is no gap",
@@ -465,7 +429,6 @@ _DIVERGENCE = Metric(
     blind=f"{CELLS}; {UNBOUNDED}",
     unseen=("", ""),
     on_request=True,
-    options=AXES,
     range=FROM_ZERO,
     better="lower",
     equal=0.0,
@@ -514,10 +477,8 @@ FRONTIER = (
         meaning="the gap of both to their even mixture; 0 is none",
         tells="cost of explaining both sets by their even mixture, smoothed counts",
     ),
-    Metric(
+    _frontier(
         name="frontier_f8",
-        family="frontier",
-        replicates="counts",
         label="Front F8",
         meaning="the frontier as a precision-recall curve, recall first, unsmoothed",
         scaled=True,
@@ -527,13 +488,10 @@ FRONTIER = (
         blind=f"differences within a cell; {HARDLY}",
         unseen=("", HARDLY),
         on_request=True,
-        options=AXES,
         equal=1.0,
     ),
-    Metric(
+    _frontier(
         name="frontier_f1_8",
-        family="frontier",
-        replicates="counts",
         label="Front F1/8",
         meaning="the frontier as a precision-recall curve, precision first, unsmoothed",
         scaled=True,
@@ -543,7 +501,6 @@ FRONTIER = (
         blind=f"differences within a cell; {HARDLY}",
         unseen=("", HARDLY),
         on_request=True,
-        options=AXES,
         equal=1.0,
     ),
     _DIVERGENCE,
@@ -554,11 +511,10 @@ FRONTIER = (
         tells="f-divergence of the reference from the generated set, smoothed counts",
     ),
 )
+_prd = partial(Metric, family="prd", replicates="counts", options=(ESTIMATOR,))
 PRD = (
-    Metric(
+    _prd(
         name="prd_f8",
-        family="prd",
-        replicates="counts",
         label="PRD F8",
         meaning="precision and recall of distributions in one number, recall first",
         tells="diversity, from the precision-recall curve over 20 cells",
@@ -567,13 +523,10 @@ PRD = (
         parity="the PRD authors' release on the same cells",
         blind=FEW_CELLS,
         unseen=("", ""),
-        options=(ESTIMATOR,),
         equal=1.0,
     ),
-    Metric(
+    _prd(
         name="prd_f1_8",
-        family="prd",
-        replicates="counts",
         label="PRD F1/8",
         meaning="precision and recall of distributions in one number, precision first",
         tells="quality, from the precision-recall curve over 20 cells",
@@ -582,13 +535,10 @@ PRD = (
         parity="the PRD authors' release on the same cells",
         blind=FEW_CELLS,
         unseen=("", ""),
-        options=(ESTIMATOR,),
         equal=1.0,
     ),
-    Metric(
+    _prd(
         name="max_precision",
-        family="prd",
-        replicates="counts",
         label="Max P",
         meaning="share of the generated set in cells that the reference reaches (quality)",
         tells="share of the generated set in cells that the reference reaches: quality",
@@ -597,13 +547,10 @@ PRD = (
         blind=f"{FEW_CELLS}; how much of the reference lies in a cell",
         unseen=("", OFTEN.format("reference")),
         on_request=True,
-        options=(ESTIMATOR,),
         equal=1.0,
     ),
-    Metric(
+    _prd(
         name="max_recall",
-        family="prd",
-        replicates="counts",
         label="Max R",
         meaning="share of the reference in cells that the generated set reaches (diversity)",
         tells="share of the reference in cells that the generated set reaches: diversity",
@@ -612,13 +559,10 @@ PRD = (
         blind=f"{FEW_CELLS}; how much of the generated set lies in a cell",
         unseen=("", OFTEN.format("generated set")),
         on_request=True,
-        options=(ESTIMATOR,),
         equal=1.0,
     ),
-    Metric(
+    _prd(
         name="total_variation",
-        family="prd",
-        replicates="counts",
         label="TV",
         meaning="largest difference in the probability of any event; 0 is no gap",
         tells="largest difference in the probability of any event, over 20 cells",
@@ -627,56 +571,46 @@ PRD = (
         blind=FEW_CELLS,
         unseen=("", ""),
         on_request=True,
-        options=(ESTIMATOR,),
         better="lower",
         equal=0.0,
     ),
 )
+_classifier = partial(
+    Metric, family="classifier", parity="scikit-learn", on_request=True, better="lower"
+)
 CLASSIFIER = (
-    Metric(
+    _classifier(
         name="classifier_accuracy",
-        family="classifier",
         label="Clf acc",
         meaning="how often held-out samples are told apart; 0.5 is no gap",
         tells="how often held-out samples are told apart; 0.5 is no gap",
         read="calipers.metrics.classifier:read_classifier_accuracy",
         source=f"{JMLR}, section 4.3",
-        parity="scikit-learn",
         blind=LINEAR,
-        on_request=True,
-        better="lower",
     ),
-    Metric(
+    _classifier(
         name="classifier_auc",
-        family="classifier",
         label="Clf AUC",
         meaning="how well held-out samples are ordered by their side; 0.5 is no gap",
         tells="how well held-out samples are ordered by their side; 0.5 is no gap",
         read="calipers.metrics.classifier:read_classifier_auc",
         source=f"{JMLR}, section 4.3",
-        parity="scikit-learn",
         blind=LINEAR,
-        on_request=True,
-        better="lower",
     ),
-    Metric(
+    _classifier(
         name="discriminator_accuracy",
-        family="classifier",
         label="Disc acc",
         meaning="how often a held-out quarter is told apart; 0.5 is no gap",
         tells="how often a held-out quarter is told apart, the penalty chosen by cross-validation",
         read="calipers.metrics.classifier:read_discriminator_accuracy",
         source=f"{JMLR}, section 6.3",
-        parity="scikit-learn",
         blind=f"{LINEAR}; small gaps, since a quarter of the samples is tested",
-        on_request=True,
-        better="lower",
     ),
 )
+_ot = partial(Metric, family="ot")
 OT = (
-    Metric(
+    _ot(
         name="frechet_distance",
-        family="ot",
         label="Fréchet",
         meaning="distance of the Gaussians fitted to the two sets; 0 is no gap",
         tells="distance between the Gaussians fitted to both sets",
@@ -689,9 +623,8 @@ OT = (
         better="lower",
         equal=0.0,
     ),
-    Metric(
+    _ot(
         name="ot",
-        family="ot",
         label="W2²",
         meaning="cost of moving the generated samples onto the reference; 0 is no gap",
         tells="cost of moving the generated samples onto the reference, squared distances",
@@ -707,9 +640,8 @@ OT = (
         package="ot",
         extra_if_unequal=True,
     ),
-    Metric(
+    _ot(
         name="ot_quantised",
-        family="ot",
         label="W2² cells",
         meaning="cost of moving one histogram onto the other; 0 is no gap",
         tells="cost of moving one histogram onto the other, between centres of cells",
@@ -724,9 +656,8 @@ OT = (
         extra="transport",
         package="ot",
     ),
-    Metric(
+    _ot(
         name="ot_entropic",
-        family="ot",
         label="W2² blur",
         meaning="cost of moving one histogram onto the other by a blurred plan",
         tells="cost between the histograms by a blurred plan; equal sets do not score 0",
@@ -738,9 +669,8 @@ OT = (
         range=FROM_ZERO,
         better="lower",
     ),
-    Metric(
+    _ot(
         name="ot_debiased",
-        family="ot",
         label="W2² debias",
         meaning="the cost by a blurred plan, less that of each set with itself; 0 is no gap",
         tells="cost between the histograms by a blurred plan, less that of each with itself",
@@ -753,9 +683,8 @@ OT = (
         better="lower",
         equal=0.0,
     ),
-    Metric(
+    _ot(
         name="mauve_ot",
-        family="ot",
         label="MAUVE OT",
         meaning="closeness by transport costs to mixtures of both sets; 1 is no gap",
         tells="closeness by transport costs to mixtures of both sets",
@@ -767,9 +696,8 @@ OT = (
         extra="transport",
         package="ot",
     ),
-    Metric(
+    _ot(
         name="mauve_ot_barycentric",
-        family="ot",
         label="MAUVE OT bar",
         meaning="closeness by transport costs to barycentres of both; 1 is no gap",
         tells="closeness by transport costs to barycentres of both sets",
@@ -781,9 +709,8 @@ OT = (
         extra="transport",
         package="ot",
     ),
-    Metric(
+    _ot(
         name="sliced_wasserstein",
-        family="ot",
         label="Sliced",
         meaning="mean transport cost over random directions; 0 is no gap",
         tells="mean transport cost over random directions, squared; cheap for large sets",
@@ -797,10 +724,10 @@ OT = (
         equal=0.0,
     ),
 )
+_mmd = partial(Metric, family="mmd", on_request=True, better="lower")
 MMD = (
-    Metric(
+    _mmd(
         name="mmd",
-        family="mmd",
         label="MMD",
         meaning="distance of kernel means, Gaussian kernel; 0 is no gap, chance goes below",
         tells="squared distance of kernel means, Gaussian of median width; 0 is no gap",
@@ -808,13 +735,10 @@ MMD = (
         replicates="calipers.metrics.mmd:mmd_without",
         source=f"{GRETTON}, lemma 6",
         blind=f"{NEGATIVE}; gaps much finer than the typical distance, such as copies",
-        on_request=True,
         range=ANY,
-        better="lower",
     ),
-    Metric(
+    _mmd(
         name="kid",
-        family="mmd",
         label="KID",
         meaning="distance of kernel means, cubic kernel; 0 is no gap, chance goes below",
         tells="squared distance of kernel means, cubic kernel (KID); 0 is no gap",
@@ -822,13 +746,10 @@ MMD = (
         replicates="calipers.metrics.mmd:kid_without",
         source="Bińkowski et al., ICLR 2018",
         blind=f"{NEGATIVE}; moments beyond the third",
-        on_request=True,
         range=ANY,
-        better="lower",
     ),
-    Metric(
+    _mmd(
         name="energy_distance",
-        family="mmd",
         label="Energy",
         meaning="distances across both sets less those within; 0 is no gap",
         tells="distances across both sets less those within; 0 is no gap, nothing to tune",
@@ -836,40 +757,36 @@ MMD = (
         replicates="calipers.metrics.energy:energy_distance_without",
         source="Székely and Rizzo, J. Stat. Plan. Inference 2013; as means over all pairs",
         blind="in many dimensions, mostly anything but the means and the overall spread",
-        on_request=True,
         range=FROM_ZERO,
-        better="lower",
         equal=0.0,
     ),
 )
+_variety = partial(
+    Metric,
+    family="variety",
+    parity="vendi-score",
+    on_request=True,
+    range=FROM_ONE,
+    better="closest",
+)
 VARIETY = (
-    Metric(
+    _variety(
         name="vendi",
-        family="variety",
         label="Vendi",
         meaning="effective number of different samples, beside the reference's",
         tells="effective number of different samples, by cosine similarity, beside the reference's",
         read="calipers.metrics.vendi:read_vendi",
         source="Friedman and Dieng, TMLR 2023",
-        parity="vendi-score",
         blind=NOISY,
-        on_request=True,
-        range=FROM_ONE,
-        better="closest",
     ),
-    Metric(
+    _variety(
         name="rke",
-        family="variety",
         label="RKE",
         meaning="effective number of modes, beside the reference's",
         tells="effective number of modes (Vendi score of order 2), beside the reference's",
         read="calipers.metrics.vendi:read_rke",
         source="Jalali et al., NeurIPS 2023; Pasarkar and Dieng, AISTATS 2024",
-        parity="vendi-score",
         blind=f"{NOISY}; rare modes",
-        on_request=True,
-        range=FROM_ONE,
-        better="closest",
     ),
 )
 

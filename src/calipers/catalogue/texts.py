@@ -1,6 +1,11 @@
-"""Every metric on texts by name, in the order in which tables and lists show them."""
+"""Every metric on texts by name, in the order in which tables and lists show them.
+
+What all metrics of a family have in common stands before its entries.
+"""
 
 from __future__ import annotations
+
+from functools import partial
 
 from calipers.catalogue.keys import Option
 from calipers.catalogue.metric import FROM_ONE, FROM_ZERO, Family, Metric
@@ -107,10 +112,10 @@ WEIGHTS = Option(
     words=("even", "idf"),
 )
 
+_words = partial(Metric, family="words", side="own", range=FROM_ZERO, better="closest")
 WORDS = (
-    Metric(
+    _words(
         name="mean_length",
-        family="words",
         label="Length",
         meaning="mean number of {unit} of a text",
         tells="mean length of a text",
@@ -118,14 +123,10 @@ WORDS = (
         replicates="calipers.text.replicates:mean_replicates",
         source="a count; Le Bronnec et al., ACL 2024, and Pillutla et al., JMLR 2023, report it",
         blind="everything but length",
-        side="own",
         options=(UNIT_OF_LENGTH,),
-        range=FROM_ZERO,
-        better="closest",
     ),
-    Metric(
+    _words(
         name="median_length",
-        family="words",
         label="Median length",
         meaning="{unit} of the text in the middle",
         tells="length of the text in the middle",
@@ -133,15 +134,11 @@ WORDS = (
         replicates="calipers.text.lengths:median_length_replicates",
         source="a count",
         blind="everything but length; how long the longest are",
-        side="own",
         options=(UNIT_OF_LENGTH,),
         on_request=True,
-        range=FROM_ZERO,
-        better="closest",
     ),
-    Metric(
+    _words(
         name="length_spread",
-        family="words",
         label="Spread of lengths",
         meaning="standard deviation of the lengths in {unit}",
         tells="standard deviation of the lengths; near 0 where all were cut alike",
@@ -149,15 +146,11 @@ WORDS = (
         replicates="calipers.text.lengths:length_spread_replicates",
         source="a count",
         blind="everything but length",
-        side="own",
         options=(UNIT_OF_LENGTH,),
         on_request=True,
-        range=FROM_ZERO,
-        better="closest",
     ),
-    Metric(
+    _words(
         name="vocabulary_size",
-        family="words",
         label="Vocabulary",
         meaning="different tokens of the whole set",
         tells="how many different tokens a set uses",
@@ -165,14 +158,10 @@ WORDS = (
         replicates="calipers.text.lengths:vocabulary_size_replicates",
         source="a count; it grows with the number of tokens (Heaps' law)",
         blind="how often each is used; longer texts alone raise it",
-        side="own",
-        range=FROM_ZERO,
         sized=True,
-        better="closest",
     ),
-    Metric(
+    _words(
         name="zipf_coefficient",
-        family="words",
         label="Zipf coefficient",
         meaning="how steeply frequency falls with rank; about 1 in human texts",
         tells="how steeply frequency falls from common to rare tokens",
@@ -180,19 +169,16 @@ WORDS = (
         replicates="calipers.text.zipf:zipf_coefficient_replicates",
         source="Holtzman et al., ICLR 2020; Pillutla et al., JMLR 2023, section 6.3",
         blind="word order and meaning: shuffled words score the same",
-        side="own",
         options=(
             Option(name="top", default=5000, tells="most frequent tokens that are fitted", least=2),
         ),
-        range=FROM_ZERO,
         sized=True,
-        better="closest",
     ),
 )
+_diversity = partial(Metric, family="diversity", side="own", better="closest")
 DIVERSITY = (
-    Metric(
+    _diversity(
         name="distinct",
-        family="diversity",
         label="Distinct",
         meaning="share of the n-grams of the whole set that are different",
         meanings={"sample": "within each text, averaged: share of its n-grams that are different"},
@@ -202,7 +188,6 @@ DIVERSITY = (
         source="Li et al., NAACL 2016; both forms in Gu et al. (DialogWAE), ICLR 2019; n=4: "
         f"{JMLR}",
         blind=f"{SENSE}; falls with length and with the number of texts alone",
-        side="own",
         options=(
             order(1),
             Option(
@@ -215,11 +200,9 @@ DIVERSITY = (
         ),
         shown=("distinct:n=2", "distinct:n=2:sample"),
         sized=("system",),
-        better="closest",
     ),
-    Metric(
+    _diversity(
         name="expectation_adjusted_distinct",
-        family="diversity",
         label="Adjusted distinct",
         meaning="different n-grams over those expected at this length",
         tells="different n-grams, relative to those expected at this length",
@@ -227,7 +210,6 @@ DIVERSITY = (
         replicates="calipers.text.distinct_ngrams:expectation_adjusted_distinct_replicates",
         source="Liu et al., ACL 2022, equation 3",
         blind=f"{SENSE}; expects all words to be equally frequent, which natural ones are not",
-        side="own",
         options=(
             order(1),
             Option(
@@ -239,11 +221,9 @@ DIVERSITY = (
         ),
         range=FROM_ZERO,
         sized=True,
-        better="closest",
     ),
-    Metric(
+    _diversity(
         name="moving_average_ttr",
-        family="diversity",
         label="Moving TTR",
         meaning="share of different tokens in a window of {window}",
         tells="share of different tokens in a window of fixed length; texts of any length compare",
@@ -251,13 +231,10 @@ DIVERSITY = (
         replicates="calipers.text.replicates:mean_replicates",
         source="Covington and McFall, Journal of Quantitative Linguistics 2010",
         blind=f"{SENSE}; whether one text repeats another; texts shorter than the window",
-        side="own",
         options=(Option(name="window", default=50, tells="tokens of a window"),),
-        better="closest",
     ),
-    Metric(
+    _diversity(
         name="self_bleu",
-        family="diversity",
         label="Self-BLEU",
         meaning="how much of a text the others of its set hold; high is monotonous",
         meanings={
@@ -269,7 +246,6 @@ DIVERSITY = (
         source="Zhu et al. (Texygen), SIGIR 2018; sample=1000:others=4999: Holtzman et al., ICLR "
         f"2020, and {JMLR}",
         blind="sense and paraphrase; rises with the number of texts alone",
-        side="own",
         options=(
             order(4),
             Option(
@@ -287,11 +263,9 @@ DIVERSITY = (
             ),
         ),
         sized=True,
-        better="closest",
     ),
-    Metric(
+    _diversity(
         name="compression",
-        family="diversity",
         label="Compression",
         meaning="how many times smaller the set gets; high is monotonous",
         tells="how many times smaller the set becomes when it is compressed; high is monotonous",
@@ -299,7 +273,6 @@ DIVERSITY = (
         replicates="calipers.text.compression:compression_replicates",
         source="Shaib et al., arXiv 2403.00553, 2024",
         blind="sense; repeats farther apart than gzip looks back (32 KiB); the order of texts",
-        side="own",
         options=(
             Option(
                 name="codec",
@@ -311,11 +284,9 @@ DIVERSITY = (
         range=FROM_ZERO,
         sized=True,
         ordered=True,
-        better="closest",
     ),
-    Metric(
+    _diversity(
         name="vendi",
-        family="diversity",
         label="Vendi",
         meaning="effective number of different texts, by shared n-grams",
         tells="how many different texts a set holds in effect, by their n-grams",
@@ -323,7 +294,6 @@ DIVERSITY = (
         replicates="calipers.text.vendi:vendi_replicates",
         source=f"{FRIEDMAN}; of other orders Pasarkar and Dieng, AISTATS 2024",
         blind=f"{SENSE}; likeness beyond the words themselves; grows with the number of texts",
-        side="own",
         options=(
             Option(
                 name="q",
@@ -336,11 +306,9 @@ DIVERSITY = (
         on_request=True,
         range=FROM_ONE,
         sized=True,
-        better="closest",
     ),
-    Metric(
+    _diversity(
         name="rke",
-        family="diversity",
         label="RKE",
         meaning="effective number of modes, by shared n-grams",
         tells="how many modes a set of texts has, by their n-grams",
@@ -348,17 +316,15 @@ DIVERSITY = (
         replicates="calipers.text.vendi:rke_replicates",
         source="Jalali, Li and Farnia, NeurIPS 2023 (Rényi kernel entropy)",
         blind=f"{SENSE}; rare kinds of texts; grows with the number of texts",
-        side="own",
         on_request=True,
         range=FROM_ONE,
         sized=True,
-        better="closest",
     ),
 )
+_repetition = partial(Metric, family="repetition", side="own", better="closest")
 REPETITION = (
-    Metric(
+    _repetition(
         name="repetition_frequency",
-        family="repetition",
         label="Ends repeating",
         meaning="share of texts that end in a repeated phrase",
         tells="share of texts that end in a repeated phrase",
@@ -366,12 +332,9 @@ REPETITION = (
         replicates="calipers.text.replicates:mean_replicates",
         source="Pillutla et al., JMLR 2023, section 6.3, after Holtzman et al., ICLR 2020",
         blind="repeats that do not reach the end of the text, or vary a word",
-        side="own",
-        better="closest",
     ),
-    Metric(
+    _repetition(
         name="rep_n",
-        family="repetition",
         label="Rep",
         meaning="share of the n-grams of a text that it has had before",
         tells="share of the n-grams of a text that it has had before",
@@ -379,13 +342,10 @@ REPETITION = (
         replicates="calipers.text.replicates:mean_replicates",
         source="Welleck et al. (unlikelihood training), ICLR 2020",
         blind="repeats across texts; rises with length alone",
-        side="own",
         options=(order(4),),
-        better="closest",
     ),
-    Metric(
+    _repetition(
         name="self_repetition",
-        family="repetition",
         label="Self-repetition",
         meaning="how often the n-grams of a text stand in others of its set",
         tells="how often the n-grams of a text stand in other texts of its set",
@@ -393,15 +353,12 @@ REPETITION = (
         replicates="calipers.text.shared_ngrams:self_repetition_replicates",
         source="Salkar et al., AACL 2022",
         blind="paraphrase; rises with length and with the number of texts alone",
-        side="own",
         options=(order(4),),
         range=FROM_ZERO,
         sized=True,
-        better="closest",
     ),
-    Metric(
+    _repetition(
         name="non_termination",
-        family="repetition",
         label="Cut off",
         meaning="share of texts that were cut off{limit}",
         tells="share of texts that were cut off rather than ended",
@@ -409,7 +366,6 @@ REPETITION = (
         replicates="calipers.text.replicates:mean_replicates",
         source="Welleck et al., EMNLP 2020, by a limit; else by the last character",
         blind="a text cut right after a full stop; titles, verse and lists count as cut off",
-        side="own",
         options=(
             Option(
                 name="limit",
@@ -420,13 +376,12 @@ REPETITION = (
             ),
         ),
         on_request=True,
-        better="closest",
     ),
 )
+_copies = partial(Metric, family="copies")
 COPIES = (
-    Metric(
+    _copies(
         name="exact_duplicates",
-        family="copies",
         label="Duplicates",
         meaning="share of texts that repeat an earlier one, {compare}",
         tells="share of texts that occur earlier in the set, character for character",
@@ -450,9 +405,8 @@ COPIES = (
         sized=True,
         better="closest",
     ),
-    Metric(
+    _copies(
         name="near_duplicates",
-        family="copies",
         label="Near duplicates",
         meaning="share of texts that nearly repeat {against}",
         tells="share of texts that share most of their n-grams with another text",
@@ -491,9 +445,8 @@ COPIES = (
         package="datasketch",
         better="closest",
     ),
-    Metric(
+    _copies(
         name="novelty",
-        family="copies",
         label="Novelty",
         meaning="share of {of} that {against} does not hold; loops are new too",
         ranked=False,
@@ -515,12 +468,10 @@ COPIES = (
             AGAINST,
         ),
         shown=("novelty", "novelty:train"),
-        better="higher",
         sized=("types",),
     ),
-    Metric(
+    _copies(
         name="longest_copied_span",
-        family="copies",
         label="Longest copy",
         meaning="tokens of the longest passage of a text that {against} holds too; "
         "shorter texts copy less",
@@ -547,10 +498,11 @@ COPIES = (
         sized=("largest",),
     ),
 )
+_strings = partial(Metric, family="strings", side="against")
+_string_kernel = partial(_strings, blind=SPARSE, options=(KERNEL,), on_request=True, sized=True)
 STRINGS = (
-    Metric(
+    _strings(
         name="corpus_match_bleu",
-        family="strings",
         label="Corpus BLEU",
         meaning="how much of a text is found anywhere in the reference (quality)",
         tells="how much of each text is found anywhere in the reference: quality",
@@ -558,13 +510,10 @@ STRINGS = (
         replicates="calipers.text.bleu_sentences:corpus_match_bleu_replicates",
         source="Yu et al. (SeqGAN), AAAI 2017; Zhu et al. (Texygen), SIGIR 2018, section 2.3",
         blind="missing variety: one good text many times over scores high; sense",
-        side="against",
         options=(order(4),),
-        better="higher",
     ),
-    Metric(
+    _strings(
         name="overused_phrases",
-        family="strings",
         label="Over-used",
         meaning="share of texts with a phrase {where} that the reference has less often",
         tells="share of texts with a phrase that is used more often than in the reference",
@@ -572,7 +521,6 @@ STRINGS = (
         replicates="none",
         source="Fisher's exact test by phrase, corrected as Tarone, Biometrics 1990",
         blind="phrases of which a word varies; topics that the reference lacks look over-used",
-        side="against",
         options=(
             order(3),
             Option(
@@ -588,87 +536,64 @@ STRINGS = (
         better="lower",
         sized=True,
     ),
-    Metric(
+    _string_kernel(
         name="string_mauve",
-        family="strings",
         label="String MAUVE",
         meaning="how close the two sets are, by shared {kernel}; 1 is no gap",
         tells="how close the two sets are by nearest texts under a string kernel",
         read="calipers.text.string_metrics:read_string_mauve",
         source=BASELINES,
-        blind=SPARSE,
-        side="against",
-        options=(KERNEL,),
-        on_request=True,
-        better="higher",
-        sized=True,
     ),
-    Metric(
+    _string_kernel(
         name="string_precision",
-        family="strings",
         label="String precision",
         meaning="share of texts inside the reference's support, by shared {kernel}",
         tells="share of texts inside the reference's support under a string kernel: quality",
         read="calipers.text.string_metrics:read_string_precision",
         source=f"{BASELINES}, with Kynkäänniemi et al., NeurIPS 2019, equation 1",
-        blind=SPARSE,
-        side="against",
-        options=(KERNEL,),
-        on_request=True,
-        better="higher",
-        sized=True,
     ),
-    Metric(
+    _string_kernel(
         name="string_recall",
-        family="strings",
         label="String recall",
         meaning="share of the reference inside the texts' support, by shared {kernel}",
         tells="share of the reference inside the texts' support under a string kernel: diversity",
         read="calipers.text.string_metrics:read_string_recall",
         source=f"{BASELINES}, with Kynkäänniemi et al., NeurIPS 2019, equation 2",
-        blind=SPARSE,
-        side="against",
-        options=(KERNEL,),
-        on_request=True,
-        better="higher",
-        sized=True,
     ),
-    Metric(
+    _string_kernel(
         name="string_density",
-        family="strings",
         label="String density",
         meaning="how densely the reference surrounds the texts, by shared {kernel}",
         tells="how many references surround a text under a string kernel, relative to k: quality",
         read="calipers.text.string_metrics:read_string_density",
         source=f"{BASELINES}, with Naeem et al., ICML 2020, equation 3",
-        blind=SPARSE,
-        side="against",
-        options=(KERNEL,),
-        on_request=True,
         range=FROM_ZERO,
-        better="higher",
-        sized=True,
     ),
-    Metric(
+    _string_kernel(
         name="string_coverage",
-        family="strings",
         label="String coverage",
         meaning="share of the reference with a text close by, by shared {kernel}",
         tells="share of references with a text nearby under a string kernel: diversity",
         read="calipers.text.string_metrics:read_string_coverage",
         source=f"{BASELINES}, with Naeem et al., ICML 2020, equation 4",
-        blind=SPARSE,
-        side="against",
-        options=(KERNEL,),
-        on_request=True,
-        better="higher",
-        sized=True,
     ),
 )
+_aligned = partial(Metric, family="aligned", side="aligned")
+_bert_score = partial(
+    _aligned,
+    replicates="calipers.text.bertscore:bert_score_replicates",
+    source=f"{ZHANG}, section 3",
+    blind=LEVEL,
+    options=(WEIGHTS,),
+    on_request=True,
+    slow=True,
+    range=SIGNED_UNIT,
+    extra="text",
+    package="torch",
+)
 ALIGNED = (
-    Metric(
+    _aligned(
         name="bleu",
-        family="aligned",
         label="BLEU",
         meaning="n-grams shared with the reference of the row, over the corpus",
         tells="words and phrases in common with the reference of the row, over the whole set",
@@ -676,7 +601,6 @@ ALIGNED = (
         replicates="calipers.text.aligned:bleu_replicates",
         source="Papineni et al., ACL 2002; as sacrebleu computes it (Post, WMT 2018)",
         blind=WORDING,
-        side="aligned",
         options=(
             order(4, labelled=False),
             Option(
@@ -687,13 +611,11 @@ ALIGNED = (
             ),
         ),
         range=PERCENT,
-        better="higher",
         extra="bleu",
         package="sacrebleu",
     ),
-    Metric(
+    _aligned(
         name="chrf",
-        family="aligned",
         label="chrF",
         meaning="{words} in common with the reference of the row",
         tells="sequences of characters in common with the reference of the row",
@@ -701,7 +623,6 @@ ALIGNED = (
         replicates="calipers.text.aligned:chrf_replicates",
         source="Popović, WMT 2015 and 2017; as sacrebleu computes it",
         blind=WORDING,
-        side="aligned",
         options=(
             Option(
                 name="words",
@@ -713,13 +634,11 @@ ALIGNED = (
             ),
         ),
         range=PERCENT,
-        better="higher",
         extra="bleu",
         package="sacrebleu",
     ),
-    Metric(
+    _aligned(
         name="ter",
-        family="aligned",
         label="TER",
         meaning="edits from the text to the reference of the row, per 100 words of it",
         tells="edits that turn texts into their references, per 100 words of these; slow",
@@ -727,7 +646,6 @@ ALIGNED = (
         replicates="calipers.text.aligned:ter_replicates",
         source="Snover et al., AMTA 2006; as sacrebleu computes it",
         blind=WORDING,
-        side="aligned",
         on_request=True,
         slow=True,
         range=FROM_ZERO,
@@ -735,9 +653,8 @@ ALIGNED = (
         extra="bleu",
         package="sacrebleu",
     ),
-    Metric(
+    _aligned(
         name="rouge",
-        family="aligned",
         label="ROUGE",
         meaning="{kind} in common with the reference of the row ({part})",
         tells="how much of its reference a text says, by n-grams or the longest common subsequence",
@@ -745,7 +662,6 @@ ALIGNED = (
         replicates="calipers.text.replicates:row_mean_replicates",
         source="Lin, 2004; as rouge-score computes it",
         blind=f"{WORDING}; everything but the letters a-z and digits",
-        side="aligned",
         options=(
             Option(
                 name="kind",
@@ -773,66 +689,29 @@ ALIGNED = (
                 },
             ),
         ),
-        better="higher",
         extra="bleu",
         package="rouge_score",
     ),
-    Metric(
+    _bert_score(
         name="bert_score_precision",
-        family="aligned",
         label="BERTScore P",
         meaning="how well each token is matched by one of the reference's",
         tells="how well each token of a text is matched by one of its reference",
         read="calipers.text.bertscore:read_bert_score_precision",
-        replicates="calipers.text.replicates:row_mean_replicates",
-        source=f"{ZHANG}, section 3",
-        blind=LEVEL,
-        side="aligned",
-        options=(WEIGHTS,),
-        on_request=True,
-        slow=True,
-        range=SIGNED_UNIT,
-        better="higher",
-        extra="text",
-        package="torch",
     ),
-    Metric(
+    _bert_score(
         name="bert_score_recall",
-        family="aligned",
         label="BERTScore R",
         meaning="how well each token of the reference is matched by one of the text's",
         tells="how well each token of the reference is matched by one of the text",
         read="calipers.text.bertscore:read_bert_score_recall",
-        replicates="calipers.text.replicates:row_mean_replicates",
-        source=f"{ZHANG}, section 3",
-        blind=LEVEL,
-        side="aligned",
-        options=(WEIGHTS,),
-        on_request=True,
-        slow=True,
-        range=SIGNED_UNIT,
-        better="higher",
-        extra="text",
-        package="torch",
     ),
-    Metric(
+    _bert_score(
         name="bert_score_f1",
-        family="aligned",
         label="BERTScore F1",
         meaning="how well tokens match both ways, by what they mean in their context",
         tells="how well tokens match both ways, by what they mean in their context",
         read="calipers.text.bertscore:read_bert_score_f1",
-        replicates="calipers.text.replicates:row_mean_replicates",
-        source=f"{ZHANG}, section 3",
-        blind=LEVEL,
-        side="aligned",
-        options=(WEIGHTS,),
-        on_request=True,
-        slow=True,
-        range=SIGNED_UNIT,
-        better="higher",
-        extra="text",
-        package="torch",
     ),
 )
 

@@ -2,44 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from calipers.cli import checks
-from calipers.cli import compare_options as its
-from calipers.cli.embedder_options import Embedding
-from calipers.cli.guard import STOPPED, STOPPED_UNCACHED, guarded
-from calipers.cli.options import INPUT, OUTPUT
-from calipers.cli.output_options import with_outputs
-from calipers.cli.outputs import Outputs, Results
-from calipers.cli.page import examples
-from calipers.cli.shell import REQUIRED
-from calipers.cli.streams import calm, write, write_error
+from calipers.cli.command import command, computing
+from calipers.cli.outputs import STDIO, Outputs, Results
+from calipers.cli.streams import write, write_error
+from calipers.evaluate.option import INPUT, OUTPUT
+from calipers.evaluate.options import EmbedOptions
 
 if TYPE_CHECKING:
-    from calipers.evaluate.embed_run import Embedded
-
-EXAMPLES = examples(
-    (
-        (
-            "Vectors of a file, then comparisons without the model:",
-            "calipers embed texts.jsonl --embedder gpt2-large --output vectors.npy",
-        ),
-        (
-            "Both views of the default embedder in one file:",
-            "calipers embed texts.jsonl --output vectors.npz",
-        ),
-        (
-            "TF-IDF fitted to the reference, so that both files fit together:",
-            "calipers embed a.jsonl --embedder tfidf --fit-on human.jsonl -o a.npy",
-        ),
-        (
-            "A folder of images:",
-            "calipers embed images/ --embedder ./dinov2-base -o images.safetensors",
-        ),
-    )
-)
+    from calipers.evaluate.embed import Embedded
 
 Samples = Annotated[
     str,
@@ -49,16 +24,6 @@ Samples = Annotated[
         "input.",
         rich_help_panel=INPUT,
         show_default=False,
-    ),
-]
-FitOn = Annotated[
-    str | None,
-    typer.Option(
-        "--fit-on",
-        metavar="FILE",
-        help="For tfidf: fit it to these samples, the reference of the comparison to come; by "
-        "default to FILE itself.",
-        rich_help_panel=INPUT,
     ),
 ]
 Output = Annotated[
@@ -81,60 +46,52 @@ Json = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
-View = Annotated[
-    str | None,
-    typer.Option(
-        "--view",
-        metavar="NAME",
-        help="Write this view alone; by default the main one to .npy, all to .npz and "
-        ".safetensors.",
-        rich_help_panel=OUTPUT,
+
+EXAMPLES = (
+    (
+        "Vectors of a file, then comparisons without the model:",
+        "calipers embed texts.jsonl --embedder gpt2-large --output vectors.npy",
     ),
-]
+    (
+        "Both views of the default embedder in one file:",
+        "calipers embed texts.jsonl --output vectors.npz",
+    ),
+    (
+        "TF-IDF fitted to the reference, so that both files fit together:",
+        "calipers embed a.jsonl --embedder tfidf --fit-on human.jsonl -o a.npy",
+    ),
+    (
+        "A folder of images:",
+        "calipers embed images/ --embedder ./dinov2-base -o images.safetensors",
+    ),
+)
 
 
-@with_outputs(output=(Output, REQUIRED), json=Json)
-def embed(
-    samples: Samples,
-    *,
-    field: its.Field = None,
-    fit_on: FitOn = None,
-    skip_bad: its.SkipBad = False,
-    embedding: Embedding,
-    outputs: Outputs,
-    view: View = None,
-) -> None:
+@command(
+    EmbedOptions,
+    output=(Output, inspect.Parameter.empty),
+    json=Json,
+    reads=("samples",),
+    checked=False,
+    shown=EXAMPLES,
+)
+def embed(samples: Samples, *, options: EmbedOptions, outputs: Outputs) -> None:
     """Turn samples into vectors and keep them in a file.
 
     The first step of every comparison, alone: for vectors that another program shall use, or that
     are made once on a machine with a GPU and compared anywhere. A job that was stopped goes on
     where it was.
     """
-    with guarded(STOPPED if embedding.cached else STOPPED_UNCACHED):
-        how = embedding.options()
-        output = outputs.paths["output"]
-        _check_format(output)
-        outputs.check([each for each in (samples, fit_on) if each not in (None, checks.STDIO)])
-        with calm(quiet=outputs.quiet):
-            from calipers.evaluate.embed_run import embed as run
-            from calipers.samples import read_samples
-
-            base = None if fit_on is None else read_samples(fit_on, field=field, skip_bad=skip_bad)
-            found = run(
-                read_samples(samples, field=field, skip_bad=skip_bad),
-                fit_on=base,
-                view=view,
-                progress=outputs.progress(),
-                **how,
-            )
-        views = _views(found, view, output)
-        outputs.deliver(_results(found, views, outputs))
-
-
-def _check_format(output: str) -> None:
+    output = outputs.paths["output"]
     from calipers.embed.vectors import check_format
 
     check_format(output, 1)
+    outputs.check([each for each in (samples, options.fit_on) if each not in (None, STDIO)])
+    with computing(outputs):
+        from calipers.evaluate.embed import embed as run
+
+        found = run(samples, **options.keywords())
+    outputs.deliver(_results(found, _views(found, options.view, output), outputs))
 
 
 def _views(found: Embedded, view: str | None, output: str) -> list[str]:

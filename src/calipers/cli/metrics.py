@@ -7,26 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from calipers.cli.guard import guarded
-from calipers.cli.options import INPUT, OUTPUT, complete_metrics
-from calipers.cli.output_options import with_outputs
+from calipers.cli.command import command
+from calipers.cli.options import complete_metrics, complete_text_metrics
 from calipers.cli.outputs import Outputs, Results
-from calipers.cli.page import examples
 from calipers.cli.streams import line_width, write
-from calipers.cli.text_options import complete_text_metrics
-
-EXAMPLES = examples(
-    (
-        ("Everything that can be measured, by family:", "calipers metrics"),
-        ("One family:", "calipers metrics frontier"),
-        ("Those of texts, which need no embeddings:", "calipers metrics text"),
-        (
-            "One metric: its options, its source, what it does not detect:",
-            "calipers metrics mauve",
-        ),
-        ("The same with options:", "calipers metrics frontier_integral:chi2:knn"),
-    )
-)
+from calipers.evaluate.option import INPUT, OUTPUT
 
 
 def _completed(incomplete: str) -> list[str]:
@@ -58,30 +43,39 @@ Json = Annotated[
     ),
 ]
 
+EXAMPLES = (
+    ("Everything that can be measured, by family:", "calipers metrics"),
+    ("One family:", "calipers metrics frontier"),
+    ("Those of texts, which need no embeddings:", "calipers metrics text"),
+    (
+        "One metric: its options, its source, what it does not detect:",
+        "calipers metrics mauve",
+    ),
+    ("The same with options:", "calipers metrics frontier_integral:chi2:knn"),
+)
 
-@with_outputs(json=Json)
+
+@command(json=Json, limited=False, stopped="stopped.", shown=EXAMPLES)
 def metrics(*, names: Names = None, outputs: Outputs) -> None:
     """List the metrics: what each tells, its range, and where it is better.
 
     With a name, one metric in full: its options, the paper that it is from, what it does not
     detect, and whether it is measured by default.
     """
-    with guarded("stopped."):
-        outputs.check()
-        from calipers.catalogue.suggest import check_known
-        from calipers.cli.metrics_text import text_of
-        from calipers.report import json_text
+    from calipers.catalogue.suggest import check_known
+    from calipers.cli.metrics_text import text_of
+    from calipers.report import json_text
 
-        asked = [part for name in names or () for part in _parts(name)]
-        check_known(asked)
-        data = _described(asked)
-        outputs.deliver(
-            Results(
-                show=lambda: write(text_of(asked, line_width())),
-                warnings=lambda: (),
-                texts={"json": lambda: json_text(data)},
-            )
+    asked = [part for name in names or () for part in _parts(name)]
+    check_known(asked)
+    data = _described(asked)
+    outputs.deliver(
+        Results(
+            show=lambda: write(text_of(asked, line_width())),
+            warnings=lambda: (),
+            texts={"json": lambda: json_text(data)},
         )
+    )
 
 
 def _described(names: Sequence[str]) -> dict[str, list[Any]]:

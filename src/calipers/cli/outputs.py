@@ -1,23 +1,144 @@
-"""The files that a command was asked for: refused early, all tried, told of at the end."""
+"""Where results go: the options, refused early, all tried, told of at the end."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import glob
+import inspect
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from calipers.cli.attempts import Attempts
-from calipers.cli.checks import STDIO
-from calipers.cli.output_checks import check_outputs
-from calipers.cli.output_rules import Layout, check_page, check_standard_output
+import typer
+
+from calipers.cli.options import complete
 from calipers.cli.streams import calm, write_bytes_of, write_error
-from calipers.errors import InputError
+from calipers.errors import CalipersError, InputError, MissingExtraError
+from calipers.evaluate.option import OUTPUT
 from calipers.progress import Progress, Silent
 
+STDIO = "-"
 FILES = ("save", "output", "json", "csv", "markdown", "latex", "plot", "html")
 """All outputs, in the order in which they are written: first what cannot be made from another."""
 
 HINTS = {"html": ": open it in a browser"}
+
+
+Layout = Literal["pca", "umap"]
+
+MAPS: Sequence[Layout] = ("pca", "umap")
+FIGURES = (".png", ".pdf", ".svg")
+
+OTHERS = {"save": "a zip file", "output": "a file that is no text", "plot": "a figure"}
+"""Outputs that are no text, and what they are: standard output is not for them."""
+
+
+REPORT = ("plotly", "jinja2")
+
+
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet",
+        "-q",
+        help="Nothing but errors on standard error: no progress, no warnings, no list of what "
+        "was written.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+
+
+def _file(name: str, text: str, *, metavar: str = "FILE") -> Any:
+    option = typer.Option(name, metavar=metavar, help=text, rich_help_panel=OUTPUT)
+    return Annotated[str | None, option]
+
+
+Html = _file(
+    "--html",
+    "Write a report with pictures: the table, curves, a map of all samples, the worst samples and "
+    "missed topics beside their neighbours. One file that opens offline in any browser; it holds "
+    "texts, see --redact.",
+)
+Json = _file(
+    "--json",
+    "Write all scores as JSON; - writes them to standard output, and nothing else there.",
+)
+Markdown = _file("--markdown", "Write the table in Markdown; - for standard output.")
+Latex = _file("--latex", "Write the table in LaTeX, ready for a paper; - for standard output.")
+Csv = _file("--csv", "Write a row for each score as CSV; - for standard output.")
+Save = _file(
+    "--save",
+    "Keep scores, curves, texts and vectors; `calipers show` and `calipers report` take them up "
+    "again.",
+    metavar="RUN.zip",
+)
+Redact = Annotated[
+    bool,
+    typer.Option(
+        "--redact",
+        help="For sharing: leave texts, and the folders of files, out of --html and every other "
+        "output; names, group labels and the telling words of topics stay. What compare --save "
+        "keeps holds all texts: the two exclude each other.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Map = Annotated[
+    str | None,
+    typer.Option(
+        "--map",
+        metavar="|".join(MAPS),
+        help="How the map of --html lays out the samples: by their principal axes (pca), or by "
+        "neighbourhoods (umap, which needs the package umap-learn). [default: pca]",
+        rich_help_panel=OUTPUT,
+        autocompletion=complete(*MAPS),
+    ),
+]
+Force = Annotated[
+    bool,
+    typer.Option(
+        "--force",
+        help="Replace files that are there already; by default they are refused before the work.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+
+_KINDS = {
+    "html": Html,
+    "json": Json,
+    "save": Save,
+    "markdown": Markdown,
+    "latex": Latex,
+    "csv": Csv,
+}
+_PAGE: dict[str, tuple[Any, Any]] = {"redact": (Redact, False), "map": (Map, None)}
+_ALWAYS: dict[str, tuple[Any, Any]] = {"force": (Force, False), "quiet": (Quiet, False)}
+
+
+def output_parameters(*names: str, **worded: Any) -> list[inspect.Parameter]:
+    """Give the parameters for typer that say where results go.
+
+    Parameters
+    ----------
+    names
+        Which ones, such as ``"json"``; ``--force`` and ``--quiet`` come with every choice, and
+        with ``"html"`` also ``--redact`` and ``--map``.
+    worded
+        Options that the command words in its own way, by name: an annotated type, or a pair of
+        it and the default.
+    """
+    own = {name: each if isinstance(each, tuple) else (each, None) for name, each in worded.items()}
+    files = {name: own.get(name) or (_KINDS[name], None) for name in (*names, *own)}
+    options = files | (_PAGE if "html" in names else {}) | _ALWAYS
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return [
+        inspect.Parameter(name, kind, default=default, annotation=annotated)
+        for name, (annotated, default) in options.items()
+    ]
 
 
 @dataclass(frozen=True)
@@ -68,6 +189,17 @@ class Outputs:
     redact: bool = False
     layout: Layout | None = None
 
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Outputs:
+        """Take up what was given; files are written in the order of `FILES`."""
+        return cls(
+            {name: given[name] for name in FILES if given.get(name) is not None},
+            force=given.get("force", False),
+            quiet=given.get("quiet", False),
+            redact=given.get("redact", False),
+            layout=given.get("map"),
+        )
+
     @property
     def on_screen(self) -> str | None:
         """The output that takes standard output."""
@@ -75,8 +207,8 @@ class Outputs:
 
     def check(self, inputs: Sequence[str] = ()) -> None:
         """Refuse early what could not be written late; `inputs` are the files that are read."""
-        check_standard_output(self.paths)
-        check_page(self.paths, redact=self.redact, layout=self.layout)
+        _check_standard_output(self.paths)
+        _check_page(self.paths, redact=self.redact, layout=self.layout)
         named = [(f"--{name}", path) for name, path in self.paths.items() if path != STDIO]
         check_outputs(named, inputs, force=self.force)
 
@@ -151,3 +283,203 @@ def size_words(size: int) -> str:
 def _printable(name: str) -> str:
     """Give a name without characters that could steer a terminal."""
     return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in name)
+
+
+def _check_standard_output(paths: Mapping[str, str]) -> None:
+    """Refuse what standard output cannot take; `paths` are the outputs by name."""
+    taken = [name for name, path in paths.items() if path == STDIO]
+    for name in taken:
+        if name in OTHERS:
+            raise InputError(f"--{name} writes {OTHERS[name]}; it cannot go to standard output")
+    if len(taken) > 1:
+        raise InputError(
+            f"{' and '.join(f'--{name}' for name in taken)} cannot all go to standard output (-): "
+            "it takes one of them; give the others a file"
+        )
+
+
+def _check_page(paths: Mapping[str, str], *, redact: bool, layout: Layout | None) -> None:
+    """Refuse figures of unknown kinds, and options of the report that have nothing to act on."""
+    figure = paths.get("plot", FIGURES[0])
+    if not figure.lower().endswith(FIGURES):
+        raise InputError(f"--plot must name a file ending in {', '.join(FIGURES)}; found {figure}")
+    if redact:
+        _check_redact(paths)
+    if layout is not None:
+        _check_layout(layout)
+        if "html" not in paths:
+            raise InputError("--map lays out the samples in --html; give --html FILE with it")
+    if "html" in paths:
+        _check_packages(layout)
+
+
+def _check_redact(paths: Mapping[str, str]) -> None:
+    if "save" in paths:
+        raise InputError(
+            "--redact leaves texts out and --save keeps all of them; leave out one. From what "
+            "--save keeps, calipers report RUN.zip --redact makes a report without texts"
+        )
+    if not paths:
+        raise InputError("--redact leaves texts out of files; give --html FILE with it")
+
+
+def _check_layout(layout: str) -> None:
+    if layout not in MAPS:
+        raise InputError(f"--map must be {' or '.join(MAPS)}; found {layout!r}")
+
+
+def _check_packages(layout: str | None) -> None:
+    """Refuse a report that could not be made in the end.
+
+    Raises
+    ------
+    MissingExtraError
+        If a package that it needs is not installed; says which pip command brings it.
+    """
+    for module in REPORT:
+        if not _installed(module):
+            raise MissingExtraError(
+                f"--html needs the package {module!r}, which is not installed. Install it with: "
+                "pip install 'calipers[report]'"
+            )
+    if layout == "umap" and not _installed("umap"):
+        raise MissingExtraError(
+            "--map umap needs the package 'umap-learn', which is not installed. Install it with: "
+            "pip install umap-learn; --map pca needs nothing more"
+        )
+
+
+def _installed(module: str) -> bool:
+    """Tell without importing it."""
+    return find_spec(module) is not None
+
+
+def check_outputs(
+    outputs: Iterable[tuple[str, str]], specs: Sequence[str] = (), *, force: bool = False
+) -> None:
+    """Refuse output files that could not be written, are there, or would overwrite an input.
+
+    Pipes and devices, such as ``/dev/null``, are written to and never replaced; they may be there.
+
+    Parameters
+    ----------
+    outputs
+        Pairs of an option and the path that it was given.
+    specs
+        The inputs as they were given: a path, or ``NAME=GLOB``.
+    force
+        Whether a file that is there may be replaced; an input never is.
+
+    Raises
+    ------
+    InputError
+        Names the option and the file.
+    """
+    checked: list[tuple[str, Path]] = []
+    for option, given in outputs:
+        path = Path(given)
+        for other_option, other in checked:
+            if _same(path, other) and not _special(path):
+                raise InputError(f"{option} and {other_option} name the same file: {given}")
+        if any(_same(path, source) for source in _sources(specs)):
+            raise InputError(f"{option} would overwrite an input: {given}")
+        _check_file(option, path, force)
+        checked.append((option, path))
+
+
+def _check_file(option: str, path: Path, force: bool) -> None:
+    """Try out, before the long work, what the writing at the end will need."""
+    try:
+        if path.is_dir():
+            raise InputError(f"{option} must name a file; {path} is a folder")
+        target = Path(os.path.realpath(path))
+        if not target.parent.is_dir():
+            raise InputError(f"{option} {path}: there is no folder {str(path.parent)!r}")
+        if path.is_file():
+            _check_there(option, path, force)
+        if path.exists() and not os.access(path, os.W_OK):
+            raise InputError(f"{option} {path}: the file is there and read-only")
+        if not _special(path):
+            with tempfile.TemporaryFile(dir=target.parent):
+                pass
+    except OSError as error:
+        raise InputError(f"{option} {path}: cannot be written: {error.strerror}") from error
+
+
+def _check_there(option: str, path: Path, force: bool) -> None:
+    if _is_stdout(path):
+        raise InputError(
+            f"{option} {path}: standard output goes there already; {option} - writes there alone"
+        )
+    if not force:
+        raise InputError(f"{option} {path}: the file is already there; --force replaces it")
+
+
+def _is_stdout(path: Path) -> bool:
+    """Tell whether standard output was redirected to this file."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
+    except (OSError, ValueError):
+        return False
+
+
+def _special(path: Path) -> bool:
+    """Tell whether it is a pipe or a device."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _sources(specs: Sequence[str]) -> Iterator[Path]:
+    for spec in specs:
+        yield Path(spec)
+        pattern = spec.partition("=")[2]
+        yield from map(Path, glob.glob(pattern, recursive=True) if pattern else ())
+
+
+def _same(left: Path, right: Path) -> bool:
+    try:
+        return os.path.samefile(left, right)
+    except (OSError, ValueError):
+        return os.path.realpath(left) == os.path.realpath(right)
+
+
+class Attempts:
+    """Remembers what went wrong, so that one failure does not cost what comes after it."""
+
+    def __init__(self) -> None:
+        self._failures: list[Exception] = []
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Try something."""
+        try:
+            yield
+        except Exception as failure:
+            self._failures.append(failure)
+
+    def settle(self) -> None:
+        """Tell what went wrong, and raise the gravest of it: a fault of Calipers keeps its trace.
+
+        Raises
+        ------
+        Exception
+            A fault before what a person can put right, and that before a reader who went away.
+        """
+        if not self._failures:
+            return
+        *others, gravest = sorted(self._failures, key=_gravity)
+        for each in others:
+            if not isinstance(each, BrokenPipeError):
+                write_error(f"calipers: {each}")
+        raise gravest
+
+
+def _gravity(failure: Exception) -> int:
+    if isinstance(failure, BrokenPipeError):
+        return 0
+    return 1 if isinstance(failure, CalipersError) else 2
+
+
+def check_per_sample(paths: Mapping[str, str], *, per_sample: bool) -> None:
+    """Refuse ``--per-sample`` where no JSON is written; `paths` are the outputs by name."""
+    if per_sample and "json" not in paths:
+        raise InputError("--per-sample adds values to the JSON; give --json FILE with it")

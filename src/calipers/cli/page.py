@@ -12,6 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from calipers import __version__
 from calipers.cli.command_line import remember
+from calipers.cli.guard import guarded
 from calipers.report.plot_kinds import KINDS
 
 WIDTH = max(40, min(80, shutil.get_terminal_size().columns))
@@ -70,6 +71,11 @@ class Group(TyperGroup):
         """Read the arguments."""
         remember(args)
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; a word that breaks the rule of its option ends in one sentence."""
+        with guarded():
+            return super().invoke(ctx)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the page."""
@@ -164,15 +170,8 @@ def _record(param: Any) -> tuple[str, str]:
     """Give the names of a parameter, and what it does."""
     names = ", ".join([*sorted(param.opts, key=len), *param.secondary_opts])
     valued = f"{names} {param.metavar}" if param.metavar else names
-    return _argument_name(param) if _argument(
-        param
-    ) else valued, f"{param.help or ''} {_default(param)}"
-
-
-def _default(param: Any) -> str:
-    if param.required:
-        return "[required]"
-    return f"[default: {param.default}]" if isinstance(param.default, str) else ""
+    name = _argument_name(param) if _argument(param) else valued
+    return name, f"{param.help or ''}{' [required]' if param.required else ''}"
 
 
 def _argument(param: Any) -> bool:

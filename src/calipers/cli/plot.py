@@ -2,93 +2,215 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
-from typing import TYPE_CHECKING, Any
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-from calipers.cli import plot_options as its
-from calipers.cli.guard import guarded
-from calipers.cli.output_options import with_outputs
+import typer
+
+from calipers.cli.command import command, computing
+from calipers.cli.options import complete
 from calipers.cli.outputs import Outputs, Results
-from calipers.cli.page import examples
-from calipers.cli.plot_inputs import blaming, read_input
-from calipers.cli.shell import REQUIRED
-from calipers.cli.streams import calm, write_error
-from calipers.errors import InputError
-from calipers.report.plot_kinds import kind_of
+from calipers.cli.page import PlotCommand
+from calipers.cli.streams import write_error
+from calipers.errors import CalipersError, InputError
+from calipers.evaluate.option import FLAG, INPUT, OUTPUT, TEXT, Group, one_of, option, whole
+from calipers.evaluate.options import KEYS
+from calipers.files import check_there
+from calipers.report.plot_kinds import INPUTS, KINDS, check_input, kind_of
 
 if TYPE_CHECKING:
     from calipers.report.plots import Figure
 
-EXAMPLES = examples(
+FIGURES = (".png", ".pdf", ".svg")
+PICTURE = "Picture"
+TABLES = (".csv", ".tsv")
+LINES = ("family", "system")
+PLACES = ("name", "words", "n")
+
+# What data of another version, or made by hand, may raise while they are drawn
+DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+Kind = Annotated[
+    str,
+    typer.Argument(
+        metavar="KIND",
+        help="What to draw, as listed below.",
+        rich_help_panel=INPUT,
+        autocompletion=complete(*KINDS),
+        show_default=False,
+    ),
+]
+Inputs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="INPUT",
+        help="RUN.zip, kept by `calipers compare --save`; for sweep and heat-map the JSON of "
+        "`calipers sweep` and `calipers rank`. Several for parameter, else one.",
+        rich_help_panel=INPUT,
+        show_default=False,
+    ),
+]
+Output = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FIGURE",
+        help="Where the figure goes: .pdf, .svg or .png. The same input gives the same bytes.",
+        rich_help_panel=OUTPUT,
+        show_default=False,
+    ),
+]
+
+EXAMPLES = (
     (
-        (
-            "Precision against recall, from a comparison that was kept:",
-            "calipers compare -r human.jsonl a.jsonl b.jsonl --save run.zip\n"
-            "    calipers plot plane run.zip --output plane.pdf",
-        ),
-        (
-            "Which topics one system misses and invents, by its style:",
-            "calipers plot cells run.zip --system a --view form -o topics.pdf",
-        ),
-        (
-            "Scores against top-p, of systems named nucleus-0.8, nucleus-0.9, ...:",
-            "calipers plot parameter run.zip --x-label 'top-p' -o top-p.pdf",
-        ),
-        (
-            "Against text length, from runs with --match-length 64 and 128:",
-            "calipers plot parameter 64.zip 128.zip --x match_length -o length.pdf",
-        ),
-    )
+        "Precision against recall, from a comparison that was kept:",
+        "calipers compare -r human.jsonl a.jsonl b.jsonl --save run.zip\n"
+        "    calipers plot plane run.zip --output plane.pdf",
+    ),
+    (
+        "Which topics one system misses and invents, by its style:",
+        "calipers plot cells run.zip --system a --view form -o topics.pdf",
+    ),
+    (
+        "Scores against top-p, of systems named nucleus-0.8, nucleus-0.9, ...:",
+        "calipers plot parameter run.zip --x-label 'top-p' -o top-p.pdf",
+    ),
+    (
+        "Against text length, from runs with --match-length 64 and 128:",
+        "calipers plot parameter 64.zip 128.zip --x match_length -o length.pdf",
+    ),
 )
 
 
-@with_outputs(output=(its.Output, REQUIRED))
-def plot(
-    kind: its.Kind,
-    inputs: its.Inputs,
-    *,
-    view: its.View = None,
-    system: its.System = None,
-    metrics: its.Metrics = None,
-    x: its.X = None,
-    by: its.By = None,
-    x_label: its.XLabel = None,
-    y: its.Y = None,
-    join: its.Join = False,
-    curve: its.Curve = None,
-    scale: its.Scale = None,
-    regions: its.Regions = None,
-    limit: its.Limit = None,
-    outputs: Outputs,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class PlotOptions(Group):
+    """The options of ``plot``; None where nothing was typed, since most plots take few of them."""
+
+    view: str | None = option(
+        None,
+        "By which view of the samples, such as form. By default the main one; plane, curves, "
+        "frontiers and f-scores have a panel for each.",
+        TEXT,
+        panel=PICTURE,
+    )
+    system: str | None = option(
+        None,
+        "This system alone; of parameter also one line. By default all.",
+        TEXT,
+        panel=PICTURE,
+    )
+    metrics: tuple[str, ...] | None = option(
+        None,
+        "Of parameter and group-bars: a panel for each, such as recall,form.recall. By "
+        "default those that the table shows. May be repeated.",
+        KEYS,
+        panel=PICTURE,
+        several=True,
+        complete="metrics",
+    )
+    x: str | None = option(
+        None,
+        "Of parameter: name (the last number in each system's name, nucleus-0.9 is at 0.9), "
+        "words (median length), n (samples), a setting in which runs differ, such as "
+        "match_length, or a .csv with the columns system and value, and line where you want to "
+        "name the lines. Of plane: a score, such as coverage. [default: name; recall]",
+        TEXT,
+        panel=PICTURE,
+        metavar="WHAT",
+        complete=PLACES,
+    )
+    y: str | None = option(
+        None,
+        "Of plane: the score on the y-axis, such as density. [default: precision]",
+        TEXT,
+        panel=PICTURE,
+        metavar="SCORE",
+        complete="metrics",
+    )
+    join: bool = option(
+        False,
+        "Of plane and f-scores: join systems whose names differ in the last number alone, "
+        "such as t=0.7 and t=1.0.",
+        FLAG,
+        panel=PICTURE,
+    )
+    curve: str | None = option(
+        None,
+        "Of curves, frontiers and f-scores: which one, such as prd:knn or frontier:chi2. "
+        "[default: as the scores of the table]",
+        TEXT,
+        panel=PICTURE,
+        metavar="KEY",
+    )
+    scale: str | None = option(
+        None,
+        "Of frontiers: exp(-c D), whose area is MAUVE, or the divergences as they are. "
+        "[default: transformed]",
+        one_of("transformed", "raw", optional=True),
+        panel=PICTURE,
+    )
+    by: str | None = option(
+        None,
+        "Of parameter: what makes a line, the name without its last number (family) or each "
+        "system over the runs. By default family where x is name or a .csv, else system.",
+        one_of(*LINES, optional=True),
+        panel=PICTURE,
+    )
+    x_label: str | None = option(
+        None,
+        "Of parameter: what to write below the x-axis.",
+        TEXT,
+        panel=PICTURE,
+        metavar="TEXT",
+    )
+    regions: str | None = option(
+        None,
+        "Of cells: topics, or the single cells with the largest contributions. [default: topics]",
+        one_of("topics", "cells", optional=True),
+        panel=PICTURE,
+    )
+    limit: int | None = option(
+        None,
+        "Of cells: how many are shown of a system. [default: 12; 6 of several systems]",
+        whole(1, optional=True),
+        panel=PICTURE,
+    )
+
+
+@command(
+    PlotOptions,
+    output=(Output, inspect.Parameter.empty),
+    reads=("inputs",),
+    page=PlotCommand,
+    stopped="stopped.",
+    checked=False,
+    shown=EXAMPLES,
+)
+def plot(kind: Kind, inputs: Inputs, *, options: PlotOptions, outputs: Outputs) -> None:
     """Draw a figure from what another command kept.
 
     Publication quality, in colours that all eyes tell apart, as .pdf, .svg or .png. Nothing is
     measured again.
     """
-    with guarded("stopped."):
-        kind_of(kind)
-        options: dict[str, Any] = {
-            "view": view,
-            "system": system,
-            "metrics": its.read_metrics(metrics),
-            "x_label": x_label,
-            "y": y,
-            "join": "family" if join else None,
-            "curve": curve,
-            "scale": its.read_word("--scale", scale, its.SCALES),
-            "regions": its.read_word("--regions", regions, its.REGIONS),
-            "limit": its.read_limit(limit),
-        }
-        way = its.read_word("--by", by, its.LINES)
-        _check_options(kind, {**options, "x": x, "by": way})
-        its.check_figure(outputs.paths["output"])
-        outputs.check([*inputs, *([x] if x else [])])
-        _check_count(kind, inputs)
-        with calm(quiet=outputs.quiet):
-            options |= its.read_x(x, way)
-            figure = _drawn(kind, inputs, options)
-        outputs.deliver(_results(figure, quiet=outputs.quiet))
+    known = kind_of(kind)
+    given = options.keywords()
+    given["join"] = "family" if options.join else None
+    _check_options(kind, given)
+    _check_figure(outputs.paths["output"])
+    outputs.check([*inputs, *([options.x] if options.x else [])])
+    if len(inputs) > 1 and not known.several:
+        raise InputError(f"the plot {kind!r} is drawn from one input; found {len(inputs)}")
+    with computing(outputs):
+        figure = _drawn(kind, inputs, given | read_x(options.x, options.by))
+    outputs.deliver(_results(figure, quiet=outputs.quiet))
 
 
 def _check_options(kind: str, given: dict[str, Any]) -> None:
@@ -103,11 +225,6 @@ def _check_options(kind: str, given: dict[str, Any]) -> None:
 
 def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
-
-
-def _check_count(kind: str, inputs: list[str]) -> None:
-    if len(inputs) > 1 and not kind_of(kind).several:
-        raise InputError(f"the plot {kind!r} is drawn from one input; found {len(inputs)}")
 
 
 def _drawn(kind: str, inputs: list[str], options: dict[str, Any]) -> Figure:
@@ -140,3 +257,93 @@ def _save(figure: Figure, path: str, *, quiet: bool) -> None:
             "warning: the figure's font lacks some signs of a name or word; they show as boxes. "
             "As .svg they stay text, and a browser finds a font for them"
         )
+
+
+def _check_figure(path: str) -> None:
+    """Refuse a file that is no figure."""
+    if not path.lower().endswith(FIGURES):
+        raise InputError(f"--output must name a file ending in {', '.join(FIGURES)}; found {path}")
+
+
+def read_x(x: str | None, by: str | None) -> dict[str, Any]:
+    """Read ``--x`` and ``--by``: words stay as they are, a table gives a value for each system.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read, or says something twice.
+    """
+    if x is None or not x.lower().endswith(TABLES):
+        return {"x": x, "by": by}
+    from calipers.evaluate.rank_tables import read_table
+
+    table = read_table(x, "--x")
+    table.need("system", "value")
+    systems = [table.name(row, "system") for row in table.rows]
+    for (number, _), name in zip(table.rows, systems, strict=True):
+        if systems.count(name) > 1:
+            raise table.source.row_error(number, f"names the system {name!r} more than once")
+    values = [table.number(row, "value") for row in table.rows]
+    placed = {"x": dict(zip(systems, values, strict=True))}
+    if "line" not in table.columns:
+        return {**placed, "by": by}
+    if by is not None:
+        raise InputError(f"--by and the column 'line' of {x} exclude each other; leave out one")
+    lines = [table.name(row, "line") for row in table.rows]
+    return {**placed, "by": dict(zip(systems, lines, strict=True))}
+
+
+def read_input(path: str, kind: str) -> Mapping[str, Any]:
+    """Read one input of a plot, and refuse what the plot is not drawn from.
+
+    Raises
+    ------
+    InputError
+        Names the file, what it is, and what the plot takes.
+    """
+    place = Path(path)
+    check_there(place)
+    if place.is_dir():
+        raise InputError(f"{path}: is a folder; the plot {kind!r} takes {_words(kind)}")
+    data = _kept(place, kind) if _is_zip(place) else _json(place, kind)
+    check_input(kind, data, path)
+    found: Mapping[str, Any] = data
+    return found
+
+
+@contextmanager
+def blaming(paths: list[str]) -> Iterator[None]:
+    """Say of data that lack what they should hold that they are damaged."""
+    try:
+        yield
+    except CalipersError:
+        raise
+    except DAMAGE as error:
+        if all(_is_zip(Path(path)) for path in paths):
+            raise
+        raise InputError(
+            f"{', '.join(paths)}: cannot be drawn; is damaged, or from another version: {error!r}"
+        ) from error
+
+
+def _kept(path: Path, kind: str) -> Any:
+    from calipers.results import Comparison
+    from calipers.results.report_data import picture_data
+
+    return picture_data(Comparison.load(path), kind)
+
+
+def _json(path: Path, kind: str) -> Any:
+    from calipers.evaluate.rank_tables import read_file
+
+    if path.suffix.lower() != ".json":
+        raise InputError(f"{path}: is no zip and no .json; the plot {kind!r} takes {_words(kind)}")
+    return read_file(path)[0]
+
+
+def _words(kind: str) -> str:
+    return INPUTS[kind_of(kind).takes]
+
+
+def _is_zip(path: Path) -> bool:
+    return zipfile.is_zipfile(path)

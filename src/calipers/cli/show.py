@@ -1,26 +1,18 @@
-"""``calipers show``: a comparison that was kept, without computing."""
+"""``calipers show`` and ``calipers report``: results that were kept, without computing."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from calipers.cli.command import command, computing
 from calipers.cli.deliver import deliver_comparison
-from calipers.cli.guard import guarded
-from calipers.cli.options import INPUT, Details
-from calipers.cli.output_options import with_outputs
+from calipers.cli.options import Details
 from calipers.cli.outputs import Outputs
-from calipers.cli.page import examples
-from calipers.cli.streams import calm
-
-EXAMPLES = examples(
-    (
-        ("The table again:", "calipers show run.zip"),
-        ("The table for a paper, and nothing else:", "calipers show run.zip --latex -"),
-        ("All scores for another program:", "calipers show run.zip --json scores.json"),
-    )
-)
+from calipers.evaluate.option import INPUT
 
 Run = Annotated[
     str,
@@ -32,14 +24,64 @@ Run = Annotated[
     ),
 ]
 
+SHOWING = (
+    ("The table again:", "calipers show run.zip"),
+    ("The table for a paper, and nothing else:", "calipers show run.zip --latex -"),
+    ("All scores for another program:", "calipers show run.zip --json scores.json"),
+)
 
-@with_outputs("html", "json", "markdown", "latex", "csv")
+REPORTING = (
+    ("A page for the browser, run.html beside run.zip:", "calipers report run.zip"),
+    (
+        "Under another name, to give away without the texts:",
+        "calipers report run.zip --html shared.html --redact",
+    ),
+    (
+        "The table for a paper, and for a README:",
+        "calipers report run.zip --latex table.tex --markdown table.md",
+    ),
+)
+
+
+@command(
+    writes=("html", "json", "markdown", "latex", "csv"),
+    reads=("run",),
+    stopped="stopped.",
+    shown=SHOWING,
+)
 def show(run: Run, *, outputs: Outputs, details: Details = False) -> None:
     """Show again what `calipers compare --save` kept."""
-    with guarded("stopped."):
-        outputs.check([run])
-        with calm(quiet=outputs.quiet):
-            from calipers.results import Comparison
+    with computing(outputs):
+        from calipers.results import Comparison
 
-            comparison = Comparison.load(run)
-        deliver_comparison(comparison, outputs, details=details)
+        comparison = Comparison.load(run)
+    deliver_comparison(comparison, outputs, details=details)
+
+
+@command(
+    writes=("html", "json", "markdown", "latex", "csv"),
+    reads=("run",),
+    stopped="stopped.",
+    checked=False,
+    shown=REPORTING,
+)
+def report(run: Run, *, outputs: Outputs) -> None:
+    """Write a report of what `calipers compare --save` kept.
+
+    One HTML file with the table, the curves, a map of all samples, the worst samples and missed
+    topics beside their neighbours. It opens offline and asks no host for anything. Nothing is
+    measured again. With no file named, the report is written beside RUN.zip.
+    """
+    files = outputs if outputs.paths else replace(outputs, paths={"html": page_beside(run)})
+    files.check([run])
+    with computing(files):
+        from calipers.results import Comparison
+
+        comparison = Comparison.load(run)
+    deliver_comparison(comparison, files, screen=False)
+
+
+def page_beside(run: str) -> str:
+    """Name the page of a run: ``run.html`` for ``run.zip``."""
+    path = Path(run)
+    return str(path.with_suffix(".html") if path.suffix.lower() == ".zip" else f"{run}.html")

@@ -55,7 +55,7 @@ def run(
         If the packages of the default text embedder are not installed.
     """
     from calipers.demo.systems import systems
-    from calipers.evaluate import compare
+    from calipers.evaluate.compare import compare
     from calipers.samples import SampleSet
 
     texts, generated = systems(seed)

@@ -61,37 +61,27 @@ def read_chunk(path: Path, owner: Mapping[str, str]) -> EncodedBatch:
     DamagedChunkError
         If it cannot be read, belongs to something else, or its arrays were changed.
     """
-    metadata, arrays = _open(path)
-    expected = {"format": FORMAT, **owner, "sha256": _digest(arrays)}
-    if metadata != expected:
-        wrong = sorted(key for key in expected if metadata.get(key) != expected[key])
-        raise DamagedChunkError(f"{path}: its contents do not fit its {', '.join(wrong)}")
-    _check_shapes(path, arrays)
-    views = {name.removeprefix(_VIEW): arrays[name] for name in arrays if name != _TRUNCATED}
-    return EncodedBatch(views, arrays[_TRUNCATED])
-
-
-def _open(path: Path) -> tuple[dict[str, str], dict[str, NDArray[Any]]]:
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, framework="numpy") as file:
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            return file.metadata() or {}, arrays
+            metadata = file.metadata() or {}
     except FileNotFoundError:
         raise
     except (SafetensorError, OSError, TypeError, ValueError) as error:
         raise DamagedChunkError(f"{path}: cannot be read ({error})") from error
-
-
-def _check_shapes(path: Path, arrays: Arrays) -> None:
-    flags = arrays.get(_TRUNCATED)
+    expected = {"format": FORMAT, **owner, "sha256": _digest(arrays)}
+    if metadata != expected:
+        wrong = sorted(key for key in expected if metadata.get(key) != expected[key])
+        raise DamagedChunkError(f"{path}: its contents do not fit its {', '.join(wrong)}")
+    flags = arrays.pop(_TRUNCATED, None)
     if flags is None or flags.dtype != np.bool_ or flags.ndim != 1:
         raise DamagedChunkError(f"{path}: must hold one flag for each text")
-    for name, array in arrays.items():
-        fits = array.ndim == 2 and array.dtype == np.float32 and len(array) == len(flags)
-        if name != _TRUNCATED and not fits:
+    for array in arrays.values():
+        if array.ndim != 2 or array.dtype != np.float32 or len(array) != len(flags):
             raise DamagedChunkError(f"{path}: must hold float32 vectors, one row for each text")
+    return EncodedBatch({name.removeprefix(_VIEW): array for name, array in arrays.items()}, flags)
 
 
 def _digest(arrays: Arrays) -> str:
@@ -124,11 +114,8 @@ def default_directory() -> Path:
 def _user_caches() -> Path:
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches"
-    variable, default = (
-        ("LOCALAPPDATA", "AppData/Local")
-        if sys.platform == "win32"
-        else ("XDG_CACHE_HOME", ".cache")
-    )
+    windows = ("LOCALAPPDATA", "AppData/Local")
+    variable, default = windows if sys.platform == "win32" else ("XDG_CACHE_HOME", ".cache")
     named = Path(os.environ.get(variable, ""))
     return named if named.is_absolute() else Path.home() / default
 
@@ -162,7 +149,7 @@ class Cache:
         """
         path = self.path(identity, content_hash)
         try:
-            batch = read_chunk(path, _owner(identity, content_hash))
+            batch = read_chunk(path, {"identity": identity, "content": content_hash})
         except FileNotFoundError:
             return None
         expected = dict.fromkeys(views, (rows,))
@@ -182,12 +169,8 @@ class Cache:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(f".{path.stem[:16]}-{uuid.uuid4().hex}.part")
         try:
-            write_chunk(partial, batch, _owner(identity, content_hash))
+            write_chunk(partial, batch, {"identity": identity, "content": content_hash})
             os.replace(partial, path)
         except BaseException:
             partial.unlink(missing_ok=True)
             raise
-
-
-def _owner(identity: str, content_hash: str) -> dict[str, str]:
-    return {"identity": identity, "content": content_hash}

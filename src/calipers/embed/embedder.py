@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.embed.options import check_unicode
 from calipers.errors import InputError
 
 
@@ -125,6 +126,26 @@ class Embedder(ABC):
         return ()
 
 
+def model_signature(
+    name: str, revision: str, *, dtype: object, device: str, max_length: str = "", prefix: str = ""
+) -> dict[str, str]:
+    """Write down what pins the vectors of a model; a length and a prefix where it has them."""
+    pins = {
+        "embedder": name,
+        "revision": revision,
+        "max_length": max_length,
+        "dtype": str(dtype).removeprefix("torch."),
+        "device": device.partition(":")[0],
+        "prefix": repr(prefix) if prefix else "",
+    }
+    return {key: pin for key, pin in pins.items() if pin}
+
+
+def identity_line(pins: Mapping[str, object]) -> str:
+    """Write everything that can change a vector as one stable line."""
+    return "|".join(f"{key}:{pin}" for key, pin in pins.items())
+
+
 def as_embedder(given: Any) -> Embedder:
     """Return an embedder as it is, and give one that is not a subclass the defaults that it lacks.
 
@@ -145,32 +166,19 @@ def is_embedder(given: object) -> bool:
     return isinstance(given, Embedder) or hasattr(given, "embed")
 
 
-def _own(name: str) -> Any:
-    """An attribute of the foreign embedder, or the default where it has none."""
-    if not hasattr(Embedder, name):
-        return property(lambda self: getattr(self.own, name))
-    return property(lambda self: getattr(self.own, name, getattr(Embedder, name)))
-
-
 class _Foreign(Embedder):
     """An embedder of a person's own making that is no subclass of :class:`Embedder`."""
 
     def __init__(self, own: Any) -> None:
-        self.own = own
+        self.own, self.needs_fitting = own, hasattr(own, "fitted")
+        for name in ("view_signature", "reads", "at_once", "kept"):
+            setattr(self, name, getattr(own, name, getattr(Embedder, name)))
 
-    name = _own("name")
-    views = _own("views")
-    identity = _own("identity")
-    signature = _own("signature")
-    view_signature = _own("view_signature")
-    reads = _own("reads")
-    at_once = _own("at_once")
-    kept = _own("kept")
-
-    @property
-    def needs_fitting(self) -> bool:  # type: ignore[override]
-        """Whether it has a method ``fitted``."""
-        return hasattr(self.own, "fitted")
+    def __getattr__(self, name: str) -> Any:
+        """What has no default is asked of it each time."""
+        if name not in ("name", "views", "identity", "signature"):
+            raise AttributeError(name)
+        return getattr(self.own, name)
 
     def prepare(self, samples: Sequence[Any]) -> Any:
         """Prepare samples as it does itself, or not at all."""
@@ -193,6 +201,31 @@ class _Foreign(Embedder):
     def told(self) -> tuple[str, ...]:
         """Hand on what it tells."""
         return tuple(getattr(self.own, "told", super().told)())
+
+
+def check_texts(samples: Sequence[Any], *, unicode: bool = True) -> list[str]:
+    """Return samples that are texts, and can be written down unless that does not matter.
+
+    Raises
+    ------
+    InputError
+        If one is no string, or no valid Unicode.
+    """
+    for row, text in enumerate(samples, start=1):
+        if not isinstance(text, str):
+            raise InputError(f"text {row} must be a string; found {type(text).__name__}")
+        if unicode:
+            check_unicode(f"text {row}", text)
+    return list(samples)
+
+
+def not_a_text(texts: Sequence[object], error: Exception) -> InputError:
+    """Say which text a tokenizer stumbled over, and why."""
+    try:
+        check_texts(texts)
+    except InputError as problem:
+        return problem
+    return InputError(f"the texts cannot be tokenised: {error}")
 
 
 class SampleError(InputError):

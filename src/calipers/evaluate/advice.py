@@ -9,22 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
 
 from calipers.catalogue.choosing import Choice
 from calipers.embed import Embeddings
 from calipers.estimate.quantise import bucket_count
-from calipers.evaluate.floor_scores import Rows, choices_for, score_parts
-from calipers.evaluate.intake import Intake
-from calipers.evaluate.stages import Embedded
+from calipers.evaluate.embedding import Embedded
+from calipers.evaluate.inputs import ComparisonInputs
+from calipers.evaluate.noise_floor import Rows, choices_for, length, score_parts
 from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import Clusters
 from calipers.progress import Advance, Progress
 from calipers.results import Comparison
-from calipers.results.significance import Advice
-from calipers.results.sweep_plateau import RELATIVE, ROUNDING, TOLERANCE
+from calipers.results.comparison import Advice
+from calipers.results.sweep import RELATIVE, ROUNDING, TOLERANCE
+from calipers.samples.wording import first_names
 from calipers.score import Score
 from calipers.uncertainty.sample_size import PARTS, Nested, extrapolate
 
@@ -32,11 +33,16 @@ ORDERS = 2
 # So that orders share no stream with whatever else is drawn from the same seed
 STREAM = 0xAD71CE
 
+RECOMMENDED = 1_000
+"""Samples that each set should have: Pillutla et al., JMLR 2023, section 8."""
+
+NAMED = 4
+
 Scores = dict[str, Score]
 
 
 def advise(
-    intake: Intake,
+    inputs: ComparisonInputs,
     embedded: Embedded,
     choices: Sequence[Choice],
     settings: Settings,
@@ -59,19 +65,19 @@ def advise(
     tuple of Advice
         One for each system and score; none for a system with too few samples to cut in eight.
     """
-    wanted = choices_for(shown, choices, tuple(embedded.reference.views))
-    systems = list(zip(intake.systems, embedded.systems, strict=True))
-    fit = [
-        (entry, parts) for entry, parts in systems if wanted and _fits(embedded, parts, settings)
+    chosen = choices_for(shown, choices, tuple(embedded.reference.views))
+    systems = zip(inputs.systems, embedded.systems, strict=True)
+    large_enough = [
+        (entry, files) for entry, files in systems if chosen and _fits(embedded, files, settings)
     ]
-    steps = sum(_steps(parts, orders) for _, parts in fit)
-    found: list[Advice] = []
+    steps = sum(_steps(files, orders) for _, files in large_enough)
+    advice: list[Advice] = []
     with progress.task("Measuring what more samples change", steps) as advance:
-        for entry, files in fit:
-            known = intake.reference.clusters, [cut.clusters for cut in entry.cuts]
-            job = AdviceJob(embedded.reference, files, wanted, settings, advance, *known)
-            found += job.advice(entry.name, orders)
-    return tuple(found)
+        for entry, files in large_enough:
+            clusters = inputs.reference.clusters, [file.clusters for file in entry.files]
+            job = AdviceJob(embedded.reference, files, chosen, settings, advance, *clusters)
+            advice += job.advice(entry.name, orders)
+    return tuple(advice)
 
 
 def with_standard_errors(advice: Sequence[Advice], comparison: Comparison) -> tuple[Advice, ...]:
@@ -81,8 +87,8 @@ def with_standard_errors(advice: Sequence[Advice], comparison: Comparison) -> tu
         for system in comparison
         for name, score in system.scores.items()
     }
-    known = ((each, errors.get((each.system, each.score))) for each in advice)
-    return tuple(each if error is None else replace(each, spread=error) for each, error in known)
+    with_errors = ((one, errors.get((one.system, one.score))) for one in advice)
+    return tuple(one if error is None else replace(one, spread=error) for one, error in with_errors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +107,7 @@ class AdviceJob:
     def advice(self, system: str, orders: int) -> Iterator[Advice]:
         """Advise on every score."""
         drawn = [self._order(order) for order in range(_orders(self.files, orders))]
-        smallest = min(_length(self.reference), *map(_length, self.files))
+        smallest = min(length(self.reference), *map(length, self.files))
         sizes = tuple(smallest // parts for parts in PARTS)
         for name, full in self.whole[0].items():
             values = [
@@ -114,7 +120,7 @@ class AdviceJob:
         """Score the parts of one random order, from eighths to the whole."""
         which = order % len(self.files)
         file, parts = self.files[which], PARTS[:-1]
-        n, m = _length(self.reference), _length(file)
+        n, m = length(self.reference), length(file)
         rng = np.random.default_rng([self.settings.seed, STREAM, order])
         # Rows that continue the same prompts, or belong together, stay in one part
         ours, theirs = self.clusters, self.of_files[which]
@@ -124,20 +130,20 @@ class AdviceJob:
         else:
             left = ours.shuffled(rng)
             right = left if ours.alike(theirs) else theirs.shuffled(rng)
-        found = []
+        levels = []
         for count in parts:
-            cut = zip(_cut(left, count), _cut(right, count), strict=True)
-            found.append([self._score(file, *rows) for rows in cut])
+            pieces = zip(_cut(left, count), _cut(right, count), strict=True)
+            levels.append([self._score(file, *rows) for rows in pieces])
         if which not in self.whole:
             self.whole[which] = self._score(file, np.arange(n), np.arange(m))
-        return [*found, [self.whole[which]]]
+        return [*levels, [self.whole[which]]]
 
     def _score(self, file: Embeddings, rows: Rows, others: Rows) -> Scores:
-        cells = bucket_count(self.settings.buckets, _length(self.reference), _length(file))
+        cells = bucket_count(self.settings.buckets, length(self.reference), length(file))
         settings = replace(self.settings, buckets=cells)
-        found = score_parts((self.reference, rows), (file, others), self.choices, settings)
+        scores = score_parts((self.reference, rows), (file, others), self.choices, settings)
         self.advance(1)
-        return found
+        return scores
 
 
 def _advice(
@@ -170,7 +176,7 @@ def _cut(rows: Rows, parts: int) -> list[Rows]:
 
 
 def _fits(embedded: Embedded, files: Sequence[Embeddings], settings: Settings) -> bool:
-    smallest = min(_length(embedded.reference), *map(_length, files))
+    smallest = min(length(embedded.reference), *map(length, files))
     return smallest // PARTS[0] > settings.k
 
 
@@ -182,5 +188,43 @@ def _steps(files: Sequence[Embeddings], orders: int) -> int:
     return _orders(files, orders) * sum(PARTS[:-1]) + len(files)
 
 
-def _length(embeddings: Embeddings) -> int:
-    return len(next(iter(embeddings.views.values())))
+def size_warnings_for(inputs: ComparisonInputs, advice: Sequence[Advice] = ()) -> tuple[str, ...]:
+    """Warn of sets below 1,000 samples, and of scores that have not levelled off.
+
+    Parameters
+    ----------
+    intake
+        Both sides, as they are compared.
+    advice
+        What :func:`advise` gave; empty where it was not asked for.
+    """
+    return (*_few(inputs), *_moving(advice))
+
+
+def _few(inputs: ComparisonInputs) -> Iterator[str]:
+    """Warn of fewer samples than the paper recommends."""
+    sizes = [("the reference", len(inputs.reference.samples))]
+    sizes += [
+        (entry.name, min(len(file.samples) for file in entry.files)) for entry in inputs.systems
+    ]
+    small = [f"{name} ({size:,})" for name, size in sizes if size < RECOMMENDED]
+    if small:
+        yield (
+            f"fewer than {RECOMMENDED:,} samples in {first_names(small, NAMED)}: scores of so few "
+            "are biased and vary more (Pillutla et al., JMLR 2023, section 8): where both sets are "
+            "small, wide balls of neighbours can raise precision, recall and coverage; where the "
+            "generated set alone is, coverage falls"
+        )
+
+
+def _moving(advice: Sequence[Advice]) -> Iterator[str]:
+    """Warn, for each system, of the scores that moved on from half of the samples to all."""
+    for system, of_system in groupby(advice, key=lambda one: one.system):
+        moving = [one for one in of_system if not one.plateau]
+        if moving:
+            half, n = moving[0].sizes[-2:]
+            steps = [f"{one.score} by {one.values[-1] - one.values[-2]:+.3g}" for one in moving]
+            yield (
+                f"{system}: from {half:,} to {n:,} samples these scores still moved: "
+                f"{first_names(steps, NAMED)}; more samples would move them on"
+            )

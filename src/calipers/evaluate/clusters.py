@@ -20,11 +20,12 @@ from calipers.numeric.blocks import (
     cluster_sets,
 )
 from calipers.samples import SampleSet
+from calipers.samples.wording import first_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from calipers.evaluate.intake import Intake
+    from calipers.evaluate.inputs import ComparisonInputs
 
 Both = tuple[Clusters, Clusters]
 """Which rows belong together, in the reference and in a generated set."""
@@ -77,52 +78,52 @@ def clusters_of(sets: Sequence[SampleSet], cluster: str | None) -> tuple[Cluster
     )
 
 
-def cluster_warnings(intake: Intake) -> Iterator[str]:
+def cluster_warnings(inputs: ComparisonInputs) -> Iterator[str]:
     """Say what intervals and tests take for independent, and where that falls short."""
-    if intake.cluster is None:
-        yield from _not_given(intake)
+    if inputs.cluster is None:
+        yield from _not_given(inputs)
         return
-    known = list(_known(intake))
-    lacking = [name for name, samples, _ in known if _labels(samples, intake.cluster) is None]
+    clustered = list(_clustered(inputs))
+    lacking = [name for name, samples, _ in clustered if _labels(samples, inputs.cluster) is None]
     if lacking:
         yield (
-            f"no field {intake.cluster!r} in {_listed(lacking)}: every sample there counts as "
-            "independent of the others"
+            f"no field {inputs.cluster!r} in {first_names(lacking, NAMED)}: every sample there "
+            "counts as independent of the others"
         )
-    for name, _, clusters in known:
+    for name, _, clusters in clustered:
         if clusters.blocks == 0:
             count = len(clusters.sizes)
             worth = f" of unequal size, worth {clusters.worth} equal ones" * (count >= FEWEST)
             yield (
-                f"{name}: too few clusters by {intake.cluster!r} for intervals and for tests "
+                f"{name}: too few clusters by {inputs.cluster!r} for intervals and for tests "
                 f"between systems: {count}{worth}, of {FEWEST} ({FEWER_BLOCKS} blocks of "
                 f"{FEWEST_CLUSTERS})"
             )
 
 
-def few_for_texts(intake: Intake) -> tuple[str, ...]:
+def few_for_texts(inputs: ComparisonInputs) -> tuple[str, ...]:
     """Say that statistics of texts have no intervals where clusters are too few for them."""
-    few = [name for name, _, clusters in _known(intake) if clusters.blocks < DEFAULT_BLOCKS]
+    few = [name for name, _, clusters in _clustered(inputs) if clusters.blocks < DEFAULT_BLOCKS]
     if not few:
         return ()
     return (
-        f"no intervals for statistics of the texts in {_listed(few)}: they need "
+        f"no intervals for statistics of the texts in {first_names(few, NAMED)}: they need "
         f"{FEWEST_CLUSTERS * DEFAULT_BLOCKS} clusters of equal size in every set",
     )
 
 
-def _not_given(intake: Intake) -> Iterator[str]:
+def _not_given(inputs: ComparisonInputs) -> Iterator[str]:
     """Warn of rows that belong together, where nobody said so."""
-    found = []
-    for name, samples in _sets(intake):
+    repeated = []
+    for name, samples in _sets(inputs):
         labels = _labels(samples, PROMPT)
         several = 0 if labels is None else len(labels.unique())
         if 1 < several < (1 - REPEATED) * len(samples):
-            found.append(f"{len(samples):,} samples of {several:,} in {name}")
-    if found:
+            repeated.append(f"{len(samples):,} samples of {several:,} in {name}")
+    if repeated:
         yield (
-            f"several samples answer one prompt ({_listed(found)}) and are not independent: "
-            "intervals are too short, and tests find too much; --cluster prompt "
+            f"several samples answer one prompt ({first_names(repeated, NAMED)}) and are not "
+            "independent: intervals are too short, and tests find too much; --cluster prompt "
             '(cluster="prompt") takes them together'
         )
 
@@ -135,22 +136,17 @@ def _labels(samples: SampleSet, cluster: str) -> pa.ChunkedArray | None:
     return None if blank else samples.prompts
 
 
-def _known(intake: Intake) -> Iterable[tuple[str, SampleSet, Clusters]]:
+def _clustered(inputs: ComparisonInputs) -> Iterable[tuple[str, SampleSet, Clusters]]:
     """Every set with its clusters, where they were asked for."""
-    cuts = [intake.reference, *(cut for entry in intake.systems for cut in entry.cuts)]
-    for (name, samples), cut in zip(_sets(intake), cuts, strict=True):
-        if cut.clusters is not None:
-            yield name, samples, cut.clusters
+    files = [inputs.reference, *(file for entry in inputs.systems for file in entry.files)]
+    for (name, samples), file in zip(_sets(inputs), files, strict=True):
+        if file.clusters is not None:
+            yield name, samples, file.clusters
 
 
-def _sets(intake: Intake) -> Iterable[tuple[str, SampleSet]]:
+def _sets(inputs: ComparisonInputs) -> Iterable[tuple[str, SampleSet]]:
     """Every set, by a name for sentences."""
-    yield "the reference", intake.reference.samples
-    for entry in intake.systems:
-        for cut in entry.cuts:
-            yield entry.name if len(entry.cuts) == 1 else cut.samples.source, cut.samples
-
-
-def _listed(words: Sequence[str]) -> str:
-    more = f" and {len(words) - NAMED} more" if len(words) > NAMED else ""
-    return ", ".join(words[:NAMED]) + more
+    yield "the reference", inputs.reference.samples
+    for entry in inputs.systems:
+        for file in entry.files:
+            yield entry.name if len(entry.files) == 1 else file.samples.source, file.samples

@@ -3,7 +3,7 @@
 Scores compare two sets of texts and not two writers. A difference in length, repeated or copied
 texts, prompts that stand on both sides, texts that the embedder did not read to the end, another
 script or language: any of these moves a score without saying anything of the model. They are
-measured here from the texts themselves, and told in words where they are beyond chance and large
+measured here from the texts themselves, and said in words where they are beyond chance and large
 enough to matter; the numbers are kept either way. What cannot be seen in the texts (what a model
 was trained on, how its samples were selected) is not seen here. Images have none of these numbers;
 of embeddings that are given, rows that repeat are counted.
@@ -16,24 +16,30 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from calipers.embed import Embeddings
-from calipers.evaluate.confounders_beginnings import (
-    Beginnings,
-    Prompts,
-    measure_beginnings,
-    measure_prompts,
-)
 from calipers.evaluate.confounders_copies import (
+    Beginnings,
     Copies,
     Duplicates,
+    Prompts,
+    measure_beginnings,
     measure_copies,
     measure_duplicates,
+    measure_prompts,
     measure_repeated_rows,
 )
-from calipers.evaluate.confounders_language import Language, measure_language
-from calipers.evaluate.confounders_lengths import Lengths, measure_lengths
-from calipers.evaluate.confounders_scripts import Scripts, measure_scripts
+from calipers.evaluate.confounders_language import (
+    Language,
+    Scripts,
+    measure_language,
+    measure_scripts,
+)
+from calipers.evaluate.confounders_lengths import (
+    Lengths,
+    Truncation,
+    measure_lengths,
+    measure_truncation,
+)
 from calipers.evaluate.confounders_texts import TextFacts, read_facts
-from calipers.evaluate.confounders_truncation import Truncation, measure_truncation
 from calipers.samples import SampleSet
 
 
@@ -77,13 +83,13 @@ class Confounders:
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain data; None where something could not be measured."""
         data = asdict(self)
-        data["lengths"] = {each.pop("unit"): each for each in data["lengths"]}
+        data["lengths"] = {lengths.pop("unit"): lengths for lengths in data["lengths"]}
         return data
 
     def _warnings(self) -> Iterator[str]:
-        """One cause is told once: by its first sign."""
-        differing = [each for each in self.lengths if each.differs]
-        yield from (each.warning() for each in differing[:1])
+        """One cause is named once: by its first sign."""
+        differing = [lengths for lengths in self.lengths if lengths.differs]
+        yield from (lengths.warning() for lengths in differing[:1])
         # Prompts are common beginnings, and another script brings other words
         causes = (
             (self.truncation,),
@@ -93,8 +99,8 @@ class Confounders:
             (self.scripts, self.language),
         )
         for signs in causes:
-            told = (each.warning() for each in signs if each is not None)
-            yield from list(filter(None, told))[:1]
+            sentences = (sign.warning() for sign in signs if sign is not None)
+            yield from list(filter(None, sentences))[:1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,23 +137,24 @@ def confounders(
     Confounders
         Its ``warnings`` are empty for two sets of one kind. For images all is.
     """
-    known = reference if isinstance(reference, ReferenceTexts) else ReferenceTexts.of(reference)
-    same = all(each.content_hash == known.samples.content_hash for each in generated)
-    rows = known.samples.vectors
-    if rows is not None:
-        others = [each.vectors for each in generated if each.vectors is not None]
-        return Confounders(duplicates=measure_repeated_rows(rows, others), same=same)
-    if known.facts is None:
+    if not isinstance(reference, ReferenceTexts):
+        reference = ReferenceTexts.of(reference)
+    samples, theirs = reference.samples, reference.facts
+    same = all(file.content_hash == samples.content_hash for file in generated)
+    if samples.vectors is not None:
+        rows = [file.vectors for file in generated if file.vectors is not None]
+        return Confounders(duplicates=measure_repeated_rows(samples.vectors, rows), same=same)
+    if theirs is None:
         return Confounders()
-    ours = [facts for each in generated if (facts := read_facts(each)) is not None]
+    ours = [facts for file in generated if (facts := read_facts(file)) is not None]
     return Confounders(
-        lengths=measure_lengths(known.facts, ours),
-        truncation=measure_truncation(known.facts, ours, embeddings),
-        duplicates=measure_duplicates(known.facts, ours),
-        copies=measure_copies(known.facts, ours),
-        prompts=measure_prompts(known.facts, ours),
-        beginnings=measure_beginnings(known.facts, ours),
-        scripts=measure_scripts(known.facts, ours),
-        language=measure_language(known.facts, ours),
+        lengths=measure_lengths(theirs, ours),
+        truncation=measure_truncation(theirs, ours, embeddings),
+        duplicates=measure_duplicates(theirs, ours),
+        copies=measure_copies(theirs, ours),
+        prompts=measure_prompts(theirs, ours),
+        beginnings=measure_beginnings(theirs, ours),
+        scripts=measure_scripts(theirs, ours),
+        language=measure_language(theirs, ours),
         same=same,
     )

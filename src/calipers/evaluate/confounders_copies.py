@@ -1,15 +1,20 @@
-"""Samples that are there twice: within a generated set, and on both sides.
+"""What samples have in common: repeats within a set, copies and beginnings on both sides, prompts.
 
-Texts are compared as a whole, letter case and white space aside; a copy with one changed word is
-none (:func:`calipers.text.near_texts` finds those). Empty texts are left out: they have a
-note of their own. The share of repeats rises with the number of texts, so the reference's is given
-as it would be in a random part of it of the generated set's size, which needs no drawing: a text
-that stands c times among n is missing in such a part of h with the chance C(n - c, h) / C(n, h).
+**Duplicates and copies.** Texts are compared as a whole, letter case and white space aside; a copy
+with one changed word is none (:func:`calipers.text.near_texts` finds those). Empty texts are left
+out: they have a note of their own. The share of repeats rises with the number of texts, so the
+reference's is given as it would be in a random part of it of the generated set's size, which needs
+no drawing: a text that stands c times among n is missing in such a part of h with the chance
+C(n - c, h) / C(n, h). Rows of embeddings that are given repeat an earlier one where all their
+numbers do. A copied text is in the reference as well. People write the same short texts too, so the
+share is held against that of reference texts which stand in the reference a second time.
 
-Rows of embeddings that are given repeat an earlier one where all their numbers do.
-
-A copied text is in the reference as well. People write the same short texts too, so the share is
-held against that of reference texts which stand in the reference a second time.
+**Prompts and beginnings.** What both sides have in common in a prompt is no merit of the model.
+Where prompts are known, a text that begins with its own prompt is seen at once. Where they are not,
+prompts show as long beginnings that a generated text shares with a reference text: five words and
+more, far more often than two reference texts share them. Texts that stand in the reference as a
+whole are copies and not counted there. Copies of which a few words were changed look the same:
+which of the two it is, only a person can tell.
 """
 
 from __future__ import annotations
@@ -20,8 +25,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.evaluate.confounders_chance import beyond_chance, percent
-from calipers.evaluate.confounders_texts import TextFacts
+from calipers.evaluate.confounders_texts import (
+    BEGINNING,
+    TextFacts,
+    beyond_chance,
+    longest_common,
+    percent,
+)
 from calipers.numeric.distances import Points
 
 MORE_REPEATS = 0.01
@@ -29,6 +39,17 @@ MORE_REPEATS = 0.01
 
 MORE_COPIES = 0.01
 """One text in a hundred; a copy lies at distance 0 from the reference, however poor the others."""
+
+SHARED_WORDS = 5
+"""Words of a beginning that hardly two people write by chance, unless their texts follow a form."""
+
+MORE_BEGINNINGS = 0.05
+"""A twentieth of the texts: fewer prompts in them move no score by more than its interval."""
+
+SHORTEST_PROMPT = 3
+"""Words of a prompt; with fewer a text may begin by chance."""
+
+RAISES = "this raises precision, recall, MAUVE and BLEU alike"
 
 
 @dataclass(frozen=True)
@@ -54,8 +75,8 @@ class Duplicates:
 
     def warning(self) -> str | None:
         """Say how many there are beyond the reference's, and what to do."""
-        more = self.generated - self.reference > MORE_REPEATS
-        if not more or not beyond_chance(self.generated, self.reference, self.size, self.size):
+        shares, sizes = (self.generated, self.reference), (self.size, self.size)
+        if not beyond_chance(*shares, *sizes, least=MORE_REPEATS):
             return None
         return (
             f"{percent(self.generated)} of its {self.unit} repeat an earlier one of the set, "
@@ -87,8 +108,7 @@ class Copies:
 
     def warning(self) -> str | None:
         """Say how many there are beyond what people repeat, and what to do."""
-        more = self.generated - self.expected > MORE_COPIES
-        if not more or not beyond_chance(self.generated, self.expected, self.m, self.n):
+        if not beyond_chance(self.generated, self.expected, self.m, self.n, least=MORE_COPIES):
             return None
         return (
             f"{percent(self.generated)} of its texts stand in the reference word for word "
@@ -97,33 +117,92 @@ class Copies:
         )
 
 
+@dataclass(frozen=True)
+class Prompts:
+    """The share of texts that begin with their own prompt, 0 to 1; None where none is known."""
+
+    reference: float | None
+    generated: float | None
+
+    def warning(self) -> str | None:
+        """Say on which side prompts stand in the texts, and what to do."""
+        ours, theirs = self.generated or 0.0, self.reference or 0.0
+        if max(ours, theirs) <= MORE_BEGINNINGS:
+            return None
+        if min(ours, theirs) > MORE_BEGINNINGS:
+            effect = RAISES
+        else:
+            effect = "this alone sets the two sides apart"
+        return (
+            f"{percent(ours)} of its texts and {percent(theirs)} of the reference's begin with "
+            f"their own prompt; {effect}: compare the continuations only, on both sides"
+        )
+
+
+@dataclass(frozen=True)
+class Beginnings:
+    """Long beginnings that generated texts share with reference texts.
+
+    Attributes
+    ----------
+    generated
+        The share of generated texts whose first five words or more begin a reference text, 0 to 1.
+    expected
+        The share of reference texts that share as much with another reference text.
+    words
+        The median length of such a common beginning, at most `BEGINNING`; 0 where there is none.
+    n, m
+        Texts on the two sides.
+    """
+
+    generated: float
+    expected: float
+    words: float
+    n: int
+    m: int
+
+    def warning(self) -> str | None:
+        """Say how many there are, how long they are, and what to do."""
+        if not beyond_chance(self.generated, self.expected, self.m, self.n, least=MORE_BEGINNINGS):
+            return None
+        many = f"{self.words:g}" if self.words < BEGINNING else f"{BEGINNING} and more"
+        return (
+            f"{percent(self.generated)} of its texts begin as a reference text does, with {many} "
+            f"words in common ({percent(self.expected)} of the reference's texts among "
+            f"themselves); {RAISES}: if it is a prompt, compare the continuations only, if not, "
+            "look for copies"
+        )
+
+
 def measure_duplicates(reference: TextFacts, generated: Sequence[TextFacts]) -> Duplicates | None:
     """Hold the repeats within each file against the reference's at the same size."""
-    counts = [np.unique(each.keys[each.told], return_counts=True)[1] for each in generated]
-    known = np.unique(reference.keys[reference.told], return_counts=True)[1]
-    return _beside(known, counts, "texts")
+    theirs, *ours = (
+        np.unique(facts.keys[facts.nonempty], return_counts=True)[1]
+        for facts in (reference, *generated)
+    )
+    return _duplicates(theirs, ours, "texts")
 
 
 def measure_repeated_rows(reference: Points, generated: Sequence[Points]) -> Duplicates | None:
     """The same for embeddings: rows that equal an earlier one in every number."""
-    return _beside(_row_counts(reference), [_row_counts(each) for each in generated], "rows")
+    return _duplicates(_row_counts(reference), [_row_counts(rows) for rows in generated], "rows")
 
 
 def _row_counts(rows: Points) -> NDArray[np.intp]:
     """How often each different row stands in a set."""
     same = np.ascontiguousarray(rows + 0.0)  # so that no zero has a sign
-    each = same.view(np.dtype((np.void, same.dtype.itemsize * same.shape[1]))).ravel()
-    return np.unique(each, return_counts=True)[1]
+    as_bytes = same.view(np.dtype((np.void, same.dtype.itemsize * same.shape[1]))).ravel()
+    return np.unique(as_bytes, return_counts=True)[1]
 
 
-def _beside(
-    known: NDArray[np.intp], counts: Sequence[NDArray[np.intp]], unit: str
+def _duplicates(
+    theirs: NDArray[np.intp], ours: Sequence[NDArray[np.intp]], unit: str
 ) -> Duplicates | None:
-    size = min(int(known.sum()), *(int(each.sum()) for each in counts))
+    size = min(int(counts.sum()) for counts in (theirs, *ours))
     if size < 2:
         return None
-    shares = [repeats(each, size) for each in counts]
-    return Duplicates(float(np.mean(shares)), repeats(known, size), size, unit)
+    shares = [repeats(counts, size) for counts in ours]
+    return Duplicates(float(np.mean(shares)), repeats(theirs, size), size, unit)
 
 
 def repeats(counts: NDArray[np.intp], size: int) -> float:
@@ -138,21 +217,10 @@ def repeats(counts: NDArray[np.intp], size: int) -> float:
     """
     n = int(counts.sum())
     times, texts = np.unique(counts, return_counts=True)
-    missing = np.array([_missing(int(each), size, n) for each in times])
+    missing = np.array([_missing(int(count), size, n) for count in times])
     different = float((texts * (1 - missing)).sum())
     # Where all differ, rounding may leave a little
     return max(0.0, round(1 - different / size, 12))
-
-
-def measure_copies(reference: TextFacts, generated: Sequence[TextFacts]) -> Copies | None:
-    """Count the generated texts that are in the reference."""
-    ours = np.concatenate([each.keys[each.told] for each in generated])
-    theirs = reference.keys[reference.told]
-    if not len(ours) or len(theirs) < 2:
-        return None
-    _, inverse, counts = np.unique(theirs, return_inverse=True, return_counts=True)
-    expected = float((counts[inverse] > 1).mean())
-    return Copies(float(np.isin(ours, theirs).mean()), expected, len(theirs), len(ours))
 
 
 def _missing(times: int, size: int, n: int) -> float:
@@ -163,3 +231,54 @@ def _missing(times: int, size: int, n: int) -> float:
     # Whichever of C(n - c, h) / C(n, h) = C(n - h, c) / C(n, c) has fewer factors
     other = size if times <= size else times
     return float(np.prod((n - other - steps) / (n - steps)))
+
+
+def measure_copies(reference: TextFacts, generated: Sequence[TextFacts]) -> Copies | None:
+    """Count the generated texts that are in the reference."""
+    ours = np.concatenate([facts.keys[facts.nonempty] for facts in generated])
+    theirs = reference.keys[reference.nonempty]
+    if not len(ours) or len(theirs) < 2:
+        return None
+    _, inverse, counts = np.unique(theirs, return_inverse=True, return_counts=True)
+    expected = float((counts[inverse] > 1).mean())
+    return Copies(float(np.isin(ours, theirs).mean()), expected, len(theirs), len(ours))
+
+
+def measure_prompts(reference: TextFacts, generated: Sequence[TextFacts]) -> Prompts | None:
+    """Count the texts that begin with their own prompt; None where no prompts are known."""
+    ours, theirs = _prompted(generated), _prompted([reference])
+    return None if ours is None and theirs is None else Prompts(theirs, ours)
+
+
+def measure_beginnings(reference: TextFacts, generated: Sequence[TextFacts]) -> Beginnings | None:
+    """Hold what generated texts share with reference texts against what these share."""
+    texts = [text for facts in generated for text in _uncopied(facts, reference)]
+    theirs = reference.different_in_order
+    if not texts or len(theirs) < 2:
+        return None
+    longest, among = longest_common(texts, theirs), reference.common_among
+    shared = longest >= SHARED_WORDS
+    return Beginnings(
+        float(shared.mean()),
+        float((among >= SHARED_WORDS).mean()),
+        float(np.median(longest[shared])) if shared.any() else 0.0,
+        len(theirs),
+        len(texts),
+    )
+
+
+def _prompted(sets: Sequence[TextFacts]) -> float | None:
+    """The share of texts behind a prompt of some length that begin with it."""
+    begun = [
+        text.startswith(prompt)
+        for facts in sets
+        for prompt, text in zip(facts.prompts or (), facts.beginnings, strict=False)
+        if prompt.count(" ") + 1 >= SHORTEST_PROMPT
+    ]
+    return float(np.mean(begun)) if begun else None
+
+
+def _uncopied(facts: TextFacts, reference: TextFacts) -> list[str]:
+    """The beginnings of the texts that are not in the reference as a whole."""
+    kept = facts.nonempty & ~np.isin(facts.keys, reference.keys)
+    return [facts.beginnings[row] for row in np.flatnonzero(kept).tolist()]

@@ -1,15 +1,19 @@
-"""Whether texts of one side are longer: length alone moves every score.
+"""Whether texts of one side are longer, or cut by the embedder: length alone moves every score.
 
-Two numbers tell: the medians, and the Kolmogorov-Smirnov distance of the lengths, the largest
-difference between the shares of both sides that are at most so many words long. The medians do not
-see that one side stops at a limit while the other goes on, the distance does. Both are taken in
-words and in characters; of token ids, in tokens. How many tokens an embedder makes of a text is
-not known here: embeddings keep only which texts were cut
-(:mod:`calipers.evaluate.confounders_truncation`), and characters stand for them.
+Two numbers tell of lengths: the medians, and the Kolmogorov-Smirnov distance of the lengths, the
+largest difference between the shares of both sides that are at most so many words long. The medians
+do not see that one side stops at a limit while the other goes on, the distance does. Both are taken
+in words and in characters; of token ids, in tokens. How many tokens an embedder makes of a text is
+not known here: embeddings keep only which texts were cut, and characters stand for them.
+
+How many texts of a set were cut, embeddings note for each. What that note cannot say is said here:
+that one side was cut much more than the other, so that beginnings stand against whole texts, and
+that most texts were cut, so that the scores speak of beginnings.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -17,8 +21,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.evaluate.confounders_chance import ks_chance, ks_distance, percent
-from calipers.evaluate.confounders_texts import LONG_WORDS, TextFacts
+from calipers.embed import Embeddings
+from calipers.evaluate.confounders_texts import LONG_WORDS, TextFacts, beyond_chance, percent
 
 Unit = Literal["words", "characters", "tokens"]
 
@@ -34,6 +38,18 @@ SAME_LENGTH = 1.05
 
 BOTH_REACH, FEWEST_WORDS = 0.95, 10
 """To cut at is what so many texts of each side have; under ten words, little is left of them."""
+
+KS_FACTOR = 2.25
+"""Of the chance of a Kolmogorov-Smirnov distance: 2·exp(-2·2.25²) is a chance of 1 in 12,000."""
+
+UNLIKE = 0.1
+"""A tenth of the texts read to the end on one side and not on the other."""
+
+MOST = 0.5
+"""From here on the typical text was cut."""
+
+HARDLY_ANY = 0.05
+"""Texts of rare words have more tokens, and are cut at fewer words than all others."""
 
 
 @dataclass(frozen=True)
@@ -83,16 +99,16 @@ class Lengths:
         """Say how far the lengths differ, and what to do."""
         low, high = sorted((self.reference, self.generated))
         if high > LENGTH_RATIO * low:
-            found = (
+            difference = (
                 f"its texts have {self.generated:,g} {self.unit} in the median, those of the "
                 f"reference {self.reference:,g}"
             )
         else:
-            found = (
+            difference = (
                 f"{percent(self.generated_short)} of its texts have at most {self.place:,} "
                 f"{self.unit}, {percent(self.reference_short)} of the reference's"
             )
-        return f"{found}; a difference in length alone moves the scores: {self._advice}"
+        return f"{difference}; a difference in length alone moves the scores: {self._advice}"
 
     @property
     def _advice(self) -> str:
@@ -103,27 +119,68 @@ class Lengths:
         return f"--match-length {self.cut} cuts both sides alike"
 
 
+@dataclass(frozen=True)
+class Truncation:
+    """The share of texts that were longer than the embedder reads, 0 to 1.
+
+    Attributes
+    ----------
+    reference, generated
+        The shares.
+    n, m
+        Texts on the two sides.
+    words
+        A length at which hardly a text would be cut: 95 % of the texts that were cut have more
+        words, and 95 % of the others at most so many. None where all were cut, or none.
+    """
+
+    reference: float
+    generated: float
+    n: int
+    m: int
+    words: int | None
+
+    def warning(self) -> str | None:
+        """Say on which side texts were cut, where the notes of the sets do not tell enough."""
+        shares = f"{percent(self.generated)} of its texts and {percent(self.reference)} of the "
+        low, high = sorted((self.reference, self.generated))
+        if beyond_chance(high, low, self.n, self.m, least=UNLIKE):
+            return (
+                f"{shares}reference's are longer than the embedder reads, so that beginnings stand "
+                f"against whole texts: {self._advice}"
+            )
+        if low >= MOST:
+            return (
+                f"{shares}reference's are longer than the embedder reads, so that the scores speak "
+                f"of their beginnings: take an embedder that reads more, or {self._advice}"
+            )
+        return None
+
+    @property
+    def _advice(self) -> str:
+        words = "WORDS" if self.words is None else str(self.words)
+        return f"--match-length {words} cuts both sides alike"
+
+
 def measure_lengths(reference: TextFacts, generated: Sequence[TextFacts]) -> tuple[Lengths, ...]:
     """Compare the lengths of both sides in every unit that they have."""
-    theirs, ours = reference.words, np.concatenate([each.words for each in generated])
+    theirs, ours = reference.words, np.concatenate([facts.words for facts in generated])
     if reference.characters is None:
         return (_lengths("tokens", theirs, ours),)
-    signs = [each.characters for each in generated if each.characters is not None]
-    written = (reference.characters, np.concatenate(signs))
+    counts = [facts.characters for facts in generated if facts.characters is not None]
+    written = (reference.characters, np.concatenate(counts))
     characters = _lengths("characters", *written)
-    if any(
-        each.sum() > LONG_WORDS * words.sum()
-        for each, words in zip(written, (theirs, ours), strict=True)
-    ):
+    pairs = zip(written, (theirs, ours), strict=True)
+    if any(signs.sum() > LONG_WORDS * words.sum() for signs, words in pairs):
         return (characters,)
     return (_lengths("words", theirs, ours), characters)
 
 
 def _lengths(unit: Unit, theirs: NDArray[np.int64], ours: NDArray[np.int64]) -> Lengths:
     distance, place = ks_distance(ours, theirs)
-    shares = [float((each <= place).mean()) for each in (theirs, ours)]
+    shares = [float((side <= place).mean()) for side in (theirs, ours)]
     there = [float(np.quantile(ours, shares[0])), float(np.quantile(theirs, shares[1])), place]
-    reached = min(float(np.quantile(each, 1 - BOTH_REACH)) for each in (theirs, ours))
+    reached = min(float(np.quantile(side, 1 - BOTH_REACH)) for side in (theirs, ours))
     return Lengths(
         unit=unit,
         reference=float(np.median(theirs)),
@@ -136,3 +193,57 @@ def _lengths(unit: Unit, theirs: NDArray[np.int64], ours: NDArray[np.int64]) -> 
         stretch=max(max(there) / max(1, place), place / max(1, min(there))),
         cut=int(reached) if unit == "words" else None,
     )
+
+
+def ks_distance(ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> tuple[float, int]:
+    """Find where the two distributions of a length lie farthest apart.
+
+    Returns
+    -------
+    distance, place
+        The share of `ours` that is at most `place` long differs by `distance` (0 to 1) from the
+        share of `theirs`; at no length by more (the two-sample Kolmogorov-Smirnov statistic).
+    """
+    places = np.unique(np.concatenate([ours, theirs]))
+    gap = np.abs(_at_most(ours, places) - _at_most(theirs, places))
+    where = int(np.argmax(gap))
+    return float(gap[where]), int(places[where])
+
+
+def _at_most(lengths: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Give the share of lengths up to each place."""
+    return np.searchsorted(np.sort(lengths), places, side="right") / len(lengths)
+
+
+def ks_chance(n: int, m: int) -> float:
+    """Give the Kolmogorov-Smirnov distance that sets of one kind reach 1 in 12,000 times.
+
+    Among ten texts a side no distance is beyond chance: it is 1, the largest there is.
+    """
+    return min(1.0, KS_FACTOR * math.sqrt(1 / n + 1 / m))
+
+
+def measure_truncation(
+    reference: TextFacts,
+    generated: Sequence[TextFacts],
+    embeddings: tuple[Embeddings, Sequence[Embeddings]] | None,
+) -> Truncation | None:
+    """Count the texts that were cut on both sides; None where the embeddings do not tell."""
+    if embeddings is None:
+        return None
+    marks = [side.truncated for side in (embeddings[0], *embeddings[1])]
+    cut = [mark for mark in marks if mark is not None]
+    if not cut or len(cut) < len(marks):
+        return None
+    theirs, ours = cut[0], np.concatenate(cut[1:])
+    words = [facts.words for facts in (reference, *generated)]
+    length = _words_read(np.concatenate(cut), np.concatenate(words))
+    return Truncation(float(theirs.mean()), float(ours.mean()), len(theirs), len(ours), length)
+
+
+def _words_read(cut: NDArray[np.bool_], words: NDArray[np.int64]) -> int | None:
+    """The words that nearly all texts that were cut have more of, and those read whole do not."""
+    if cut.all() or not cut.any():
+        return None
+    ends = np.quantile(words[cut], HARDLY_ANY), np.quantile(words[~cut], 1 - HARDLY_ANY)
+    return max(1, int(min(ends)))

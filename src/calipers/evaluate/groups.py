@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.samples import SampleSet, System
+from calipers.samples.wording import first_names
 
 FEW_IN_GROUP = 10
 NAMED = 5
@@ -72,11 +73,11 @@ def grouped(
 
 def labels(reference: SampleSet, generated: SampleSet, group: str | None) -> Labels | None:
     """Give the labels of a pair; None where no groups were asked for."""
-    found = _labels(reference)
-    if found is None:
+    own = _labels(reference)
+    if own is None:
         return None
-    content = hashlib.sha256("\0".join(found.tolist()).encode()).hexdigest()
-    return Labels(found, _labels(generated), f"{group}({content[:8]})")
+    content = hashlib.sha256("\0".join(own.tolist()).encode()).hexdigest()
+    return Labels(own, _labels(generated), f"{group}({content[:8]})")
 
 
 def group_sizes(sets: Iterable[SampleSet]) -> dict[str, int] | None:
@@ -94,7 +95,7 @@ def small_groups(sizes: Mapping[str, int] | None) -> tuple[str, ...]:
     few = {label: size for label, size in (sizes or {}).items() if size < FEW_IN_GROUP}
     if not few:
         return ()
-    listed = _listed([f"{label!r} ({size})" for label, size in few.items()])
+    listed = first_names([f"{label!r} ({size})" for label, size in few.items()], NAMED)
     return (f"groups of fewer than {FEW_IN_GROUP} samples, whose scores mean little: {listed}",)
 
 
@@ -106,7 +107,9 @@ def lost_groups(before: SampleSet, after: SampleSet) -> tuple[str, ...]:
     lost = [repr(label) for label in group_sizes([before]) or {} if label not in kept]
     if not lost:
         return ()
-    return (f"cut to {len(after)} samples, it has none left of the groups {_listed(lost)}",)
+    return (
+        f"cut to {len(after)} samples, it has none left of the groups {first_names(lost, NAMED)}",
+    )
 
 
 def foreign_groups(
@@ -116,7 +119,10 @@ def foreign_groups(
     foreign = [repr(label) for label in generated or {} if label not in (reference or {})]
     if not foreign:
         return ()
-    return (f"has groups that the reference lacks: {_listed(foreign)}; are they spelt alike?",)
+    return (
+        f"has groups that the reference lacks: {first_names(foreign, NAMED)}; "
+        "are they spelt alike?",
+    )
 
 
 def _labels(samples: SampleSet) -> NDArray[np.str_] | None:
@@ -134,8 +140,3 @@ def _order(label: str) -> tuple[bool, float, str]:
     except ValueError:
         return True, 0.0, label
     return (False, value, label) if math.isfinite(value) else (True, 0.0, label)
-
-
-def _listed(words: Sequence[str]) -> str:
-    more = f" and {len(words) - NAMED} more" if len(words) > NAMED else ""
-    return ", ".join(words[:NAMED]) + more

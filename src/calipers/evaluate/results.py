@@ -10,28 +10,34 @@ import numpy as np
 
 from calipers.catalogue.choosing import Choice
 from calipers.embed import Embeddings
-from calipers.evaluate.certainty import Certainty, Spreads, reference_tests, with_intervals
 from calipers.evaluate.clusters import Both
 from calipers.evaluate.confounders import ReferenceTexts, confounders
-from calipers.evaluate.correlated import correlations
+from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.groups import Labels, foreign_groups, labels, small_groups
-from calipers.evaluate.intake import Cut, Entry, Intake, summarise, trust_warnings
+from calipers.evaluate.inference import reference_tests
+from calipers.evaluate.inputs import (
+    ComparisonInputs,
+    InputSet,
+    InputSystem,
+    summarise,
+    trust_warnings,
+)
+from calipers.evaluate.intervals import Certainty, Spreads, correlations, with_intervals
 from calipers.evaluate.scored import Scored, average
 from calipers.evaluate.scoring import score_pair
 from calipers.evaluate.shared import RunSpace
 from calipers.evaluate.spaces import PairSpace, Space
-from calipers.evaluate.stages import Embedded
 from calipers.evaluate.train import score_copies, train_warnings
 from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import Clusters
 from calipers.progress import Progress
 from calipers.results import Comparison, Samples, SetSummary, SystemResult
-from calipers.results.explaining import Against
+from calipers.results.system import Against
 from calipers.score import Score
 
 
 def score_systems(
-    intake: Intake,
+    inputs: ComparisonInputs,
     embedded: Embedded,
     choices: Sequence[Choice],
     settings: Settings,
@@ -45,29 +51,29 @@ def score_systems(
     Of the settings, only `k_max` is filled in here. Beside the comparison stands for every system
     how much its scores move; nothing without `certainty`.
     """
-    about, train = _summaries(intake, embedded)
+    about, train = _summaries(inputs, embedded)
     space: Space = PairSpace(embedded.reference)
     if shared:
-        hashes = ["+".join(c.samples.content_hash for c in entry.cuts) for entry in intake.systems]
-        space = RunSpace.of(embedded, hashes, settings.projection, intake.run_clusters)
-    known = ReferenceTexts.of(intake.reference.samples)
-    samples = _samples(intake.reference, embedded.reference)
+        hashes = ["+".join(c.samples.content_hash for c in entry.files) for entry in inputs.systems]
+        space = RunSpace.of(embedded, hashes, settings.projection, inputs.run_clusters)
+    known = ReferenceTexts.of(inputs.reference.samples)
+    samples = _samples(inputs.reference, embedded.reference)
     against = Against(samples, settings.k, settings.distance, settings.projection)
     job = Job(embedded, choices, settings, about, train, space, known, against, certainty)
     systems, every, k_max = [], [], 0
-    steps = sum(len(entry.cuts) for entry in intake.systems) + (train is not None)
+    steps = sum(len(entry.files) for entry in inputs.systems) + (train is not None)
     with progress.task("Scoring", steps) as advance:
-        for entry, parts in zip(intake.systems, embedded.systems, strict=True):
+        for entry, parts in zip(inputs.systems, embedded.systems, strict=True):
             scored = []
-            for cut, part in zip(entry.cuts, parts, strict=True):
-                groups = labels(intake.reference.samples, cut.samples, intake.group)
-                scored.append(job.score(part, groups, _both(intake.reference, cut)))
+            for file, part in zip(entry.files, parts, strict=True):
+                groups = labels(inputs.reference.samples, file.samples, inputs.group)
+                scored.append(job.score(part, groups, _both(inputs.reference, file)))
                 advance(1)
             result = average(scored)
             k_max = max(k_max, result.k_max)
             systems.append(job.result(entry, parts, result))
             every.append(result)
-        baseline = job.baseline(intake.reference.clusters)
+        baseline = job.baseline(inputs.reference.clusters)
         if train is not None:
             advance(1)
     told = reference_tests([(s.name, each.tests) for s, each in zip(systems, every, strict=True)])
@@ -133,12 +139,14 @@ class Job:
             return found.scores
         return with_intervals(found.scores, found.spreads, self.certainty.level)
 
-    def result(self, entry: Entry, parts: Sequence[Embeddings], scored: Scored) -> SystemResult:
+    def result(
+        self, entry: InputSystem, parts: Sequence[Embeddings], scored: Scored
+    ) -> SystemResult:
         """Bring together what is known of one system."""
-        summary = summarise(entry.cuts, name=entry.name, notes=self.embedded.own_notes(parts))
-        several, scores = len(entry.cuts) > 1, scored.scores
+        summary = summarise(entry.files, name=entry.name, notes=self.embedded.own_notes(parts))
+        several, scores = len(entry.files) > 1, scored.scores
         beside = confounders(
-            self.texts, [cut.samples for cut in entry.cuts], (self.embedded.reference, parts)
+            self.texts, [file.samples for file in entry.files], (self.embedded.reference, parts)
         )
         if self.certainty is not None:
             scores = with_intervals(scores, scored.spreads, self.certainty.level)
@@ -146,8 +154,8 @@ class Job:
             summary=summary,
             scores=scores,
             curves=scored.curves,
-            seeds=tuple(cut.samples.source for cut in entry.cuts) if several else (),
-            samples=tuple(_samples(c, e) for c, e in zip(entry.cuts, parts, strict=True)),
+            seeds=tuple(file.samples.source for file in entry.files) if several else (),
+            samples=tuple(_samples(c, e) for c, e in zip(entry.files, parts, strict=True)),
             warnings=(
                 *beside.warnings,
                 *trust_warnings(self.reference, summary, self.settings.k),
@@ -166,11 +174,15 @@ class Job:
         )
 
 
-def _summaries(intake: Intake, embedded: Embedded) -> tuple[SetSummary, SetSummary | None]:
+def _summaries(
+    inputs: ComparisonInputs, embedded: Embedded
+) -> tuple[SetSummary, SetSummary | None]:
     """Describe the reference and the training set."""
-    cut, train = intake.reference, intake.train
-    about = summarise([cut], name=cut.samples.name, notes=embedded.own_notes([embedded.reference]))
-    notes = (*about.warnings, *intake.lost, *small_groups(about.groups))
+    file, train = inputs.reference, inputs.train
+    about = summarise(
+        [file], name=file.samples.name, notes=embedded.own_notes([embedded.reference])
+    )
+    notes = (*about.warnings, *inputs.lost, *small_groups(about.groups))
     about = replace(about, warnings=notes)
     if train is None or embedded.train is None:
         return about, None
@@ -178,12 +190,12 @@ def _summaries(intake: Intake, embedded: Embedded) -> tuple[SetSummary, SetSumma
     return about, replace(known, warnings=(*known.warnings, *train_warnings(known, [about])))
 
 
-def _both(reference: Cut, cut: Cut) -> Both | None:
+def _both(reference: InputSet, file: InputSet) -> Both | None:
     """Which rows of a pair belong together; None where clusters were not asked for."""
-    if reference.clusters is None or cut.clusters is None:
+    if reference.clusters is None or file.clusters is None:
         return None
-    return reference.clusters, cut.clusters
+    return reference.clusters, file.clusters
 
 
-def _samples(cut: Cut, embeddings: Embeddings) -> Samples:
-    return Samples(cut.samples if cut.samples.kind == "texts" else None, embeddings.views)
+def _samples(file: InputSet, embeddings: Embeddings) -> Samples:
+    return Samples(file.samples if file.samples.kind == "texts" else None, embeddings.views)

@@ -12,12 +12,11 @@ from calipers import __version__
 from calipers.catalogue.choosing import Choice, needs_of
 from calipers.catalogue.embeddings import METRICS
 from calipers.embed import Embeddings
-from calipers.evaluate.certainty import Certainty
 from calipers.evaluate.clusters import Both
 from calipers.evaluate.groups import Labels
+from calipers.evaluate.intervals import Certainty, with_certainty
 from calipers.evaluate.neighbours import cell_labels, neighbours
 from calipers.evaluate.scored import Scored, keyed
-from calipers.evaluate.scoring_sure import with_certainty
 from calipers.evaluate.spaces import PCA, PairSpace, Space
 from calipers.metrics.groups import group_scores
 from calipers.metrics.pair import Pair, Settings

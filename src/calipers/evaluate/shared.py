@@ -16,8 +16,8 @@ from calipers.embed import Embeddings
 from calipers.estimate.axes import Projection
 from calipers.estimate.quantise import Buckets, Quantisation
 from calipers.evaluate.clusters import Both, RunClusters
+from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.spaces import PCA, neighbour_rows
-from calipers.evaluate.stages import Embedded
 from calipers.metrics.pair import Pair, Settings, Sides
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks, Clusters
 

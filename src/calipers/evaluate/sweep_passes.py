@@ -1,4 +1,4 @@
-"""The passes of a sweep: scores of one system at every value, one row for each replicate.
+"""The passes of a sweep: scores of one system at every value, and the curves made of them.
 
 The counts of k-NN balls are known for all k up to k_max after one pass over the distances. So a
 sweep over k is one pass for each view and file; a sweep over the number of samples is a comparison
@@ -7,77 +7,62 @@ of its own for each view, order and size.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.catalogue.choosing import Choice, needs_of
 from calipers.embed import Embeddings
-from calipers.estimate.axes import Projection
-from calipers.estimate.knn.balls import Distance
-from calipers.estimate.knn.neighbourhoods import Ties, neighbourhoods
+from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
+from calipers.evaluate.options import SweepOptions, pair_settings
+from calipers.evaluate.scoring import pins_for, pins_of
 from calipers.evaluate.spaces import neighbour_rows, pair_of
-from calipers.evaluate.sweep_metrics import BY_K
+from calipers.metrics.knn_support import (
+    coverage_score,
+    density_score,
+    precision_score,
+    recall_score,
+)
 from calipers.metrics.pair import Pair, Settings
+from calipers.metrics.robust import clipped_coverage_score
 from calipers.numeric.distances import Points
 from calipers.progress import Advance
-from calipers.results.sweep import Over
-from calipers.score import Score
+from calipers.results.sweep import Curve
+from calipers.score import Score, join_signature, signature
+
+BY_K: Mapping[str, Callable[[Neighbourhoods, int], Score]] = {
+    "precision": precision_score,
+    "recall": recall_score,
+    "density": density_score,
+    "coverage": coverage_score,
+    "clipped_coverage": clipped_coverage_score,
+}
+"""The metrics that one pass over the distances gives for every k."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The choices that all passes share.
+    """The values of a sweep, ascending, and its options."""
 
-    Attributes
-    ----------
-    over, values
-        What is swept, and its values, ascending.
-    k
-        Neighbours that span a ball, where the number of samples is swept.
-    ties, distance, projection
-        Of the balls, and where they are.
-    seed, seeds
-        Of the random orders of samples, and how many there are at least.
-    tolerance
-        How far from its end a mean may lie on a plateau.
-    threads
-        Number of threads, None for all cores.
-    """
-
-    over: Over
     values: tuple[int, ...]
-    k: int
-    ties: Ties
-    distance: Distance
-    projection: Projection
-    seed: int
-    seeds: int
-    tolerance: float
-    threads: int | None
+    options: SweepOptions
 
     @property
     def settings(self) -> Settings:
-        """The same choices as the metrics of a pair take them."""
-        return Settings(
-            k=self.k,
-            ties=self.ties,
-            distance=self.distance,
-            projection=self.projection,
-            seed=self.seed,
-            threads=self.threads,
-        )
+        """The options as the metrics of a pair take them."""
+        return pair_settings(self.options)
 
     def orders(self, files: int) -> int:
         """Give the number of random orders: equally many for each file of a system."""
-        return files * -(-self.seeds // files)
+        return files * -(-self.options.seeds // files)
 
     def steps(self, files: int) -> int:
         """Give the number of passes over one system by one view."""
-        return files if self.over == "k" else self.orders(files) * len(self.values)
+        return files if self.options.over == "k" else self.orders(files) * len(self.values)
 
 
 Rows = list[list[Score]]
@@ -94,7 +79,7 @@ def score_replicates(
 ) -> dict[str, Rows]:
     """Score one system by one view at every value, for each of its replicates."""
     left, rights = reference.views[view], [file.views[view] for file in files]
-    over = _over_k if plan.over == "k" else _over_n
+    over = _over_k if plan.options.over == "k" else _over_n
     return over(left, rights, metrics, plan, advance)
 
 
@@ -110,11 +95,11 @@ def _over_k(
     found: dict[str, Rows] = {name: [] for name in names}
     for file in files:
         near = neighbourhoods(
-            *neighbour_rows(reference, file, plan.projection, plan.threads),
+            *neighbour_rows(reference, file, plan.options.projection, plan.options.threads),
             k=plan.values[-1],
-            ties=plan.ties,
-            distance=plan.distance,
-            threads=plan.threads,
+            ties=plan.options.ties,
+            distance=plan.options.distance,
+            threads=plan.options.threads,
         )
         scores = [{name: _without_rows(BY_K[name](near, k)) for name in names} for k in plan.values]
         for name in names:
@@ -138,7 +123,7 @@ def _over_n(
         which = order % len(files)
         for n in plan.values:
             sides = reference, files[which]
-            left, right = (subsample(len(x), n, seed=plan.seed, order=order) for x in sides)
+            left, right = (subsample(len(x), n, seed=plan.options.seed, order=order) for x in sides)
             same = which, left.tobytes(), right.tobytes()  # as all samples are in any order
             if same not in known:
                 known[same] = _score(reference[left], files[which][right], metrics, plan)
@@ -178,3 +163,70 @@ class _Unblocked(Pair):
 def _without_rows(score: Score) -> Score:
     """Drop the values for each sample: a sweep holds many scores."""
     return replace(score, per_sample=None)
+
+
+def make_curve(
+    metric: str,
+    rows: Rows,
+    view: str,
+    plan: Plan,
+    *,
+    reference: Embeddings,
+    reference_hash: str,
+    files: Sequence[Embeddings],
+) -> Curve:
+    """Bring the scores of one metric of a system together."""
+    scores = [score for row in rows for score in row]
+    shared = pins_of(reference, view, plan.settings, reference=reference_hash[:16])
+    shared |= {} if plan.options.over == "k" else {"scope": "subsample"}
+    return Curve(
+        values=np.array(plan.values, np.int64),
+        replicates=np.array([[score.value for score in row] for row in rows], np.float64),
+        signature=join_signature(
+            merge_signatures(score.signature for score in scores),
+            signature(_own_pins(plan, len(files), len(rows))),
+            signature(pins_for(metric, scores[0], shared, plan.settings)),
+        ),
+        range=scores[0].range,
+        better=scores[0].better,
+        reason=next((score.reason for score in scores if score.reason), None),
+        tolerance=plan.options.tolerance,
+    )
+
+
+def _own_pins(plan: Plan, files: int, orders: int) -> dict[str, object]:
+    """What pins the replicates: the files, and the random orders of nested subsamples."""
+    pins: dict[str, object] = {"over": plan.options.over, "files": files}
+    return pins if plan.options.over == "k" else pins | {"orders": orders}
+
+
+def merge_signatures(lines: Iterable[str]) -> str:
+    """Keep the pins that all lines share, and list the values of those that vary.
+
+    Parameters
+    ----------
+    lines
+        Signatures ``key:value|key:value`` of one metric.
+
+    Examples
+    --------
+    >>> merge_signatures(["metric:recall|k:1|n:9", "metric:recall|k:2|n:9"])
+    'metric:recall|k:1..2|n:9'
+    >>> merge_signatures(["k:4|n:100", "k:4|n:140"])
+    'k:4|n:100,140'
+    """
+    found: dict[str, dict[str, None]] = {}
+    for line in dict.fromkeys(lines):
+        for pin in line.split("|"):
+            key, _, value = pin.partition(":")
+            found.setdefault(key, {})[value] = None
+    return "|".join(f"{key}:{_values(list(values))}" for key, values in found.items())
+
+
+def _values(values: Sequence[str]) -> str:
+    """Write a run of whole numbers without gaps by its ends."""
+    if len(values) > 1 and all(value.isdecimal() for value in values):
+        numbers = [int(value) for value in values]
+        if all(right - left == 1 for left, right in pairwise(numbers)):
+            return f"{values[0]}..{values[-1]}"
+    return ",".join(values)

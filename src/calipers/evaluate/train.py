@@ -10,7 +10,7 @@ from calipers.catalogue.choosing import Choice
 from calipers.embed import Embeddings
 from calipers.errors import InputError
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
-from calipers.evaluate.intake import Cut
+from calipers.evaluate.inputs import InputSet
 from calipers.evaluate.neighbours import train_neighbours
 from calipers.evaluate.scored import Scored, keyed
 from calipers.evaluate.scoring import neighbour_pins, pins_of
@@ -30,7 +30,7 @@ SMALLEST = 5
 """Rows of a block, at least."""
 
 
-def check_train(train: Cut | None) -> None:
+def check_train(train: InputSet | None) -> None:
     """Say before the long work that a training set is too small to have distances of its own."""
     if train is not None and len(train.samples) < 2:
         source = train.samples.source

@@ -6,11 +6,16 @@ A score that does not lead to the texts behind it cannot be acted on.
 from __future__ import annotations
 
 from calipers.explain.evidence import Evidence
-from calipers.explain.from_plain import explanation_from
 from calipers.explain.map import SampleMap, sample_map
-from calipers.explain.model import Explanation
+from calipers.explain.model import (
+    Copy,
+    Explanation,
+    Neighbour,
+    Outlier,
+    Region,
+    Sample,
+)
 from calipers.explain.pair import explain_pair
-from calipers.explain.parts import Copy, Neighbour, Outlier, Region, Sample
 from calipers.explain.words import Words
 
 __all__ = [
@@ -24,6 +29,5 @@ __all__ = [
     "SampleMap",
     "Words",
     "explain_pair",
-    "explanation_from",
     "sample_map",
 ]

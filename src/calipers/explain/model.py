@@ -1,21 +1,139 @@
-"""What an explanation says: frozen data, with the texts that it is about."""
+"""What an explanation says: frozen data, with the samples and regions that it is about.
+
+Rows count from 0 in the sets as they were compared. Where samples are no texts, `text` is None and
+there are no words; where an explanation was read back without texts, the same.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeVar
 
 from calipers.errors import InputError
-from calipers.explain.parts import Copy, Outlier, Region, Sample
+from calipers.serialise import Plain, plain
 
 Texts = Sequence[str] | None
-S = TypeVar("S", bound=Sample)
+S = TypeVar("S", bound="Sample")
+Direction = Literal["over", "under", "even"]
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Sample(Plain):
+    """A sample that stands for something.
+
+    Attributes
+    ----------
+    row
+        Its place in its set.
+    text
+        The whole text; None where there is none.
+    """
+
+    row: int
+    text: str | None = None
+
+
+@dataclass(frozen=True)
+class Neighbour(Sample):
+    """A reference sample near another sample.
+
+    Attributes
+    ----------
+    distance
+        To it, in the space of comparison.
+    """
+
+    distance: float = 0.0
+
+
+@dataclass(frozen=True)
+class Outlier(Sample):
+    """A generated sample outside the reference's support: poor, or off topic.
+
+    Attributes
+    ----------
+    realism
+        Largest ratio of a reference ball's radius to the distance from its centre: below 1
+        outside, the lower the worse; None where it was not measured.
+    first_k
+        The smallest k at which a reference ball holds it; one more than the largest k that was
+        measured where none does.
+    nearest
+        The reference samples nearest to it, nearest first.
+    """
+
+    realism: float | None = None
+    first_k: int = 0
+    nearest: tuple[Neighbour, ...] = ()
+
+
+@dataclass(frozen=True)
+class Copy(Sample):
+    """A generated sample as close to a reference sample as hardly two reference samples are.
+
+    Attributes
+    ----------
+    distance
+        To that reference sample.
+    source
+        The reference sample.
+    """
+
+    distance: float = 0.0
+    source: Sample | None = None
+
+
+@dataclass(frozen=True)
+class Region(Plain):
+    """A region of the space: one cell of the quantisation, or several that make up a topic.
+
+    Attributes
+    ----------
+    words
+        Its telling words, the most telling first; empty where there are no texts.
+    reference, generated
+        How many samples of each set lie in it.
+    expected, produced
+        The smoothed shares p and q of both sets that the contribution was computed from.
+    contribution
+        Its term q·f̃(p/q) of the frontier integral; those of all cells add up to the score.
+    share
+        The contribution divided by the frontier integral; NaN where that is 0.
+    direction
+        ``"over"`` where the generated set has more of it than the reference, ``"under"`` where
+        less, else ``"even"``.
+    uncovered
+        How many of its reference samples no generated sample covers; None where not measured.
+    outside
+        How many of its generated samples lie outside the reference's support; None where not
+        measured.
+    cells
+        The cells that it is made of, by their place in the histograms.
+    reference_medoids, generated_medoids
+        The samples of each set nearest to its middle.
+    missed_samples
+        Reference samples of it that no generated sample covers, nearest to their middle first.
+    """
+
+    words: tuple[str, ...]
+    reference: int
+    generated: int
+    expected: float
+    produced: float
+    contribution: float
+    share: float
+    direction: Direction
+    uncovered: int | None = None
+    outside: int | None = None
+    cells: tuple[int, ...] = ()
+    reference_medoids: tuple[Sample, ...] = ()
+    generated_medoids: tuple[Sample, ...] = ()
+    missed_samples: tuple[Sample, ...] = ()
+
+
+@dataclass(frozen=True)
+class Explanation(Plain):
     """Which samples and topics cause the gap between one generated set and the reference.
 
     Attributes
@@ -74,8 +192,7 @@ class Explanation:
             Whether to hold the texts of samples; without them, rows tell which they are, and
             words stay.
         """
-        data: dict[str, Any] = _plain(self if texts else self.with_texts(None, None))
-        return data
+        return plain(self if texts else self.with_texts(None, None))  # type: ignore[no-any-return]
 
     def with_texts(self, reference: Texts, generated: Texts) -> Explanation:
         """Return the same with the texts of these sets, by row; with None, without texts.
@@ -125,13 +242,3 @@ def _with(samples: Iterable[S], texts: Texts) -> tuple[S, ...]:
 
 def _one(sample: S, texts: Texts) -> S:
     return replace(sample, text=None if texts is None else texts[sample.row])
-
-
-def _plain(value: Any) -> Any:
-    if is_dataclass(value):
-        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
-    if isinstance(value, tuple):
-        return [_plain(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

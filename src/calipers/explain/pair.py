@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
-from calipers.explain.division import Division, coarser, division_of
-from calipers.explain.evidence import Evidence
-from calipers.explain.model import Explanation
-from calipers.explain.outside import copy_of, outlier, rows_copied, rows_outside
-from calipers.explain.parts import Region
-from calipers.explain.regions import Describer, direction
-from calipers.explain.space import Space
-from calipers.explain.telling import TellingWords
+from calipers.explain.evidence import Evidence, NearMeans, Space
+from calipers.explain.model import Copy, Direction, Explanation, Neighbour, Outlier, Region, Sample
+from calipers.explain.topics import Division, coarser, division_of
+from calipers.explain.words import TellingWords
 
 TOPICS = 12
 LIMIT = 50
+NEAREST, MEDOIDS, MISSED = 3, 3, 5
 
 
 def explain_pair(
@@ -90,12 +87,12 @@ def _regions(
     for division, shown in ((topics, len(topics)), (cells, limit)):
         places = division.worst_first[:shown].tolist()
         describer = Describer(evidence, space, division, outside)
-        words = _words(telling, division, places)
+        words = _telling(telling, division, places)
         found.append(tuple(map(describer.region, places, words)))
     return found[0], found[1]
 
 
-def _words(
+def _telling(
     telling: TellingWords | None, division: Division, places: list[int]
 ) -> list[tuple[str, ...]]:
     """Of each region the words that the side with more of it uses."""
@@ -130,3 +127,137 @@ def _notes(evidence: Evidence) -> Iterator[str]:
         yield "no missed samples: coverage was not measured"
     if "copied" not in lie:
         yield "no near copies: near_copies was not measured"
+
+
+# ------------------------------------------------------------------ regions
+
+
+class Describer:
+    """Describes the regions of one division.
+
+    Parameters
+    ----------
+    evidence, space, division
+        What was measured, where the rows lie, and how they are divided.
+    outside
+        Generated rows outside the reference's support, or None.
+    """
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        space: Space,
+        division: Division,
+        outside: NDArray[np.intp] | None,
+    ) -> None:
+        self._evidence, self._division = evidence, division
+        self._score = float(division.contributions.sum())
+        self._counts = division.counts
+        covered = evidence.neighbours.get("covered")
+        missed = None if covered is None else ~np.asarray(covered, bool)
+        sides = (space.reference, division.reference), (space.generated, division.generated)
+        self._middles = [NearMeans(*side, len(division)) for side in sides]
+        self._missed = None if missed is None else NearMeans(*sides[0], len(division), missed)
+        self._outside = None
+        if outside is not None:
+            self._outside = np.bincount(division.generated[outside], minlength=len(division))
+
+    def region(self, place: int, words: tuple[str, ...]) -> Region:
+        """Describe one region."""
+        division, (reference, generated) = self._division, self._middles
+        contribution = float(division.contributions[place])
+        return Region(
+            words=words,
+            reference=int(self._counts[0][place]),
+            generated=int(self._counts[1][place]),
+            expected=float(division.expected[place]),
+            produced=float(division.produced[place]),
+            contribution=contribution,
+            share=contribution / self._score if self._score > 0 else float("nan"),
+            direction=direction(*self._counts, place),
+            uncovered=None if self._missed is None else self._missed.size(place),
+            outside=None if self._outside is None else int(self._outside[place]),
+            cells=division.cells[place],
+            reference_medoids=_samples(self._evidence.reference_texts, reference, place, MEDOIDS),
+            generated_medoids=_samples(self._evidence.generated_texts, generated, place, MEDOIDS),
+            missed_samples=_samples(self._evidence.reference_texts, self._missed, place, MISSED),
+        )
+
+
+def direction(reference: NDArray[Any], generated: NDArray[Any], place: int) -> Direction:
+    """Whether the generated set has more or less of a region than the reference, by raw shares."""
+    expected = int(reference[place]) * int(generated.sum())
+    produced = int(generated[place]) * int(reference.sum())
+    if produced == expected:
+        return "even"
+    return "over" if produced > expected else "under"
+
+
+def _samples(
+    texts: Sequence[str] | None, near: NearMeans | None, place: int, count: int
+) -> tuple[Sample, ...]:
+    rows = [] if near is None else near.of(place, count)
+    return tuple(Sample(row, None if texts is None else texts[row]) for row in rows)
+
+
+# ------------------------------------------------------------------ single samples
+
+
+def rows_outside(evidence: Evidence) -> NDArray[np.intp] | None:
+    """Generated rows that no k-NN ball of the reference holds, worst first; None if not measured.
+
+    By realism where it was measured, else by the distance to the nearest reference sample: both
+    tell how far a sample lies from all that is known, the first in units of how dense the
+    reference is there.
+    """
+    first = evidence.neighbours.get("reference_first_k")
+    if first is None:
+        return None
+    rows = np.flatnonzero(np.asarray(first) > evidence.k)
+    if evidence.realism is not None:
+        return rows[np.argsort(np.asarray(evidence.realism)[rows], kind="stable")]
+    far = evidence.neighbours.get("reference_distance")
+    return rows if far is None else rows[np.argsort(-np.asarray(far)[rows], kind="stable")]
+
+
+def outlier(evidence: Evidence, space: Space, row: int) -> Outlier:
+    """A generated sample outside the support, with the reference samples nearest to it."""
+    realism = None if evidence.realism is None else float(evidence.realism[row])
+    first = int(evidence.neighbours["reference_first_k"][row])
+    near = tuple(_nearest(evidence, space, row))
+    return Outlier(int(row), _text(evidence.generated_texts, row), realism, first, near)
+
+
+def _nearest(evidence: Evidence, space: Space, row: int) -> list[Neighbour]:
+    """The nearest as it was stored, the others by looking at all."""
+    far = space.to_reference(row)
+    order = np.argsort(far, kind="stable")[: NEAREST + 1].tolist()
+    stored = evidence.neighbours.get("nearest_reference")
+    if stored is not None:
+        first = int(stored[row])
+        order = [first, *(each for each in order if each != first)]
+        known = evidence.neighbours.get("reference_distance")
+        far[first] = far[first] if known is None else known[row]
+    texts = evidence.reference_texts
+    return [Neighbour(each, _text(texts, each), float(far[each])) for each in order[:NEAREST]]
+
+
+def rows_copied(evidence: Evidence) -> NDArray[np.intp] | None:
+    """Generated rows that are near copies, closest first; None if not measured."""
+    copied, far = (evidence.neighbours.get(name) for name in ("copied", "reference_distance"))
+    if copied is None or far is None or "nearest_reference" not in evidence.neighbours:
+        return None
+    rows = np.flatnonzero(np.asarray(copied, bool))
+    return rows[np.argsort(np.asarray(far)[rows], kind="stable")]
+
+
+def copy_of(evidence: Evidence, row: int) -> Copy:
+    """A near copy, with the reference sample that it is close to."""
+    source = int(evidence.neighbours["nearest_reference"][row])
+    far = float(evidence.neighbours["reference_distance"][row])
+    known = Sample(source, _text(evidence.reference_texts, source))
+    return Copy(int(row), _text(evidence.generated_texts, row), far, known)
+
+
+def _text(texts: Sequence[str] | None, row: int) -> str | None:
+    return None if texts is None else texts[row]

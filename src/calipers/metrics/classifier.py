@@ -12,10 +12,10 @@ quarter as many, so chance moves it twice as far.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from calipers.score import Score, signature
+from calipers.metrics.reading import Pins, scored
+from calipers.score import Score
 
 if TYPE_CHECKING:
     from calipers.catalogue.estimation import Options
@@ -23,28 +23,26 @@ if TYPE_CHECKING:
     from calipers.metrics.pair import Pair
 
 
-def accuracy_score(found: Classification, pins: Mapping[str, object]) -> Score:
+def accuracy_score(found: Classification, pins: Pins) -> Score:
     """Share of held-out samples on the right side; 0.5 is no gap."""
     return _score("classifier_accuracy", found.accuracy, found, pins)
 
 
-def auc_score(found: Classification, pins: Mapping[str, object]) -> Score:
+def auc_score(found: Classification, pins: Pins) -> Score:
     """Chance that a reference sample looks more like one than a generated sample does."""
     return _score("classifier_auc", found.auc, found, pins)
 
 
 def discriminator_score(
-    found: Discrimination, pins: Mapping[str, object], *, parts: int = 4, folds: int = 5
+    found: Discrimination, pins: Pins, *, parts: int = 4, folds: int = 5
 ) -> Score:
     """Share of the test set on the right side; 0.5 is no gap."""
     made = {"estimator": "discriminator", "test": f"1/{parts}", "penalty": f"cv{folds}"}
-    line = signature({"metric": "discriminator_accuracy", **made, **pins})
-    return Score(found.accuracy, better="lower", signature=line)
+    return scored("discriminator_accuracy", found.accuracy, {**made, **pins})
 
 
-def _score(metric: str, value: float, found: Classification, pins: Mapping[str, object]) -> Score:
-    line = signature({"metric": metric, **found.ratios.pins, **pins})
-    return Score(float(value), better="lower", signature=line)
+def _score(metric: str, value: float, found: Classification, pins: Pins) -> Score:
+    return scored(metric, float(value), {**found.ratios.pins, **pins})
 
 
 def read_classifier_accuracy(pair: Pair, _: Options) -> Score:

@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calipers.estimate.knn.balls import Distance
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
-from calipers.metrics.reading import share, signed
+from calipers.metrics.reading import read_off, share
 from calipers.score import Score
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def authenticity_score(near: Neighbourhoods, *, of: str = "reference") -> Score:
 
     ``of`` names the known set in the signature: ``"reference"`` or ``"train"``.
     """
-    return share("authenticity", are_authentic(near), near, 1, of=of)
+    return share(near, "authenticity", are_authentic(near), 1, {"of": of})
 
 
 def near_copies_score(near: Neighbourhoods, *, of: str = "reference") -> Score:
@@ -135,12 +135,10 @@ def near_copies_score(near: Neighbourhoods, *, of: str = "reference") -> Score:
     ``of`` names the known set in the signature: ``"reference"`` or ``"train"``.
     """
     own, found = near.reference.radii[:, 0], near.reference.distance
-    return Score(
-        value=int(np.count_nonzero(are_near_copies(near))) / len(found),
-        better="lower",
-        signature=signed("near_copies", near, 1, quantile=QUANTILE, of=of),
-        per_sample=np.searchsorted(np.sort(own), found, side="right") / len(own),
-    )
+    value = int(np.count_nonzero(are_near_copies(near))) / len(found)
+    ranks = np.searchsorted(np.sort(own), found, side="right") / len(own)
+    pins = {"quantile": QUANTILE, "of": of}
+    return read_off(near, "near_copies", value, 1, pins, per_sample=ranks)
 
 
 def are_authentic(near: Neighbourhoods) -> NDArray[np.bool_]:

@@ -25,9 +25,10 @@ from calipers.estimate.pairwise import (
     replicates,
     squared_distances,
 )
+from calipers.metrics.reading import scored
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.validation import check_pair
-from calipers.score import Score, signature
+from calipers.score import Score
 
 if TYPE_CHECKING:
     from calipers.catalogue.estimation import Options
@@ -66,13 +67,7 @@ def energy_distance(
     left, right = check_pair(reference, generated)
     sums = pair_sums(*centred(left, right), distances, threads=threads)
     n, m, d = sums.n, sums.m, left.shape[1]
-    pins = {"metric": "energy_distance", "statistic": "v", "n": n, "m": m, "d": d}
-    return Score(
-        value=energy_of(sums),
-        range=(0.0, np.inf),
-        better="lower",
-        signature=signature(pins),
-    )
+    return scored("energy_distance", energy_of(sums), {"statistic": "v", "n": n, "m": m, "d": d})
 
 
 def energy_of(sums: PairSums) -> float:

@@ -25,7 +25,6 @@ space and at one d, and at equal n and m, since the bias falls slowly with both.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import lgamma, log, pi
 from typing import TYPE_CHECKING, Literal
 
@@ -35,9 +34,8 @@ from scipy.special import digamma
 
 from calipers.estimate.knn.balls import Distance, Supports
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
-from calipers.metrics.reading import signed, too_small
-from calipers.numeric.validation import check_pair
-from calipers.score import Better, Score
+from calipers.metrics.reading import read_off, too_small
+from calipers.score import Score
 
 if TYPE_CHECKING:
     from calipers.catalogue.estimation import Options
@@ -126,20 +124,19 @@ def recall_entropy(
 def precision_cross_entropy_score(near: Neighbourhoods, k: int, d: int) -> Score:
     """H(Q, P) from the distances of generated rows to reference rows."""
     count = len(near.reference.radii)
-    return _score("precision_cross_entropy", near, near.reference.across, count, k, d, "lower")
+    return _score("precision_cross_entropy", near, near.reference.across, count, k, d)
 
 
 def recall_cross_entropy_score(near: Neighbourhoods, k: int, d: int) -> Score:
     """H(P, Q) from the distances of reference rows to generated rows."""
     count = len(near.generated.radii)
-    return _score("recall_cross_entropy", near, near.generated.across, count, k, d, "lower")
+    return _score("recall_cross_entropy", near, near.generated.across, count, k, d)
 
 
 def recall_entropy_score(near: Neighbourhoods, k: int, d: int) -> Score:
     """H(P) from the distances of reference rows to other reference rows."""
     distances = near.reference.radii[:, k - 1]
-    score = _score("recall_entropy", near, distances, len(distances) - 1, k, d, "closest")
-    return replace(score, reference=score.value)  # of the reference alone
+    return _score("recall_entropy", near, distances, len(distances) - 1, k, d)
 
 
 def read_precision_cross_entropy(pair: Pair, _: Options) -> Score:
@@ -164,10 +161,15 @@ def _dimensions(pair: Pair) -> int:
 def _measure(
     reference: ArrayLike, generated: ArrayLike, k: int, distance: Distance, threads: int | None
 ) -> tuple[Neighbourhoods, int]:
-    left, right = check_pair(reference, generated)
-    supports = Supports(across=True)
-    near = neighbourhoods(left, right, k=k, distance=distance, supports=supports, threads=threads)
-    return near, left.shape[1]
+    near = neighbourhoods(
+        reference,
+        generated,
+        k=k,
+        distance=distance,
+        supports=Supports(across=True),
+        threads=threads,
+    )
+    return near, np.shape(reference)[1]
 
 
 def _score(
@@ -177,7 +179,6 @@ def _score(
     count: int,
     k: int,
     d: int,
-    better: Better,
 ) -> Score:
     reason = too_small(near, k, measured=distances is not None)
     terms = None
@@ -187,13 +188,16 @@ def _score(
         terms = information(lengths, count, k, d)
         if zeros := int(np.count_nonzero(lengths == 0)):
             reason = f"{zeros} sample(s) with their nearest neighbours at distance 0 (exact copies)"
-    return Score(
-        value=np.nan if terms is None else float(terms.mean()),
-        range=(-np.inf, np.inf),
-        better=better,
-        signature=signed(metric, near, k, d=d),
+    value = np.nan if terms is None else float(terms.mean())
+    return read_off(
+        near,
+        metric,
+        value,
+        k,
+        {"d": d},
         reason=reason,
         per_sample=terms,
+        reference=value if metric == "recall_entropy" else None,  # it is of the reference alone
     )
 
 

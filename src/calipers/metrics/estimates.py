@@ -19,14 +19,13 @@ from calipers.curves.precision_recall import (
 )
 from calipers.errors import InputError
 from calipers.estimate.axes import Projection
-from calipers.estimate.estimators import estimate_ratios
+from calipers.estimate.estimators import CLASSIFIERS, estimate_ratios
 from calipers.estimate.knn.balls import Distance
 from calipers.estimate.knn.neighbourhoods import Ties
 from calipers.estimate.likelihood_ratios import Estimate, LikelihoodRatios
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.distances import Points
-from calipers.score import signature
 
 if TYPE_CHECKING:
     from calipers.estimate.classifier import Classification, Model
@@ -34,9 +33,6 @@ if TYPE_CHECKING:
 Made = TypeVar("Made")
 Quantise = Callable[[Buckets, int], Quantisation]
 Pins = dict[str, object]
-
-CLASSIFIERS: dict[str, Model] = {"classifier": "logistic", "boosted": "boosted"}
-"""The estimators that are classifiers, by the model that they fit."""
 
 MODELS = {"logistic": "linear", "boosted": "boosted"}
 
@@ -132,9 +128,9 @@ class Estimates:
         return {"n": len(self.reference), "m": len(self.generated), "seed": self.settings.seed}
 
     @property
-    def seed_pin(self) -> str:
-        """The seed as a line of a signature."""
-        return signature({"seed": self.settings.seed})
+    def seed_pin(self) -> Pins:
+        """The seed, as it pins a score."""
+        return {"seed": self.settings.seed}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -232,13 +228,13 @@ class Curves:
     def pins(self, options: Options) -> Pins:
         """What made an estimate, for the signatures of what is read from it."""
         if options.estimator == COUNTING:
-            return quantisation_pins(self.estimates.cells) | {"seed": self.estimates.settings.seed}
+            return cell_pins(self.estimates.cells) | self.estimates.seed_pin
         return {**self.estimates.ratios(options.estimator).pins, **self.estimates.row_pins}
 
     def trade_off_pins(self, estimator: str) -> Pins:
         """What made a precision-recall curve."""
         if estimator == COUNTING:
-            return cell_pins(self.estimates.prd_cells) | {"seed": self.estimates.settings.seed}
+            return cell_pins(self.estimates.prd_cells, runs="runs") | self.estimates.seed_pin
         return {**self.estimates.ratios(estimator).pins, **self.estimates.row_pins}
 
     @property
@@ -256,26 +252,17 @@ def averaged(cells: Quantisation) -> PrecisionRecallCurve:
     return mean_curve([precision_recall_curve(run) for run in cells.runs])
 
 
-def quantisation_pins(cells: Quantisation) -> dict[str, object]:
-    """What made the best quantisation, and the sizes of both sets."""
-    best = cells.best
+def cell_pins(cells: Quantisation, *, runs: str = "restarts") -> Pins:
+    """What made the cells, and the sizes of both sets.
+
+    `runs` is what the runs of k-means are: restarts, of which the best counts, or all of them.
+    """
     return {
         "buckets": cells.buckets,
         "kmeans": "lloyd_random",
-        "restarts": len(cells.runs),
-        "n": int(np.sum(best.reference)),
-        "m": int(np.sum(best.generated)),
-    }
-
-
-def cell_pins(cells: Quantisation) -> dict[str, object]:
-    """What made the averaged curve, and the sizes of both sets."""
-    return {
-        "buckets": cells.buckets,
-        "kmeans": "lloyd_random",
-        "runs": len(cells.runs),
-        "n": int(cells.best.reference.sum()),
-        "m": int(cells.best.generated.sum()),
+        runs: len(cells.runs),
+        "n": int(np.sum(cells.best.reference)),
+        "m": int(np.sum(cells.best.generated)),
     }
 
 

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.estimate.moments import Moments
+from calipers.metrics.reading import scored
 from calipers.numeric.threads import limit_threads
 from calipers.numeric.validation import check_pair
-from calipers.score import Score, signature
+from calipers.score import Score
 
 if TYPE_CHECKING:
     from calipers.catalogue.estimation import Options
@@ -55,15 +56,11 @@ def frechet_distance(reference: ArrayLike, generated: ArrayLike) -> Score:
 def frechet_score(reference: Moments, generated: Moments) -> Score:
     """Compare two sets through their moments."""
     n, m = reference.count, generated.count
-    pins = {"metric": "frechet_distance", "covariance": "unbiased", "n": n, "m": m}
-    alone = min(n, m) < 2
-    return Score(
-        value=np.nan if alone else squared_frechet(reference, generated),
-        range=(0.0, np.inf),
-        better="lower",
-        signature=signature(pins | {"d": len(reference.mean)}),
-        reason="a covariance needs at least two rows in each set" if alone else None,
-    )
+    pins = {"covariance": "unbiased", "n": n, "m": m, "d": len(reference.mean)}
+    if min(n, m) < 2:
+        reason = "a covariance needs at least two rows in each set"
+        return scored("frechet_distance", np.nan, pins, reason=reason)
+    return scored("frechet_distance", squared_frechet(reference, generated), pins)
 
 
 def frechet_without(

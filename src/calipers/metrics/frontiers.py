@@ -16,13 +16,14 @@ cannot tell missing quality from missing diversity.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.estimation import COUNTING, DEFAULTS, STARRED, Options
 from calipers.curves.divergence import Divergence
 from calipers.curves.divergences import find_divergence
@@ -30,40 +31,14 @@ from calipers.curves.frontier import DivergenceFrontier, divergence_frontier, f_
 from calipers.estimate.axes import Norm, preprocess
 from calipers.estimate.likelihood_ratios import Estimate
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
-from calipers.metrics.estimates import quantisation_pins
-from calipers.score import Better, Score, signature
+from calipers.metrics.estimates import cell_pins
+from calipers.metrics.reading import Pins, scored
+from calipers.score import Score
 
 if TYPE_CHECKING:
     from calipers.metrics.pair import Pair
 
 C = 5.0
-
-Pins = Mapping[str, object]
-
-
-@dataclass(frozen=True)
-class Summary:
-    """How one number is read off a frontier.
-
-    Attributes
-    ----------
-    value
-        Of a frontier and the scaling constant c.
-    highest
-        The largest value that a divergence allows counts; values begin at 0.
-    better
-        Where it is closer to the reference.
-    pins
-        What pins it in signatures, beside c where `scaled`.
-    scaled
-        Whether it depends on c.
-    """
-
-    value: Callable[[DivergenceFrontier, float], float]
-    highest: Callable[[Divergence], float]
-    better: Better
-    pins: Pins
-    scaled: bool = True
 
 
 def integral_bound(divergence: Divergence) -> float:
@@ -77,24 +52,24 @@ def midpoint_bound(divergence: Divergence) -> float:
     return float(divergence.at_zero + divergence(np.array([2.0]))[0]) / 2
 
 
-SUMMARIES: dict[str, Summary] = {
-    "mauve": Summary(
-        lambda frontier, c: frontier.area(c), lambda _: 1.0, "higher", {"area": "both_axes"}
-    ),
-    "frontier_integral": Summary(
-        lambda frontier, _: frontier.integral(), integral_bound, "lower", {}, scaled=False
-    ),
-    "midpoint": Summary(
-        lambda frontier, _: frontier.midpoint(), midpoint_bound, "lower", {}, scaled=False
-    ),
-    "frontier_f8": Summary(
-        lambda frontier, c: frontier.f_beta(8, c), lambda _: 1.0, "higher", {"beta": 8.0}
-    ),
-    "frontier_f1_8": Summary(
-        lambda frontier, c: frontier.f_beta(1 / 8, c), lambda _: 1.0, "higher", {"beta": 1 / 8}
-    ),
+BETA = {"frontier_f8": 8.0, "frontier_f1_8": 1 / 8}
+"""The weight of recall in the F-scores."""
+
+SUMMARIES: dict[str, Callable[[DivergenceFrontier, float], float]] = {
+    "mauve": lambda frontier, c: frontier.area(c),
+    "frontier_integral": lambda frontier, _: frontier.integral(),
+    "midpoint": lambda frontier, _: frontier.midpoint(),
+    "frontier_f8": lambda frontier, c: frontier.f_beta(BETA["frontier_f8"], c),
+    "frontier_f1_8": lambda frontier, c: frontier.f_beta(BETA["frontier_f1_8"], c),
 }
-"""The numbers that sum up a frontier, by the name of their metric."""
+"""How a number sums up a frontier, given the scaling constant c, by the name of its metric."""
+
+HIGHEST: dict[str, Callable[[Divergence], float]] = {
+    "frontier_integral": integral_bound,
+    "midpoint": midpoint_bound,
+    "divergence": lambda divergence: divergence.at_zero + divergence.conjugate_at_zero,
+}
+"""The largest value that a divergence allows counts; values begin at 0."""
 
 
 def summary_score(
@@ -119,15 +94,16 @@ def summary_score(
         In the range that the divergence allows. Estimated ratios need not average to 1, so what
         they give is not bounded above unless it is an area or an F_β.
     """
-    summary = SUMMARIES[name]
-    value = summary.value(frontier, c)
-    low, high = range_by(name, options)
-    own = {"c": c, "grid": len(frontier.weights)} if summary.scaled else {}
-    return Score(
-        float(np.clip(value, low, high)),
-        range=(low, high),
-        better=summary.better,
-        signature=_line(name, options, {**own, **summary.pins}, pins),
+    value = SUMMARIES[name](frontier, c)
+    own: dict[str, object] = {}
+    if METRICS[name].scaled:
+        own = {"c": c, "grid": len(frontier.weights)}
+        own |= {"beta": BETA[name]} if name in BETA else {"area": "both_axes"}
+    return scored(
+        name,
+        float(np.clip(value, *METRICS[name].range_of(options))),
+        _pins(options, own, pins),
+        options=options,
         reason=None if np.isfinite(value) else _endless(frontier.divergence, frontier.ratios),
     )
 
@@ -136,31 +112,25 @@ def divergence_score(name: str, options: Options, estimate: Estimate, *, pins: P
     """Read the f-divergence of the reference from the generated set off any estimate."""
     divergence = find_divergence(options.divergence)
     value = f_divergence(estimate, divergence)
-    return Score(
+    return scored(
+        name,
         value,
-        range=range_by(name, options),
-        better="lower",
-        signature=_line(name, options, {}, pins),
+        _pins(options, {}, pins),
+        options=options,
         reason=None if np.isfinite(value) else _endless(divergence, estimate),
     )
 
 
 def range_by(name: str, options: Options) -> tuple[float, float]:
-    """The range of a score: for counts up to what the divergence allows."""
-    divergence = find_divergence(options.divergence)
-    if name in SUMMARIES and SUMMARIES[name].scaled:
-        return 0.0, 1.0
+    """The range of an entry of `HIGHEST`: for counts up to what the divergence allows."""
     if options.estimator != COUNTING:
         return 0.0, np.inf
-    if name in SUMMARIES:
-        return 0.0, SUMMARIES[name].highest(divergence)
-    return 0.0, divergence.at_zero + divergence.conjugate_at_zero
+    return 0.0, HIGHEST[name](find_divergence(options.divergence))
 
 
-def _line(name: str, options: Options, own: Pins, pins: Pins) -> str:
-    key = {"metric": options.starred_key(name), "divergence": options.divergence}
+def _pins(options: Options, own: Pins, pins: Pins) -> Pins:
     smoothing = {"smoothing": options.smoothing} if options.estimator == COUNTING else {}
-    return signature({**key, **own, **smoothing, **pins})
+    return {"divergence": options.divergence, **own, **smoothing, **pins}
 
 
 def _endless(divergence: Divergence, estimate: Estimate) -> str:
@@ -247,7 +217,7 @@ def mauve(
         seed=seed,
         threads=threads,
     )
-    pins = quantisation_pins(cells) | {"norm": norm, "pca": pca or "none", "seed": seed}
+    pins = cell_pins(cells) | {"norm": norm, "pca": pca or "none", "seed": seed}
     return mauve_scores(cells, c=c, pins=pins)
 
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from calipers.errors import InputError
 from calipers.estimate.knn.balls import Distance
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties, neighbourhoods
-from calipers.metrics.reading import signed, sizes
+from calipers.metrics.reading import read_off, sizes
 from calipers.score import Score
 
 Labels = Sequence[str] | NDArray[Any]
@@ -138,9 +138,7 @@ def _split(
 def _score(
     metric: str, by: str, label: str, hits: NDArray[np.bool_], near: Neighbourhoods, k: int
 ) -> Score:
-    return Score(
-        value=int(np.count_nonzero(hits)) / len(hits) if len(hits) else np.nan,
-        signature=signed(metric, near, k, **{by: label}, size=len(hits)),
-        reason=None if len(hits) else f"no generated sample is nearest to the group {label!r}",
-        per_sample=hits,
-    )
+    value = int(np.count_nonzero(hits)) / len(hits) if len(hits) else np.nan
+    reason = None if len(hits) else f"no generated sample is nearest to the group {label!r}"
+    pins = {by: label, "size": len(hits)}
+    return read_off(near, metric, value, k, pins, reason=reason, per_sample=hits)

@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike
 
 from calipers.estimate.knn.balls import Distance, Supports
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties, neighbourhoods
-from calipers.metrics.reading import share, signed, too_small
+from calipers.metrics.reading import read_off, share, too_small
 from calipers.score import Score
 
 if TYPE_CHECKING:
@@ -204,29 +204,24 @@ def density_coverage(
 
 def precision_score(near: Neighbourhoods, k: int) -> Score:
     """Share of generated rows that lie in a reference ball."""
-    return share("precision", near.reference.inside[:, k - 1] > 0, near, k)
+    return share(near, "precision", near.reference.inside[:, k - 1] > 0, k)
 
 
 def recall_score(near: Neighbourhoods, k: int) -> Score:
     """Share of reference rows that lie in a generated ball."""
-    return share("recall", near.generated.inside[:, k - 1] > 0, near, k)
+    return share(near, "recall", near.generated.inside[:, k - 1] > 0, k)
 
 
 def coverage_score(near: Neighbourhoods, k: int) -> Score:
     """Share of reference rows whose own ball holds a generated row."""
-    return share("coverage", near.reference.held[:, k - 1] > 0, near, k)
+    return share(near, "coverage", near.reference.held[:, k - 1] > 0, k)
 
 
 def density_score(near: Neighbourhoods, k: int) -> Score:
     """Mean number of reference balls around a generated row, over k."""
     balls = near.reference.inside[:, k - 1]
     total = int(balls.sum(dtype=np.int64))
-    return Score(
-        value=float(total / (k * len(balls))),
-        range=(0.0, np.inf),
-        signature=signed("density", near, k),
-        per_sample=balls / k,
-    )
+    return read_off(near, "density", float(total / (k * len(balls))), k, per_sample=balls / k)
 
 
 def realism(
@@ -281,13 +276,8 @@ def realism_score(near: Neighbourhoods, k: int) -> Score:
     value = np.nan if each is None or reason else float(np.median(each))
     if np.isposinf(value):
         reason = "at least half of the generated samples are exact copies of reference samples"
-    return Score(
-        value=value,
-        range=(0.0, np.inf),
-        signature=signed("realism", near, k, radii="up_to_median", summary="median"),
-        reason=reason,
-        per_sample=each,
-    )
+    pins = {"radii": "up_to_median", "summary": "median"}
+    return read_off(near, "realism", value, k, pins, reason=reason, per_sample=each)
 
 
 def read_precision(pair: Pair, _: Options) -> Score:

@@ -38,6 +38,7 @@ from calipers.estimate.transport import (
     exact_barycentre,
     transport_cost,
 )
+from calipers.metrics.reading import Pins, scored
 from calipers.metrics.transport import (
     Cells,
     Regularisation,
@@ -48,7 +49,7 @@ from calipers.metrics.transport import (
 )
 from calipers.numeric.distances import Points
 from calipers.numeric.validation import check_choice
-from calipers.score import Score, join_signature, signature
+from calipers.score import Score
 
 if TYPE_CHECKING:
     from calipers.catalogue.estimation import Options
@@ -212,11 +213,13 @@ def mauve_ot(
     MissingExtraError
         If costs are exact and POT is not installed.
     """
-    _check(c, regularisation)
+    positive("the scaling constant c", c)
+    if regularisation is not None:
+        check_regularisation(regularisation)
     rows = preprocess(reference, generated, norm=norm, pca=pca)
     left, right = rows.reference, rows.generated
     cells = quantise(left, right, buckets=buckets, restarts=restarts, seed=seed, threads=threads)
-    pins = signature({"norm": norm, "pca": pca or "none", "seed": seed})
+    pins = {"norm": norm, "pca": pca or "none", "seed": seed}
     scores = (
         mauve_ot_score(
             left,
@@ -241,12 +244,10 @@ def mauve_ot_score(
     interpolation: Interpolation = "linear",
     c: float = 5.0,
     regularisation: Regularisation | None = None,
-    pins: str = "",
+    pins: Pins | None = None,
     threads: int | None = None,
 ) -> Score:
     """Sum up the transport frontier of a quantisation; see :func:`mauve_ot`."""
-    _check(c, regularisation)
-    check_choice("interpolation", interpolation, get_args(Interpolation))
     own = cells_of(reference, generated, cells)
     value, reason = np.nan, too_many(own, MOST_CELLS[interpolation])
     if reason is None:
@@ -254,10 +255,14 @@ def mauve_ot_score(
             value = _frontier(own, interpolation, regularisation, threads).area(c)
         except NoPlanError as failure:
             reason = str(failure)
-    made = {"metric": METRICS[interpolation], "c": c, "cost": "squared_euclidean"}
-    made |= {"regularisation": "none" if regularisation is None else regularisation}
-    line = signature(made | own.pins)
-    return Score(value=value, signature=join_signature(line, pins), reason=reason)
+    made = {
+        "c": c,
+        "cost": "squared_euclidean",
+        "regularisation": "none" if regularisation is None else regularisation,
+        **own.pins,
+        **(pins or {}),
+    }
+    return scored(METRICS[interpolation], value, made, reason=reason)
 
 
 def _frontier(
@@ -279,12 +284,6 @@ def _frontier(
         regularisation=epsilon,
         threads=threads,
     )
-
-
-def _check(c: float, regularisation: Regularisation | None) -> None:
-    positive("the scaling constant c", c)
-    if regularisation is not None:
-        check_regularisation(regularisation)
 
 
 def read_mauve_ot(pair: Pair, _: Options) -> Score:

@@ -34,11 +34,12 @@ from calipers.estimate.pairwise import (
     pair_sums,
     replicates,
 )
+from calipers.metrics.reading import scored
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.distances import Points
 from calipers.numeric.threads import workers
 from calipers.numeric.validation import check_choice, check_pair, check_whole, is_positive
-from calipers.score import Score, signature
+from calipers.score import Score
 
 if TYPE_CHECKING:
     from calipers.catalogue.estimation import Options
@@ -173,14 +174,8 @@ def _score(
     metric: str, pins: dict[str, object], rows: tuple[Rows, Rows], value: float, reason: str | None
 ) -> Score:
     (n, d), (m, _) = (side.points.shape for side in rows)
-    own = {"metric": metric} | pins | {"statistic": "unbiased", "n": n, "m": m, "d": d}
-    return Score(
-        value=value,
-        range=(-np.inf, np.inf),
-        better="lower",
-        signature=signature(own),
-        reason=reason,
-    )
+    sizes = {"statistic": "unbiased", "n": n, "m": m, "d": d}
+    return scored(metric, value, pins | sizes, reason=reason)
 
 
 def _sampling(rows: tuple[Rows, Rows], bandwidth: float | str, seed: int) -> dict[str, object]:

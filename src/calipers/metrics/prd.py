@@ -12,20 +12,19 @@ What it does not detect: differences within a cell.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
 from calipers.catalogue.estimation import DEFAULTS, Options
-from calipers.curves.precision_recall import (
-    PrecisionRecallCurve,
-)
+from calipers.curves.precision_recall import PrecisionRecallCurve
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
 from calipers.metrics.estimates import BUCKETS, RUNS, averaged, cell_pins
+from calipers.metrics.reading import Pins, scored
 from calipers.numeric.validation import check_whole
-from calipers.score import Score, signature
+from calipers.score import Score
 
 if TYPE_CHECKING:
     from calipers.metrics.pair import Pair
@@ -78,41 +77,41 @@ def prd(
     cells = quantise(
         reference, generated, buckets=buckets, restarts=runs, seed=seed, threads=threads
     )
-    return prd_scores(cells, pins=cell_pins(cells) | {"seed": seed})
+    return prd_scores(cells, pins=cell_pins(cells, runs="runs") | {"seed": seed})
 
 
-def prd_scores(cells: Quantisation, *, pins: Mapping[str, object]) -> Prd:
+def prd_scores(cells: Quantisation, *, pins: Pins) -> Prd:
     """Average the curves of all runs and sum them up."""
     curve = averaged(cells)
     f8, f1_8 = (curve_score(name, DEFAULTS, curve, pins=pins) for name in ("prd_f8", "prd_f1_8"))
     return Prd(f8, f1_8, curve)
 
 
+BETA = {"prd_f8": 8.0, "prd_f1_8": 1 / 8}
+"""The weight of recall in the F-scores."""
+
 READINGS: dict[str, Callable[[PrecisionRecallCurve], float]] = {
-    "prd_f8": lambda curve: curve.f_beta(8.0),
-    "prd_f1_8": lambda curve: curve.f_beta(1 / 8),
+    "prd_f8": lambda curve: curve.f_beta(BETA["prd_f8"]),
+    "prd_f1_8": lambda curve: curve.f_beta(BETA["prd_f1_8"]),
     "max_precision": lambda curve: curve.max_precision,
     "max_recall": lambda curve: curve.max_recall,
     "total_variation": lambda curve: curve.total_variation,
 }
 """What is read off a precision-recall curve, by the name of its metric."""
 
-OWN_PINS = {"prd_f8": {"beta": 8.0}, "prd_f1_8": {"beta": 1 / 8}}
 
-
-def curve_score(
-    name: str, options: Options, curve: PrecisionRecallCurve, *, pins: Mapping[str, object]
-) -> Score:
+def curve_score(name: str, options: Options, curve: PrecisionRecallCurve, *, pins: Pins) -> Score:
     """Read one number off a precision-recall curve, in [0, 1].
 
     The ends of the curve are NaN with a reason where the estimator gives mass everywhere.
     """
     value = READINGS[name](curve)
-    own = OWN_PINS.get(name, {}) | {"angles": len(curve.precision)}
-    return Score(
+    own = {"beta": BETA[name]} if name in BETA else {}
+    return scored(
+        name,
         value,
-        better="lower" if name == "total_variation" else "higher",
-        signature=signature({"metric": options.key(name), **own, **pins}),
+        {**own, "angles": len(curve.precision), **pins},
+        options=options,
         reason=curve.reason if value != value else None,
     )
 

@@ -21,6 +21,7 @@ varied; precise diversity does not see holes within the support, only how far it
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,8 +29,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from calipers.estimate.axes import unit_rows
 from calipers.estimate.knn.balls import Distance
-from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties, neighbourhoods
-from calipers.metrics.reading import signed
+from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties, measure_neighbourhoods
+from calipers.metrics.reading import read_off
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.distances import Points
 from calipers.numeric.validation import check_pair
@@ -87,7 +88,7 @@ def precise_recall(
     0.75
     """
     left, right = check_pair(reference, generated)
-    near = neighbourhoods(left, right, k=k, ties=ties, distance=distance, threads=threads)
+    near = measure_neighbourhoods(left, right, k=k, ties=ties, distance=distance, threads=threads)
     return precise_recall_score(near, left, right, k, threads=threads)
 
 
@@ -125,7 +126,7 @@ def precise_diversity(
     0.3
     """
     left, right = check_pair(reference, generated)
-    near = neighbourhoods(left, right, k=k, ties=ties, distance=distance, threads=threads)
+    near = measure_neighbourhoods(left, right, k=k, ties=ties, distance=distance, threads=threads)
     return precise_diversity_score(near, left, right, k)
 
 
@@ -138,34 +139,25 @@ def precise_recall_score(
     threads: int | None = None,
 ) -> Score:
     """Share of reference rows in the balls that the precise generated rows span."""
-    precise = near.reference.inside[:, k - 1] > 0
+    precise = _precise(near, k)
     covered = _covered(near, reference, generated[precise], k, threads)
-    return Score(
-        value=np.nan if covered is None else float(covered.mean()),
-        signature=signed("precise_recall", near, k),
-        reason=None if covered is not None else _too_few(precise, k + 1),
-        per_sample=covered,
-    )
+    if covered is None:
+        return read_off(near, "precise_recall", np.nan, k, reason=_too_few(precise, k + 1))
+    return read_off(near, "precise_recall", float(covered.mean()), k, per_sample=covered)
 
 
 def precise_diversity_score(
     near: Neighbourhoods, reference: Points, generated: Points, k: int
 ) -> Score:
     """Mean squared distance of two precise generated rows, over that of two reference rows."""
-    precise = near.reference.inside[:, k - 1] > 0
+    precise = _precise(near, k)
     reference, generated = _compared(near, reference), _compared(near, generated)
     ours, theirs = _spread(generated[precise]), _spread(reference)
     reason = None if precise.sum() > 1 else _too_few(precise, 2)
     if theirs == 0:
         reason = "all reference samples are equal"
-    return Score(
-        value=np.nan if reason else ours / theirs,
-        range=(0.0, np.inf),
-        better="closest",
-        signature=signed("precise_diversity", near, k),
-        reason=reason,
-        reference=1.0,
-    )
+    value = np.nan if reason else ours / theirs
+    return read_off(near, "precise_diversity", value, k, reason=reason, reference=1.0)
 
 
 def precise_recall_replicates(pair: Pair) -> tuple[Doubles, Doubles]:
@@ -178,17 +170,16 @@ def precise_recall_replicates(pair: Pair) -> tuple[Doubles, Doubles]:
     """
     near, k, threads = pair.neighbourhoods, pair.settings.k, pair.settings.threads
     left, right = pair.labels
-    precise = near.reference.inside[:, k - 1] > 0
-    kept = Blocks(right.labels[precise], right.count)
+    precise = _precise(near, k)
     if np.count_nonzero(precise) <= k:
         return np.full(left.count, np.nan), np.full(right.count, np.nan)
-    spanned = _neighbourhoods(near, pair.reference, pair.generated[precise], k, threads, kept)
+    blocks = Blocks(left.labels, left.count), Blocks(right.labels[precise], right.count)
+    spanned = _spanned(near, pair.reference, pair.generated[precise], k, threads, blocks)
     ours = [spanned.without("generated", block, k=k) for block in range(right.count)]
-    theirs = []
-    for block in range(left.count):
-        still = near.without("reference", block, k=k).reference.inside[:, k - 1] > 0
-        rows = pair.reference[left.labels != block]
-        theirs.append(_covered(near, rows, pair.generated[still], k, threads))
+    theirs = [
+        _covered(near, pair.reference[kept], pair.generated[still], k, threads)
+        for kept, still in _without_reference(near, left, k)
+    ]
     return (
         np.array([np.nan if covered is None else covered.mean() for covered in theirs]),
         np.array([np.mean(each.generated.inside[:, k - 1] > 0) for each in ours]),
@@ -205,19 +196,22 @@ def precise_diversity_replicates(pair: Pair) -> tuple[Doubles, Doubles]:
     """
     near, k = pair.neighbourhoods, pair.settings.k
     left, right = pair.labels
-    precise = near.reference.inside[:, k - 1] > 0
+    precise = _precise(near, k)
     reference, generated = _compared(near, pair.reference), _compared(near, pair.generated)
     whole = _spread(reference)
-    theirs = []
-    for block in range(left.count):
-        still = near.without("reference", block, k=k).reference.inside[:, k - 1] > 0
-        spread = _spread(reference[left.labels != block])
-        theirs.append(_spread(generated[still]) / spread if spread > 0 else np.nan)
-    ours = [
-        _spread(generated[precise & (right.labels != block)]) / whole if whole > 0 else np.nan
-        for block in range(right.count)
-    ]
-    return np.array(theirs), np.array(ours)
+
+    def ratio(rows: Flags, spread: float) -> float:
+        return _spread(generated[rows]) / spread if spread > 0 else np.nan
+
+    return (
+        np.array(
+            [
+                ratio(still, _spread(reference[kept]))
+                for kept, still in _without_reference(near, left, k)
+            ]
+        ),
+        np.array([ratio(precise & (right.labels != b), whole) for b in range(right.count)]),
+    )
 
 
 def read_precise_recall(pair: Pair, _: Options) -> Score:
@@ -233,35 +227,47 @@ def read_precise_diversity(pair: Pair, _: Options) -> Score:
     return precise_diversity_score(pair.neighbourhoods, *rows, pair.settings.k)
 
 
+def _precise(near: Neighbourhoods, k: int) -> Flags:
+    """Which generated rows lie in a ball of the reference."""
+    precise: Flags = near.reference.inside[:, k - 1] > 0
+    return precise
+
+
+def _without_reference(
+    near: Neighbourhoods, blocks: Blocks, k: int
+) -> Iterator[tuple[Flags, Flags]]:
+    """Without each block of the reference: its rows that are kept, and which rows are precise."""
+    for block in range(blocks.count):
+        yield blocks.labels != block, _precise(near.without("reference", block, k=k), k)
+
+
 def _covered(
     near: Neighbourhoods, reference: Points, precise: Points, k: int, threads: int | None
 ) -> Flags | None:
     """Which reference rows lie in a ball of the precise rows; None where these are too few."""
     if len(precise) <= k:
         return None
-    spanned = _neighbourhoods(near, reference, precise, k, threads)
+    spanned = _spanned(near, reference, precise, k, threads)
     covered: Flags = spanned.generated.inside[:, k - 1] > 0
     return covered
 
 
-def _neighbourhoods(
+def _spanned(
     near: Neighbourhoods,
     reference: Points,
     precise: Points,
     k: int,
     threads: int | None,
-    blocks: Blocks | None = None,
+    blocks: tuple[Blocks, Blocks] | None = None,
 ) -> Neighbourhoods:
-    both = None
-    if blocks is not None:  # the reference stays whole, in blocks of which none is left out
-        both = Blocks(np.arange(len(reference)) % blocks.count, blocks.count), blocks
-    return neighbourhoods(
+    """The balls that the precise rows span among themselves, and the reference's."""
+    return measure_neighbourhoods(
         reference,
         precise,
         k=k,
         ties=near.ties,
         distance=near.distance,
-        blocks=both,
+        blocks=blocks,
         threads=threads,
     )
 

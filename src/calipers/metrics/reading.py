@@ -1,33 +1,86 @@
-"""How scores are read off neighbourhoods: signed alike, undefined with a reason."""
+"""From values to scores: range and direction as the catalogue has them, a signature, a reason."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.catalogue.embeddings import METRICS
+from calipers.catalogue.estimation import Options
 from calipers.errors import InputError
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods
 from calipers.score import Score, signature
+
+Pins = Mapping[str, object]
+
+
+def scored(
+    metric: str,
+    value: float,
+    pins: Pins,
+    *,
+    options: Options | None = None,
+    range: tuple[float, float] | None = None,
+    reason: str | None = None,
+    per_sample: NDArray[Any] | None = None,
+    reference: float | None = None,
+) -> Score:
+    """Complete the value of a metric by what the catalogue says of it.
+
+    Parameters
+    ----------
+    metric
+        A name of the catalogue.
+    value, reason, per_sample, reference
+        As of :class:`~calipers.score.Score`.
+    pins
+        All choices behind the value, for its signature.
+    options
+        What the metric was read by, where its key chooses that.
+    range
+        A narrower one than the catalogue's, where the sizes of the sets bound the value.
+    """
+    entry = METRICS[metric]
+    key, bounds = metric, entry.range
+    if options is not None:
+        key, bounds = options.starred_key(metric), entry.range_of(options)
+    return Score(
+        value=value,
+        range=range or bounds,
+        better=entry.better,
+        signature=signature({"metric": key, **pins}),
+        reason=reason,
+        per_sample=per_sample,
+        reference=reference,
+    )
+
+
+def read_off(
+    near: Neighbourhoods, metric: str, value: float, k: int, pins: Pins | None = None, **more: Any
+) -> Score:
+    """Complete a value that was read off neighbourhoods: k, rims, distance and sizes pin it.
+
+    `pins` are what else does; `more` is passed on to :func:`scored`.
+    """
+    n, m = sizes(near)
+    made = {"k": k, "ties": near.ties, "distance": near.distance, **(pins or {}), "n": n, "m": m}
+    return scored(metric, value, made, **more)
+
+
+def share(
+    near: Neighbourhoods, metric: str, hits: NDArray[np.bool_], k: int, pins: Pins | None = None
+) -> Score:
+    """The share of samples that are hit, with the hits themselves."""
+    value = int(np.count_nonzero(hits)) / len(hits)
+    return read_off(near, metric, value, k, pins, per_sample=hits)
 
 
 def sizes(near: Neighbourhoods) -> tuple[int, int]:
     """The number of reference and of generated rows."""
     return len(near.reference.radii), len(near.generated.radii)
-
-
-def signed(metric: str, near: Neighbourhoods, k: int, **own: object) -> str:
-    """The signature of a score that is read off neighbourhoods: k, rims, distance, sizes."""
-    n, m = sizes(near)
-    pins = {"metric": metric, "k": k, "ties": near.ties, "distance": near.distance}
-    return signature(pins | own | {"n": n, "m": m})
-
-
-def share(metric: str, hits: NDArray[np.bool_], near: Neighbourhoods, k: int, **own: Any) -> Score:
-    """The share of samples that are hit, with the hits themselves."""
-    value = int(np.count_nonzero(hits)) / len(hits)
-    return Score(value=value, signature=signed(metric, near, k, **own), per_sample=hits)
 
 
 def too_small(near: Neighbourhoods, k: int, *, measured: bool = True) -> str | None:

@@ -78,7 +78,7 @@ from calipers.catalogue.needs import CLIPPED_K, COVER_FACTOR, COVER_K, SPREAD
 from calipers.estimate.knn.balls import Distance, Supports, check_factor
 from calipers.estimate.knn.neighbourhoods import Balls, Neighbourhoods, Ties, neighbourhoods
 from calipers.metrics.knn_support import PrecisionRecall
-from calipers.metrics.reading import share, signed, sizes, too_small
+from calipers.metrics.reading import read_off, share, sizes, too_small
 from calipers.numeric.validation import check_whole
 from calipers.score import Score
 
@@ -184,29 +184,29 @@ def clipped_density_coverage(
 def clipped_density_score(near: Neighbourhoods, k: int = CLIPPED_K) -> Score:
     """Clipped number of capped balls around a generated row, relative to a reference row's own."""
     around, own = near.reference.capped, near.reference.capped_own
-    line = signed("clipped_density", near, k, radii="capped_at_median")
+    name, pins = "clipped_density", {"radii": "capped_at_median"}
     reason = too_small(near, k, measured=around is not None and near.supports.capped == k)
     if reason or around is None or own is None:
-        return Score(value=np.nan, signature=line, reason=reason)
+        return read_off(near, name, np.nan, k, pins, reason=reason)
     each, calibration = np.minimum(around, k), int(np.minimum(own, k).sum(dtype=np.int64))
     if calibration == 0:
         reason = "no reference sample lies inside the open capped ball of another one"
-        return Score(value=np.nan, signature=line, reason=reason, per_sample=each / k)
+        return read_off(near, name, np.nan, k, pins, reason=reason, per_sample=each / k)
     n, m = sizes(near)
     value = min(1.0, int(each.sum(dtype=np.int64)) * n / (calibration * m))
-    return Score(value=value, signature=line, per_sample=each / k)
+    return read_off(near, name, value, k, pins, per_sample=each / k)
 
 
 def clipped_coverage_score(near: Neighbourhoods, k: int = CLIPPED_K) -> Score:
     """Clipped number of generated rows in a reference ball, as the share of good samples."""
-    line = signed("clipped_coverage", near, k, calibration="interpolated")
+    name, pins = "clipped_coverage", {"calibration": "interpolated"}
     reason = too_small(near, k)
     if reason:
-        return Score(value=np.nan, signature=line, reason=reason)
+        return read_off(near, name, np.nan, k, pins, reason=reason)
     n, m = sizes(near)
     held = np.minimum(near.reference.held[:, k - 1], k)
     measured = int(held.sum(dtype=np.int64)) / (k * n)
-    return Score(value=good_share(measured, n, m, k), signature=line, per_sample=held / k)
+    return read_off(near, name, good_share(measured, n, m, k), k, pins, per_sample=held / k)
 
 
 def precision_recall_cover(
@@ -274,10 +274,10 @@ def cover_recall_score(near: Neighbourhoods, k: int = COVER_K, factor: int = COV
 def _covered(metric: str, owners: Balls, near: Neighbourhoods, k: int, factor: int) -> Score:
     balls = k * factor
     reason = too_small(near, balls)
+    pins = {"own_neighbours": balls}
     if reason:
-        line = signed(metric, near, k, own_neighbours=balls)
-        return Score(value=np.nan, signature=line, reason=reason)
-    return share(metric, owners.held[:, balls - 1] >= k, near, k, own_neighbours=balls)
+        return read_off(near, metric, np.nan, k, pins, reason=reason)
+    return share(near, metric, owners.held[:, balls - 1] >= k, k, pins)
 
 
 def probabilistic_precision_recall(
@@ -352,12 +352,8 @@ def _mean(metric: str, owners: Balls, near: Neighbourhoods, spread: tuple[int, f
     missed = owners.missed
     reason = too_small(near, k, measured=missed is not None and near.supports.spread == spread)
     each = None if missed is None or reason else 1 - missed
-    return Score(
-        value=np.nan if each is None else float(each.mean()),
-        signature=signed(metric, near, k, factor=factor),
-        reason=reason,
-        per_sample=each,
-    )
+    value = np.nan if each is None else float(each.mean())
+    return read_off(near, metric, value, k, {"factor": factor}, reason=reason, per_sample=each)
 
 
 def read_clipped_density(pair: Pair, _: Options) -> Score:

@@ -36,9 +36,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from calipers.estimate.axes import unit_rows
 from calipers.estimate.knn.balls import Distance
-from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties, neighbourhoods
+from calipers.estimate.knn.neighbourhoods import Neighbourhoods, Ties, measure_neighbourhoods
 from calipers.metrics.knn_support import PrecisionRecall
-from calipers.metrics.reading import signed, sizes
+from calipers.metrics.reading import read_off, sizes
 from calipers.numeric.distances import Points
 from calipers.numeric.validation import check_pair
 from calipers.score import Score
@@ -88,7 +88,7 @@ def sphere_precision_recall(
         If the arrays do not fit together, are not finite, or have a single row.
     """
     left, right = check_pair(reference, generated)
-    near = neighbourhoods(left, right, k=1, ties=ties, distance=distance, threads=threads)
+    near = measure_neighbourhoods(left, right, k=1, ties=ties, distance=distance, threads=threads)
     return PrecisionRecall(
         sphere_precision_score(near, left, right), sphere_recall_score(near, left, right)
     )
@@ -101,11 +101,9 @@ def sphere_precision_score(near: Neighbourhoods, reference: Points, generated: P
     centre = _mean(reference, scaled)
     own = np.sort(_to_centre(reference, centre, scaled))
     other = _to_centre(generated, centre, scaled)
-    return Score(
-        value=_agreement(own, n, np.sort(other), m),
-        signature=signed("sphere_precision", near, 1, centre="reference_mean"),
-        per_sample=np.searchsorted(_spheres(own), other) / n,
-    )
+    value, places = _agreement(own, n, np.sort(other), m), np.searchsorted(_spheres(own), other)
+    pins = {"centre": "reference_mean"}
+    return read_off(near, "sphere_precision", value, 1, pins, per_sample=places / n)
 
 
 def sphere_recall_score(near: Neighbourhoods, reference: Points, generated: Points) -> Score:
@@ -115,11 +113,9 @@ def sphere_recall_score(near: Neighbourhoods, reference: Points, generated: Poin
     each = _to_centre(generated, _mean(generated, scaled), scaled)
     reached = near.reference.held[:, 0] > 0
     other = each[near.generated.nearest[reached]]
-    return Score(
-        value=_agreement(np.sort(each), m, np.sort(other), n),
-        signature=signed("sphere_recall", near, 1, centre="generated_mean"),
-        per_sample=reached,
-    )
+    value = _agreement(np.sort(each), m, np.sort(other), n)
+    pins = {"centre": "generated_mean"}
+    return read_off(near, "sphere_recall", value, 1, pins, per_sample=reached)
 
 
 def _spheres(sorted_distances: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -50,9 +50,10 @@ from calipers.estimate.kernel_density import (
     density_at,
     resample_counts,
 )
+from calipers.metrics.reading import scored
 from calipers.numeric.distances import Points, Sieve, sieves
 from calipers.numeric.validation import check_pair, check_whole
-from calipers.score import Score, signature
+from calipers.score import Score
 
 if TYPE_CHECKING:
     from calipers.catalogue.estimation import Options
@@ -198,12 +199,10 @@ def _share(
 ) -> Score:
     counted = own.significant
     total = int(np.count_nonzero(counted))
-    return Score(
-        value=int(np.count_nonzero(reached & counted)) / total if total else np.nan,
-        signature=signature({"metric": metric} | pins),
-        reason=None if total else f"no {judged} sample is denser than its confidence band",
-        per_sample=np.where(counted, reached.astype(np.float64), np.nan),
-    )
+    value = int(np.count_nonzero(reached & counted)) / total if total else np.nan
+    reason = None if total else f"no {judged} sample is denser than its confidence band"
+    rows = np.where(counted, reached.astype(np.float64), np.nan)
+    return scored(metric, value, pins, reason=reason, per_sample=rows)
 
 
 def _undefined(
@@ -214,10 +213,7 @@ def _undefined(
     name, k = ("reference", "generated")[which], balloon_neighbour(*sides[which].points.shape)
     copies = "1 exact copy" if k == 1 else f"{k} exact copies"
     reason = f"the {name} bandwidth is 0: at least half of its samples have {copies} or more"
-    scores = (
-        Score(value=np.nan, signature=signature({"metric": metric} | pins), reason=reason)
-        for metric in ("topp", "topr")
-    )
+    scores = (scored(metric, np.nan, pins, reason=reason) for metric in ("topp", "topr"))
     return TopologicalPrecisionRecall(*scores)
 
 

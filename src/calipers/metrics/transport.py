@@ -53,11 +53,13 @@ from calipers.errors import InputError
 from calipers.estimate.pairwise import Rows, centred, squared_distances
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
 from calipers.estimate.transport import NoPlanError, assign, entropic, transport_cost
+from calipers.metrics.estimates import cell_pins
+from calipers.metrics.reading import Pins, scored
 from calipers.numeric.distances import Points
 from calipers.numeric.threads import workers
 from calipers.numeric.tiles import spans
 from calipers.numeric.validation import check_pair, check_whole, is_positive
-from calipers.score import Score, join_signature, signature
+from calipers.score import Score
 
 if TYPE_CHECKING:
     from calipers.catalogue.estimation import Options
@@ -128,11 +130,11 @@ def quantised_transport(
     """
     left, right = check_pair(reference, generated)
     cells = quantise(left, right, buckets=buckets, restarts=restarts, seed=seed, threads=threads)
-    return quantised_transport_score(left, right, cells, pins=signature({"seed": seed}))
+    return quantised_transport_score(left, right, cells, pins={"seed": seed})
 
 
 def quantised_transport_score(
-    reference: Points, generated: Points, cells: Quantisation, *, pins: str = ""
+    reference: Points, generated: Points, cells: Quantisation, *, pins: Pins | None = None
 ) -> Score:
     """Move one histogram of a quantisation onto the other; see :func:`quantised_transport`."""
     own = cells_of(reference, generated, cells)
@@ -142,14 +144,8 @@ def quantised_transport_score(
             value = transport_cost(own.reference, own.generated, own.costs)
         except NoPlanError as failure:
             reason = str(failure)
-    line = signature({"metric": "ot_quantised", "cost": "squared_euclidean"} | own.pins)
-    return Score(
-        value=value,
-        range=(0.0, np.inf),
-        better="lower",
-        signature=join_signature(line, pins),
-        reason=reason,
-    )
+    made = {"cost": "squared_euclidean", **own.pins, **(pins or {})}
+    return scored("ot_quantised", value, made, reason=reason)
 
 
 def cells_of(reference: Points, generated: Points, cells: Quantisation) -> Cells:
@@ -174,9 +170,8 @@ def cells_of(reference: Points, generated: Points, cells: Quantisation) -> Cells
     union = np.concatenate([one.points, other.points])
     sums = [np.bincount(placed, weights=column) for column in union.T]
     middles = Rows.of(np.stack(sums, axis=1) / (p + q)[:, None])
-    pins = {"buckets": cells.buckets, "kmeans": "lloyd_random", "restarts": len(cells.runs)}
-    own = pins | {"n": n, "m": m, "d": reference.shape[1]}
-    return Cells(p / n, q / m, squared_distances(middles, middles), own)
+    pins = cell_pins(cells) | {"d": reference.shape[1]}
+    return Cells(p / n, q / m, squared_distances(middles, middles), pins)
 
 
 def too_many(cells: Cells, most: int) -> str | None:
@@ -238,7 +233,7 @@ def entropic_transport(
     check_regularisation(regularisation)
     left, right = check_pair(reference, generated)
     cells = quantise(left, right, buckets=buckets, restarts=restarts, seed=seed, threads=threads)
-    pins = signature({"seed": seed})
+    pins = {"seed": seed}
     return entropic_transport_scores(left, right, cells, regularisation=regularisation, pins=pins)
 
 
@@ -248,10 +243,9 @@ def entropic_transport_scores(
     cells: Quantisation,
     *,
     regularisation: Regularisation = "median",
-    pins: str = "",
+    pins: Pins | None = None,
 ) -> EntropicTransport:
     """Move one histogram of a quantisation onto the other; see :func:`entropic_transport`."""
-    check_regularisation(regularisation)
     own = cells_of(reference, generated, cells)
     values, reason = (np.nan, np.nan), too_many(own, MOST_CELLS)
     if reason is None:
@@ -259,18 +253,11 @@ def entropic_transport_scores(
             values = _values(own, epsilon_of(own.costs, regularisation))
         except NoPlanError as failure:
             reason = str(failure)
-
-    def score(metric: str, value: float) -> Score:
-        line = signature({"metric": metric, "regularisation": regularisation} | own.pins)
-        return Score(
-            value=value,
-            range=(0.0, np.inf),
-            better="lower",
-            signature=join_signature(line, pins),
-            reason=reason,
-        )
-
-    return EntropicTransport(score("ot_entropic", values[0]), score("ot_debiased", values[1]))
+    made = {"regularisation": regularisation, **own.pins, **(pins or {})}
+    return EntropicTransport(
+        entropic=scored("ot_entropic", values[0], made, reason=reason),
+        debiased=scored("ot_debiased", values[1], made, reason=reason),
+    )
 
 
 def check_regularisation(regularisation: object) -> None:
@@ -351,13 +338,9 @@ def sliced_wasserstein(
     check_whole("seed", seed, 0)
     left, right = (side.points for side in centred(*check_pair(reference, generated)))
     d = left.shape[1]
-    pins = {"metric": "sliced_wasserstein", "projections": projections, "seed": seed}
-    return Score(
-        value=_mean_cost(left, right, _directions(projections, d, seed), threads),
-        range=(0.0, np.inf),
-        better="lower",
-        signature=signature(pins | {"n": len(left), "m": len(right), "d": d}),
-    )
+    pins = {"projections": projections, "seed": seed, "n": len(left), "m": len(right), "d": d}
+    value = _mean_cost(left, right, _directions(projections, d, seed), threads)
+    return scored("sliced_wasserstein", value, pins)
 
 
 def _directions(count: int, d: int, seed: int) -> Floats:
@@ -442,7 +425,6 @@ def optimal_transport(
     """
     left, right = check_pair(reference, generated)
     n, m = len(left), len(right)
-    pins = {"metric": "ot", "cost": "squared_euclidean", "weights": "uniform", "n": n, "m": m}
     value, reason = np.nan, None
     if n * m > MOST_PAIRS:
         reason = (
@@ -454,13 +436,8 @@ def optimal_transport(
             value = squared_wasserstein(left, right, threads=threads)
         except NoPlanError as failure:
             reason = str(failure)
-    return Score(
-        value=value,
-        range=(0.0, np.inf),
-        better="lower",
-        signature=signature(pins | {"d": left.shape[1]}),
-        reason=reason,
-    )
+    pins = {"cost": "squared_euclidean", "weights": "uniform", "n": n, "m": m, "d": left.shape[1]}
+    return scored("ot", value, pins, reason=reason)
 
 
 def squared_wasserstein(

@@ -33,16 +33,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calipers.catalogue.metric import FROM_ONE
 from calipers.errors import InputError
 from calipers.estimate.axes import unit_rows
 from calipers.estimate.pairwise import Rows, squared_distances
+from calipers.metrics.reading import scored
 from calipers.numeric.distances import Points
 from calipers.numeric.subsample import subsample_rows
 from calipers.numeric.threads import available_threads, limit_threads, workers
 from calipers.numeric.tiles import Span, spans, triangle
 from calipers.numeric.validation import as_array, check_points, check_whole, is_positive
-from calipers.score import Score, signature
+from calipers.score import Score
 
 if TYPE_CHECKING:
     from calipers.catalogue.estimation import Options
@@ -341,12 +341,8 @@ def _cosine(normalise: bool) -> str:
 
 def _score(metric: str, value: float, points: Points, most: int, **pins: object) -> Score:
     n, d = points.shape
-    return Score(
-        value=float(np.clip(value, 1.0, most)),
-        range=(1.0, float(most)),
-        better="closest",
-        signature=signature({"metric": metric, **pins, "n": n, "d": d}),
-    )
+    bounded = float(np.clip(value, 1.0, most))
+    return scored(metric, bounded, {**pins, "n": n, "d": d}, range=(1.0, float(most)))
 
 
 def read_vendi(pair: Pair, _: Options) -> Score:
@@ -366,11 +362,5 @@ def _beside(pair: Pair, metric: str, q: float) -> Score:
     )
     known, found = (vendi_score(side, q=q, threads=settings.threads).value for side in sides)
     d = pair.embedded[0].shape[1]
-    pins = {"metric": metric, "q": q, "kernel": "cosine", "d": d, "each": min(n, m)}
-    return Score(
-        found,
-        range=FROM_ONE,
-        better="closest",
-        signature=signature(pins | {"n": n, "m": m}),
-        reference=known,
-    )
+    pins = {"q": q, "kernel": "cosine", "d": d, "each": min(n, m), "n": n, "m": m}
+    return scored(metric, found, pins, reference=known)

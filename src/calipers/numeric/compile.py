@@ -50,6 +50,11 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
     An index that cannot be read, since it names a type that has since been renamed or moved, counts
     as expired: Numba reads it before it looks at the stamp.
+
+    Raises
+    ------
+    AttributeError
+        Where this Numba keeps its stamp elsewhere: it has no public name.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -75,5 +80,8 @@ def _stamps(files: tuple[Path, ...]) -> tuple[tuple[float, int], ...]:
 def _compile(function: Callable[..., Any], **options: Any) -> Any:
     compiled = numba.njit(function, nogil=True, **options)
     with suppress(RuntimeError):  # no place to write to: an installed package on a read-only disk
-        compiled._cache = KernelCache(function)
+        try:
+            compiled._cache = KernelCache(function)
+        except AttributeError:  # another Numba: its own cache, which watches the file alone
+            compiled.enable_caching()
     return compiled

@@ -70,6 +70,18 @@ def check_whole(parameter: str, found: Any, least: int) -> int:
     return int(found)
 
 
+def check_threads(threads: int | None) -> int | None:
+    """Return the number of threads, None for as many as there are cores."""
+    return None if threads is None else check_whole("threads", threads, 1)
+
+
+def check_flags(**flags: bool) -> None:
+    """Refuse options that are neither on nor off, such as the word "no"."""
+    for name, flag in flags.items():
+        if not isinstance(flag, bool | np.bool_):
+            raise InputError(f"{name} must be True or False; found {flag!r}")
+
+
 def is_whole(found: Any, least: int) -> bool:
     """Whether it is a whole number, also one of numpy's, from `least` on."""
     return type(found) is not bool and isinstance(found, Integral) and int(found) >= least
@@ -83,6 +95,13 @@ def is_positive(found: Any) -> bool:
         return 0 < float(found) < np.inf
     except OverflowError:  # a whole number beyond all floats
         return False
+
+
+def check_inner_share(parameter: str, found: Any, rule: str = "must lie between 0 and 1;") -> None:
+    """Refuse what is no real number between 0 and 1, both left out, in the words of a rule."""
+    real = isinstance(found, Real) and not isinstance(found, bool)
+    if not (real and 0 < found < 1):
+        raise InputError(f"{parameter} {rule} found {found!r}")
 
 
 def as_array(points: Any, name: str) -> NDArray[Any]:

@@ -1,55 +1,53 @@
-"""One zip that keeps a comparison: JSON for what is read, npy for arrays, JSON lines for texts.
+"""One zip for each result: JSON for what is read, npy for arrays, JSON lines for texts.
 
-Nothing in it is ever unpickled. Loading gives the same comparison back without computing.
+Nothing in it is ever unpickled, and nothing behind it computes. ``calipers.json`` names the kind of
+result and the format; a zip without it is a comparison of before.
+
+A zip may come from anywhere. A part of it claims a size, and an array a shape: both must agree with
+each other and with the number of samples that the result names, and all parts together must fit
+into the memory that may be taken (:mod:`calipers.memory`), before any is unpacked. No part gives
+more bytes than it claims. Whether the parts fit together is for the result to say.
 """
 
 from __future__ import annotations
 
+import io
 import json
+import math
 import struct
 import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 from urllib.parse import quote, unquote
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers import __version__
 from calipers.errors import CalipersError, InputError
 from calipers.files import check_plain, fitting_in_memory
-from calipers.memory import reading
+from calipers.memory import ROW, budget, json_size, read_whole, reading, size_words
 from calipers.report.whole_files import replacing
-from calipers.results.archive_checks import check_fits
-from calipers.results.archive_sizes import (
-    TooLargeError,
-    check_arrays,
-    check_members,
-    read_array,
-    read_json,
-    read_texts,
-)
-from calipers.results.archive_views import read_explanations, read_maps, write_views
-from calipers.results.confounders_plain import confounders_from
-from calipers.results.explaining import Against
-from calipers.results.from_plain import (
-    advice_from,
-    correlations_from,
-    score_from,
-    significance_from,
-)
-from calipers.results.model import Comparison
-from calipers.results.samples import Samples
-from calipers.results.system import SetSummary, SystemResult
+from calipers.results.sets import Samples, Texts
+from calipers.samples.readers.vectors import check_header
 from calipers.samples.wording import shortened
 from calipers.score import Score
 
-INDEX = "comparison.json"
+ABOUT = "calipers.json"
+FORMAT = 2
+"""Of the zips that are written; those of before name none."""
+
+LEAST_ROWS = 10_000
+"""Rows that an array may have in any result: curves have as many as they have points."""
+
 REASON = 300
 """Most characters of what is wrong that a message shows: a zip may hold texts of any length."""
+
 # What the parts of a damaged or foreign zip may raise while they are read
 DAMAGE = (
     zipfile.BadZipFile,
@@ -65,9 +63,73 @@ DAMAGE = (
     EOFError,
 )
 
+_WRITTEN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_BUFFER = 2**20
 
-def save(comparison: Comparison, path: Path) -> None:
-    """Write the zip beside its place first, so that a failure leaves an older file whole.
+
+class TooLargeError(InputError):
+    """A zip holds, or claims, more than fits into the memory that may be taken."""
+
+
+class OtherKindError(InputError):
+    """A zip is sound, and holds another kind of result or one of a later version."""
+
+
+# ------------------------------------------------------------------ writing
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A zip that is being written."""
+
+    zip: zipfile.ZipFile
+
+    def add_json(self, name: str, data: Any, *, readable: bool = True) -> None:
+        """Add plain data, for people to read too or as short as can be."""
+        if readable:
+            text = json.dumps(data, allow_nan=False, ensure_ascii=False, indent=1)
+        else:
+            text = json.dumps(data, allow_nan=False)
+        self.zip.writestr(name, text, zipfile.ZIP_DEFLATED)
+
+    def add_array(self, name: str, array: NDArray[Any]) -> None:
+        """Add an array of numbers.
+
+        Raises
+        ------
+        ValueError
+            If it holds objects.
+        """
+        with self.zip.open(zipfile.ZipInfo(name), "w", force_zip64=True) as file:
+            np.lib.format.write_array(file, np.asarray(array), allow_pickle=False)
+
+    def add_texts(self, name: str, texts: Texts) -> None:
+        """Add texts, one JSON string a line."""
+        info = zipfile.ZipInfo(name)
+        info.compress_type = zipfile.ZIP_DEFLATED
+        with self.zip.open(info, "w", force_zip64=True) as file:
+            for text in texts:
+                file.write(json.dumps(text).encode() + b"\n")
+
+    def add_samples(self, folder: str, samples: Samples | None) -> None:
+        """Add the texts and vectors of a set, where there are any."""
+        if samples is None:
+            return
+        for view, vectors in samples.vectors.items():
+            self.add_array(f"{folder}/vectors/{view}.npy", vectors)
+        if samples.texts is not None:
+            self.add_texts(f"{folder}/texts.jsonl", samples.texts)
+
+    def add_per_sample(self, folder: str, scores: Mapping[str, Score]) -> None:
+        """Add one value for each sample; labels in keys may hold what names of files must not."""
+        for key, score in scores.items():
+            if score.per_sample is not None:
+                self.add_array(f"{folder}/per_sample/{quote(key, '=')}.npy", score.per_sample)
+
+
+@contextmanager
+def writing(path: Path, kind: str) -> Iterator[Draft]:
+    """Write a zip beside its place first, so that a failure leaves an older file whole.
 
     Raises
     ------
@@ -75,14 +137,27 @@ def save(comparison: Comparison, path: Path) -> None:
         If it cannot be written there.
     """
     try:
-        with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
-            _write(comparison, archive)
+        with replacing(path) as file, zipfile.ZipFile(file, "w") as made:
+            draft = Draft(made)
+            draft.add_json(ABOUT, {"kind": kind, "format": FORMAT, "calipers": __version__})
+            yield draft
     except OSError as error:
         raise CalipersError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
-def load(path: Path) -> Comparison:
-    """Read a comparison back.
+# ------------------------------------------------------------------ reading
+
+
+@contextmanager
+def opened(path: Path, wanted: str | None = None) -> Iterator[Archive]:
+    """Open a zip to read its parts; whatever is wrong with them is told as one message.
+
+    Parameters
+    ----------
+    path
+        Of the zip.
+    wanted
+        The kind of result that it must hold; None for any.
 
     Raises
     ------
@@ -93,145 +168,234 @@ def load(path: Path) -> Comparison:
     check_plain(path)
     with fitting_in_memory(path):
         try:
-            with reading(), zipfile.ZipFile(path) as archive:
-                check_members(archive)
-                comparison = _read(archive)
-            check_fits(comparison)
-        except TooLargeError:
+            with reading(), zipfile.ZipFile(path) as file:
+                _check_members(file)
+                archive = Archive(file, _kind(file, path))
+                if wanted not in (None, archive.kind):
+                    found = archive.kind
+                    raise OtherKindError(
+                        f"{path}: holds a result of the kind {found!r}, not {wanted!r}"
+                    )
+                yield archive
+        except (TooLargeError, OtherKindError):
             raise
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
         except DAMAGE as error:
             raise InputError(
-                f"{path}: is no comparison saved by calipers, or is damaged: "
+                f"{path}: is no {wanted or 'result'} saved by calipers, or is damaged: "
                 f"{shortened(str(error), REASON)}"
             ) from error
-    return comparison
 
 
-def _write(comparison: Comparison, archive: zipfile.ZipFile) -> None:
-    text = json.dumps(comparison.to_dict(), allow_nan=False, ensure_ascii=False, indent=1)
-    archive.writestr(INDEX, text, zipfile.ZIP_DEFLATED)
-    _write_samples(archive, "reference", comparison.reference_samples)
-    _write_each(archive, "reference", comparison.reference_scores)
-    for place, system in enumerate(comparison.systems):
-        for key, curve in system.curves.items():
-            _write_array(archive, f"systems/{place}/curves/{quote(key, '=')}.npy", curve)
-        for key, errors in system.curve_errors.items():
-            _write_array(archive, f"systems/{place}/curve_errors/{quote(key, '=')}.npy", errors)
-        for name, array in system.neighbours.items():
-            _write_array(archive, f"systems/{place}/neighbours/{name}.npy", array)
-        _write_each(archive, f"systems/{place}", system.scores)
-        for number, samples in enumerate(system.samples):
-            _write_samples(archive, f"systems/{place}/samples/{number}", samples)
-    write_views(comparison, archive)
+def _kind(file: zipfile.ZipFile, path: Path) -> str:
+    """The kind of result that a zip names."""
+    if ABOUT not in file.namelist():
+        return "comparison"
+    about = _json(file, ABOUT)
+    kind, version = about["kind"], about["format"]
+    if isinstance(version, bool) or not isinstance(version, int):
+        raise TypeError(f"its format is {version!r:.100}, not a whole number")
+    if version > FORMAT:
+        raise OtherKindError(
+            f"{path}: has format {version:.6g}, of a later version of calipers; known are those up "
+            f"to {FORMAT}"
+        )
+    if not isinstance(kind, str):
+        raise TypeError(f"its kind is {kind!r:.100}, not a text")
+    return kind
 
 
-def _write_samples(archive: zipfile.ZipFile, folder: str, samples: Samples | None) -> None:
-    if samples is None:
-        return
-    for view, vectors in samples.vectors.items():
-        _write_array(archive, f"{folder}/vectors/{view}.npy", vectors)
-    if samples.texts is not None:
-        info = zipfile.ZipInfo(f"{folder}/texts.jsonl")
-        info.compress_type = zipfile.ZIP_DEFLATED
-        with archive.open(info, "w", force_zip64=True) as file:
-            for text in samples.texts:
-                file.write(json.dumps(text).encode() + b"\n")
+@dataclass(frozen=True)
+class Archive:
+    """A zip that is being read.
+
+    Attributes
+    ----------
+    zip
+        Its parts, whose sizes were checked.
+    kind
+        The kind of result that it holds.
+    """
+
+    zip: zipfile.ZipFile
+    kind: str
+
+    def check_arrays(self, data: Mapping[str, Any]) -> None:
+        """Refuse arrays that cannot be of this result by their size, before any is unpacked.
+
+        Parameters
+        ----------
+        data
+            Its JSON, which names how many samples there are.
+
+        Raises
+        ------
+        ValueError
+            If an array claims another size than its part of the zip, or more rows than there can
+            be.
+        """
+        names = self.zip.namelist()
+        files = {name.rpartition("/vectors/")[0] for name in names if "/vectors/" in name}
+        sets = [*(data.get(side) or {"n": 0} for side in ("reference", "train")), *data["systems"]]
+        samples = sum(each["n"] for each in sets)
+        several = (len(each.get("seeds", ())) for each in sets)
+        most = max(LEAST_ROWS, samples * max(1, len(files), *several))
+        for name in names:
+            if name.endswith(".npy"):
+                self._check_array(name, samples, most)
+
+    def _check_array(self, name: str, samples: int, most: int) -> None:
+        claimed = self.zip.getinfo(name).file_size
+        with self.zip.open(name) as file:
+            try:
+                shape, dtype = _header(file)
+            except ValueError:
+                return  # said where it is read
+            size = file.tell() + math.prod(shape) * dtype.itemsize
+        if not dtype.hasobject and size != claimed:
+            raise ValueError(
+                f"the array {name} of shape {shape} takes {size:,} bytes, but its part of the zip "
+                f"claims {claimed:,}"
+            )
+        if shape and shape[0] > most:
+            raise ValueError(
+                f"the array {name} claims {shape[0]:,} rows ({size_words(claimed)}), but the "
+                f"{self.kind} has {samples:,} samples"
+            )
+
+    def json(self, name: str) -> Any:
+        """Read a part that is JSON.
+
+        Raises
+        ------
+        TooLargeError
+            If it takes more than may be taken once it is parsed.
+        """
+        return _json(self.zip, name)
+
+    def array(self, name: str) -> NDArray[Any]:
+        """Read an array that is nothing but numbers.
+
+        Raises
+        ------
+        ValueError
+            If it is something else.
+        """
+        with self.zip.open(name) as file:
+            try:
+                check_header(cast(BinaryIO, file), self.zip.getinfo(name).file_size)
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from error
+            return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
+
+    def arrays(self, folder: str) -> dict[str, NDArray[Any]]:
+        """Read the arrays of a folder, by their names without its path."""
+        return {
+            name[len(folder) : -4]: self.array(name)
+            for name in self.zip.namelist()
+            if name.startswith(folder) and name.endswith(".npy")
+        }
+
+    def named(self, folder: str, suffix: str) -> Mapping[str, str]:
+        """The parts right in a folder, by what they are called."""
+        inside = {
+            name[len(folder) : -len(suffix)]: name
+            for name in self.zip.namelist()
+            if name.startswith(folder) and name.endswith(suffix)
+        }
+        return {unquote(stem): name for stem, name in inside.items() if "/" not in stem}
+
+    def texts(self, name: str) -> Iterator[Any]:
+        """Read texts, a JSON value a line.
+
+        Raises
+        ------
+        TooLargeError
+            If they take more than may be taken.
+        """
+        current, refusal = budget(), _refusal(self.zip)
+        longest = current.longest_line
+        with self.zip.open(name) as file, io.BufferedReader(file, _BUFFER) as lines:  # type: ignore[type-var]
+            for number, line in enumerate(iter(lambda: lines.readline(longest + 1), b""), 1):
+                if len(line) > longest:
+                    raise refusal(f"line {number:,} of {name} is longer than {size_words(longest)}")
+                current.take(ROW, refusal)
+                yield json.loads(line)
+
+    def samples(self, folder: str) -> Samples | None:
+        """Read the texts and vectors of a set; None where there are none."""
+        vectors = self.arrays(f"{folder}/vectors/")
+        name = f"{folder}/texts.jsonl"
+        texts = list(self.texts(name)) if name in self.zip.namelist() else None
+        return Samples(texts, vectors) if vectors or texts is not None else None
+
+    def with_per_sample(self, folder: str, scores: Mapping[str, Score]) -> dict[str, Score]:
+        """Give scores their values of single samples, where those were kept.
+
+        Raises
+        ------
+        ValueError
+            If such values are no numbers in a row.
+        """
+        found = self.arrays(f"{folder}/per_sample/")
+        values = {unquote(name): array for name, array in found.items()}
+        for key, array in values.items():
+            check_array(f"{key} of the samples in {folder}", array, "biuf", 1)
+        return {key: replace(each, per_sample=values.get(key)) for key, each in scores.items()}
 
 
-def _write_each(archive: zipfile.ZipFile, folder: str, scores: Mapping[str, Score]) -> None:
-    """Keep one value for each sample; labels in keys may hold what names of files must not."""
-    for key, score in scores.items():
-        if score.per_sample is not None:
-            _write_array(archive, f"{folder}/per_sample/{quote(key, '=')}.npy", score.per_sample)
+def check_array(where: str, array: Any, kinds: str, axes: int) -> None:
+    """Refuse what is no array of such numbers with so many axes.
+
+    Raises
+    ------
+    ValueError
+        Names the array, its dtype and its shape.
+    """
+    if array.dtype.kind not in kinds or array.ndim != axes:
+        raise ValueError(f"{where} has dtype {array.dtype} and shape {array.shape}")
 
 
-def _write_array(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
-    with archive.open(zipfile.ZipInfo(name), "w", force_zip64=True) as file:
-        np.lib.format.write_array(file, np.asarray(array), allow_pickle=False)
+def _check_members(archive: zipfile.ZipFile) -> None:
+    """Refuse a zip whose parts claim more than may be taken, before any is unpacked.
+
+    Raises
+    ------
+    TooLargeError
+        Names the sizes.
+    ValueError
+        If a part is packed in a way that no result is.
+    """
+    members = archive.infolist()
+    for member in members:
+        if member.compress_type not in _WRITTEN:
+            raise ValueError(f"{member.filename!r:.100} is packed in a way that is not read")
+    size = sum(member.file_size for member in members)
+    packed = size_words(sum(member.compress_size for member in members))
+    about = f"claims to hold {len(members):,} parts ({packed} as packed)"
+    budget().check_claim(about, size, _refusal(archive))
+    budget().take(size, _refusal(archive))
 
 
-def _read(archive: zipfile.ZipFile) -> Comparison:
-    data = read_json(archive, INDEX)
-    check_arrays(archive, data)
-    reference, train, settings = data["reference"], data.get("train"), data["settings"]
-    samples = _samples(archive, "reference")
-    against = None
-    if samples is not None and samples.vectors and settings.get("k") is not None:
-        against = Against.of(samples, settings)
-    systems = [
-        _system(archive, place, entry, against) for place, entry in enumerate(data["systems"])
-    ]
-    mapped = [samples, *(next(iter(system.samples), None) for system in systems)]
-    return Comparison(
-        reference=_summary(reference, reference["warnings"]),
-        systems=tuple(systems),
-        settings=settings,
-        warnings=tuple(data["warnings"]),
-        reference_samples=samples,
-        version=data["calipers"],
-        reference_scores=_scores(archive, "reference", reference.get("scores", {})),
-        train=None if train is None else _summary(train, train["warnings"]),
-        tests=tuple(map(significance_from, data.get("tests", ()))),
-        advice=tuple(map(advice_from, data.get("advice", ()))),
-        maps=read_maps(archive, mapped),
-    )
+def _json(archive: zipfile.ZipFile, name: str) -> Any:
+    refusal = _refusal(archive)
+    with archive.open(name) as file:
+        content = read_whole(cast(io.BufferedIOBase, file), refusal)  # type: ignore[arg-type]
+    budget().take(json_size(content), refusal)
+    return json.loads(content)
 
 
-def _summary(data: Mapping[str, Any], warnings: list[str]) -> SetSummary:
-    names = ("name", "source", "n", "n_given", "words", "content_hash")
-    values = {name: data[name] for name in names}
-    groups, clusters = data.get("groups"), data.get("clusters")
-    return SetSummary(**values, warnings=tuple(warnings), groups=groups, clusters=clusters)
+def _header(file: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    version = np.lib.format.read_magic(file)
+    if version == (1, 0):
+        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+    elif version == (2, 0):
+        shape, _, dtype = np.lib.format.read_array_header_2_0(file)
+    else:
+        raise ValueError(f"the version {version} of .npy is not read")
+    return shape, dtype
 
 
-def _system(
-    archive: zipfile.ZipFile, place: int, data: Mapping[str, Any], against: Against | None
-) -> SystemResult:
-    folder = f"systems/{place}"
-    errors = _arrays(archive, f"{folder}/curve_errors/")
-    system = SystemResult(
-        summary=_summary(data, []),
-        scores=_scores(archive, folder, data["scores"]),
-        curves={unquote(key): curve for key, curve in _arrays(archive, f"{folder}/curves/")},
-        seeds=tuple(data["seeds"]),
-        samples=tuple(_all_samples(archive, f"{folder}/samples")),
-        warnings=tuple(data["warnings"]),
-        neighbours=dict(_arrays(archive, f"{folder}/neighbours/")),
-        confounders=confounders_from(data.get("confounders")),
-        curve_errors={unquote(key): each for key, each in errors},
-        correlations=correlations_from(data.get("correlations")),
-        against=against,
-    )
-    return replace(system, explained=read_explanations(archive, folder, system))
-
-
-def _scores(archive: zipfile.ZipFile, folder: str, data: Mapping[str, Any]) -> dict[str, Score]:
-    found = _arrays(archive, f"{folder}/per_sample/")
-    each = {unquote(name): array for name, array in found}
-    return {
-        key: replace(score_from(score), per_sample=each.get(key)) for key, score in data.items()
-    }
-
-
-def _all_samples(archive: zipfile.ZipFile, folder: str) -> Iterator[Samples]:
-    number = 0
-    while (samples := _samples(archive, f"{folder}/{number}")) is not None:
-        yield samples
-        number += 1
-
-
-def _samples(archive: zipfile.ZipFile, folder: str) -> Samples | None:
-    vectors = dict(_arrays(archive, f"{folder}/vectors/"))
-    name = f"{folder}/texts.jsonl"
-    texts = None
-    if name in archive.namelist():
-        texts = list(read_texts(archive, name))
-    return Samples(texts, vectors) if vectors or texts is not None else None
-
-
-def _arrays(archive: zipfile.ZipFile, folder: str) -> Iterator[tuple[str, NDArray[Any]]]:
-    for name in archive.namelist():
-        if name.startswith(folder) and name.endswith(".npy"):
-            yield name[len(folder) : -4], read_array(archive, name)
+def _refusal(archive: zipfile.ZipFile) -> Any:
+    return lambda problem: TooLargeError(f"{archive.filename}: {problem}")

@@ -2,27 +2,202 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers import __version__
 from calipers.errors import unknown_name
-from calipers.results.plain import plain, values
-from calipers.results.ranking_truth import Beside, Fit, Player, Truth
+from calipers.results.result import Result
+from calipers.serialise import Plain
 
 if TYPE_CHECKING:
     from calipers.report.plots import Figure
+    from calipers.report.table import Document
 
-__all__ = ["Beside", "Fit", "Matrix", "Player", "RankedMetric", "Ranking", "Truth"]
+Interval = tuple[float, float]
+
+LEAST = 2
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class RankedMetric:
+class Player(Plain):
+    """How one system fares in the judgements.
+
+    Attributes
+    ----------
+    name
+        Of the system.
+    score
+        Its Bradley-Terry score; the mean over all systems is 0.
+    standard_error, interval
+        Of the score.
+    won, lost, tied
+        Judgements as they were given.
+    """
+
+    name: str
+    score: float
+    standard_error: float
+    interval: Interval
+    won: float
+    lost: float
+    tied: float
+
+
+@dataclass(frozen=True, eq=False)
+class Fit(Plain):
+    """A Bradley-Terry model fitted to judgements (Pillutla et al., JMLR 2023, appendix E.1).
+
+    Where one of two systems is preferred, it is the first with probability
+    1/(1 + exp(-difference/scale)).
+
+    Attributes
+    ----------
+    players
+        The systems, the most preferred first.
+    ties
+        What became of ties: ``"davidson"``, ``"half"``, ``"random"`` or ``"drop"``.
+    tie_share
+        Share of ties among all judgements.
+    tie_parameter
+        Davidson's ν: two equal systems tie with probability ν/(2 + ν). NaN with other treatments.
+    scale
+        Unit of the scores.
+    level
+        Of the intervals.
+    covariance
+        Of the scores, in the order of the players.
+    """
+
+    _written = (
+        *("ties", "tie_share", "tie_parameter", "scale", "level"),
+        *("players", "covariance"),
+    )
+
+    players: tuple[Player, ...]
+    ties: str
+    tie_share: float
+    tie_parameter: float
+    scale: float
+    level: float
+    covariance: NDArray[np.float64]
+
+    def __getitem__(self, name: str) -> Player:
+        for player in self.players:
+            if player.name == name:
+                return player
+        raise unknown_name("system", name, [player.name for player in self.players])
+
+
+@dataclass(frozen=True)
+class Beside(Plain):
+    """How one metric orders the systems, beside a truth.
+
+    Attributes
+    ----------
+    metric
+        Its key.
+    n
+        Systems that have a value on both sides.
+    spearman, spearman_interval
+        The rank correlation in [-1, 1]; NaN where undefined. The interval takes the systems for a
+        draw from many and includes the known errors of both sides; None where none can be given.
+    worst
+        ρ_min, the least rank correlation when every value may move by one standard deviation up or
+        down (Pillutla et al., equation 30).
+    exact, bound
+        Whether `worst` is proven; else it was searched for, and the truth lies between `bound` and
+        it.
+    pearson, pearson_interval
+        The correlation of the values themselves.
+    reason
+        Why a correlation is undefined; None where both are not.
+    spearman_fixed, pearson_fixed
+        Intervals with the systems fixed: where the correlation of these very systems lies, were
+        the truth and the metric free of errors. None where those of the truth are not known.
+    """
+
+    metric: str
+    n: int
+    spearman: float
+    spearman_interval: Interval | None
+    worst: float
+    exact: bool
+    bound: float
+    pearson: float
+    pearson_interval: Interval | None
+    reason: str | None = None
+    spearman_fixed: Interval | None = None
+    pearson_fixed: Interval | None = None
+
+    _key = "metric"
+    _optional = ("reason", "spearman_fixed", "pearson_fixed")
+
+
+@dataclass(frozen=True, eq=False)
+class Truth(Plain):
+    """What people or judges make of the systems, and every metric beside it.
+
+    Attributes
+    ----------
+    name
+        The column that it came from.
+    source
+        The file.
+    made_of
+        ``"judgements"`` or ``"scores"``.
+    scores
+        By the name of the system, higher better.
+    metrics
+        By the key of the metric.
+    fit
+        Where it was made of judgements.
+    deviations
+        Standard errors of finished scores, by the name of the system, where they were given.
+    """
+
+    _key = "name"
+    _written = ("source", "made_of", "scores", "deviations", "fit", "metrics", "best")
+    _optional = ("fit", "deviations")
+
+    name: str
+    source: str
+    made_of: Literal["judgements", "scores"]
+    scores: Mapping[str, float]
+    metrics: Mapping[str, Beside]
+    fit: Fit | None = None
+    deviations: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def best(self) -> str | None:
+        """The metric of the highest ρ_min; None for a tie, for one metric, or where it is not sure.
+
+        It is not where its value was searched for, and its bound lies no higher than another's.
+        """
+        known = [each for each in self.metrics.values() if math.isfinite(each.worst)]
+        if len(known) < LEAST:
+            return None
+        second, first = sorted(known, key=lambda each: each.worst)[-LEAST:]
+        return first.metric if first.bound > second.worst + ROUNDING else None
+
+    def __getitem__(self, metric: str) -> Beside:
+        if metric not in self.metrics:
+            raise unknown_name("metric", metric, self.metrics)
+        return self.metrics[metric]
+
+    def __iter__(self) -> Iterator[Beside]:
+        return iter(self.metrics.values())
+
+
+@dataclass(frozen=True)
+class RankedMetric(Plain):
     """One metric over the systems.
 
     Attributes
@@ -43,18 +218,11 @@ class RankedMetric:
     deviations: Mapping[str, float]
     reference: Mapping[str, float]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the metric as plain data."""
-        return {
-            "better": self.better,
-            "means": dict(self.means),
-            "deviations": dict(self.deviations),
-            "reference": dict(self.reference),
-        }
+    _key = "key"
 
 
 @dataclass(frozen=True, eq=False)
-class Matrix:
+class Matrix(Plain):
     """How columns correlate with one another over the systems, values as measured.
 
     Attributes
@@ -80,20 +248,9 @@ class Matrix:
     systems: NDArray[np.int64]
     reasons: tuple[tuple[str | None, ...], ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the matrix as plain data."""
-        return {
-            "kind": self.kind,
-            "names": list(self.names),
-            "truths": self.truths,
-            "values": [values(row) for row in self.values],
-            "systems": self.systems.tolist(),
-            "reasons": [list(row) for row in self.reasons],
-        }
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ranking:
+class Ranking(Result):
     """Metrics beside judgements and beside one another: print it, draw it, look values up.
 
     Attributes
@@ -118,6 +275,8 @@ class Ranking:
     version
         Of Calipers, that made it.
     """
+
+    kind = "ranking"
 
     systems: tuple[str, ...]
     metrics: Mapping[str, RankedMetric]
@@ -144,25 +303,40 @@ class Ranking:
         beside = ", ".join(repr(name) for name in self.truths) or "one another"
         return f"<Ranking of {len(self.systems)} systems by {len(self.metrics)} metrics: {beside}>"
 
-    def __str__(self) -> str:
+    def document(self) -> Document:
+        """Return the tables and notes that are shown."""
         from calipers.report.documents import rank
-        from calipers.report.render.text import plain
 
-        return plain(rank.document(self.to_dict()))
+        return rank.document(self.to_dict())
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all results as plain data, fit for strict JSON."""
+    def _outline(self) -> Mapping[str, Any]:
         return {
             "calipers": self.version,
-            "settings": dict(self.settings),
-            "systems": list(self.systems),
-            "metrics": {key: metric.to_dict() for key, metric in self.metrics.items()},
-            "truths": {name: truth.to_dict() for name, truth in self.truths.items()},
-            "matrix": self.matrix.to_dict(),
-            "limits": {"rarely_reached": {str(n): plain(r) for n, r in self.chance.items()}},
-            "notes": list(self.notes),
-            "warnings": list(self.warnings),
+            "settings": self.settings,
+            "systems": self.systems,
+            "metrics": self.metrics,
+            "truths": self.truths,
+            "matrix": self.matrix,
+            "limits": {"rarely_reached": self.chance},
+            "notes": self.notes,
+            "warnings": self.warnings,
         }
+
+    @classmethod
+    def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {**super()._restored(data), "chance": data["limits"]["rarely_reached"]}
+
+    def _check(self) -> None:
+        size = len(self.matrix.names)
+        for name in ("values", "systems"):
+            if getattr(self.matrix, name).shape != (size, size):
+                raise ValueError(f"the {name} of the matrix are not of {size} columns")
+        if [len(row) for row in self.matrix.reasons] != [size] * size:
+            raise ValueError(f"the reasons of the matrix are not of {size} columns")
+        for truth in self:
+            players = 0 if truth.fit is None else len(truth.fit.players)
+            if truth.fit is not None and truth.fit.covariance.shape != (players, players):
+                raise ValueError(f"the covariance of {truth.name!r} is not of {players} systems")
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """Draw the correlations as a heat map; keep it as .png, .pdf or .svg if asked."""

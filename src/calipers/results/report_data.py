@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.report.redacted import without_texts
-from calipers.results.model import Comparison
-from calipers.results.plain import plain
-from calipers.results.samples import Samples
+from calipers.results.sets import Samples
 from calipers.results.system import SystemResult
+from calipers.serialise import plain
 
 if TYPE_CHECKING:
     from calipers.explain import SampleMap
     from calipers.explain.map import Method
+    from calipers.results.comparison import Comparison
 
 Data = dict[str, Any]
 

@@ -1,25 +1,151 @@
-"""What a sweep found: every metric against k or against the number of samples."""
+"""What a sweep found: every metric against k or the number of samples, and where it levels off."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from calipers import __version__
 from calipers.errors import unknown_name
-from calipers.results.sweep_curve import Curve
-from calipers.results.system import SetSummary
+from calipers.results.result import Result, of_system, system_from, with_warnings
+from calipers.results.sets import SetSummary
+from calipers.score import Better
+from calipers.serialise import Plain
 
 if TYPE_CHECKING:
     from calipers.report.plots import Figure
+    from calipers.report.table import Document
 
 Over = Literal["k", "n"]
 
+TOLERANCE = 0.01
+# Of the value at the end, where scores have no scale of their own: an MMD may end at 0.005
+RELATIVE = 0.05
+# Values on a plateau: one or two are near the end whatever the curve does
+FEWEST = 3
+# A share of 495 in 500 is 0.01 from 1
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Plateau(Plain):
+    """From which value on a curve stays level, or why none can be named.
+
+    Attributes
+    ----------
+    start
+        The smallest value from which on the mean stays level; None where there is no plateau.
+    level
+        The mean at the last value; NaN where the curve is not defined throughout.
+    tolerance
+        How far from it the mean may lie, at least, in units of the score.
+    relative
+        The share of the level that `tolerance` is; None where it is given as such.
+    reason
+        Why there is no plateau; None where there is one.
+    """
+
+    start: int | None
+    level: float
+    tolerance: float
+    relative: float | None = None
+    reason: str | None = None
+
 
 @dataclass(frozen=True, eq=False)
-class SweptSystem:
+class Curve(Plain):
+    """One metric of one system by one view, against what was swept.
+
+    Attributes
+    ----------
+    values
+        What was swept, ascending, shape ``(v,)``, int64.
+    replicates
+        The score at every value, one row for each seed file or random order, shape ``(r, v)``,
+        float64.
+    signature
+        One line that pins every choice but the swept one.
+    range, better
+        As of a :class:`~calipers.Score`.
+    reason
+        Why some scores are NaN; None where none is.
+    tolerance
+        How far from its end the mean of a score within [0, 1] may lie on a plateau, at least; 5 %
+        of the value at the end hold for other scores.
+    """
+
+    values: NDArray[np.int64]
+    replicates: NDArray[np.float64]
+    signature: str
+    range: tuple[float, float] = (0.0, 1.0)
+    better: Better = "higher"
+    reason: str | None = None
+    tolerance: float = TOLERANCE
+
+    _optional = ("reason", "tolerance")
+
+    @cached_property
+    def mean(self) -> NDArray[np.float64]:
+        """Mean over the replicates, shape ``(v,)``."""
+        return np.asarray(self.replicates.mean(axis=0))
+
+    @cached_property
+    def deviation(self) -> NDArray[np.float64] | None:
+        """Standard deviation over the replicates (r - 1 in the denominator); None for one."""
+        if len(self.replicates) == 1:
+            return None
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.replicates.std(axis=0, ddof=1))
+
+    @property
+    def low(self) -> NDArray[np.float64] | None:
+        """Lower edge of the band: mean less one standard deviation; None for one replicate."""
+        return None if self.deviation is None else self.mean - self.deviation
+
+    @property
+    def high(self) -> NDArray[np.float64] | None:
+        """Upper edge of the band: mean plus one standard deviation; None for one replicate."""
+        return None if self.deviation is None else self.mean + self.deviation
+
+    @cached_property
+    def plateau(self) -> Plateau:
+        """From where on the mean stays within the tolerance, or its standard error, of its end."""
+        spread = self.deviation
+        error = None if spread is None else spread / math.sqrt(len(self.replicates))
+        return plateau(self.values, self.mean, error, tolerance=self.tolerance, range=self.range)
+
+    def _outline(self) -> Mapping[str, Any]:
+        return {
+            "values": self.values,
+            "mean": self.mean,
+            "deviation": self.deviation,
+            "low": self.low,
+            "high": self.high,
+            "replicates": self.replicates,
+            "plateau": self.plateau,
+            "range": tuple(map(float, self.range)),
+            "better": self.better,
+            "signature": self.signature,
+            "reason": self.reason,
+        }
+
+    @classmethod
+    def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A tolerance that is a share of the level is the same for all such scores."""
+        found = data["plateau"]
+        own = isinstance(found, Mapping) and found.get("relative") is None
+        return {**data, "tolerance": found["tolerance"] if own else TOLERANCE}
+
+
+@dataclass(frozen=True, eq=False)
+class SweptSystem(Plain):
     """The curves of one system.
 
     Attributes
@@ -49,15 +175,16 @@ class SweptSystem:
             raise unknown_name(f"curve of {self.name!r}", key, self.curves)
         return self.curves[key]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the curves as plain data."""
-        curves = {key: curve.to_dict() for key, curve in self.curves.items()}
-        about = self.summary.to_dict() | {"seeds": list(self.seeds)}
-        return about | {"curves": curves, "warnings": [*self.summary.warnings, *self.warnings]}
+    def _outline(self) -> Mapping[str, Any]:
+        return of_system(self.summary, seeds=self.seeds, curves=self.curves, warnings=self.warnings)
+
+    @classmethod
+    def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        return system_from(data)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sweep:
+class Sweep(Result):
     """Metrics against k or the number of samples: print it, draw it, look curves up.
 
     Attributes
@@ -75,6 +202,8 @@ class Sweep:
     version
         Of Calipers, that made it.
     """
+
+    kind = "sweep"
 
     over: Over
     reference: SetSummary
@@ -99,22 +228,37 @@ class Sweep:
         names = ", ".join(repr(system.name) for system in self.systems)
         return f"<Sweep over {self.over} of {names} with {self.reference.name!r}>"
 
-    def __str__(self) -> str:
+    def document(self) -> Document:
+        """Return the tables and notes that are shown."""
         from calipers.report.documents import sweep
-        from calipers.report.render.text import plain
 
-        return plain(sweep.document(self.to_dict()))
+        return sweep.document(self.to_dict())
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data, fit for strict JSON."""
-        warnings = {"warnings": list(self.reference.warnings)}
+    def _outline(self) -> Mapping[str, Any]:
         return {
             "calipers": self.version,
             "settings": {"over": self.over, **self.settings},
-            "reference": self.reference.to_dict() | warnings,
-            "systems": [system.to_dict() for system in self.systems],
-            "warnings": list(self.warnings),
+            "reference": with_warnings(self.reference),
+            "systems": self.systems,
+            "warnings": self.warnings,
         }
+
+    @classmethod
+    def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        settings = dict(data["settings"])
+        over = settings.pop("over")
+        return {**super()._restored(data), "over": over, "settings": settings}
+
+    def _check(self) -> None:
+        for system in self.systems:
+            for key, curve in system.curves.items():
+                fits = curve.values.ndim == 1 and curve.replicates.ndim == 2
+                shape = curve.replicates.shape
+                if not fits or not shape[0] or not shape[1] or shape[1:] != curve.values.shape:
+                    raise ValueError(
+                        f"the curve {key!r} of {system.name!r} has {curve.values.size} values and "
+                        f"replicates of shape {shape}"
+                    )
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """Draw the curves, one panel for each view; keep them as .png, .pdf or .svg if asked."""
@@ -124,3 +268,63 @@ class Sweep:
         if path is not None:
             save_figure(figure, path)
         return figure
+
+
+def plateau(
+    values: NDArray[np.int64],
+    mean: NDArray[np.float64],
+    error: NDArray[np.float64] | None,
+    *,
+    tolerance: float = TOLERANCE,
+    range: tuple[float, float] = (0.0, 1.0),
+) -> Plateau:
+    """Find the smallest value from which on the mean stays near where it ends.
+
+    At every value of the plateau the mean lies within ``max(tolerance, its standard error)`` of
+    the mean at the last value. For scores whose range reaches beyond [0, 1] the tolerance is 5 %
+    of that mean's absolute value instead: 0.01 says nothing about a score that ends at 0.005, or
+    at 40. The spread of single replicates would be too generous: five of
+    them can all drift in one direction well within it. A plateau holds at least three values and
+    begins at half of the last one or before, so the curve stays level while k or n doubles: near
+    its end any slow curve looks level.
+
+    Parameters
+    ----------
+    values
+        What was swept, ascending, shape ``(v,)``.
+    mean, error
+        Of the replicates at each value and its standard error, shape ``(v,)``; no error for a
+        single replicate.
+    tolerance
+        For scores within [0, 1], in their units.
+    range
+        Smallest and largest value that the score can take.
+    """
+    last = float(mean[-1])
+    relative = None if range[0] >= 0 and range[1] <= 1 else RELATIVE
+    scale = 1.0 if relative is None else abs(last)
+    least = tolerance if relative is None else relative * scale
+    if not np.isfinite(mean).all():
+        return Plateau(None, last, least, relative, "the score is not defined at every value")
+    allowed = np.full(len(mean), least) if error is None else np.maximum(least, error)
+    first = _level_from(mean, allowed + ROUNDING * scale)
+    if len(mean) - first >= FEWEST and 2 * values[first] <= values[-1]:
+        return Plateau(int(values[first]), last, least, relative)
+    return Plateau(None, last, least, relative, _reason(values, mean, first, relative is None))
+
+
+def _level_from(mean: NDArray[np.float64], allowed: NDArray[np.float64]) -> int:
+    """Give the first position from which on the mean stays as near its end as is allowed."""
+    away = np.flatnonzero(np.abs(mean - mean[-1]) > allowed)
+    return int(away[-1]) + 1 if away.size else 0
+
+
+def _reason(values: NDArray[np.int64], mean: NDArray[np.float64], first: int, unit: bool) -> str:
+    """Say what was found instead; `first` is where the level end of the curve begins."""
+    if len(values) < FEWEST:
+        return f"{len(values)} values are too few to tell"
+    if first == 0:
+        return f"level throughout, but from {values[0]} it does not double"
+    off = float(mean[first - 1] - mean[-1])
+    side = "below" if off < 0 else "above"
+    return f"at {values[first - 1]} still {abs(off):{'.3f' if unit else '.3g'}} {side} the end"

@@ -1,77 +1,70 @@
-"""What is known of one set, and how one system fares: frozen, and readable without computing."""
+"""How one system fares: scores, curves, its samples, and the explanation made from them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-from calipers.errors import unknown_name
-from calipers.results.plain import all_scores, plain, values
-from calipers.results.samples import Samples
+from calipers.errors import InputError, unknown_name
+from calipers.explain import Evidence, Explanation, explain_pair
+from calipers.explain.evidence import OF_GENERATED, OF_REFERENCE
+from calipers.results.result import of_system, system_from
+from calipers.results.sets import Samples, SetSummary
 from calipers.score import Score
+from calipers.serialise import Plain, plain
 
-if TYPE_CHECKING:
-    from calipers.explain import Explanation
-    from calipers.results.explaining import Against
+Rows = tuple[NDArray[Any], NDArray[Any]]
+Data = Mapping[str, Any]
 
-    Rows = tuple[NDArray[Any], NDArray[Any]]
+NUMBERS: Mapping[str, Sequence[str]] = {
+    "truncation": ("reference", "generated"),
+    "duplicates": ("reference", "generated"),
+    "copies": ("generated", "expected"),
+    "prompts": ("reference", "generated"),
+    "beginnings": ("generated", "expected", "words"),
+    "language": ("generated_foreign", "expected"),
+}
+"""The numbers that every check has; others beside them may be missing."""
 
-
-@dataclass(frozen=True)
-class SetSummary:
-    """What a person should know of a set of samples before reading scores.
-
-    Attributes
-    ----------
-    name, source
-        What it is called, and where it came from.
-    n, n_given
-        Samples that were compared, and samples that were there.
-    words
-        ``{"mean", "median"}`` of the whitespace-separated words of a text; None for embeddings.
-    content_hash
-        SHA-256 of the samples that were compared, hexadecimal.
-    warnings
-        What reading the set brought up.
-    groups
-        Samples of each group that were compared, by label, over all files of a system; None where
-        no groups were asked for, or the set has none.
-    clusters
-        Of how many clusters the samples of a file are, where those were asked for; else None.
-    """
-
-    name: str
-    source: str
-    n: int
-    n_given: int
-    words: Mapping[str, float] | None
-    content_hash: str
-    warnings: tuple[str, ...] = ()
-    groups: Mapping[str, int] | None = None
-    clusters: int | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the summary as plain data."""
-        words = None if self.words is None else dict(self.words)
-        groups = None if self.groups is None else dict(self.groups)
-        return {
-            "name": self.name,
-            "source": self.source,
-            "n": self.n,
-            "n_given": self.n_given,
-            "words": words,
-            "content_hash": self.content_hash,
-            "groups": groups,
-            "clusters": self.clusters,
-        }
+UNITS = ("words", "characters", "tokens")
+OF_LENGTHS = ("reference", "generated", "distance", "chance")
+SIDES = ("reference", "generated")
+Distance = Literal["euclidean", "cosine"]
+Projection = Literal["none", "union"]
 
 
 @dataclass(frozen=True, eq=False)
-class SystemResult:
+class Against:
+    """What a system was held against, and how.
+
+    Attributes
+    ----------
+    samples
+        The reference.
+    k, distance, projection
+        Neighbours that span a ball, how they were found, and where.
+    """
+
+    samples: Samples
+    k: int
+    distance: Distance = "euclidean"
+    projection: Projection = "none"
+
+    @classmethod
+    def of(cls, samples: Samples, settings: Mapping[str, Any]) -> Against:
+        """Take the choices from the settings of a run."""
+        distance: Distance = "cosine" if settings.get("distance") == "cosine" else "euclidean"
+        # Runs that were kept before there was a choice looked for neighbours on the joint axes
+        projection: Projection = "none" if settings.get("projection") == "none" else "union"
+        return cls(samples, int(settings["k"]), distance, projection)
+
+
+@dataclass(frozen=True, eq=False)
+class SystemResult(Plain):
     """How one system fares.
 
     Attributes
@@ -138,6 +131,9 @@ class SystemResult:
     explained: Mapping[str, Explanation] = field(default_factory=dict, repr=False)
     compared: Callable[[str], Rows | None] | None = field(default=None, repr=False)
 
+    _optional = ("seeds", "curves", "neighbours", "confounders", "correlations")
+    _apart = ("samples", "curve_errors", "against", "explained", "compared")
+
     @property
     def name(self) -> str:
         """What the system is called."""
@@ -167,11 +163,9 @@ class SystemResult:
         InputError
             If there is no such view, or the samples were not kept.
         """
-        from calipers.results.explaining import explain, view_of
-
-        name = view_of(self, view)
+        name = _view_of(self, view)
         if name not in self._explanations:
-            self._explanations[name] = explain(self, name)
+            self._explanations[name] = explain_pair(evidence_of(self, name), view=name)
         return self._explanations[name]
 
     @cached_property
@@ -180,12 +174,130 @@ class SystemResult:
         return dict(self.explained)
 
     def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
-        """Return the result as plain data."""
-        warnings = [*self.summary.warnings, *self.warnings]
-        data = self.summary.to_dict() | {"seeds": list(self.seeds)}
-        data |= {"scores": all_scores(self.scores, per_sample), "warnings": warnings}
-        data["confounders"] = plain(self.confounders)
-        data["correlations"] = dict(self.correlations)
-        if per_sample:
-            data["neighbours"] = {name: values(each) for name, each in self.neighbours.items()}
-        return data
+        """Return the result as plain data; `per_sample` as of :meth:`Comparison.to_dict`."""
+        return plain(self, per_sample=per_sample)  # type: ignore[no-any-return]
+
+    def _outline(self) -> Mapping[str, Any]:
+        data = of_system(self.summary, seeds=self.seeds, scores=self.scores, warnings=self.warnings)
+        return {**data, "confounders": self.confounders, "correlations": self.correlations}
+
+    def _of_samples(self) -> Mapping[str, Any]:
+        return {"neighbours": self.neighbours}
+
+    @classmethod
+    def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        found = {**system_from(data), "curves": {}}
+        empty = [name for name in ("confounders", "correlations") if found.get(name) is None]
+        for name in empty:
+            found.pop(name, None)
+        check_confounders(found.get("confounders"))
+        return found
+
+
+def _view_of(system: SystemResult, view: str | None) -> str:
+    """Name the view that is meant: the first one unless another is named.
+
+    Raises
+    ------
+    InputError
+        If there is no such view, or the samples were not kept.
+    """
+    if system.against is None or not system.samples:
+        raise InputError(
+            f"{system.name}: cannot be explained without its samples and the reference; take the "
+            "result from a comparison"
+        )
+    views = list(system.samples[0].vectors)
+    if view is not None and view not in views:
+        raise unknown_name(f"view of {system.name!r}", view, views)
+    return views[0] if view is None else view
+
+
+def evidence_of(system: SystemResult, view: str) -> Evidence:
+    """Gather what the first file of a system is explained from, by one of its views.
+
+    Raises
+    ------
+    InputError
+        If its samples or the reference are not known.
+    """
+    against, view = system.against, _view_of(system, view)
+    if against is None:
+        raise InputError(f"{system.name}: nothing is known of the reference")
+    main = next(iter(system.samples[0].vectors)) == view
+    own = system.samples[0]
+    rows = against.samples.vectors[view], own.vectors[view]
+    n, m = map(len, rows)
+    lie = _of_view(system.neighbours, "" if main else f"{view}.")
+    near = {name: lie[name][:n] for name in OF_REFERENCE if name in lie}
+    near |= {name: lie[name][:m] for name in OF_GENERATED if name in lie}
+    realism = system.scores.get("realism" if main else f"{view}.realism")
+    each = None if realism is None else realism.per_sample
+    return Evidence(
+        *rows,
+        reference_texts=against.samples.listed,
+        generated_texts=own.listed,
+        reference_words=against.samples.words,
+        generated_words=own.words,
+        neighbours=near,
+        realism=None if each is None else each[:m],
+        reference_cells=lie["reference_cells"][:n] if "reference_cells" in lie else None,
+        generated_cells=lie["generated_cells"][:m] if "generated_cells" in lie else None,
+        cells=int(lie["cell_count"][0]) if "cell_count" in lie else None,
+        k=against.k,
+        distance=against.distance,
+        projection=against.projection,
+        rows=None if system.compared is None else system.compared(view),
+    )
+
+
+def _of_view(neighbours: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    """What is known by one view, without its name; other views have a dot in theirs."""
+    found = {}
+    for key, each in neighbours.items():
+        name = key.removeprefix(prefix)
+        if key == prefix + name and "." not in name:
+            found[name] = each
+    return found
+
+
+def check_confounders(data: Any) -> None:
+    """Refuse what was found besides the model where a reader would trip over it.
+
+    Raises
+    ------
+    LookupError, TypeError
+        If a field is missing or of another kind; the message names it.
+    """
+    if data is None:
+        return
+    found = _object("confounders", data)
+    for check, names in NUMBERS.items():
+        if found.get(check) is not None:
+            _numbers(check, found[check], names)
+    lengths = _object("lengths", found.get("lengths") or {})
+    for unit in UNITS:
+        if lengths.get(unit) is not None:
+            _numbers(f"lengths in {unit}", lengths[unit], OF_LENGTHS, defined=True)
+    scripts = _object("scripts", found.get("scripts") or {side: {} for side in SIDES})
+    for side in SIDES:
+        letters = _object(f"scripts of the {side} set", scripts[side])
+        _numbers(f"scripts of the {side} set", letters, list(letters))
+    example = _object("language", found.get("language") or {}).get("example")
+    if not isinstance(example, str | None):
+        raise TypeError(f"the example of another language is {example!r:.100}, not a text")
+
+
+def _object(name: str, data: Any) -> Data:
+    if not isinstance(data, Mapping):
+        raise TypeError(f"{name} are {data!r:.100}, not an object")
+    return data
+
+
+def _numbers(where: str, data: Any, names: Sequence[str], *, defined: bool = False) -> None:
+    """Refuse what is no number; null, for one that JSON lacks, passes unless it must be defined."""
+    for name, value in ((name, _object(where, data)[name]) for name in names):
+        if value is None and not defined:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise TypeError(f"{name} of {where} is {value!r:.100}, not a number")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,21 @@ CHARACTERS = 2**24
 
 RowError = Callable[[int, str], InputError]
 """Builds the error for row `number`, given what is wrong with it."""
+
+
+def sample_error(where: str, number: int, problem: str) -> InputError:
+    """Build the error for a sample of what a person holds, counted from 1."""
+    return InputError(f"{where}: sample {number}: {problem}")
+
+
+def checked_chunks(
+    array: pa.Array | pa.ChunkedArray, where: str, check: Callable[[Any, int, RowError], Any]
+) -> list[Any]:
+    """Check an Arrow array chunk by chunk, each with the number of its first sample."""
+    chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
+    firsts = accumulate(map(len, chunks), initial=1)
+    row_error = partial(sample_error, where)
+    return [check(chunk, first, row_error) for chunk, first in zip(chunks, firsts, strict=False)]
 
 
 class StringColumn:

@@ -37,7 +37,7 @@ from calipers.samples.images import (
     mode_note,
     size_note,
 )
-from calipers.samples.kinds import Held, Kind, as_array, hash_images
+from calipers.samples.kinds import Kind, SampleData, as_array, hash_images
 from calipers.samples.wording import counted, describe
 
 MAX_BYTES = 2**30
@@ -144,7 +144,7 @@ def _decode(data: bytes) -> Decoded:
     from PIL import UnidentifiedImageError
 
     Pillow.init()
-    formats = [each for each in FORMATS if each in Pillow.OPEN]
+    formats = [name for name in FORMATS if name in Pillow.OPEN]
     try:
         image = Pillow.open(io.BytesIO(data), formats=formats)
     except UnidentifiedImageError:
@@ -301,7 +301,7 @@ class ImageFiles:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class FirstLook:
     """What the first look at a file has found: the file's traits, or what is wrong with it."""
 
     digest: bytes = b""
@@ -311,28 +311,28 @@ class Look:
     problem: str = ""
 
 
-def look(path: str) -> Look:
+def look(path: str) -> FirstLook:
     """Read and decode a file once, and keep no pixels."""
     try:
         data = read_bytes(path)
         decoded = decode_bytes(data)
     except BadImageError as error:
-        return Look(problem=str(error))
+        return FirstLook(problem=str(error))
     height, width = decoded.pixels.shape[:2]
     digest = hashlib.sha256(data).digest()
-    return Look(digest, (height, width), decoded.mode, decoded.several)
+    return FirstLook(digest, (height, width), decoded.mode, decoded.several)
 
 
-def sound_files(paths: Sequence[str], looks: Sequence[Look]) -> ImageFiles:
+def sound_files(paths: Sequence[str], looks: Sequence[FirstLook]) -> ImageFiles:
     """Hold the files in which nothing was wrong."""
-    sound = [(path, each) for path, each in zip(paths, looks, strict=True) if not each.problem]
-    found = [each for _, each in sound]
+    sound = [(path, file) for path, file in zip(paths, looks, strict=True) if not file.problem]
+    found = [file for _, file in sound]
     return ImageFiles(
         np.array([path for path, _ in sound], object),
-        np.frombuffer(b"".join(each.digest for each in found), np.uint8).reshape(-1, 32),
-        np.array([each.size for each in found], np.int64).reshape(-1, 2),
-        np.array([each.mode for each in found], np.str_),
-        np.array([each.several for each in found], np.bool_),
+        np.frombuffer(b"".join(file.digest for file in found), np.uint8).reshape(-1, 32),
+        np.array([file.size for file in found], np.int64).reshape(-1, 2),
+        np.array([file.mode for file in found], np.str_),
+        np.array([file.several for file in found], np.bool_),
     )
 
 
@@ -375,11 +375,11 @@ def in_threads(
 
 @dataclass(frozen=True, eq=False)
 class FoundImages:
-    """Images as they will be held, and which of those given they are.
+    """Images as a set keeps them, and which of those given they are.
 
     Attributes
     ----------
-    held
+    data
         The images.
     rows
         Which of those given they are, counted from 0.
@@ -389,14 +389,14 @@ class FoundImages:
         What was left out.
     """
 
-    held: Held
+    data: SampleData
     rows: NDArray[np.intp]
     n_given: int
     notes: tuple[str, ...] = ()
 
     @property
     def left_out(self) -> bool:
-        """Whether some of those given are not held."""
+        """Whether some of those given were left out."""
         return len(self.rows) < self.n_given
 
 
@@ -427,8 +427,8 @@ def hold_images(
         )
     if not given:
         raise InputError(f"{where}: holds no samples")
-    if all(isinstance(each, str | os.PathLike) for each in given):
-        return hold_files([os.fspath(each) for each in given], where, skip_bad, progress)
+    if all(isinstance(image, str | os.PathLike) for image in given):
+        return hold_files([os.fspath(image) for image in given], where, skip_bad, progress)
     return _all_of(from_arrays((_as_array(n, v, where) for n, v in enumerate(given, 1)), where))
 
 
@@ -443,10 +443,10 @@ def hold_files(
         If one is not sound and `skip_bad` is False, or none is.
     """
     looks = _looks(paths, where, progress)
-    bad = [(path, each.problem) for path, each in zip(paths, looks, strict=True) if each.problem]
+    bad = [(path, file.problem) for path, file in zip(paths, looks, strict=True) if file.problem]
     if bad and (not skip_bad or len(bad) == len(paths)):
         raise InputError(_bad_message(bad, len(paths), where))
-    rows = np.flatnonzero([not each.problem for each in looks])
+    rows = np.flatnonzero([not file.problem for file in looks])
     notes = (_left_out(bad, len(paths)),) if bad else ()
     return FoundImages(sound_files(paths, looks), rows, len(paths), notes)
 
@@ -454,18 +454,18 @@ def hold_files(
 def is_pillow(value: object) -> bool:
     """Tell whether a value is a Pillow image, without importing Pillow for it."""
     return any(
-        each.__module__ == "PIL.Image" and each.__name__ == "Image" for each in type(value).__mro__
+        base.__module__ == "PIL.Image" and base.__name__ == "Image" for base in type(value).__mro__
     )
 
 
-def _looks(paths: Sequence[str], where: str, progress: Progress | None) -> list[Look]:
+def _looks(paths: Sequence[str], where: str, progress: Progress | None) -> list[FirstLook]:
     looks = []
     task = (progress or Silent()).task(f"Reading {where}", len(paths))
     with task as advance, warnings.catch_warnings():
         # What Pillow finds odd and reads all the same; what it cannot read is an error.
         warnings.simplefilter("ignore")
-        for each in in_threads(look, paths):
-            looks.append(each)
+        for file in in_threads(look, paths):
+            looks.append(file)
             advance(1)
     return looks
 
@@ -473,14 +473,14 @@ def _looks(paths: Sequence[str], where: str, progress: Progress | None) -> list[
 def _bad_message(bad: list[tuple[str, str]], total: int, where: str) -> str:
     if total == 1:
         return f"{bad[0][0]}: {bad[0][1]}"
-    each = "\n".join(f"  {path}: {problem}" for path, problem in bad[:FIRST])
+    listed = "\n".join(f"  {path}: {problem}" for path, problem in bad[:FIRST])
     more = f"\n  and {len(bad) - FIRST:,} more" if len(bad) > FIRST else ""
     if len(bad) == total:
-        return f"{where}: none of {counted(total, 'image file')} can be read:\n{each}{more}"
+        return f"{where}: none of {counted(total, 'image file')} can be read:\n{listed}{more}"
     return (
         f"{where}: {len(bad):,} of {counted(total, 'image file')} cannot be read; to leave "
         f"{'it' if len(bad) == 1 else 'them'} out give --skip-bad (skip_bad=True in Python):\n"
-        f"{each}{more}"
+        f"{listed}{more}"
     )
 
 
@@ -507,5 +507,5 @@ def _as_array(number: int, value: Any, where: str) -> Any:
     )
 
 
-def _all_of(held: ImageArrays) -> FoundImages:
-    return FoundImages(held, np.arange(len(held)), len(held))
+def _all_of(images: ImageArrays) -> FoundImages:
+    return FoundImages(images, np.arange(len(images)), len(images))

@@ -57,30 +57,30 @@ class Images(Sequence[Image]):
 
     Parameters
     ----------
-    held
+    decoder
         What decodes them.
     start, stop
         Which of its rows these are, counted from 0.
     """
 
-    def __init__(self, held: Decodes, start: int, stop: int) -> None:
-        self._held = held
+    def __init__(self, decoder: Decodes, start: int, stop: int) -> None:
+        self._decoder = decoder
         self._rows = range(start, stop)
 
     @classmethod
-    def of(cls, held: object) -> Images | None:
+    def of(cls, decoder: object) -> Images | None:
         """Return all images that a set holds; None if it holds something else."""
-        return cls(held, 0, len(held)) if isinstance(held, Decodes) else None
+        return cls(decoder, 0, len(decoder)) if isinstance(decoder, Decodes) else None
 
     def part(self, first: int, last: int) -> Images:
         """Give some of these images, still not decoded; a slice would decode them all at once."""
         rows = self._rows[first:last]
-        return Images(self._held, rows.start, rows.stop)
+        return Images(self._decoder, rows.start, rows.stop)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Sent to another process, they leave the other images of their set behind.
-        held = self._held.take(np.arange(self._rows.start, self._rows.stop))
-        return type(self), (held, 0, len(self))
+        decoder = self._decoder.take(np.arange(self._rows.start, self._rows.stop))
+        return type(self), (decoder, 0, len(self))
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -93,20 +93,20 @@ class Images(Sequence[Image]):
         if isinstance(index, slice):
             rows = self._rows[index]
             if rows.step == 1:
-                return self._held.decode(rows.start, rows.stop)
-            return [self._held.decode(row, row + 1)[0] for row in rows]
+                return self._decoder.decode(rows.start, rows.stop)
+            return [self._decoder.decode(row, row + 1)[0] for row in rows]
         row = self._rows[index]
-        return self._held.decode(row, row + 1)[0]
+        return self._decoder.decode(row, row + 1)[0]
 
     def __iter__(self) -> Iterator[Image]:
         """Decode a few at a time, fewer of large ones, so that memory stays bounded."""
         for start, stop in self._few():
-            yield from self._held.decode(start, stop)
+            yield from self._decoder.decode(start, stop)
 
     def _few(self) -> Iterator[tuple[int, int]]:
         start, pixels = self._rows.start, 0
         for row in self._rows:
-            more = self._held.pixels(row)
+            more = self._decoder.pixels(row)
             if row > start and (row - start >= AT_ONCE or pixels + more > PIXELS_AT_ONCE):
                 yield start, row
                 start, pixels = row, 0
@@ -209,7 +209,7 @@ def from_stack(array: NDArray[Any], where: str) -> ImageArrays:
 
 def from_arrays(values: Iterable[object], where: str) -> ImageArrays:
     """Hold arrays of one image each, or name the one that is none."""
-    return ImageArrays([_one(each, f"{where}: image {n}") for n, each in enumerate(values, 1)])
+    return ImageArrays([_one(array, f"{where}: image {n}") for n, array in enumerate(values, 1)])
 
 
 def as_bytes(array: NDArray[Any], where: str) -> NDArray[np.uint8]:

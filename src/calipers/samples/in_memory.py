@@ -73,10 +73,10 @@ def _is_column(value: Any) -> bool:
 
 def _are_image_files(values: Sequence[Any], where: str) -> bool:
     """Tell whether a list holds paths of image files alone; refuse one that mixes them."""
-    paths = [number for number, each in enumerate(values, 1) if _is_image_file(each)]
+    paths = [number for number, value in enumerate(values, 1) if _is_image_file(value)]
     if not paths or len(paths) == len(values):
         return bool(paths)
-    wrong = next(n for n, each in enumerate(values, 1) if not _is_image_file(each))
+    wrong = next(n for n, value in enumerate(values, 1) if not _is_image_file(value))
     raise InputError(
         f"{where}: item {paths[0]:,} is the path of an image file, "
         f"{str(values[paths[0] - 1])!r}, but item {wrong:,} is {_shown(values[wrong - 1])}; give "

@@ -78,8 +78,8 @@ def digest_pixels(image: NDArray[np.uint8]) -> bytes:
 def hash_hashes(hashes: Iterable[str]) -> str:
     """Hash the hashes of consecutive chunks into one."""
     digest = hashlib.sha256(b"chunks ")
-    for each in hashes:
-        digest.update(bytes.fromhex(each))
+    for chunk in hashes:
+        digest.update(bytes.fromhex(chunk))
     return digest.hexdigest()
 
 
@@ -155,7 +155,7 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
-class Held(Protocol):
+class SampleData(Protocol):
     """Samples of one kind, in a fixed order; rows are counted from 0."""
 
     @property
@@ -188,7 +188,7 @@ class Held(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Texts:
+class TextData:
     """Texts in an Arrow column of large strings without nulls."""
 
     column: pa.ChunkedArray
@@ -218,7 +218,7 @@ class Texts:
 
 
 @dataclass(frozen=True, eq=False)
-class Tokens:
+class TokenData:
     """Lists of token ids, one behind the other.
 
     Attributes
@@ -260,7 +260,7 @@ class Tokens:
 
 
 @dataclass(frozen=True, eq=False)
-class Vectors:
+class VectorData:
     """Embeddings: an array of shape (n, d), float32 or float64, read-only."""
 
     array: NDArray[Any]
@@ -287,10 +287,10 @@ class Vectors:
         return ()
 
 
-def empty_note(held: Held, rows: list[int]) -> tuple[str, ...]:
+def empty_note(samples: SampleData, rows: list[int]) -> tuple[str, ...]:
     """Tell which samples, counted from 1, are empty and were kept all the same."""
     if not rows:
         return ()
+    of = f"{len(rows):,} of {counted(len(samples), samples.noun)}"
     verb = "is" if len(rows) == 1 else "are"
-    which = numbered("sample", rows)
-    return (f"{len(rows):,} of {counted(len(held), held.noun)} {verb} empty and kept ({which})",)
+    return (f"{of} {verb} empty and kept ({numbered('sample', rows)})",)

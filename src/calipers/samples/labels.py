@@ -10,7 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from calipers.errors import InputError
-from calipers.samples.columns import StringColumn, is_string, string_array
+from calipers.samples.columns import (
+    StringColumn,
+    checked_chunks,
+    is_string,
+    sample_error,
+    string_array,
+)
 from calipers.samples.fields import PathError, extractor
 from calipers.samples.source import Source, Wanted
 from calipers.samples.wording import counted, describe, numbered
@@ -21,7 +27,7 @@ LONGEST = 200
 
 def text_column(texts: Iterable[object], where: str) -> pa.ChunkedArray:
     """Turn texts into a column of large strings without nulls, or name the one that is none."""
-    row_error = partial(_sample_error, where)
+    row_error = partial(sample_error, where)
     if isinstance(texts, pa.Array | pa.ChunkedArray):
         return _from_arrow(texts, where)
     column = StringColumn(row_error)
@@ -30,6 +36,13 @@ def text_column(texts: Iterable[object], where: str) -> pa.ChunkedArray:
             raise row_error(number, f"must be a string, but it is {describe(text)}")
         column.append(number, str(text))
     return column.finish()
+
+
+def label_columns(
+    where: str, length: int, **labels: Iterable[object] | None
+) -> dict[str, pa.ChunkedArray | None]:
+    """Turn the labels of every kind into columns, as the fields of a sample set."""
+    return {kind: label_column(kind, values, length, where) for kind, values in labels.items()}
 
 
 def label_column(
@@ -74,7 +87,7 @@ def _is_finished(values: Iterable[object]) -> bool:
 
 
 def _labels(kind: str, values: Iterable[object], where: str) -> pa.ChunkedArray:
-    column = StringColumn(partial(_sample_error, where))
+    column = StringColumn(partial(sample_error, where))
     plain = values.to_pylist() if isinstance(values, pa.Array | pa.ChunkedArray) else values
     missing = []
     for number, value in enumerate(plain, 1):
@@ -104,15 +117,7 @@ def _label(kind: str, number: int, value: object, where: str) -> str:
 def _from_arrow(texts: pa.Array | pa.ChunkedArray, where: str) -> pa.ChunkedArray:
     if not is_string(texts.type):
         raise InputError(f"{where}: texts must be strings, but this Arrow array holds {texts.type}")
-    chunks, first = [], 1
-    for chunk in texts.chunks if isinstance(texts, pa.ChunkedArray) else [texts]:
-        chunks.append(string_array(chunk, first, partial(_sample_error, where)))
-        first += len(chunk)
-    return pa.chunked_array(chunks, type=pa.large_string())
-
-
-def _sample_error(where: str, number: int, problem: str) -> InputError:
-    return InputError(f"{where}: sample {number}: {problem}")
+    return pa.chunked_array(checked_chunks(texts, where, string_array), type=pa.large_string())
 
 
 class FieldLabels:

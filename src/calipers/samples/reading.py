@@ -124,15 +124,9 @@ def read_samples(
         If the file is missing, empty, damaged, of an unknown kind or too large for the memory
         that may be taken, or a row holds no text.
     """
-    if str(path) == STANDARD_INPUT:
-        asked = (field, group, group_needed, cluster, cluster_needed)
-        source = Source("standard input", name or "stdin", *asked)
-        with reading():
-            return _with_labels(read_standard_input(source), source)
-    path = Path(path)
     source = Source(
         str(path),
-        name or default_name(path),
+        name or "",
         field,
         group,
         group_needed,
@@ -141,6 +135,17 @@ def read_samples(
         skip_bad=skip_bad,
         progress=progress,
     )
+    return _read_source(source)
+
+
+def _read_source(source: Source) -> SampleSet:
+    """Read what a source names, under its name or, where that is empty, the file's own."""
+    if source.path == STANDARD_INPUT:
+        source = replace(source, path="standard input", name=source.name or "stdin")
+        with reading():
+            return _with_labels(read_standard_input(source), source)
+    path = Path(source.path)
+    source = replace(source, path=str(path), name=source.name or default_name(path))
     _check_there(path, source)
     read = _read_folder if path.is_dir() else _read_file
     with reading(), fitting_in_memory(path):
@@ -203,9 +208,9 @@ def default_name(path: Path) -> str:
 
 def _with_labels(samples: SampleSet, source: Source) -> SampleSet:
     """Return the set, unless labels were needed and its format has no fields to hold them."""
-    held = {"group": samples.groups, "cluster": samples.clusters}
+    columns = {"group": samples.groups, "cluster": samples.clusters}
     for wanted in source.labels:
-        if wanted.needed and held[wanted.kind] is None:
+        if wanted.needed and columns[wanted.kind] is None:
             raise source.error(
                 f"has no fields, so none is the {wanted}; give JSON lines, CSV or "
                 "parquet with such a field, embeddings as .npz with such an array, or labels in "
@@ -298,12 +303,12 @@ def read_systems(
     InputError
         If a pattern matches nothing, two systems have the same name, or a file cannot be read.
     """
-    found = [_parse(spec) for spec in specs]
-    _check_names(specs, [each.name for each in found])
+    parsed = [_parse(spec) for spec in specs]
+    _check_names(specs, [system.name for system in parsed])
     asked = Source(
         "", "", field, group, False, cluster, False, skip_bad=skip_bad, progress=progress
     )
-    return tuple(System(each.name, _read(each, asked)) for each in found)
+    return tuple(System(system.name, _read(system, asked)) for system in parsed)
 
 
 @dataclass(frozen=True)
@@ -343,21 +348,8 @@ def _matches(pattern: str, spec: str) -> list[str]:
 def _read(spec: _Spec, asked: Source) -> tuple[SampleSet, ...]:
     if any(map(_is_image, spec.paths)) and spec.pattern:
         return (_read_images(spec, asked),)
-    names = [spec.name] if len(spec.paths) == 1 else [None] * len(spec.paths)
-    return tuple(
-        read_samples(
-            path,
-            name=own,
-            field=asked.field,
-            group=asked.group,
-            group_needed=False,
-            cluster=asked.cluster,
-            cluster_needed=False,
-            skip_bad=asked.skip_bad,
-            progress=asked.progress,
-        )
-        for path, own in zip(spec.paths, names, strict=True)
-    )
+    name = spec.name if len(spec.paths) == 1 else ""
+    return tuple(_read_source(replace(asked, path=path, name=name)) for path in spec.paths)
 
 
 def _read_images(spec: _Spec, asked: Source) -> SampleSet:

@@ -16,8 +16,15 @@ from calipers.progress import Progress
 from calipers.samples import columns, kinds
 from calipers.samples.image_files import hold_images
 from calipers.samples.images import Images
-from calipers.samples.kinds import Held, Kind, Texts, Tokens, Vectors, checked_vectors
-from calipers.samples.labels import label_column, text_column
+from calipers.samples.kinds import (
+    Kind,
+    SampleData,
+    TextData,
+    TokenData,
+    VectorData,
+    checked_vectors,
+)
+from calipers.samples.labels import label_column, label_columns, text_column
 from calipers.samples.tokens import checked_tokens
 from calipers.samples.wording import counted
 
@@ -59,7 +66,7 @@ class SampleSet:
         What tables and messages call the set.
     source
         The path or paths it came from, ``"<list>"`` or ``"<array>"``.
-    held
+    data
         The samples themselves.
     groups, clusters, prompts
         Arrow columns of large strings, one value for each sample, or None. Samples of one cluster
@@ -70,7 +77,7 @@ class SampleSet:
 
     name: str
     source: str
-    held: Held
+    data: SampleData
     groups: pa.ChunkedArray | None = None
     clusters: pa.ChunkedArray | None = None
     prompts: pa.ChunkedArray | None = None
@@ -121,17 +128,15 @@ class SampleSet:
         return cls(
             name=name,
             source=source,
-            held=Texts(column),
-            groups=label_column("groups", groups, len(column), where),
-            clusters=label_column("clusters", clusters, len(column), where),
-            prompts=label_column("prompts", prompts, len(column), where),
+            data=TextData(column),
+            **label_columns(where, len(column), groups=groups, clusters=clusters, prompts=prompts),
             reading_notes=tuple(notes),
         )
 
     @classmethod
     def from_tokens(
         cls,
-        ids: Iterable[object] | Tokens,
+        ids: Iterable[object] | TokenData,
         *,
         name: str,
         source: str = "<list>",
@@ -156,14 +161,12 @@ class SampleSet:
             `clusters` or `prompts` have another length.
         """
         where = _where(name, source)
-        held = checked_tokens(ids, where)
+        data = checked_tokens(ids, where)
         return cls(
             name=name,
             source=source,
-            held=held,
-            groups=label_column("groups", groups, len(held), where),
-            clusters=label_column("clusters", clusters, len(held), where),
-            prompts=label_column("prompts", prompts, len(held), where),
+            data=data,
+            **label_columns(where, len(data), groups=groups, clusters=clusters, prompts=prompts),
             reading_notes=tuple(notes),
         )
 
@@ -204,16 +207,13 @@ class SampleSet:
         """
         where = _where(name, source)
         found = hold_images(images, where, skip_bad=skip_bad, progress=progress)
-        every = {"groups": groups, "clusters": clusters}
-        labels = {
-            kind: label_column(kind, each, found.n_given, where) for kind, each in every.items()
-        }
+        labels = label_columns(where, found.n_given, groups=groups, clusters=clusters)
         if found.left_out:
             labels = {kind: _taken(column, found.rows) for kind, column in labels.items()}
         return cls(
             name=name,
             source=source,
-            held=found.held,
+            data=found.data,
             **labels,
             reading_notes=(*notes, *found.notes),
         )
@@ -237,37 +237,37 @@ class SampleSet:
             NaN or infinite values.
         """
         where = _where(name, source)
-        return cls(name=name, source=source, held=Vectors(checked_vectors(vectors, where)))
+        return cls(name=name, source=source, data=VectorData(checked_vectors(vectors, where)))
 
     @property
     def kind(self) -> Kind:
         """Whether the samples are texts, token ids, images or embeddings."""
-        return self.held.kind
+        return self.data.kind
 
     @property
     def texts(self) -> pa.ChunkedArray | None:
         """Arrow column of large strings; None for other kinds."""
-        return self.held.column if isinstance(self.held, Texts) else None
+        return self.data.column if isinstance(self.data, TextData) else None
 
     @property
     def images(self) -> Images | None:
         """The images, decoded where a row or a slice is taken; None for other kinds."""
-        return Images.of(self.held)
+        return Images.of(self.data)
 
     @property
     def vectors(self) -> NDArray[Any] | None:
         """Read-only array of shape (n, d), float32 or float64; None for other kinds."""
-        return self.held.array if isinstance(self.held, Vectors) else None
+        return self.data.array if isinstance(self.data, VectorData) else None
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a person must be told: rows left out, empty texts, images of many sizes."""
-        return (*self.reading_notes, *self._held_notes)
+        return (*self.reading_notes, *self._data_notes)
 
     @cached_property
     def content_hash(self) -> str:
         """Hex SHA-256 of the samples, over the hashes of chunks of `CHUNK` rows."""
-        return kinds.hash_hashes(self.held.hash(*rows) for rows in self._spans())
+        return kinds.hash_hashes(self.data.hash(*rows) for rows in self._spans())
 
     def renamed(self, name: str) -> SampleSet:
         """Return the same samples under another name."""
@@ -309,7 +309,7 @@ class SampleSet:
     def chunks(self) -> Iterator[Chunk]:
         """Go through the samples, `CHUNK` at a time; embeddings have no chunks."""
         for start, stop in self._spans() if self.vectors is None else ():
-            yield Chunk(start, self.held.items(start, stop), self.held.hash(start, stop))
+            yield Chunk(start, self.data.items(start, stop), self.data.hash(start, stop))
 
     def word_counts(self) -> NDArray[np.int64] | None:
         """Count each text's words, separated by white space, shape (n,); None for other kinds."""
@@ -317,7 +317,7 @@ class SampleSet:
 
     def token_counts(self) -> NDArray[np.int64] | None:
         """Count each sample's token ids, shape (n,); None for other kinds."""
-        return np.diff(self.held.ends) if isinstance(self.held, Tokens) else None
+        return np.diff(self.data.ends) if isinstance(self.data, TokenData) else None
 
     def take(self, indices: NDArray[np.intp]) -> SampleSet:
         """Keep the given rows, in the given order, with their groups, clusters and prompts.
@@ -340,7 +340,7 @@ class SampleSet:
             )
         return replace(
             self,
-            held=self.held.take(rows),
+            data=self.data.take(rows),
             groups=_taken(self.groups, rows),
             clusters=_taken(self.clusters, rows),
             prompts=_taken(self.prompts, rows),
@@ -361,26 +361,26 @@ class SampleSet:
         return self.take(np.sort(np.random.default_rng(seed).permutation(len(self))[:size]))
 
     def __len__(self) -> int:
-        return len(self.held)
+        return len(self.data)
 
     def __getitem__(self, index: int) -> Any:
         row = range(len(self))[index]
-        return self.held.items(row, row + 1)[0]
+        return self.data.items(row, row + 1)[0]
 
     def __iter__(self) -> Iterator[Any]:
         for start, stop in self._spans():
-            yield from self.held.items(start, stop)
+            yield from self.data.items(start, stop)
 
     def __repr__(self) -> str:
-        return f"SampleSet({self.name!r}, {counted(len(self), self.held.noun)}, {self.source!r})"
+        return f"SampleSet({self.name!r}, {counted(len(self), self.data.noun)}, {self.source!r})"
 
     def _spans(self) -> Iterator[tuple[int, int]]:
         for start in range(0, len(self), CHUNK):
             yield start, min(start + CHUNK, len(self))
 
     @cached_property
-    def _held_notes(self) -> tuple[str, ...]:
-        return self.held.notes()
+    def _data_notes(self) -> tuple[str, ...]:
+        return self.data.notes()
 
 
 def _where(name: str, source: str) -> str:

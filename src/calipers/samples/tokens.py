@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.memory import ROW, budget
-from calipers.samples.columns import RowError
-from calipers.samples.kinds import Tokens, read_only
+from calipers.samples.columns import RowError, checked_chunks, sample_error
+from calipers.samples.kinds import TokenData, read_only
 from calipers.samples.wording import counted, describe
 
 LARGEST = 2**31 - 1
@@ -50,20 +50,20 @@ class TokenColumn:
             self._extend(number, _whole_numbers(number, value, self._row_error))
         self._ends.append(len(self._ids))
 
-    def finish(self) -> Tokens:
+    def finish(self) -> TokenData:
         """Return the lists."""
         ids = np.frombuffer(self._ids, np.int32) if self._ids else np.empty(0, np.int32)
-        return Tokens(read_only(ids), read_only(np.frombuffer(self._ends, np.int64)))
+        return TokenData(read_only(ids), read_only(np.frombuffer(self._ends, np.int64)))
 
     def _extend(self, number: int, ids: list[int]) -> None:
         if ids and (min(ids) < 0 or max(ids) > LARGEST):
-            place = next(i for i, each in enumerate(ids) if not 0 <= each <= LARGEST)
+            place = next(i for i, token in enumerate(ids) if not 0 <= token <= LARGEST)
             raise self._row_error(number, wrong_id(place, ids[place]))
         self._budget.take(4 * len(ids) + 8 + ROW, partial(self._row_error, number))
         self._ids.extend(ids)
 
 
-def checked_tokens(ids: Iterable[object] | Tokens, where: str) -> Tokens:
+def checked_tokens(ids: Iterable[object] | TokenData, where: str) -> TokenData:
     """Turn what a person holds into lists of token ids, or name the sample that is none.
 
     Raises
@@ -71,7 +71,7 @@ def checked_tokens(ids: Iterable[object] | Tokens, where: str) -> Tokens:
     InputError
         If there are no lists, all are empty, or one holds anything else than token ids.
     """
-    tokens = ids if isinstance(ids, Tokens) else _from_items(ids, where)
+    tokens = ids if isinstance(ids, TokenData) else _from_items(ids, where)
     if not len(tokens):
         raise InputError(f"{where}: holds no samples")
     if not len(tokens.ids):
@@ -88,7 +88,7 @@ def wrong_id(place: int, value: object) -> str:
 def is_id_list(value: object) -> bool:
     """Tell whether a value is meant as token ids: a list of numbers, or an array of one axis."""
     if isinstance(value, list | tuple):
-        return all(_is_number(each) for each in value)
+        return all(_is_number(number) for number in value)
     return getattr(value, "ndim", None) == 1 and getattr(value, "shape", None) is not None
 
 
@@ -124,14 +124,14 @@ def token_array(lists: Any, first: int, row_error: RowError) -> tuple[Any, Any]:
     return ids.to_numpy(zero_copy_only=False).astype(np.int32), counts
 
 
-def joined_tokens(parts: Iterable[tuple[Any, Any]]) -> Tokens:
+def joined_tokens(parts: Iterable[tuple[Any, Any]]) -> TokenData:
     """Put the ids of consecutive arrays, each with its counts, one behind the other."""
     ids, counts = [np.empty(0, np.int32)], [np.zeros(1, np.int64)]
     for more_ids, more_counts in parts:
         ids.append(more_ids)
         counts.append(more_counts)
     ends = np.cumsum(np.concatenate(counts))
-    return Tokens(read_only(np.concatenate(ids)), read_only(ends))
+    return TokenData(read_only(np.concatenate(ids)), read_only(ends))
 
 
 def _is_number(value: object) -> bool:
@@ -146,32 +146,28 @@ def _whole_numbers(number: int, value: object, row_error: RowError) -> list[int]
             raise row_error(number, wrong_id(place, found))
         raise row_error(number, f"must be a list of token ids, but it is {describe(found)}")
     values = value if isinstance(value, list | tuple) else np.asarray(value).tolist()
-    for place, each in enumerate(values):
-        if isinstance(each, bool | np.bool_) or not isinstance(each, int | np.integer):
-            raise row_error(number, wrong_id(place, each))
-    return [int(each) for each in values]
+    for place, token in enumerate(values):
+        if isinstance(token, bool | np.bool_) or not isinstance(token, int | np.integer):
+            raise row_error(number, wrong_id(place, token))
+    return [int(token) for token in values]
 
 
-def _from_items(ids: Iterable[object], where: str) -> Tokens:
+def _from_items(ids: Iterable[object], where: str) -> TokenData:
     if isinstance(ids, pa.Array | pa.ChunkedArray):
         return _from_arrow(ids, where)
-    column = TokenColumn(partial(_sample_error, where))
-    for number, each in enumerate(ids, 1):
-        column.append(number, each)
+    column = TokenColumn(partial(sample_error, where))
+    for number, tokens in enumerate(ids, 1):
+        column.append(number, tokens)
     return column.finish()
 
 
-def _from_arrow(ids: Any, where: str) -> Tokens:
+def _from_arrow(ids: Any, where: str) -> TokenData:
     if not is_id_type(ids.type):
         raise InputError(
             f"{where}: token ids must be lists of whole numbers, but this Arrow array "
             f"holds {ids.type}"
         )
-    parts, first = [], 1
-    for chunk in ids.chunks if isinstance(ids, pa.ChunkedArray) else [ids]:
-        parts.append(token_array(chunk, first, partial(_sample_error, where)))
-        first += len(chunk)
-    return joined_tokens(parts)
+    return joined_tokens(checked_chunks(ids, where, token_array))
 
 
 def _counts(lists: Any) -> NDArray[np.int64]:
@@ -189,7 +185,3 @@ def _limit(kind: pa.DataType) -> pa.Scalar:
     """Give the largest id in a type, since a limit beyond it cannot be compared with it."""
     bits = kind.bit_width - pa.types.is_signed_integer(kind)
     return pa.scalar(min(LARGEST, 2**bits - 1), kind)
-
-
-def _sample_error(where: str, number: int, problem: str) -> InputError:
-    return InputError(f"{where}: sample {number}: {problem}")

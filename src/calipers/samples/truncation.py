@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from calipers.errors import InputError
-from calipers.samples.kinds import Texts
+from calipers.samples.kinds import TextData
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.wording import KINDS, counted, describe
 
@@ -53,7 +53,7 @@ def match_length(samples: SampleSet, words: int) -> SampleSet:
     counts = samples.word_counts()
     assert counts is not None
     note = _note(len(samples), int((counts > most).sum()), int((counts < most).sum()), most)
-    return replace(samples, held=Texts(cut), reading_notes=(*samples.reading_notes, note))
+    return replace(samples, data=TextData(cut), reading_notes=(*samples.reading_notes, note))
 
 
 def check_words(words: Any) -> int:

@@ -27,6 +27,12 @@ def first_few(numbers: Sequence[int], limit: int = 5) -> str:
     return _listed(shown, len(numbers) - len(shown))
 
 
+def first_names(names: Sequence[str], limit: int) -> str:
+    """List the first names as they are and say how many more there are: ``a, b and 7 more``."""
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + more
+
+
 def numbered(noun: str, numbers: Sequence[int]) -> str:
     """Name rows by their numbers: ``line 3``, ``lines 3, 8 and 9``."""
     return f"{noun if len(numbers) == 1 else noun + 's'} {first_few(numbers)}"

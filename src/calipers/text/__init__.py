@@ -6,10 +6,9 @@ Functions take lists of strings, or corpora that :func:`tokenise` made, and retu
 
 from __future__ import annotations
 
-import ast
-import importlib
-import pkgutil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from calipers.lazy import lazy_names
 
 if TYPE_CHECKING:
     from calipers.text.aligned import bleu as bleu
@@ -54,35 +53,41 @@ if TYPE_CHECKING:
     from calipers.text.vendi import vendi_score as vendi_score
     from calipers.text.zipf import zipf_coefficient as zipf_coefficient
 
-
-def _homes() -> dict[str, str]:
-    """Name to module, read from the imports above.
-
-    They are for editors and type checkers; a name is imported when it is first used, so that no
-    statistic loads what only another one needs.
-    """
-    source = pkgutil.get_data(__name__, "__init__.py") or b""
-    guarded = next(node for node in ast.parse(source).body if isinstance(node, ast.If))
-    return {
-        alias.name: str(node.module)
-        for node in guarded.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-
-
-_HOMES = _homes()
-
-__all__ = sorted(_HOMES)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'calipers.text' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+# The names above, resolved when first used, so that importing the package loads no heavy library
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "calipers.text.aligned": ("bleu", "chrf", "ter"),
+        "calipers.text.aligned_rouge": ("rouge",),
+        "calipers.text.bertscore": ("bert_score",),
+        "calipers.text.bleu_sentences": ("corpus_match_bleu", "self_bleu"),
+        "calipers.text.compression": ("compression_ratio",),
+        "calipers.text.copied": ("CopiedSpan", "copied_spans", "longest_copied_span"),
+        "calipers.text.corpus": ("Corpus",),
+        "calipers.text.distinct_ngrams": ("distinct", "expectation_adjusted_distinct"),
+        "calipers.text.duplicates": ("exact_duplicates",),
+        "calipers.text.lengths": (
+            "length_spread",
+            "mean_length",
+            "median_length",
+            "vocabulary_size",
+        ),
+        "calipers.text.near_texts": ("NearDuplicate", "near_duplicate_pairs", "near_duplicates"),
+        "calipers.text.ngram_novelty": ("novelty",),
+        "calipers.text.overused": ("overused_phrases",),
+        "calipers.text.repetition": (
+            "RepeatedEndings",
+            "rep_n",
+            "repeated_endings",
+            "repetition_frequency",
+        ),
+        "calipers.text.shared_ngrams": ("self_repetition",),
+        "calipers.text.string_kernels": ("NgramKernel", "SubsequenceKernel"),
+        "calipers.text.string_metrics": ("StringScores", "string_scores"),
+        "calipers.text.termination": ("non_termination",),
+        "calipers.text.tokens": ("tokenise",),
+        "calipers.text.type_token": ("moving_average_ttr",),
+        "calipers.text.vendi": ("rke", "vendi_score"),
+        "calipers.text.zipf": ("zipf_coefficient",),
+    },
+)

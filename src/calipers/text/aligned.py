@@ -22,22 +22,19 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from calipers import __version__
 from calipers.errors import InputError, require, unknown_name
-from calipers.numeric.validation import check_choice, check_whole, is_positive
-from calipers.score import Better, Score, join_signature, signature
-from calipers.text.checks import check_flags, check_order
+from calipers.numeric.validation import check_choice, check_flags, check_whole, is_positive
+from calipers.score import Score, join_signature, signature
 from calipers.text.corpus import Corpus, as_strings
-from calipers.text.replicates import BLOCKS, Measured, Replicates, by_block
-from calipers.text.signing import FROM_ZERO
+from calipers.text.ngrams import check_order
+from calipers.text.replicates import BLOCKS, MeasuredTexts, TextReplicates, by_block
+from calipers.text.scoring import Chosen, TextPair, catalogued
 from calipers.text.tokens import Texts
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 References = Sequence[str] | Sequence[Sequence[str]] | Corpus
 """One string for each text, or a list of the references of each text."""
@@ -181,19 +178,16 @@ def check_tables(metric: str, rows: Aligned, count: Callable[[str], int], most: 
     for number, (text, references) in enumerate(zip(rows.texts, rows.references, strict=True), 1):
         for reference in references:
             # A token takes at least one character, and so most rows need no counting
-            if len(text) * len(reference) > most:
-                _check(metric, number, count(text), count(reference), most)
+            if len(text) * len(reference) <= most:
+                continue
+            tokens, known = count(text), count(reference)
+            if tokens * known > most:
+                raise InputError(
+                    f"{metric} lays out a table of a text's tokens by its reference's, of at most "
+                    f"{most:,} entries; row {number} needs {tokens:,} x {known:,}: cut the texts, "
+                    "or leave the row out"
+                )
 
-
-def _check(metric: str, row: int, tokens: int, known: int, most: int) -> None:
-    if tokens * known > most:
-        raise InputError(
-            f"{metric} lays out a table of a text's tokens by its reference's, of at most {most:,} "
-            f"entries; row {row} needs {tokens:,} x {known:,}: cut the texts, or leave the row out"
-        )
-
-
-HUNDRED = (0.0, 100.0)
 
 # sacrebleu would fetch the models of its other tokenizers from the net
 TOKENIZERS = ("13a", "char", "intl", "ja-mecab", "ko-mecab", "none", "zh")
@@ -204,16 +198,7 @@ def the_metrics(metric: str) -> ModuleType:
     return require("sacrebleu.metrics", extra="bleu", purpose=f"the metric {metric!r}")
 
 
-def sacrebleu_score(
-    name: str,
-    whole: Any,
-    single: Any,
-    rows: Aligned,
-    *,
-    range: tuple[float, float] = HUNDRED,
-    better: Better = "higher",
-    **pins: object,
-) -> Score:
+def sacrebleu_score(name: str, whole: Any, single: Any, rows: Aligned, **pins: object) -> Score:
     """Score the corpus with one metric of sacrebleu, and each text with another.
 
     Parameters
@@ -224,8 +209,6 @@ def sacrebleu_score(
         Metrics of sacrebleu, for the corpus and for a single text.
     rows
         The texts and their references.
-    range, better
-        As in a :class:`~calipers.score.Score`.
     pins
         Choices that sacrebleu's own signature leaves out.
     """
@@ -233,10 +216,9 @@ def sacrebleu_score(
     counts = whole._extract_corpus_statistics(rows.texts, rows.streams)
     value = whole._aggregate_and_compute(counts).score
     own = [single._compute_score_from_stats(row).score for row in counts]
-    return Score(
-        value=np.nan if rows.silent else float(value),
-        range=range,
-        better=better,
+    return catalogued(
+        name,
+        np.nan if rows.silent else value,
         signature=join_signature(
             signature({"metric": name, "by": "sacrebleu"}),
             str(whole.get_signature()),
@@ -447,10 +429,10 @@ def ter(
     )
     rows, words = align(texts, references), metric._preprocess_segment
     check_tables("ter", rows, lambda text: len(words(text).split()), LARGEST_TER)
-    return sacrebleu_score("ter", metric, metric, rows, range=FROM_ZERO, better="lower")
+    return sacrebleu_score("ter", metric, metric, rows)
 
 
-def bleu_replicates(measured: Measured) -> Replicates:
+def bleu_replicates(measured: MeasuredTexts) -> TextReplicates:
     """Corpus BLEU without each block of rows."""
     options = measured.options
     metric = make_bleu(
@@ -459,17 +441,17 @@ def bleu_replicates(measured: Measured) -> Replicates:
     return _from_counts(measured, metric)
 
 
-def chrf_replicates(measured: Measured) -> Replicates:
+def chrf_replicates(measured: MeasuredTexts) -> TextReplicates:
     """Corpus chrF without each block of rows."""
     return _from_counts(measured, the_metrics("chrf").CHRF(word_order=measured.options["words"]))
 
 
-def ter_replicates(measured: Measured) -> Replicates:
+def ter_replicates(measured: MeasuredTexts) -> TextReplicates:
     """Edits over words without each block of rows."""
     return _from_counts(measured, the_metrics("ter").TER())
 
 
-def _from_counts(measured: Measured, metric: Any) -> Replicates:
+def _from_counts(measured: MeasuredTexts, metric: Any) -> TextReplicates:
     """Sum sacrebleu's counts of each row over all blocks but one.
 
     Which rows there are draws texts and references at once.
@@ -478,7 +460,7 @@ def _from_counts(measured: Measured, metric: Any) -> Replicates:
     counts = np.array(metric._extract_corpus_statistics(rows.texts, rows.streams), float)
     sums = np.stack([by_block(column, measured.labels) for column in counts.T], axis=1)
     left = sums.sum(axis=0) - sums
-    return {"rows": np.array([_value(metric, left[block]) for block in BLOCKS])}
+    return TextReplicates(rows=np.array([_value(metric, left[block]) for block in BLOCKS]))
 
 
 def _value(metric: Any, counts: Any) -> float:
@@ -486,13 +468,13 @@ def _value(metric: Any, counts: Any) -> float:
     return float(metric._compute_score_from_stats(whole).score)
 
 
-def read_bleu(held: Held, options: Chosen) -> Score:
-    return bleu(held.texts, held.references, order=options["n"], tokenizer=options["tokenizer"])
+def read_bleu(pair: TextPair, options: Chosen) -> Score:
+    return bleu(pair.texts, pair.references, order=options["n"], tokenizer=options["tokenizer"])
 
 
-def read_chrf(held: Held, options: Chosen) -> Score:
-    return chrf(held.texts, held.references, word_order=options["words"])
+def read_chrf(pair: TextPair, options: Chosen) -> Score:
+    return chrf(pair.texts, pair.references, word_order=options["words"])
 
 
-def read_ter(held: Held, _: Chosen) -> Score:
-    return ter(held.texts, held.references)
+def read_ter(pair: TextPair, _: Chosen) -> Score:
+    return ter(pair.texts, pair.references)

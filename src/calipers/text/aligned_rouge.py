@@ -14,21 +14,18 @@ from __future__ import annotations
 
 import re
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers import __version__
 from calipers.errors import require
-from calipers.numeric.validation import check_choice
+from calipers.numeric.validation import check_choice, check_flags
 from calipers.score import Score, signature
 from calipers.text.aligned import Aligned, References, align, check_tables
-from calipers.text.checks import check_flags
+from calipers.text.ngrams import Doubles
+from calipers.text.scoring import Chosen, TextPair, catalogued
 from calipers.text.tokens import Texts
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 KINDS = (*(f"rouge{n}" for n in range(1, 10)), "rougeL", "rougeLsum")
 LARGEST = 64_000_000
@@ -95,24 +92,21 @@ def rouge(
     scorer = scorers.RougeScorer([kind], tokenizer=tokenizer)
     values = _values(scorer, rows, kind, _FIELDS[part])
     known = values[~np.isnan(values)]
-    return Score(
-        value=float(np.mean(known)) if len(known) else np.nan,
+    return catalogued(
+        "rouge",
+        np.mean(known) if len(known) else np.nan,
         signature=_signature(kind, part, stemmer, rows, len(values) - len(known)),
         reason=None if len(known) else "no reference holds a word of the letters a-z or a digit",
         per_sample=values,
     )
 
 
-def _values(scorer: Any, rows: Aligned, kind: str, field: str) -> NDArray[np.float64]:
+def _values(scorer: Any, rows: Aligned, kind: str, field: str) -> Doubles:
     values = np.full(len(rows.texts), np.nan)
     for row, (text, references) in enumerate(zip(rows.texts, rows.references, strict=True)):
-        if any(map(_has_token, references)):
+        if any(re.search("[a-z0-9]", reference.lower()) for reference in references):
             values[row] = getattr(scorer.score_multi(references, text)[kind], field)
     return values
-
-
-def _has_token(text: str) -> bool:
-    return re.search("[a-z0-9]", text.lower()) is not None
 
 
 def _signature(kind: str, part: str, stemmer: bool, rows: Aligned, undefined: int) -> str:
@@ -131,5 +125,5 @@ def _signature(kind: str, part: str, stemmer: bool, rows: Aligned, undefined: in
     )
 
 
-def read_rouge(held: Held, options: Chosen) -> Score:
-    return rouge(held.texts, held.references, kind=options["kind"], part=options["part"])
+def read_rouge(pair: TextPair, options: Chosen) -> Score:
+    return rouge(pair.texts, pair.references, kind=options["kind"], part=options["part"])

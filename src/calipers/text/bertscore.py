@@ -49,14 +49,15 @@ from calipers.metrics.bert_score import (
     summarise,
     with_f1,
 )
-from calipers.numeric.validation import check_whole
+from calipers.numeric.validation import check_flags, check_whole
 from calipers.progress import Advance, Progress, Silent
 from calipers.score import Score
 from calipers.text.aligned import Aligned, References, align
-from calipers.text.measuring import Chosen, Held, Memo
+from calipers.text.measuring import Memo
+from calipers.text.ngrams import Flags, Longs
+from calipers.text.replicates import MeasuredTexts, TextReplicates, means_without
+from calipers.text.scoring import Chosen, TextPair
 from calipers.text.tokens import Texts
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,11 +78,11 @@ class Pairs:
     """
 
     distinct: list[str]
-    texts: Integers
-    references: Integers
-    meetings: Integers
-    own: Integers
-    others: Integers | None
+    texts: Longs
+    references: Longs
+    meetings: Longs
+    own: Longs
+    others: Longs | None
 
 
 def pair_up(rows: Aligned, *, shuffled: bool, seed: int) -> Pairs:
@@ -143,7 +144,7 @@ def _number(text: str, numbers: dict[str, int], where: str) -> int:
     return numbers.setdefault(text.strip(), len(numbers))
 
 
-def blocks(sizes: Sequence[int] | Integers, budget: int) -> list[tuple[int, int]]:
+def blocks(sizes: Sequence[int] | Longs, budget: int) -> list[tuple[int, int]]:
     """Divide consecutive things into blocks of bounded size; a larger one stands alone.
 
     Examples
@@ -165,11 +166,7 @@ KEPT_BYTES = 1 << 28
 
 
 def match_all(
-    encoder: TokenEncoder,
-    tokens: TokenIds,
-    weights: Floats,
-    meetings: Integers,
-    advance: Advance,
+    encoder: TokenEncoder, tokens: TokenIds, weights: Floats, meetings: Longs, advance: Advance
 ) -> Floats:
     """Compute precision and recall of each pair.
 
@@ -210,7 +207,7 @@ class _Shelf:
     """The states of the texts that the present pairs need."""
 
     def __init__(
-        self, encoder: TokenEncoder, tokens: TokenIds, meetings: Integers, advance: Advance
+        self, encoder: TokenEncoder, tokens: TokenIds, meetings: Longs, advance: Advance
     ) -> None:
         self.states: dict[int, NDArray[np.float32]] = {}
         self.room = max(1, KEPT_BYTES // (4 * encoder.width))
@@ -241,14 +238,14 @@ class _Shelf:
         }
 
 
-def _has_words(encoder: TokenEncoder, tokens: TokenIds) -> NDArray[np.bool_]:
+def _has_words(encoder: TokenEncoder, tokens: TokenIds) -> Flags:
     """Which texts hold more than the marks that open and close them."""
     words = ~np.isin(tokens.ids, list(encoder.marks))
     before = np.concatenate([[0], np.cumsum(words)])
     return np.diff(before[tokens.starts]) > 0
 
 
-def token_weights(encoder: TokenEncoder, tokens: TokenIds, references: Integers | None) -> Floats:
+def token_weights(encoder: TokenEncoder, tokens: TokenIds, references: Longs | None) -> Floats:
     """Weigh each token: 1, or its idf among the references; marks weigh 0.
 
     Parameters
@@ -467,16 +464,12 @@ def bert_score(
     return BertScore(*(getattr(scores, part).signed(calipers=__version__) for part in PARTS))
 
 
-def _check(
-    layer: object, idf: object, max_length: object, batch_size: object, offline: object
-) -> None:
+def _check(layer: object, idf: bool, max_length: object, batch_size: object, offline: bool) -> None:
     """Refuse options that no model takes, before one is loaded."""
     for name, number in (("layer", layer), ("max_length", max_length)):
         if number is not None:
             check_whole(name, number, 1)
-    for name, flag in (("idf", idf), ("offline", offline)):
-        if not isinstance(flag, bool):
-            raise InputError(f"{name} must be True or False; found {flag!r}")
+    check_flags(idf=idf, offline=offline)
     check_positive("batch_size", batch_size)
 
 
@@ -495,22 +488,28 @@ def _finish(found: Floats, level: Floats | None, pins: Mapping[str, object]) -> 
     return summarise(rescale(found, level), pins, lowest=(-level / (1 - level)).tolist())
 
 
-def read_bert_score_precision(held: Held, options: Chosen) -> Score:
-    return _measured(held, options).precision
+def read_bert_score_precision(pair: TextPair, options: Chosen) -> Score:
+    return _measured(pair, options).precision
 
 
-def read_bert_score_recall(held: Held, options: Chosen) -> Score:
-    return _measured(held, options).recall
+def read_bert_score_recall(pair: TextPair, options: Chosen) -> Score:
+    return _measured(pair, options).recall
 
 
-def read_bert_score_f1(held: Held, options: Chosen) -> Score:
-    return _measured(held, options).f1
+def read_bert_score_f1(pair: TextPair, options: Chosen) -> Score:
+    return _measured(pair, options).f1
 
 
-def _measured(held: Held, options: Chosen) -> BertScore:
+def bert_score_replicates(measured: MeasuredTexts) -> TextReplicates:
+    """The mean over rows without each block of them; the weights of tokens stay as they are."""
+    rows = means_without(measured)
+    return TextReplicates(rows=rows, approximate=measured.options["weights"] == "idf")
+
+
+def _measured(pair: TextPair, options: Chosen) -> BertScore:
     """Precision, recall and F1, which share the work."""
     idf = options["weights"] == "idf"
-    return _KEPT.get(held, idf, lambda: bert_score(held.texts, held.references, idf=idf))
+    return _KEPT.get(pair, idf, lambda: bert_score(pair.texts, pair.references, idf=idf))
 
 
 _KEPT = Memo()

@@ -36,47 +36,30 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.threads import Workers, workers
 from calipers.numeric.tiles import Span, spans
-from calipers.numeric.validation import check_choice, check_whole
+from calipers.numeric.validation import check_choice, check_threads, check_whole
 from calipers.score import Score
-from calipers.text.checks import check_order, check_threads
 from calipers.text.corpus import Corpus, join
-from calipers.text.ngrams import NGrams, numbered
-from calipers.text.replicates import (
-    BLOCKS,
-    Doubles,
-    Longs,
-    Measured,
-    Numbers,
-    Replicates,
-    means_without,
-)
-from calipers.text.signing import text_score
+from calipers.text.ngrams import Doubles, Ints, Longs, NGrams, check_order, numbered
+from calipers.text.replicates import BLOCKS, MeasuredTexts, TextReplicates, means_without
+from calipers.text.scoring import Chosen, TextPair, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora, as_corpus
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 EPSILON = 0.1
 
 
 @kernel
 def leaders(
-    ids: NDArray[np.int32],
-    counts: NDArray[np.int32],
-    starts: NDArray[np.int64],
-    size: int,
-    pool: NDArray[np.int64],
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    ids: Ints, counts: Ints, starts: Longs, size: int, pool: Longs
+) -> tuple[Ints, Ints, Ints]:
     """Find for each n-gram its largest count in a text, the next largest, and the first's text."""
     largest = np.zeros(size, np.int32)
     second = np.zeros(size, np.int32)
@@ -95,14 +78,8 @@ def leaders(
 
 @kernel
 def clip(
-    ids: NDArray[np.int32],
-    counts: NDArray[np.int32],
-    starts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    largest: NDArray[np.int32],
-    second: NDArray[np.int32],
-    holder: NDArray[np.int32],
-) -> NDArray[np.int64]:
+    ids: Ints, counts: Ints, starts: Longs, rows: Longs, largest: Ints, second: Ints, holder: Ints
+) -> Longs:
     """Count each text's n-grams, none more often than any one other text holds it."""
     matches = np.zeros(len(rows), np.int64)
     for row in range(len(rows)):
@@ -115,9 +92,7 @@ def clip(
 
 
 @kernel
-def sentence_scores(
-    matches: NDArray[np.int64], lengths: NDArray[np.int64], closest: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def sentence_scores(matches: Longs, lengths: Longs, closest: Longs) -> Doubles:
     """Turn matches of shape (m, order) into the BLEU of each text."""
     scores = np.zeros(len(matches))
     terms = np.empty(matches.shape[1])
@@ -132,12 +107,8 @@ def sentence_scores(
 
 @kernel
 def post(
-    ids: NDArray[np.int32],
-    counts: NDArray[np.int32],
-    starts: NDArray[np.int64],
-    size: int,
-    pool: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+    ids: Ints, counts: Ints, starts: Longs, size: int, pool: Longs
+) -> tuple[Longs, Ints, Ints]:
     """List for each n-gram the members of the pool that hold it, and how often."""
     ends = np.zeros(size + 1, np.int64)
     for text in pool:
@@ -157,29 +128,24 @@ def post(
 
 @kernel
 def add_matches(
-    ids: NDArray[np.int32],
-    counts: NDArray[np.int32],
-    starts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    members: NDArray[np.int32],
-    often: NDArray[np.int32],
-    matches: NDArray[np.int32],
+    ids: Ints,
+    counts: Ints,
+    starts: Longs,
+    rows: Longs,
+    ends: Longs,
+    members: Ints,
+    often: Ints,
+    matches: Ints,
 ) -> None:
     """Add the n-grams that each row shares with each member of the pool, shape (rows, pool)."""
     for row in range(len(rows)):
         for place in range(starts[rows[row]], starts[rows[row] + 1]):
-            for found in range(ends[ids[place]], ends[ids[place] + 1]):
-                matches[row, members[found]] += min(counts[place], often[found])
+            for posting in range(ends[ids[place]], ends[ids[place] + 1]):
+                matches[row, members[posting]] += min(counts[place], often[posting])
 
 
 @kernel
-def pair_means(
-    matches: NDArray[np.int32],
-    lengths: NDArray[np.int64],
-    own: NDArray[np.int64],
-    others: NDArray[np.int64],
-) -> NDArray[np.float64]:
+def pair_means(matches: Ints, lengths: Longs, own: Longs, others: Longs) -> Doubles:
     """Average each row's BLEU against every member of the pool alone, but for itself.
 
     `matches` has shape (rows, pool, order), `own` is the row's place in the pool, and `others` are
@@ -216,7 +182,7 @@ def _brevity(length: int, closest: int) -> float:
 
 
 @inlined
-def _total(terms: NDArray[np.float64]) -> float:
+def _total(terms: Doubles) -> float:
     """Add the logs with what rounding lost, since NLTK adds them with ``math.fsum``."""
     total, lost = 0.0, 0.0
     for term in terms:
@@ -229,16 +195,14 @@ def _total(terms: NDArray[np.float64]) -> float:
     return total + lost
 
 
-Rows = NDArray[np.int64]
-
 BLOCK = 8192
 ROOM = 2**22
 """Matches that a block of pairs holds, four bytes each."""
 
 
 def against_all(
-    corpus: Corpus, rows: Rows, pool: Rows, *, order: int, threads: int | None
-) -> NDArray[np.float64]:
+    corpus: Corpus, rows: Longs, pool: Longs, *, order: int, threads: int | None
+) -> Doubles:
     """Score rows of a corpus, each with the whole pool as its references, itself left out.
 
     Parameters
@@ -266,8 +230,8 @@ def against_all(
 
 
 def against_each(
-    corpus: Corpus, rows: Rows, pool: Rows, *, order: int, threads: int | None
-) -> NDArray[np.float64]:
+    corpus: Corpus, rows: Longs, pool: Longs, *, order: int, threads: int | None
+) -> Doubles:
     """Average, for each row, its scores with each other text of the pool as its one reference.
 
     Takes what :func:`against_all` does, where all rows are in the pool; the time is proportional
@@ -277,7 +241,7 @@ def against_each(
     lists = [post(*_within(gram), gram.size, pool) for gram in grams]
     lengths, places = corpus.lengths, np.searchsorted(pool, rows)
 
-    def score(span: Span) -> NDArray[np.float64]:
+    def score(span: Span) -> Doubles:
         mine = slice(*span)
         matches = np.zeros((span[1] - span[0], len(pool), order), np.int32)
         for n, (gram, posted) in enumerate(zip(grams, lists, strict=True)):
@@ -289,7 +253,7 @@ def against_each(
         return np.concatenate(list(team.map(score, blocks)))
 
 
-def closest_lengths(lengths: Rows, pool: Rows, *, own: int) -> Rows:
+def closest_lengths(lengths: Longs, pool: Longs, *, own: int) -> Longs:
     """Find the reference length that is closest to each text's; of two, the shorter.
 
     `own` is 1 where each text is itself in the pool and does not count, and 0 elsewhere.
@@ -303,7 +267,7 @@ def closest_lengths(lengths: Rows, pool: Rows, *, own: int) -> Rows:
     return np.where(high - low > own, lengths, nearest)
 
 
-def _matches(gram: NGrams, rows: Rows, pool: Rows, team: Workers) -> Rows:
+def _matches(gram: NGrams, rows: Longs, pool: Longs, team: Workers) -> Longs:
     within = _within(gram)
     found = leaders(*within, gram.size, pool)
     parts = team.map(
@@ -312,7 +276,7 @@ def _matches(gram: NGrams, rows: Rows, pool: Rows, team: Workers) -> Rows:
     return np.concatenate(list(parts))
 
 
-def _within(gram: NGrams) -> tuple[NDArray[np.int32], NDArray[np.int32], Rows]:
+def _within(gram: NGrams) -> tuple[Ints, Ints, Longs]:
     return gram.within.ids, gram.within.counts, gram.within.starts
 
 
@@ -330,8 +294,8 @@ class Draw:
         The choices behind it, for a signature.
     """
 
-    rows: NDArray[np.int64]
-    pool: NDArray[np.int64]
+    rows: Longs
+    pool: Longs
     pins: dict[str, int]
 
 
@@ -498,7 +462,6 @@ def corpus_match_bleu(
         "corpus_match_bleu",
         np.nan if reason else float(np.mean(values)),
         first,
-        better="higher",
         reason=reason,
         per_sample=values,
         order=order,
@@ -514,12 +477,15 @@ def _undefined(texts: Corpus, references: Corpus) -> str | None:
     return None
 
 
-def self_bleu_replicates(measured: Measured) -> Replicates:
+def self_bleu_replicates(measured: MeasuredTexts) -> TextReplicates | None:
     """Without a block of texts, these are neither scored nor references of others.
 
-    Where each text is held against all others; pairs are not known one by one.
+    Where each text is held against all others; pairs are not known one by one, and a drawn sample
+    of them has no parts either.
     """
     corpus, options = measured.texts, measured.options
+    if options["average"] == "pairwise":
+        return TextReplicates() if options["sample"] or options["others"] else None
     drawn = draw(
         len(corpus),
         sample=options["sample"] or None,
@@ -527,20 +493,22 @@ def self_bleu_replicates(measured: Measured) -> Replicates:
         seed=measured.seed,
     )
     labels, own = measured.labels, measured.labels[drawn.rows]
-    return {"texts": _scores_without(corpus, drawn.rows, drawn.pool, labels, own, measured)}
+    return TextReplicates(
+        texts=_scores_without(corpus, drawn.rows, drawn.pool, labels, own, measured)
+    )
 
 
-def corpus_match_bleu_replicates(measured: Measured) -> Replicates:
+def corpus_match_bleu_replicates(measured: MeasuredTexts) -> TextReplicates:
     """Blocks of the texts leave the mean; blocks of the references leave what is matched."""
     both = join(measured.texts, measured.references)
     rows, pool = np.split(np.arange(len(both)), [len(measured.texts)])
     labels = np.concatenate([np.full(len(rows), -1), measured.reference_labels])
     theirs = _scores_without(both, rows, pool, labels, labels[rows], measured)
-    return {"texts": means_without(measured), "references": theirs}
+    return TextReplicates(texts=means_without(measured), references=theirs)
 
 
 def _scores_without(
-    corpus: Corpus, rows: Longs, pool: Longs, labels: Longs, own: Longs, measured: Measured
+    corpus: Corpus, rows: Longs, pool: Longs, labels: Longs, own: Longs, measured: MeasuredTexts
 ) -> Doubles:
     """The mean BLEU of the rows without each block of the pool, shape ``(blocks,)``.
 
@@ -568,7 +536,7 @@ def _scores_without(
 
 def _matches_without(
     gram: NGrams, rows: Longs, pool: Longs, labels: Longs, own: Longs, team: Workers
-) -> tuple[Longs, Numbers]:
+) -> tuple[Longs, Ints]:
     """Matches of each row with all blocks, and how many fewer without each."""
     within = gram.within
     asked = np.zeros(len(labels), bool)
@@ -578,7 +546,7 @@ def _matches_without(
     blocked = pool[np.argsort(labels[pool], kind="stable")]
     slots = leading_blocks(*_within(gram), compact, size, blocked, labels)
 
-    def work(span: Span) -> tuple[Longs, Numbers]:
+    def work(span: Span) -> tuple[Longs, Ints]:
         mine = slice(*span)
         return clip_without(*_within(gram), compact, rows[mine], own[mine], slots, DEFAULT_BLOCKS)
 
@@ -593,14 +561,8 @@ SLOTS = 3
 
 @kernel
 def leading_blocks(
-    ids: Numbers,
-    counts: Numbers,
-    starts: Longs,
-    compact: Numbers,
-    size: int,
-    pool: Longs,
-    labels: Longs,
-) -> Numbers:
+    ids: Ints, counts: Ints, starts: Longs, compact: Ints, size: int, pool: Longs, labels: Longs
+) -> Ints:
     """Find for each n-gram the blocks whose texts hold it most often, shape (size, SLOTS, 4).
 
     A slot has the block, the largest count in one of its texts, the next largest, and the text of
@@ -631,15 +593,15 @@ def leading_blocks(
 
 @kernel
 def clip_without(
-    ids: Numbers,
-    counts: Numbers,
+    ids: Ints,
+    counts: Ints,
     starts: Longs,
-    compact: Numbers,
+    compact: Ints,
     rows: Longs,
     own: Longs,
-    slots: Numbers,
+    slots: Ints,
     blocks: int,
-) -> tuple[Longs, Numbers]:
+) -> tuple[Longs, Ints]:
     """Count each text's n-grams that others hold, and how many fewer without each block.
 
     `own` is the block of each of `rows`, -1 where a text is not in the pool. The column of a text's
@@ -662,21 +624,21 @@ def clip_without(
 
 
 @inlined
-def _keep(slots: Numbers, held: Numbers) -> None:
+def _keep(slots: Ints, counted: Ints) -> None:
     """Put what a block holds into the place of the least slot, if it is more."""
-    if held[0] < 0:
+    if counted[0] < 0:
         return
     least = 0
     for slot in range(1, SLOTS):
         if slots[slot, 1] < slots[least, 1]:
             least = slot
-    if held[1] > slots[least, 1]:
+    if counted[1] > slots[least, 1]:
         for column in range(4):
-            slots[least, column] = held[column]
+            slots[least, column] = counted[column]
 
 
 @inlined
-def _best_two(slots: Numbers, own: int, text: int) -> tuple[int, int, int]:
+def _best_two(slots: Ints, own: int, text: int) -> tuple[int, int, int]:
     """Largest count in another text, its block, and the largest outside of that block."""
     best, rest, block = 0, 0, -1
     for slot in range(SLOTS):
@@ -689,17 +651,17 @@ def _best_two(slots: Numbers, own: int, text: int) -> tuple[int, int, int]:
     return best, rest, block
 
 
-def read_self_bleu(held: Held, options: Chosen) -> Score:
+def read_self_bleu(pair: TextPair, options: Chosen) -> Score:
     return self_bleu(
-        held.texts,
+        pair.texts,
         order=options["n"],
         average=options["average"],
         sample=options["sample"] or None,
         others=options["others"] or None,
-        seed=held.seed,
-        threads=held.threads,
+        seed=pair.seed,
+        threads=pair.threads,
     )
 
 
-def read_corpus_match_bleu(held: Held, options: Chosen) -> Score:
-    return corpus_match_bleu(held.texts, held.references, order=options["n"], threads=held.threads)
+def read_corpus_match_bleu(pair: TextPair, options: Chosen) -> Score:
+    return corpus_match_bleu(pair.texts, pair.references, order=options["n"], threads=pair.threads)

@@ -20,21 +20,17 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
-from calipers.text.raw import raw_score, raw_texts
-from calipers.text.replicates import BLOCKS, Doubles, Measured, Replicates, ratio
-from calipers.text.signing import FROM_ZERO
+from calipers.text.ngrams import Doubles, Flags
+from calipers.text.replicates import BLOCKS, MeasuredTexts, TextReplicates, ratio
+from calipers.text.scoring import Chosen, TextPair, raw_texts, text_score
 from calipers.text.tokens import Texts
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 Codec = Literal["gzip", "zstd"]
 
@@ -88,11 +84,11 @@ def compression_ratio(texts: Texts, *, codec: Codec = "gzip", level: int | None 
     level = _checked(codec, level)
     rows = raw_texts(texts)
     value, reason = (_ratio(rows, codec, level), None) if any(rows) else (np.nan, EMPTY)
-    return raw_score(
-        "compression_ratio",
+    return text_score(
+        "compression",
         value,
         rows,
-        range=FROM_ZERO,
+        metric="compression_ratio",
         reason=reason,
         codec=codec,
         level=level,
@@ -132,7 +128,7 @@ def _checked(codec: Codec, level: int | None) -> int:
     return level
 
 
-def compression_replicates(measured: Measured) -> Replicates:
+def compression_replicates(measured: MeasuredTexts) -> TextReplicates:
     """Bytes before over bytes after, without each block of texts.
 
     Little text is packed anew without each block. Of more, what each block adds to the bytes behind
@@ -143,12 +139,12 @@ def compression_replicates(measured: Measured) -> Replicates:
     """
     codec: Codec = measured.options["codec"]
     if sum(map(len, measured.texts.texts)) <= LITTLE[codec]:
-        return {"texts": _packed_anew(measured, codec)}
+        return TextReplicates(texts=_packed_anew(measured, codec))
     blocks = [_bytes(measured, measured.labels == block) for block in BLOCKS]
     added = _added(blocks) if codec == "gzip" else _added_to_one(blocks, codec)
     before, after = np.array([list(map(len, blocks)), added], float)
     values = ratio(before.sum() - before, after.sum() - after)
-    return {"texts": values * measured.value / values.mean()}
+    return TextReplicates(texts=values * measured.value / values.mean())
 
 
 def _added(blocks: list[bytes]) -> list[int]:
@@ -174,16 +170,16 @@ def _added_to_one(blocks: list[bytes], codec: Codec) -> list[int]:
     ]
 
 
-def _packed_anew(measured: Measured, codec: Codec) -> Doubles:
+def _packed_anew(measured: MeasuredTexts, codec: Codec) -> Doubles:
     kept = (_bytes(measured, measured.labels != block)[:-1] for block in BLOCKS)  # no last feed
     return np.array([len(data) / packed_size(data, codec, LEVELS[codec]) for data in kept])
 
 
-def _bytes(measured: Measured, keep: NDArray[np.bool_]) -> bytes:
+def _bytes(measured: MeasuredTexts, keep: Flags) -> bytes:
     """Texts as they are packed, in their order."""
     rows, texts = np.flatnonzero(keep).tolist(), measured.texts.texts
     return "".join(f"{texts[row]}\n" for row in rows).encode("utf-8", "surrogatepass")
 
 
-def read_compression(held: Held, options: Chosen) -> Score:
-    return compression_ratio(held.texts, codec=options["codec"])
+def read_compression(pair: TextPair, options: Chosen) -> Score:
+    return compression_ratio(pair.texts, codec=options["codec"])

@@ -23,7 +23,7 @@ suffix ends where its text ends, and the shorter of two goes first.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,26 +34,17 @@ from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
 from calipers.text.corpus import Corpus, join
-from calipers.text.replicates import (
-    Doubles,
-    Longs,
-    Measured,
-    Numbers,
-    Replicates,
-    means_without,
-)
-from calipers.text.signing import FROM_ZERO, mean_score, text_score
+from calipers.text.ngrams import Doubles, Ints, Longs
+from calipers.text.replicates import MeasuredTexts, TextReplicates, means_without
+from calipers.text.scoring import Chosen, TextPair, mean_score, text_score
 from calipers.text.tokens import MOST_TOKENS, AnyTokenizer, Texts, as_corpora
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 RUN = 12
 """Keys that are sorted by insertion before runs are merged."""
 
 
 @kernel
-def sort_suffixes(tokens: Numbers, left: Numbers, own: int, vocabulary: int) -> Numbers:
+def sort_suffixes(tokens: Ints, left: Ints, own: int, vocabulary: int) -> Ints:
     """Order all suffixes so that each of the first `own` has its nearest ones beside it.
 
     Suffixes behind the first `own` that share a prefix which none of the first `own` has stay
@@ -73,7 +64,7 @@ def sort_suffixes(tokens: Numbers, left: Numbers, own: int, vocabulary: int) -> 
 
 
 @kernel
-def _by_first_token(tokens: Numbers, own: int, vocabulary: int) -> tuple[Numbers, Numbers, Numbers]:
+def _by_first_token(tokens: Ints, own: int, vocabulary: int) -> tuple[Ints, Ints, Ints]:
     """Sort suffixes by their first token; the rank of a suffix is the last place of its group."""
     ends = np.zeros(vocabulary + 1, np.int64)
     for token in tokens:
@@ -99,14 +90,14 @@ def _by_first_token(tokens: Numbers, own: int, vocabulary: int) -> tuple[Numbers
 
 @kernel
 def _refine(
-    order: Numbers,
-    rank: Numbers,
-    left: Numbers,
+    order: Ints,
+    rank: Ints,
+    left: Ints,
     own: int,
-    groups: Numbers,
+    groups: Ints,
     keys: NDArray[np.uint64],
     reach: int,
-) -> Numbers:
+) -> Ints:
     """Sort groups that agree in `reach` tokens by twice as many; return what is left to sort."""
     room = 0
     for group in range(len(groups)):
@@ -177,7 +168,7 @@ def _merge(keys: NDArray[np.uint64], start: int, middle: int, end: int) -> None:
 
 
 @kernel
-def tokens_left(starts: NDArray[np.int64]) -> Numbers:
+def tokens_left(starts: Longs) -> Ints:
     """Count the tokens from each place to the end of its text."""
     left = np.empty(starts[-1], np.int32)
     for text in range(len(starts) - 1):
@@ -187,7 +178,7 @@ def tokens_left(starts: NDArray[np.int64]) -> Numbers:
 
 
 @kernel
-def nearest_suffixes(order: Numbers, own: int) -> tuple[Numbers, Numbers]:
+def nearest_suffixes(order: Ints, own: int) -> tuple[Ints, Ints]:
     """Find the reference suffixes next before and next behind each of a text; -1 for none."""
     before, behind = np.empty(own, np.int32), np.empty(own, np.int32)
     last = np.int32(-1)
@@ -206,7 +197,7 @@ def nearest_suffixes(order: Numbers, own: int) -> tuple[Numbers, Numbers]:
 
 
 @kernel
-def common_lengths(tokens: Numbers, left: Numbers, other: Numbers) -> Numbers:
+def common_lengths(tokens: Ints, left: Ints, other: Ints) -> Ints:
     """Count the tokens that each suffix shares with the one named beside it.
 
     One token further on at most one less is shared (Kasai et al., CPM 2001), so every token is
@@ -243,11 +234,11 @@ class Matches:
 
     own: Corpus
     known: Corpus
-    lengths: NDArray[np.int32]
-    places: NDArray[np.int64]
+    lengths: Ints
+    places: Longs
 
     @property
-    def longest(self) -> NDArray[np.float64]:
+    def longest(self) -> Doubles:
         """The largest length in each text; NaN for texts without tokens."""
         longest = np.full(len(self.own), np.nan)
         filled = self.own.lengths > 0
@@ -255,7 +246,7 @@ class Matches:
             longest[filled] = np.maximum.reduceat(self.lengths, self.own.starts[:-1][filled])
         return longest
 
-    def spans(self, least: int) -> NDArray[np.int64]:
+    def spans(self, least: int) -> Longs:
         """Row, start, length, reference row and start there of the spans within no other."""
         within = np.zeros(len(self.lengths), bool)
         within[1:] = self.lengths[1:] == self.lengths[:-1] - 1
@@ -287,9 +278,7 @@ def matches(own: Corpus, known: Corpus) -> Matches:
     return Matches(own, known, np.maximum(before, behind), places)
 
 
-def _locate(
-    corpus: Corpus, places: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _locate(corpus: Corpus, places: Longs) -> tuple[Longs, Longs]:
     """Row of each token, and its place in the text."""
     rows = np.searchsorted(corpus.starts, places, side="right") - 1
     return rows, places - corpus.starts[rows]
@@ -369,12 +358,7 @@ def longest_copied_span(
     check_choice("over", over, ("mean", "largest"))
     own, known = as_corpora(texts, references, tokenizer)
     spans = matches(own, known).longest
-    pins: dict[str, Any] = {
-        "over": over,
-        "references": len(known),
-        "better": "lower",
-        "range": FROM_ZERO,
-    }
+    pins: dict[str, Any] = {"over": over, "references": len(known)}
     reason = "no text has a token"
     if over == "mean" or np.isnan(spans).all():
         return mean_score("longest_copied_span", spans, own, reason=reason, **pins)
@@ -383,11 +367,7 @@ def longest_copied_span(
 
 
 def copied_spans(
-    texts: Texts,
-    references: Texts,
-    *,
-    least: int = 10,
-    tokenizer: AnyTokenizer = "nltk",
+    texts: Texts, references: Texts, *, least: int = 10, tokenizer: AnyTokenizer = "nltk"
 ) -> list[CopiedSpan]:
     """Show which passages of texts stand word for word in the references, and where.
 
@@ -426,15 +406,20 @@ def copied_spans(
     ]
 
 
-def longest_copied_span_replicates(measured: Measured) -> Replicates:
-    """The mean length without each block of texts, and of references that were drawn."""
+def longest_copied_span_replicates(measured: MeasuredTexts) -> TextReplicates:
+    """The mean length without each block of texts, and of references that were drawn.
+
+    The longest of all has none, since the one text with it decides.
+    """
+    if measured.options["over"] == "largest":
+        return TextReplicates()
     mine = means_without(measured)
     if not measured.drawn:
-        return {"texts": mine}
-    return {"texts": mine, "references": _means_without_references(measured)}
+        return TextReplicates(texts=mine)
+    return TextReplicates(texts=mine, references=_means_without_references(measured))
 
 
-def _means_without_references(measured: Measured) -> Doubles:
+def _means_without_references(measured: MeasuredTexts) -> Doubles:
     """The mean longest span without each block of references, from one order of suffixes."""
     own, known = measured.texts, measured.references
     both, size = join(own, known), len(own.tokens)
@@ -449,8 +434,8 @@ def _means_without_references(measured: Measured) -> Doubles:
 
 
 def _side(
-    tokens: Numbers, left: Numbers, order: Numbers, size: int, blocks: Longs
-) -> tuple[Numbers, Numbers, Numbers]:
+    tokens: Ints, left: Ints, order: Ints, size: int, blocks: Longs
+) -> tuple[Ints, Ints, Ints]:
     """What each token's suffix shares with the nearest, and with the next of another block."""
     nearest, further = nearest_of_others(order, size, blocks)
     passed = np.full(size, -1, np.int32)
@@ -460,7 +445,7 @@ def _side(
 
 
 @kernel
-def nearest_of_others(order: Numbers, own: int, blocks: Longs) -> tuple[Numbers, Numbers]:
+def nearest_of_others(order: Ints, own: int, blocks: Longs) -> tuple[Ints, Ints]:
     """Find the reference suffix next before each of a text, and the next of another block.
 
     -1 for none; `blocks` has the block of each token behind the first `own`.
@@ -479,8 +464,8 @@ def nearest_of_others(order: Numbers, own: int, blocks: Longs) -> tuple[Numbers,
 
 @kernel
 def common_with_further(
-    tokens: Numbers, left: Numbers, nearest: Numbers, further: Numbers, blocks: Longs
-) -> Numbers:
+    tokens: Ints, left: Ints, nearest: Ints, further: Ints, blocks: Longs
+) -> Ints:
     """Count the tokens that each suffix shares with the next one of another block.
 
     As long as the same block is passed over, one token further on at most one less is shared.
@@ -505,9 +490,7 @@ def common_with_further(
 
 
 @kernel
-def longest_without(
-    starts: Longs, lengths: Numbers, further: Numbers, passed: Numbers, blocks: int
-) -> Numbers:
+def longest_without(starts: Longs, lengths: Ints, further: Ints, passed: Ints, blocks: int) -> Ints:
     """Find the longest span of each text without each block, shape (n, blocks).
 
     `lengths`, `further` and `passed` have one column for either side: the tokens shared with the
@@ -524,5 +507,5 @@ def longest_without(
     return longest
 
 
-def read_longest_copied_span(held: Held, options: Chosen) -> Score:
-    return longest_copied_span(held.texts, held.references, over=options["over"])
+def read_longest_copied_span(pair: TextPair, options: Chosen) -> Score:
+    return longest_copied_span(pair.texts, pair.references, over=options["over"])

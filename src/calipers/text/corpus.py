@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.numeric.blocks import Clusters
-from calipers.text.checks import check_order
-from calipers.text.ngrams import NGrams, extend, single
+from calipers.text.ngrams import Ints, Longs, NGrams, check_order, extend, single
 
 
 def as_strings(texts: Any, name: str = "texts") -> list[str]:
@@ -107,8 +106,8 @@ class Corpus:
     """
 
     texts: Sequence[str]
-    tokens: NDArray[np.int32]
-    starts: NDArray[np.int64]
+    tokens: Ints
+    starts: Longs
     words: list[str]
     tokenizer: str
     clusters: Clusters | None = None
@@ -120,7 +119,7 @@ class Corpus:
         return f"Corpus({len(self):,} texts, {len(self.tokens):,} tokens, {self.tokenizer!r})"
 
     @property
-    def lengths(self) -> NDArray[np.int64]:
+    def lengths(self) -> Longs:
         """Tokens of each text, shape (n,)."""
         return np.diff(self.starts)
 

@@ -36,39 +36,30 @@ n > 1 and large sets.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
-from calipers.text.checks import check_order
-from calipers.text.ngrams import NGrams
+from calipers.text.ngrams import Doubles, NGrams, check_order
 from calipers.text.replicates import (
-    Measured,
-    Replicates,
+    MeasuredTexts,
+    TextReplicates,
     different_without,
     mean_replicates,
     ratio,
     totals_without,
 )
-from calipers.text.signing import FROM_ZERO, mean_score, text_score
+from calipers.text.scoring import Chosen, TextPair, mean_score, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 Per = Literal["system", "sample"]
 
 
 def distinct(
-    texts: Texts,
-    *,
-    order: int = 1,
-    per: Per = "system",
-    tokenizer: AnyTokenizer = "nltk",
+    texts: Texts, *, order: int = 1, per: Per = "system", tokenizer: AnyTokenizer = "nltk"
 ) -> Score:
     """Tell how varied the wording is: the share of n-grams that are different ones.
 
@@ -116,15 +107,17 @@ def distinct(
     )
 
 
-def distinct_replicates(measured: Measured) -> Replicates:
+def distinct_replicates(measured: MeasuredTexts) -> TextReplicates:
     """Different n-grams over all n-grams, or the mean over texts, without each block of texts."""
     if measured.options["per"] == "sample":
         return mean_replicates(measured)
     ngrams, labels = measured.texts.ngrams(measured.options["n"]), measured.labels
-    return {"texts": ratio(different_without(ngrams, labels), totals_without(ngrams, labels))}
+    return TextReplicates(
+        texts=ratio(different_without(ngrams, labels), totals_without(ngrams, labels))
+    )
 
 
-def own_shares(ngrams: NGrams) -> NDArray[np.float64]:
+def own_shares(ngrams: NGrams) -> Doubles:
     """Different n-grams of each text over all of its n-grams; NaN where it has none."""
     totals = ngrams.totals
     shares = np.full(len(totals), np.nan)
@@ -144,11 +137,7 @@ LARGEST = 10**300
 
 
 def expectation_adjusted_distinct(
-    texts: Texts,
-    *,
-    order: int = 1,
-    vocabulary: int | None = None,
-    tokenizer: AnyTokenizer = "nltk",
+    texts: Texts, *, order: int = 1, vocabulary: int | None = None, tokenizer: AnyTokenizer = "nltk"
 ) -> Score:
     """Tell how varied the wording is for so much text.
 
@@ -195,7 +184,6 @@ def expectation_adjusted_distinct(
         "expectation_adjusted_distinct",
         value,
         corpus,
-        range=FROM_ZERO,
         reason=None if total else too_short(order),
         order=order,
         vocabulary=size,
@@ -214,19 +202,19 @@ def expected(draws: int, size: int) -> float:
     return float(-size * np.expm1(draws * np.log1p(-1 / size)))
 
 
-def expectation_adjusted_distinct_replicates(measured: Measured) -> Replicates:
+def expectation_adjusted_distinct_replicates(measured: MeasuredTexts) -> TextReplicates:
     """Different n-grams over those to be expected, without each block of texts."""
     ngrams, labels = measured.texts.ngrams(measured.options["n"]), measured.labels
     size = measured.options["vocabulary"]
     draws = [expected(int(total), size) for total in totals_without(ngrams, labels)]
-    return {"texts": ratio(different_without(ngrams, labels), np.array(draws))}
+    return TextReplicates(texts=ratio(different_without(ngrams, labels), np.array(draws)))
 
 
-def read_distinct(held: Held, options: Chosen) -> Score:
-    return distinct(held.texts, order=options["n"], per=options["per"])
+def read_distinct(pair: TextPair, options: Chosen) -> Score:
+    return distinct(pair.texts, order=options["n"], per=options["per"])
 
 
-def read_expectation_adjusted_distinct(held: Held, options: Chosen) -> Score:
+def read_expectation_adjusted_distinct(pair: TextPair, options: Chosen) -> Score:
     return expectation_adjusted_distinct(
-        held.texts, order=options["n"], vocabulary=options["vocabulary"]
+        pair.texts, order=options["n"], vocabulary=options["vocabulary"]
     )

@@ -11,19 +11,14 @@ none; see :func:`calipers.text.near_texts`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from calipers.numeric.blocks import DEFAULT_BLOCKS
+from calipers.numeric.validation import check_flags
 from calipers.score import Score
-from calipers.text.checks import check_flags
-from calipers.text.raw import raw_score, raw_texts
-from calipers.text.replicates import Measured, Replicates, held_alone, sole_blocks
+from calipers.text.replicates import MeasuredTexts, TextReplicates, held_alone, sole_blocks
+from calipers.text.scoring import Chosen, TextPair, raw_texts, text_score
 from calipers.text.tokens import Texts
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 
 def exact_duplicates(texts: Texts, *, fold: bool = False) -> Score:
@@ -61,10 +56,10 @@ def exact_duplicates(texts: Texts, *, fold: bool = False) -> Score:
         repeated[row] = key in seen
         seen.add(key)
     value = float(np.mean(repeated))
-    return raw_score("exact_duplicates", value, rows, per_sample=repeated, fold=fold)
+    return text_score("exact_duplicates", value, rows, per_sample=repeated, fold=fold)
 
 
-def exact_duplicates_replicates(measured: Measured) -> Replicates:
+def exact_duplicates_replicates(measured: MeasuredTexts) -> TextReplicates:
     """The share of texts that stand in the set already, without each block of texts."""
     fold, rows = measured.options["compare"] == "folded", measured.texts.texts
     seen: dict[str, int] = {}
@@ -72,12 +67,12 @@ def exact_duplicates_replicates(measured: Measured) -> Replicates:
     ids = np.array([seen.setdefault(key, len(seen)) for key in keys], np.int32)
     sole = sole_blocks(ids, np.arange(len(ids) + 1), measured.labels, len(seen))
     sizes = np.bincount(measured.labels, minlength=DEFAULT_BLOCKS)
-    return {"texts": 1 - (len(seen) - held_alone(sole)) / (len(ids) - sizes)}
+    return TextReplicates(texts=1 - (len(seen) - held_alone(sole)) / (len(ids) - sizes))
 
 
 def _folded(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def read_exact_duplicates(held: Held, options: Chosen) -> Score:
-    return exact_duplicates(held.texts, fold=options["compare"] == "folded")
+def read_exact_duplicates(pair: TextPair, options: Chosen) -> Score:
+    return exact_duplicates(pair.texts, fold=options["compare"] == "folded")

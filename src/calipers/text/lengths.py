@@ -7,21 +7,19 @@ scripts that do not put space between them, such as Chinese and Thai.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.numeric.validation import check_choice
 from calipers.score import Score
-from calipers.text.raw import raw_score, raw_texts
-from calipers.text.replicates import BLOCKS, Measured, Replicates, different_without
-from calipers.text.signing import FROM_ZERO, text_score
+from calipers.text.corpus import Corpus
+from calipers.text.ngrams import Longs
+from calipers.text.replicates import BLOCKS, MeasuredTexts, TextReplicates, different_without
+from calipers.text.scoring import Chosen, TextPair, raw_texts, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 Unit = Literal["tokens", "words", "characters"]
 
@@ -113,62 +111,62 @@ def vocabulary_size(texts: Texts, *, tokenizer: AnyTokenizer = "nltk") -> Score:
     corpus = as_corpus(texts, tokenizer)
     single = corpus.ngrams(1)
     own = single.within.different
-    return text_score("vocabulary_size", single.size, corpus, range=FROM_ZERO, per_sample=own)
+    return text_score("vocabulary_size", single.size, corpus, per_sample=own)
 
 
 def _length_score(
     metric: str, summary: Any, texts: Texts, unit: Unit, tokenizer: AnyTokenizer
 ) -> Score:
     check_choice("unit", unit, ("tokens", "words", "characters"))
+    measured: Corpus | Sequence[str]
     if unit == "tokens":
-        corpus = as_corpus(texts, tokenizer)
-        return text_score(metric, **_summed(summary, corpus.lengths), corpus=corpus, unit=unit)
-    rows = raw_texts(texts)
-    lengths = [len(text.split()) for text in rows] if unit == "words" else list(map(len, rows))
-    return raw_score(metric, **_summed(summary, np.array(lengths)), texts=rows, unit=unit)
-
-
-def _summed(summary: Any, lengths: NDArray[np.int64]) -> dict[str, Any]:
+        measured = corpus = as_corpus(texts, tokenizer)
+        lengths = corpus.lengths
+    else:
+        measured = raw_texts(texts)
+        lengths = np.array([len(text.split() if unit == "words" else text) for text in measured])
     value = float(summary(lengths))
     reason = "a single text has no spread" if np.isnan(value) else None
-    return {"value": value, "reason": reason, "range": FROM_ZERO, "per_sample": lengths}
+    return text_score(metric, value, measured, reason=reason, per_sample=lengths, unit=unit)
 
 
-def _spread(lengths: NDArray[np.int64]) -> float:
+def _spread(lengths: Longs) -> float:
     return float(np.std(lengths, ddof=1)) if len(lengths) > 1 else np.nan
 
 
-def median_length_replicates(measured: Measured) -> Replicates:
+def median_length_replicates(measured: MeasuredTexts) -> TextReplicates:
     """The length of the text in the middle without each block of texts."""
     return _length_replicates(measured, np.median)
 
 
-def length_spread_replicates(measured: Measured) -> Replicates:
+def length_spread_replicates(measured: MeasuredTexts) -> TextReplicates:
     """The standard deviation of the lengths without each block of texts."""
     return _length_replicates(measured, lambda lengths: np.std(lengths, ddof=1))
 
 
-def vocabulary_size_replicates(measured: Measured) -> Replicates:
+def vocabulary_size_replicates(measured: MeasuredTexts) -> TextReplicates:
     """How many different tokens there are without each block of texts."""
-    return {"texts": different_without(measured.texts.ngrams(1), measured.labels)}
+    return TextReplicates(texts=different_without(measured.texts.ngrams(1), measured.labels))
 
 
-def _length_replicates(measured: Measured, summary: Callable[[NDArray[Any]], Any]) -> Replicates:
+def _length_replicates(
+    measured: MeasuredTexts, summary: Callable[[NDArray[Any]], Any]
+) -> TextReplicates:
     kept = (measured.by_text[measured.labels != block] for block in BLOCKS)
-    return {"texts": np.array([summary(lengths) for lengths in kept], float)}
+    return TextReplicates(texts=np.array([summary(lengths) for lengths in kept], float))
 
 
-def read_mean_length(held: Held, options: Chosen) -> Score:
-    return mean_length(held.texts, unit=options["unit"])
+def read_mean_length(pair: TextPair, options: Chosen) -> Score:
+    return mean_length(pair.texts, unit=options["unit"])
 
 
-def read_median_length(held: Held, options: Chosen) -> Score:
-    return median_length(held.texts, unit=options["unit"])
+def read_median_length(pair: TextPair, options: Chosen) -> Score:
+    return median_length(pair.texts, unit=options["unit"])
 
 
-def read_length_spread(held: Held, options: Chosen) -> Score:
-    return length_spread(held.texts, unit=options["unit"])
+def read_length_spread(pair: TextPair, options: Chosen) -> Score:
+    return length_spread(pair.texts, unit=options["unit"])
 
 
-def read_vocabulary_size(held: Held, _: Chosen) -> Score:
-    return vocabulary_size(held.texts)
+def read_vocabulary_size(pair: TextPair, _: Chosen) -> Score:
+    return vocabulary_size(pair.texts)

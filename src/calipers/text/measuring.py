@@ -1,52 +1,19 @@
-"""What a text metric is measured on, and its score with the reference's own value beside it."""
+"""The score of a set of texts, with the reference's own value beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable
+from dataclasses import replace
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, ref
 
-from calipers.catalogue.choosing import ITSELF, TRAIN, TextChoice, missing
+from calipers.catalogue.choosing import ITSELF, TRAIN, Choice, missing
 from calipers.numeric.subsample import subsample_rows
 from calipers.score import Score
 from calipers.text.corpus import Corpus
-
-Chosen = Mapping[str, Any]
-"""The options of a text metric, by name."""
+from calipers.text.scoring import TextPair
 
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True, eq=False)
-class Held:
-    """What a metric is measured on.
-
-    Attributes
-    ----------
-    texts
-        The set that is measured.
-    against
-        What it is held against: the reference or the training set; None for statistics of one set.
-    seed, threads
-        As of the run.
-    """
-
-    texts: Corpus
-    against: Corpus | None = None
-    seed: int = 0
-    threads: int | None = None
-
-    @property
-    def references(self) -> Corpus:
-        """What it is held against, which the run has made sure of."""
-        assert self.against is not None
-        return self.against
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """The number of texts, by its name in signatures."""
-        return {"n": len(self.texts)}
 
 
 class Memo:
@@ -58,19 +25,22 @@ class Memo:
     def __init__(self) -> None:
         self._kept: WeakKeyDictionary[Corpus, dict[Hashable, Any]] = WeakKeyDictionary()
 
-    def get(self, held: Held, options: Hashable, make: Callable[[], Result]) -> Result:
+    def get(self, pair: TextPair, options: Hashable, make: Callable[[], Result]) -> Result:
         """Return what was made of these sets by these options before, or make it."""
-        mine = self._kept.setdefault(held.texts, {})
-        against = None if held.against is None else ref(held.against)
-        place = (against, held.seed, options)
+        mine = self._kept.setdefault(pair.texts, {})
+        against = None if pair.against is None else ref(pair.against)
+        place = (against, pair.seed, options)
         if place not in mine:
             mine[place] = make()
         found: Result = mine[place]
         return found
 
 
+_OF_REFERENCE = Memo()
+
+
 def score_of(
-    choice: TextChoice,
+    choice: Choice,
     generated: Corpus,
     reference: Corpus | None = None,
     *,
@@ -108,7 +78,7 @@ def score_of(
     against = _against(choice, reference, train)
 
     def read(texts: Corpus) -> Score:
-        return _read(choice, Held(texts, against, seed, threads))
+        return _read(choice, TextPair(texts, against, seed, threads))
 
     if reference is None or not choice.has_gap:
         return read(generated)
@@ -119,12 +89,12 @@ def score_of(
         found = replace(found, per_sample=None)
     if not free and len(generated) != len(reference):
         found = found.signed(cut=size, cut_seed=seed)
-    own = _of_reference(choice, Held(reference, against, seed, threads), size)
+    own = _of_reference(choice, TextPair(reference, against, seed, threads), size)
     return replace(found, reference=own.value, better="closest")
 
 
 def score_of_reference(
-    choice: TextChoice,
+    choice: Choice,
     reference: Corpus,
     *,
     train: Corpus | None = None,
@@ -132,8 +102,8 @@ def score_of_reference(
     threads: int | None = None,
 ) -> Score:
     """Measure the whole reference itself, T(P); kept for as long as the corpus is there."""
-    held = Held(reference, _against(choice, None, train), seed=seed, threads=threads)
-    return _of_reference(choice, held, len(reference))
+    pair = TextPair(reference, _against(choice, None, train), seed=seed, threads=threads)
+    return _of_reference(choice, pair, len(reference))
 
 
 def cut(corpus: Corpus, size: int, *, seed: int = 0) -> Corpus:
@@ -153,27 +123,26 @@ def cut(corpus: Corpus, size: int, *, seed: int = 0) -> Corpus:
     return corpus.take(subsample_rows(len(corpus), size, seed=seed))
 
 
-def _of_reference(choice: TextChoice, held: Held, size: int) -> Score:
+def _of_reference(choice: Choice, pair: TextPair, size: int) -> Score:
     """T(P) of so many texts of the reference, by the seed and the training set."""
-    kept = choice.kept.setdefault(held.texts, {})
-    place = (size, held.seed, None if held.against is None else ref(held.against))
-    if place not in kept:
-        part = replace(held, texts=cut(held.texts, size, seed=held.seed))
-        kept[place] = _read(choice, part)
-    return kept[place]
+
+    def make() -> Score:
+        return _read(choice, replace(pair, texts=cut(pair.texts, size, seed=pair.seed)))
+
+    return _OF_REFERENCE.get(pair, (choice.metric.read, choice.key, size), make)
 
 
-def _read(choice: TextChoice, held: Held) -> Score:
-    found = choice.metric.score(held, choice.options)
-    if choice.options.get("against", ITSELF) == ITSELF:
+def _read(choice: Choice, pair: TextPair) -> Score:
+    found = choice.score(pair)
+    if choice.option("against") in (None, ITSELF):
         return found
     return found.signed(against=choice.needs)
 
 
-def _against(choice: TextChoice, reference: Corpus | None, train: Corpus | None) -> Corpus | None:
+def _against(choice: Choice, reference: Corpus | None, train: Corpus | None) -> Corpus | None:
     if choice.needs is None:
         return None
-    held = train if choice.needs == TRAIN else reference
-    if held is None:
+    against = train if choice.needs == TRAIN else reference
+    if against is None:
         raise missing(choice)
-    return held
+    return against

@@ -27,9 +27,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,19 +38,18 @@ from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.validation import check_whole, is_positive
 from calipers.score import Score
-from calipers.text.checks import check_order
 from calipers.text.corpus import Corpus, join
 from calipers.text.distinct_ngrams import too_short
-from calipers.text.ngrams import NGrams, TextCounts
-from calipers.text.replicates import Doubles, Measured, Replicates, means_without, ratio
-from calipers.text.signing import mean_score
+from calipers.text.ngrams import Doubles, Flags, Ints, Longs, NGrams, TextCounts, check_order
+from calipers.text.replicates import MeasuredTexts, TextReplicates, means_without, ratio
+from calipers.text.scoring import Chosen, TextPair, mean_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora, as_corpus
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 MISSED = 0.01
 """Largest chance to miss a pair that is just at the threshold."""
+
+DATASKETCH = {"extra": "duplicates", "purpose": "the search for near duplicates"}
+"""Why that package is needed, and the extra that brings it."""
 
 CHUNK = 8192
 """N-grams that are hashed at once: MinHash takes about a kilobyte for each."""
@@ -80,13 +78,8 @@ def bands(threshold: float, permutations: int) -> tuple[int, int]:
     )
 
 
-def load_datasketch() -> ModuleType:
-    """Import datasketch, or say how to install it."""
-    return require("datasketch", extra="duplicates", purpose="the search for near duplicates")
-
-
 def minhashes(
-    sets: list[NDArray[np.int32]], hashes: NDArray[np.uint32], permutations: int, seed: int
+    sets: list[Ints], hashes: NDArray[np.uint32], permutations: int, seed: int
 ) -> NDArray[Any]:
     """Sign sets of n-grams.
 
@@ -104,13 +97,15 @@ def minhashes(
     ndarray
         Shape ``(sets, permutations)``.
     """
-    blank = load_datasketch().MinHash(num_perm=permutations, seed=seed, hashfunc=int)
+    blank = require("datasketch", **DATASKETCH).MinHash(
+        num_perm=permutations, seed=seed, hashfunc=int
+    )
     signed = np.empty((len(sets), permutations), blank.hashvalues.dtype)
     for row, numbers in enumerate(sets):
-        each = blank.copy()
+        signature = blank.copy()
         for start in range(0, len(numbers), CHUNK):
-            each.update_batch(hashes[numbers[start : start + CHUNK]].tolist())
-        signed[row] = each.hashvalues
+            signature.update_batch(hashes[numbers[start : start + CHUNK]].tolist())
+        signed[row] = signature.hashvalues
     return signed
 
 
@@ -137,20 +132,17 @@ def _hash_words(corpus: Corpus) -> NDArray[np.uint64]:
     return hashes
 
 
-Numbers = NDArray[np.int64]
-
-
 @kernel
 def search(
-    ids: NDArray[np.int32],
-    bounds: Numbers,
-    rows: Numbers,
-    runs: Numbers,
+    ids: Ints,
+    bounds: Longs,
+    rows: Longs,
+    runs: Longs,
     asked: int,
     least: int,
     threshold: float,
-    near: Numbers,
-    similarity: NDArray[np.float64],
+    near: Longs,
+    similarity: Doubles,
 ) -> None:
     """For the first `asked` sets, find the first set from `least` on that is near.
 
@@ -161,8 +153,8 @@ def search(
     for run in range(len(runs) - 1):
         begin, end = runs[run], runs[run + 1]
         first = begin + np.searchsorted(rows[begin:end], least)
-        for each in range(begin, end):
-            row = rows[each]
+        for step in range(begin, end):
+            row = rows[step]
             if row >= asked:
                 break
             if similarity[row] == 1:
@@ -173,14 +165,14 @@ def search(
                     break
                 if other == row:
                     continue
-                found = _jaccard(ids, bounds[row], bounds[other], threshold)
-                if found >= threshold:
-                    near[row], similarity[row] = other, found
+                similar = _jaccard(ids, bounds[row], bounds[other], threshold)
+                if similar >= threshold:
+                    near[row], similarity[row] = other, similar
                     break
 
 
 @inlined
-def _jaccard(ids: NDArray[np.int32], one: Numbers, two: Numbers, threshold: float) -> float:
+def _jaccard(ids: Ints, one: Longs, two: Longs, threshold: float) -> float:
     """Share of the union of two ascending sets that lies in both; 0 where it cannot matter."""
     here, there = one[0], two[0]
     sizes = one[1] - here, two[1] - there
@@ -199,12 +191,8 @@ def _jaccard(ids: NDArray[np.int32], one: Numbers, two: Numbers, threshold: floa
     return float(shared / (sizes[0] + sizes[1] - shared))
 
 
-Rows = NDArray[np.int64]
-Shares = NDArray[np.float64]
-
-
 @dataclass(frozen=True)
-class Settings:
+class NearSettings:
     """What near means, and how it is looked for: bands of the signature, and rows of each."""
 
     order: int
@@ -230,10 +218,10 @@ class Near:
         The Jaccard similarity to that one.
     """
 
-    defined: NDArray[np.bool_]
-    found: NDArray[np.bool_]
-    source: Rows
-    similarity: Shares
+    defined: Flags
+    found: Flags
+    source: Longs
+    similarity: Doubles
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,12 +231,12 @@ class _Groups:
     Groups are numbered by their first texts.
     """
 
-    of: Rows
-    first: Rows
+    of: Longs
+    first: Longs
     keys: dict[bytes, int]
 
 
-def near_within(own: Corpus, settings: Settings) -> Near:
+def near_within(own: Corpus, settings: NearSettings) -> Near:
     """Hold the texts of one set against each other."""
     groups = _group(own.ngrams(settings.order).within, 0, len(own))
     other, similarity = np.full(len(groups.first), -1), np.zeros(len(groups.first))
@@ -262,7 +250,7 @@ def near_within(own: Corpus, settings: Settings) -> Near:
     return _near(defined, (size > 1) | (near >= 0), source, shares)
 
 
-def near_references(own: Corpus, known: Corpus, settings: Settings) -> Near:
+def near_references(own: Corpus, known: Corpus, settings: NearSettings) -> Near:
     """Hold the texts of one set against those of another."""
     both = join(own, known)
     within = both.ngrams(settings.order).within
@@ -278,9 +266,7 @@ def near_references(own: Corpus, known: Corpus, settings: Settings) -> Near:
     return _near(defined, near >= 0, source, similarity[groups.of[defined]])
 
 
-def _near(
-    defined: NDArray[np.bool_], found: NDArray[np.bool_], source: Rows, similarity: Shares
-) -> Near:
+def _near(defined: Flags, found: Flags, source: Longs, similarity: Doubles) -> Near:
     """Give the texts without n-grams their places back."""
     size = len(defined)
     near = Near(defined, np.zeros(size, bool), np.full(size, -1), np.zeros(size))
@@ -303,7 +289,12 @@ def _group(within: TextCounts, start: int, end: int) -> _Groups:
 
 
 def _search(
-    corpus: Corpus, rows: Rows, settings: Settings, asked: int, other: Rows, similarity: Shares
+    corpus: Corpus,
+    rows: Longs,
+    settings: NearSettings,
+    asked: int,
+    other: Longs,
+    similarity: Doubles,
 ) -> None:
     """Find for each of the first groups one that is near: among those behind them, or all."""
     ngrams = corpus.ngrams(settings.order)
@@ -316,7 +307,7 @@ def _search(
         search(ids, bounds, order, runs, len(other), asked, settings.threshold, other, similarity)
 
 
-def _runs(signed: NDArray[np.integer], bands: tuple[int, int]) -> Iterator[tuple[Rows, Rows]]:
+def _runs(signed: NDArray[np.integer], bands: tuple[int, int]) -> Iterator[tuple[Longs, Longs]]:
     """Yield for each band the groups with equals in it, next to each other, and the runs' ends."""
     count, rows = bands
     for band in range(count):
@@ -404,10 +395,10 @@ def near_duplicates(
     settings = _settings(order, threshold, permutations, seed)
     if references is None:
         own = as_corpus(texts, tokenizer)
-        return _score(own, near_within(own, settings), settings, better="closest")
+        return _score(own, near_within(own, settings), settings)
     own, known = as_corpora(texts, references, tokenizer)
     near = near_references(own, known, settings)
-    return _score(own, near, settings, better="lower", references=len(known))
+    return replace(_score(own, near, settings, references=len(known)), better="lower")
 
 
 def near_duplicate_pairs(
@@ -451,13 +442,11 @@ def near_duplicate_pairs(
     else:
         near = near_references(*as_corpora(texts, references, tokenizer), settings)
     rows = np.flatnonzero(near.source >= 0)
-    found = zip(
-        rows.tolist(), near.source[rows].tolist(), near.similarity[rows].tolist(), strict=True
-    )
-    return [NearDuplicate(*each) for each in found]
+    columns = (rows, near.source[rows], near.similarity[rows])
+    return list(map(NearDuplicate, *(column.tolist() for column in columns)))
 
 
-def _settings(order: int, threshold: float, permutations: int, seed: int) -> Settings:
+def _settings(order: int, threshold: float, permutations: int, seed: int) -> NearSettings:
     order = check_order(order)
     permutations = check_whole("permutations", permutations, 1)
     if permutations > MOST_PERMUTATIONS:
@@ -468,12 +457,12 @@ def _settings(order: int, threshold: float, permutations: int, seed: int) -> Set
         raise InputError(f"threshold must be above 0 and at most 1; found {threshold!r}")
     if check_whole("seed", seed, 0) > LAST_SEED:
         raise InputError(f"seed must be at most {LAST_SEED:,}; found {seed:,}")
-    load_datasketch()
+    require("datasketch", **DATASKETCH)
     chosen = bands(threshold, permutations)
-    return Settings(order, float(threshold), permutations, chosen, int(seed))
+    return NearSettings(order, float(threshold), permutations, chosen, int(seed))
 
 
-def _score(own: Corpus, near: Near, settings: Settings, **rest: Any) -> Score:
+def _score(own: Corpus, near: Near, settings: NearSettings, **rest: Any) -> Score:
     values = np.where(near.defined, near.found, np.nan)
     count, rows = settings.bands
     return mean_score(
@@ -490,7 +479,7 @@ def _score(own: Corpus, near: Near, settings: Settings, **rest: Any) -> Score:
     )
 
 
-def near_duplicates_replicates(measured: Measured) -> Replicates:
+def near_duplicates_replicates(measured: MeasuredTexts) -> TextReplicates:
     """The share of near copies; texts that were found near by way of others count as near."""
     pairs = near_duplicate_pairs(
         measured.texts,
@@ -500,18 +489,18 @@ def near_duplicates_replicates(measured: Measured) -> Replicates:
     )
     defined = ~np.isnan(measured.by_text)
     if measured.against is None:
-        return {"texts": _clusters_without(pairs, defined, measured.labels)}
+        own = _clusters_without(pairs, defined, measured.labels)
+        return TextReplicates(texts=own, approximate=True)
     mine = means_without(measured)
     if not measured.drawn:
-        return {"texts": mine}
+        return TextReplicates(texts=mine, approximate=True)
     holders = measured.reference_labels[[pair.source for pair in pairs]]
     lost = np.bincount(holders, minlength=DEFAULT_BLOCKS)
-    return {"texts": mine, "references": (len(pairs) - lost) / max(int(defined.sum()), 1)}
+    theirs = (len(pairs) - lost) / max(int(defined.sum()), 1)
+    return TextReplicates(texts=mine, references=theirs, approximate=True)
 
 
-def _clusters_without(
-    pairs: list[NearDuplicate], defined: NDArray[np.bool_], labels: NDArray[np.int64]
-) -> Doubles:
+def _clusters_without(pairs: list[NearDuplicate], defined: Flags, labels: Longs) -> Doubles:
     """The share of texts that have another of their cluster left, without each block."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -526,7 +515,7 @@ def _clusters_without(
     return ratio(np.where(left > 1, left, 0.0).sum(axis=0), left.sum(axis=0))
 
 
-def read_near_duplicates(held: Held, options: Chosen) -> Score:
+def read_near_duplicates(pair: TextPair, options: Chosen) -> Score:
     return near_duplicates(
-        held.texts, held.against, order=options["n"], threshold=options["threshold"]
+        pair.texts, pair.against, order=options["n"], threshold=options["threshold"]
     )

@@ -17,30 +17,25 @@ to it; a prompt that both sides begin with is not: take it off first.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.numeric.validation import check_choice
 from calipers.score import Score
-from calipers.text.checks import check_order
 from calipers.text.corpus import Corpus, join
 from calipers.text.distinct_ngrams import too_short
-from calipers.text.ngrams import count_within
+from calipers.text.ngrams import Flags, Ints, Longs, check_order, count_within
 from calipers.text.replicates import (
-    Measured,
-    Replicates,
+    MeasuredTexts,
+    TextReplicates,
     by_block,
     held_alone,
     ratio,
     sole_blocks,
 )
-from calipers.text.signing import text_score
+from calipers.text.scoring import Chosen, TextPair, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 
 def novelty(
@@ -103,16 +98,13 @@ def novelty(
         "novelty",
         float(np.mean(pooled)) if len(pooled) else np.nan,
         own,
-        better="higher",
         reason=None if len(pooled) else too_short(order),
         per_sample=shares,
         **pins,
     )
 
 
-def _new(
-    own: Corpus, known: Corpus, order: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.bool_]]:
+def _new(own: Corpus, known: Corpus, order: int) -> tuple[Ints, Longs, Flags]:
     """The n-grams of the texts, where each text starts in them, and which of them are new."""
     ngrams = join(own, known).ngrams(order)
     starts = ngrams.starts[: len(own) + 1]
@@ -121,7 +113,7 @@ def _new(
     return ngrams.ids[: starts[-1]], starts, new
 
 
-def novelty_replicates(measured: Measured) -> Replicates:
+def novelty_replicates(measured: MeasuredTexts) -> TextReplicates:
     """The share of new n-grams without each block of texts, and of references that were drawn."""
     own, known = measured.texts, measured.references
     ngrams = join(own, known).ngrams(measured.options["n"])
@@ -139,9 +131,11 @@ def novelty_replicates(measured: Measured) -> Replicates:
         gone, all_gone = by_block(theirs[mine] == -2, owner), by_block(np.ones(len(mine)), owner)
     without = ratio(above - gone, below - all_gone)
     if not measured.drawn:
-        return {"texts": without}
-    return {"texts": without, "references": (above + held_alone(theirs[counts])) / max(below, 1)}
+        return TextReplicates(texts=without)
+    return TextReplicates(
+        texts=without, references=(above + held_alone(theirs[counts])) / max(below, 1)
+    )
 
 
-def read_novelty(held: Held, options: Chosen) -> Score:
-    return novelty(held.texts, held.references, order=options["n"], of=options["of"])
+def read_novelty(pair: TextPair, options: Chosen) -> Score:
+    return novelty(pair.texts, pair.references, order=options["n"], of=options["of"])

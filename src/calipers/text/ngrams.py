@@ -12,11 +12,28 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.catalogue.texts import LONGEST
+from calipers.errors import InputError
 from calipers.numeric.compile import inlined, kernel
+from calipers.numeric.validation import is_whole
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Doubles = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+def check_order(order: int, *, name: str = "order", least: int = 1) -> int:
+    """Return the tokens of an n-gram, or refuse what is no sensible number for it."""
+    if not is_whole(order, least) or order > LONGEST:
+        raise InputError(
+            f"{name} must be a whole number from {least} to {LONGEST}; found {order!r}"
+        )
+    return int(order)
 
 
 @kernel
-def renumber(tokens: NDArray[np.int32], vocabulary: int) -> tuple[NDArray[np.int32], int]:
+def renumber(tokens: Ints, vocabulary: int) -> tuple[Ints, int]:
     """Give tokens the numbers 0, 1, … by first appearance."""
     seen = np.full(vocabulary, -1, np.int32)
     ids = np.empty(len(tokens), np.int32)
@@ -32,13 +49,8 @@ def renumber(tokens: NDArray[np.int32], vocabulary: int) -> tuple[NDArray[np.int
 
 @kernel
 def number_pairs(
-    heads: NDArray[np.int32],
-    head_starts: NDArray[np.int64],
-    order: int,
-    tokens: NDArray[np.int32],
-    starts: NDArray[np.int64],
-    ends: NDArray[np.int64],
-) -> tuple[NDArray[np.int32], int]:
+    heads: Ints, head_starts: Longs, order: int, tokens: Ints, starts: Longs, ends: Longs
+) -> tuple[Ints, int]:
     """Number the pairs of an n-gram and the token behind it, by first appearance."""
     room = 16
     while room < 2 * ends[-1]:
@@ -62,9 +74,7 @@ def number_pairs(
 
 
 @kernel
-def count_within(
-    ids: NDArray[np.int32], starts: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+def count_within(ids: Ints, starts: Longs) -> tuple[Ints, Ints, Longs]:
     """Sort each text's numbers and count the runs."""
     found = np.empty(len(ids), np.int32)
     counts = np.empty(len(ids), np.int32)
@@ -83,7 +93,7 @@ def count_within(
 
 
 @inlined
-def _slot(pair: np.uint64, table: NDArray[np.int32], pairs: NDArray[np.uint64]) -> int:
+def _slot(pair: np.uint64, table: Ints, pairs: NDArray[np.uint64]) -> int:
     """Where a pair stands in the table, or the free place where it belongs (splitmix64)."""
     mixed = (pair ^ (pair >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -113,17 +123,17 @@ class NGrams:
     """
 
     order: int
-    ids: NDArray[np.int32]
-    starts: NDArray[np.int64]
+    ids: Ints
+    starts: Longs
     size: int
 
     @property
-    def totals(self) -> NDArray[np.int64]:
+    def totals(self) -> Longs:
         """N-grams of each text, repeats included, shape (n,)."""
         return np.diff(self.starts)
 
     @cached_property
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> Longs:
         """How often each n-gram occurs in the corpus, shape (size,)."""
         return np.bincount(self.ids, minlength=self.size)
 
@@ -148,29 +158,29 @@ class TextCounts:
         Where each text starts in both, int64 of shape (n + 1,).
     """
 
-    ids: NDArray[np.int32]
-    counts: NDArray[np.int32]
-    starts: NDArray[np.int64]
+    ids: Ints
+    counts: Ints
+    starts: Longs
 
     @property
-    def different(self) -> NDArray[np.int64]:
+    def different(self) -> Longs:
         """Different n-grams of each text, shape (n,)."""
         return np.diff(self.starts)
 
 
-def numbered(keep: NDArray[np.bool_]) -> tuple[NDArray[np.int32], int]:
+def numbered(keep: Flags) -> tuple[Ints, int]:
     """Number the n-grams that are kept, densely, and count them; -1 for the others."""
     numbers = np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32)
     return numbers, int(keep.sum())
 
 
-def single(tokens: NDArray[np.int32], starts: NDArray[np.int64], *, vocabulary: int) -> NGrams:
+def single(tokens: Ints, starts: Longs, *, vocabulary: int) -> NGrams:
     """Number the tokens themselves, densely."""
     ids, size = renumber(tokens, vocabulary)
     return NGrams(1, ids, starts, int(size))
 
 
-def extend(shorter: NGrams, tokens: NDArray[np.int32], starts: NDArray[np.int64]) -> NGrams:
+def extend(shorter: NGrams, tokens: Ints, starts: Longs) -> NGrams:
     """Number the n-grams that are one token longer."""
     windows = np.maximum(shorter.totals - 1, 0)
     ends = np.concatenate([[0], np.cumsum(windows)])

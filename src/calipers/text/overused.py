@@ -20,25 +20,19 @@ that the references lack are over-used too, and so is every part of a longer phr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from calipers.errors import InputError
-from calipers.numeric.validation import check_choice
+from calipers.numeric.validation import check_choice, check_inner_share
 from calipers.score import Score
-from calipers.text.checks import check_order
 from calipers.text.corpus import Corpus, join
 from calipers.text.distinct_ngrams import too_short
-from calipers.text.signing import text_score
+from calipers.text.ngrams import Doubles, Longs, check_order
+from calipers.text.scoring import Chosen, TextPair, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora
 
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
-
-Doubles = NDArray[np.float64]
-Longs = NDArray[np.int64]
 Where = Literal["anywhere", "opening"]
 
 LISTED = 100
@@ -95,49 +89,46 @@ def overused_phrases(
     """
     order = check_order(order)
     check_choice("where", where, ("anywhere", "opening"))
-    if not 0 < level < 1:
-        raise InputError(f"level must lie between 0 and 1; found {level!r}")
+    check_inner_share("level", level)
     own, known = as_corpora(texts, references, tokenizer)
     joined = join(own, known)
     ids, holders, words = _phrases(joined, order, where)
     ours = np.bincount(ids[holders < len(own)], minlength=len(words))
     theirs = np.bincount(ids[holders >= len(own)], minlength=len(words))
     p_values = overuse(ours, theirs, len(own), len(known), level=level)
-    held = np.full(len(own), np.nan)
-    held[holders[holders < len(own)]] = 0.0
-    held[holders[(p_values <= level)[ids] & (holders < len(own))]] = 1.0
+    flagged = np.full(len(own), np.nan)
+    flagged[holders[holders < len(own)]] = 0.0
+    flagged[holders[(p_values <= level)[ids] & (holders < len(own))]] = 1.0
     surest = np.lexsort((-ours, p_values))
     ratios = (ours / len(own)) / np.where(theirs, theirs / len(known), np.nan)
-    defined = ~np.isnan(held)
-    return text_score(
+    defined = ~np.isnan(flagged)
+    details = tuple(
+        {
+            "phrase": " ".join(joined.words[joined.tokens[words[row] + i]] for i in range(order)),
+            "texts": int(ours[row]),
+            "references": int(theirs[row]),
+            "ratio": float(ratios[row]) if theirs[row] else np.inf,
+            "p_value": float(p_values[row]),
+        }
+        for row in surest[: np.count_nonzero(p_values <= level)][:LISTED].tolist()
+    )
+    score = text_score(
         "overused_phrases",
-        held[defined].mean() if defined.any() else np.nan,
+        flagged[defined].mean() if defined.any() else np.nan,
         own,
-        better="lower",
         reason=None if defined.any() else too_short(order),
-        per_sample=held,
-        details=tuple(
-            {
-                "phrase": " ".join(
-                    joined.words[joined.tokens[words[row] + i]] for i in range(order)
-                ),
-                "texts": int(ours[row]),
-                "references": int(theirs[row]),
-                "ratio": float(ratios[row]) if theirs[row] else np.inf,
-                "p_value": float(p_values[row]),
-            }
-            for row in surest[: np.count_nonzero(p_values <= level)][:LISTED].tolist()
-        ),
+        per_sample=flagged,
         order=order,
         where=where,
         level=level,
         references=len(known),
     )
+    return replace(score, details=details)
 
 
-def read_overused_phrases(held: Held, options: Chosen) -> Score:
+def read_overused_phrases(pair: TextPair, options: Chosen) -> Score:
     """Of texts, as the catalogue asks for it."""
-    return overused_phrases(held.texts, held.references, order=options["n"], where=options["where"])
+    return overused_phrases(pair.texts, pair.references, order=options["n"], where=options["where"])
 
 
 def overuse(ours: Longs, theirs: Longs, m: int, n: int, *, level: float) -> Doubles:

@@ -28,28 +28,23 @@ out of, is not.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.validation import check_whole
 from calipers.score import Score
-from calipers.text.checks import check_order
 from calipers.text.corpus import Corpus
 from calipers.text.distinct_ngrams import own_shares, too_short
-from calipers.text.signing import mean_score, text_score
+from calipers.text.ngrams import Ints, Longs, check_order
+from calipers.text.scoring import Chosen, TextPair, mean_score, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 CLOSING = ("''", "'", '"', "”", "’", "»", ")", "]", "}", ">")
 """Tokens that may stand behind a final full stop."""
 
 
-def with_final_stops(corpus: Corpus) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def with_final_stops(corpus: Corpus) -> tuple[Ints, Longs]:
     """Join the final full stop to its word where the same text has that word with its stop.
 
     Returns
@@ -94,7 +89,7 @@ def _with_stop(
     return None
 
 
-def _last(tokens: NDArray[np.int32], start: int, end: int, closing: set[int]) -> int:
+def _last(tokens: Ints, start: int, end: int, closing: set[int]) -> int:
     """The last token of a text that closes nothing; before its start where there is none."""
     while end > start and tokens[end - 1] in closing:
         end -= 1
@@ -102,9 +97,7 @@ def _last(tokens: NDArray[np.int32], start: int, end: int, closing: set[int]) ->
 
 
 @kernel
-def repeated_ends(
-    tokens: NDArray[np.int32], starts: NDArray[np.int64], longest: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def repeated_ends(tokens: Ints, starts: Longs, longest: int) -> tuple[Longs, Longs]:
     """Find the phrase with the most copies at each text's end: its length, and how many copies.
 
     The last p tokens stand z(p) // p + 1 times at the end, where z(p) is how far the text, read
@@ -121,15 +114,15 @@ def repeated_ends(
         reach = min(len(mine) // 2, longest)
         _agreement(mine, reach, agrees)
         for phrase in range(1, reach + 1):
-            found = agrees[phrase] // phrase + 1
-            if found > copies[text]:
-                copies[text] = found
+            copied = agrees[phrase] // phrase + 1
+            if copied > copies[text]:
+                copies[text] = copied
                 lengths[text] = phrase
     return lengths, copies
 
 
 @inlined
-def _agreement(mine: NDArray[np.int32], reach: int, agrees: NDArray[np.int64]) -> None:
+def _agreement(mine: Ints, reach: int, agrees: Longs) -> None:
     """Fill in the Z function at the places 1 to `reach`, in linear time."""
     left, right = 0, 0
     for place in range(1, reach + 1):
@@ -158,8 +151,8 @@ class RepeatedEndings:
         repeated.
     """
 
-    lengths: NDArray[np.int64]
-    copies: NDArray[np.int64]
+    lengths: Longs
+    copies: Longs
 
 
 def repeated_endings(
@@ -209,11 +202,7 @@ def _endings(corpus: Corpus, reach: int) -> RepeatedEndings:
 
 
 def repetition_frequency(
-    texts: Texts,
-    *,
-    copies: int = 2,
-    longest: int | None = None,
-    tokenizer: AnyTokenizer = "nltk",
+    texts: Texts, *, copies: int = 2, longest: int | None = None, tokenizer: AnyTokenizer = "nltk"
 ) -> Score:
     """Tell how many texts ended in a loop.
 
@@ -294,9 +283,9 @@ def rep_n(texts: Texts, *, order: int = 4, tokenizer: AnyTokenizer = "nltk") -> 
     return mean_score("rep_n", values, corpus, reason=too_short(order), order=order)
 
 
-def read_repetition_frequency(held: Held, _: Chosen) -> Score:
-    return repetition_frequency(held.texts)
+def read_repetition_frequency(pair: TextPair, _: Chosen) -> Score:
+    return repetition_frequency(pair.texts)
 
 
-def read_rep_n(held: Held, options: Chosen) -> Score:
-    return rep_n(held.texts, order=options["n"])
+def read_rep_n(pair: TextPair, options: Chosen) -> Score:
+    return rep_n(pair.texts, order=options["n"])

@@ -1,17 +1,17 @@
-"""Replicates of a statistic of texts: its values without each of twenty blocks of texts.
+"""TextReplicates of a statistic of texts: its values without each of twenty blocks of texts.
 
 How a statistic is read without blocks stands beside it, as a function of what was measured; here is
-what these functions share. None measures anew where counts tell what a block contributes: different
-n-grams are counted once, with the block that alone holds each, so that a replicate is a difference
-of counts.
+what these functions share. Where one gives None, it knows no blocks for these options, and disjoint
+parts of the texts must tell how much the statistic moves. None measures anew where counts tell what
+a block contributes: different n-grams are counted once, with the block that alone holds each, so
+that a replicate is a difference of counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,53 +19,49 @@ from numpy.typing import NDArray
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks
 from calipers.numeric.compile import kernel
 from calipers.text.corpus import Corpus
-from calipers.text.ngrams import NGrams
-
-Doubles = NDArray[np.float64]
-Longs = NDArray[np.int64]
-Numbers = NDArray[np.int32]
+from calipers.text.ngrams import Doubles, Ints, Longs, NGrams
+from calipers.text.scoring import Chosen, TextPair
 
 BLOCKS = range(DEFAULT_BLOCKS)
 
-Replicates = Mapping[Literal["texts", "references", "rows"], Doubles]
-"""By what the blocks were cut from, each of shape ``(blocks,)``; rows are texts with their own
-references. Empty where a statistic has none."""
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TextReplicates:
+    """The values of a statistic without each block; none where they are not known.
+
+    Attributes
+    ----------
+    texts, references, rows
+        By what the blocks were cut from, each of shape ``(blocks,)`` or None; rows are texts with
+        their own references.
+    approximate
+        Whether they leave something out.
+    """
+
+    texts: Doubles | None = None
+    references: Doubles | None = None
+    rows: Doubles | None = None
+    approximate: bool = False
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Measured:
+class MeasuredTexts(TextPair):
     """A statistic that was measured, and what it was measured on.
 
     Attributes
     ----------
-    texts
-        The set that was measured.
     options
         Of the metric.
     value, per_sample
         What it gave; shape ``(n,)``, NaN for texts without a value.
-    against
-        What the texts are held against, if anything.
     drawn
-        Whether that was drawn too, and is not a given training set.
-    seed, threads
-        As of the run; the seed picks the blocks too.
+        Whether what the texts are compared with was drawn too, and is not a given training set.
     """
 
-    texts: Corpus
-    options: Mapping[str, Any]
+    options: Chosen
     value: float
     per_sample: NDArray[Any] | None = None
-    against: Corpus | None = None
     drawn: bool = False
-    seed: int = 0
-    threads: int | None = None
-
-    @property
-    def references(self) -> Corpus:
-        """What the texts are held against, where the statistic needs it."""
-        assert self.against is not None
-        return self.against
 
     @cached_property
     def labels(self) -> Longs:
@@ -89,17 +85,17 @@ def block_labels(texts: Corpus, seed: int, count: int = DEFAULT_BLOCKS) -> Longs
     return Blocks.of(len(texts), texts.clusters, seed=seed, count=count).labels
 
 
-def mean_replicates(measured: Measured) -> Replicates:
+def mean_replicates(measured: MeasuredTexts) -> TextReplicates:
     """Of a mean of values that each text has by itself."""
-    return {"texts": means_without(measured)}
+    return TextReplicates(texts=means_without(measured))
 
 
-def row_mean_replicates(measured: Measured) -> Replicates:
+def row_mean_replicates(measured: MeasuredTexts) -> TextReplicates:
     """Of a mean over rows, each a text and its own reference."""
-    return {"rows": means_without(measured)}
+    return TextReplicates(rows=means_without(measured))
 
 
-def means_without(measured: Measured) -> Doubles:
+def means_without(measured: MeasuredTexts) -> Doubles:
     """The mean of the values of the texts that have one, without each block of texts."""
     values, labels = measured.by_text, measured.labels
     there = ~np.isnan(values.astype(np.float64))
@@ -130,13 +126,13 @@ def totals_without(ngrams: NGrams, labels: Longs) -> Doubles:
     return len(ngrams.ids) - by_block(ngrams.totals, labels)
 
 
-def held_alone(sole: Numbers) -> Doubles:
+def held_alone(sole: Ints) -> Doubles:
     """How many each block alone holds, from :func:`sole_blocks`; shape ``(blocks,)``."""
     return np.bincount(sole[sole >= 0], minlength=DEFAULT_BLOCKS).astype(np.float64)
 
 
 @kernel
-def sole_blocks(ids: Numbers, starts: Longs, labels: Longs, size: int) -> Numbers:
+def sole_blocks(ids: Ints, starts: Longs, labels: Longs, size: int) -> Ints:
     """Find the one block that holds each n-gram; -1 where several do, -2 where none does."""
     sole = np.full(size, -2, np.int32)
     for text in range(len(labels)):

@@ -16,23 +16,16 @@ other. Texts that say the same in other words share nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.compile import kernel
 from calipers.score import Score
-from calipers.text.checks import check_order
 from calipers.text.distinct_ngrams import too_short
-from calipers.text.ngrams import NGrams, numbered
-from calipers.text.replicates import Longs, Measured, Numbers, Replicates, ratio
-from calipers.text.signing import FROM_ZERO, mean_score
+from calipers.text.ngrams import Ints, Longs, NGrams, check_order, numbered
+from calipers.text.replicates import MeasuredTexts, TextReplicates, ratio
+from calipers.text.scoring import Chosen, TextPair, mean_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 
 def self_repetition(texts: Texts, *, order: int = 4, tokenizer: AnyTokenizer = "nltk") -> Score:
@@ -75,12 +68,10 @@ def self_repetition(texts: Texts, *, order: int = 4, tokenizer: AnyTokenizer = "
     reason = too_short(order)
     if len(corpus) == 1:
         values, reason = np.full(1, np.nan), "there is only one text, and no other to repeat"
-    return mean_score(
-        "self_repetition", values, corpus, reason=reason, range=FROM_ZERO, order=order
-    )
+    return mean_score("self_repetition", values, corpus, reason=reason, order=order)
 
 
-def shared(ngrams: NGrams) -> NDArray[np.int64]:
+def shared(ngrams: NGrams) -> Longs:
     """For each text, how many other texts hold its n-grams, summed over them."""
     within = ngrams.within
     holders = np.bincount(within.ids, minlength=ngrams.size)
@@ -88,7 +79,7 @@ def shared(ngrams: NGrams) -> NDArray[np.int64]:
     return np.diff(running[within.starts])
 
 
-def self_repetition_replicates(measured: Measured) -> Replicates:
+def self_repetition_replicates(measured: MeasuredTexts) -> TextReplicates:
     """The mean logarithm without each block, whose texts neither count nor hold n-grams."""
     ngrams, labels = measured.texts.ngrams(measured.options["n"]), measured.labels
     within = ngrams.within
@@ -97,13 +88,13 @@ def self_repetition_replicates(measured: Measured) -> Replicates:
     lost = shared_with_blocks(within.ids, within.starts, compact, table)
     keep = (labels[:, None] != np.arange(DEFAULT_BLOCKS)) & (ngrams.totals > 0)[:, None]
     left = np.log1p(np.where(keep, shared(ngrams)[:, None] - lost, 0))
-    return {"texts": ratio(left.sum(axis=0), keep.sum(axis=0))}
+    return TextReplicates(texts=ratio(left.sum(axis=0), keep.sum(axis=0)))
 
 
 @kernel
 def holders_by_block(
-    ids: Numbers, starts: Longs, labels: Longs, compact: Numbers, size: int, blocks: int
-) -> Numbers:
+    ids: Ints, starts: Longs, labels: Longs, compact: Ints, size: int, blocks: int
+) -> Ints:
     """Count the texts of each block that hold an n-gram, shape (size, blocks)."""
     table = np.zeros((size, blocks), np.int32)
     for text in range(len(labels)):
@@ -115,7 +106,7 @@ def holders_by_block(
 
 
 @kernel
-def shared_with_blocks(ids: Numbers, starts: Longs, compact: Numbers, table: Numbers) -> Longs:
+def shared_with_blocks(ids: Ints, starts: Longs, compact: Ints, table: Ints) -> Longs:
     """Count for each text how many texts of each block hold its n-grams, shape (n, blocks)."""
     shared = np.zeros((len(starts) - 1, table.shape[1]), np.int64)
     for text in range(len(shared)):
@@ -127,5 +118,5 @@ def shared_with_blocks(ids: Numbers, starts: Longs, compact: Numbers, table: Num
     return shared
 
 
-def read_self_repetition(held: Held, options: Chosen) -> Score:
-    return self_repetition(held.texts, order=options["n"])
+def read_self_repetition(pair: TextPair, options: Chosen) -> Score:
+    return self_repetition(pair.texts, order=options["n"])

@@ -37,18 +37,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.threads import workers
 from calipers.numeric.tiles import Span, spans
 from calipers.numeric.validation import check_whole, is_positive
-from calipers.text.checks import check_order
 from calipers.text.corpus import Corpus, join
-
-Doubles = NDArray[np.float64]
-Numbers = NDArray[np.int64]
+from calipers.text.ngrams import Doubles, Ints, Longs, check_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +71,7 @@ class TextDistances:
         return distances
 
 
-def equal_texts(corpus: Corpus) -> Numbers:
+def equal_texts(corpus: Corpus) -> Longs:
     """The first text that has the same tokens, for every text, shape (n,)."""
     tokens, starts, firsts = corpus.tokens, corpus.starts.tolist(), dict[bytes, int]()
     return np.array(
@@ -87,22 +83,20 @@ def equal_texts(corpus: Corpus) -> Numbers:
     )
 
 
-def equal_ones(alike: Doubles, same: Numbers, rows: Span, columns: Span) -> Doubles:
+def equal_ones(alike: Doubles, same: Longs, rows: Span, columns: Span) -> Doubles:
     """Set the similarity of equal texts to 1, in place."""
     alike[same[slice(*rows)][:, None] == same[slice(*columns)]] = 1.0
     return alike
 
 
 @kernel
-def texts_of(
-    ids: NDArray[np.int32], starts: NDArray[np.int64], size: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def texts_of(ids: Ints, starts: Longs, size: int) -> tuple[Ints, Longs]:
     """Turn the n-grams of each text into the texts of each n-gram, ascending."""
     ends = np.zeros(size + 1, np.int64)
     for place in range(len(ids)):
         ends[ids[place] + 1] += 1
-    for each in range(size):
-        ends[each + 1] += ends[each]
+    for gram in range(size):
+        ends[gram + 1] += ends[gram]
     free = ends[:-1].copy()
     texts = np.empty(len(ids), np.int32)
     for text in range(len(starts) - 1):
@@ -119,9 +113,9 @@ def count_shared(
     """Count the different n-grams that texts share, by going from each n-gram to its texts."""
     for row in range(rows[0], rows[1]):
         for place in range(starts[row], starts[row + 1]):
-            each = ids[place]
-            reached = _first(texts, ends[each], ends[each + 1], columns[0])
-            while reached < ends[each + 1] and texts[reached] < columns[1]:
+            gram = ids[place]
+            reached = _first(texts, ends[gram], ends[gram + 1], columns[0])
+            while reached < ends[gram + 1] and texts[reached] < columns[1]:
                 shared[row - rows[0], texts[reached] - columns[0]] += 1
                 reached += 1
 
@@ -139,9 +133,7 @@ def _first(texts: Any, low: int, high: int, least: int) -> int:
 
 
 @kernel
-def order_positions(
-    tokens: NDArray[np.int32], starts: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def order_positions(tokens: Ints, starts: Longs) -> tuple[Ints, Ints]:
     """The places of each text's tokens, sorted by token, and the tokens in that order."""
     places = np.empty(len(tokens), np.int32)
     ordered = np.empty(len(tokens), np.int32)
@@ -266,8 +258,6 @@ def _add(
 
 MOST_MATCHES = 10**9
 
-Tokens = NDArray[np.int32]
-
 
 @dataclass(frozen=True, eq=False)
 class Subsequences:
@@ -278,7 +268,7 @@ class Subsequences:
     order, decay
         Of the kernel.
     arrays
-        Tokens, where each text starts, and each text's tokens in order with their places.
+        Ints, where each text starts, and each text's tokens in order with their places.
     powers
         The powers of the decay, up to one more than the longest text.
     rank
@@ -291,10 +281,10 @@ class Subsequences:
 
     order: int
     decay: float
-    arrays: tuple[Tokens, Numbers, Tokens, Tokens]
+    arrays: tuple[Ints, Longs, Ints, Ints]
     powers: Doubles
-    rank: Numbers
-    same: Numbers
+    rank: Longs
+    same: Longs
     own: Doubles
 
     @classmethod
@@ -330,7 +320,7 @@ class Subsequences:
         return lengths
 
 
-def _rank(corpus: Corpus) -> Numbers:
+def _rank(corpus: Corpus) -> Longs:
     """Number the texts by their lengths and words, so that the order of the rows plays no part."""
     words, tokens = corpus.words, corpus.tokens.tolist()
     split = [
@@ -367,7 +357,7 @@ class NgramKernel:
     Attributes
     ----------
     order
-        Tokens of an n-gram; the paper's best is 3.
+        Ints of an n-gram; the paper's best is 3.
     """
 
     order: int = 3
@@ -409,7 +399,7 @@ class SubsequenceKernel:
     Attributes
     ----------
     order
-        Tokens of a subsequence, up to 20; the paper's best is 5.
+        Ints of a subsequence, up to 20; the paper's best is 5.
     decay
         λ, what each further token in the span of a subsequence multiplies its weight by, above 0
         and at most 1; the paper's best is 0.5.

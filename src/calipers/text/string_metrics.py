@@ -35,7 +35,8 @@ from calipers.metrics.knn_support import (
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
 from calipers.text.corpus import Corpus
-from calipers.text.measuring import Chosen, Held, Memo, cut
+from calipers.text.measuring import Memo, cut
+from calipers.text.scoring import Chosen, TextPair
 from calipers.text.string_kernels import NgramKernel, SubsequenceKernel
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpora
 
@@ -127,7 +128,8 @@ def string_scores(
     """
     check_choice("kernel", kernel, get_args(Kernel))
     made = _kernel(kernel, order, decay)
-    _check_numbers(k=k, mauve_k=mauve_k)
+    check_whole("k", k, 1)
+    check_whole("mauve_k", mauve_k, 1)
     generated, reference = as_corpora(texts, references, tokenizer)
     if sample is not None:
         generated, reference = _drawn(generated, reference, sample, seed)
@@ -162,14 +164,9 @@ def _kernel(name: str, order: int | None, decay: float) -> NgramKernel | Subsequ
     return usual if order is None else SubsequenceKernel(order, decay)
 
 
-def _check_numbers(**numbers: int) -> None:
-    for name, number in numbers.items():
-        check_whole(name, number, 1)
-
-
 def _drawn(generated: Corpus, reference: Corpus, sample: int, seed: int) -> tuple[Corpus, Corpus]:
     """So many texts of both sets, in their order; the same rows of sets of one size."""
-    _check_numbers(sample=sample)
+    check_whole("sample", sample, 1)
     check_whole("seed", seed, 0)
     for name, corpus in (("texts", generated), ("references", reference)):
         if sample > len(corpus):
@@ -179,34 +176,34 @@ def _drawn(generated: Corpus, reference: Corpus, sample: int, seed: int) -> tupl
     return cut(generated, sample, seed=seed), cut(reference, sample, seed=seed)
 
 
-def read_string_mauve(held: Held, options: Chosen) -> Score:
-    return _measured(held, options).mauve
+def read_string_mauve(pair: TextPair, options: Chosen) -> Score:
+    return _measured(pair, options).mauve
 
 
-def read_string_precision(held: Held, options: Chosen) -> Score:
-    return _measured(held, options).precision
+def read_string_precision(pair: TextPair, options: Chosen) -> Score:
+    return _measured(pair, options).precision
 
 
-def read_string_recall(held: Held, options: Chosen) -> Score:
-    return _measured(held, options).recall
+def read_string_recall(pair: TextPair, options: Chosen) -> Score:
+    return _measured(pair, options).recall
 
 
-def read_string_density(held: Held, options: Chosen) -> Score:
-    return _measured(held, options).density
+def read_string_density(pair: TextPair, options: Chosen) -> Score:
+    return _measured(pair, options).density
 
 
-def read_string_coverage(held: Held, options: Chosen) -> Score:
-    return _measured(held, options).coverage
+def read_string_coverage(pair: TextPair, options: Chosen) -> Score:
+    return _measured(pair, options).coverage
 
 
-def _measured(held: Held, options: Chosen) -> StringScores:
+def _measured(pair: TextPair, options: Chosen) -> StringScores:
     """All scores of a string kernel, which share the work."""
     kernel = options["kernel"]
     return _KEPT.get(
-        held,
+        pair,
         kernel,
         lambda: string_scores(
-            held.texts, held.references, kernel=kernel, seed=held.seed, threads=held.threads
+            pair.texts, pair.references, kernel=kernel, seed=pair.seed, threads=pair.threads
         ),
     )
 

@@ -15,18 +15,13 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from calipers.numeric.validation import check_whole
 from calipers.score import Score
-from calipers.text.raw import raw_mean, raw_texts
-from calipers.text.signing import text_score
+from calipers.text.scoring import Chosen, TextPair, mean_score, raw_texts, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 # The marks that Unicode gives the property Sentence_Terminal (below U+10000), in hexadecimal; then
 # the ellipses and the strokes that end a Tibetan clause
@@ -114,7 +109,7 @@ def non_termination(
         return text_score("non_termination", cut.mean(), corpus, per_sample=cut, limit=limit)
     rows = raw_texts(texts)
     values = [np.nan if not text or text.isspace() else not ends_sentence(text) for text in rows]
-    return raw_mean(
+    return mean_score(
         "non_termination",
         np.array(values, dtype=np.float64),
         rows,
@@ -123,5 +118,5 @@ def non_termination(
     )
 
 
-def read_non_termination(held: Held, options: Chosen) -> Score:
-    return non_termination(held.texts, limit=options["limit"] or None)
+def read_non_termination(pair: TextPair, options: Chosen) -> Score:
+    return non_termination(pair.texts, limit=options["limit"] or None)

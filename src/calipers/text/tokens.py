@@ -93,7 +93,11 @@ def _tokenise(sets: Mapping[str, Any], tokenizer: AnyTokenizer) -> tuple[Corpus,
     listed = {name: _strings(texts, name) for name, texts in sets.items()}
     vocabulary = Vocabulary()
     numbered = [_number(chosen, texts, name, vocabulary) for name, texts in listed.items()]
-    _check_size(sum(len(numbers.tokens) for numbers in numbered))
+    tokens = sum(len(numbers.tokens) for numbers in numbered)
+    if tokens > MOST_TOKENS:
+        raise InputError(
+            f"the texts must have at most {MOST_TOKENS:,} tokens together; found {tokens:,}"
+        )
     words = _by_first_appearance(numbered, list(vocabulary))
     return tuple(
         Corpus(texts, numbers.tokens, numbers.starts, words, chosen.name)
@@ -112,13 +116,6 @@ def _number(chosen: Tokenizer, texts: list[str], name: str, vocabulary: Vocabula
         return number(chosen, texts, vocabulary)
     except InputError as error:
         raise InputError(f"{name}, {error}") from error
-
-
-def _check_size(tokens: int) -> None:
-    if tokens > MOST_TOKENS:
-        raise InputError(
-            f"the texts must have at most {MOST_TOKENS:,} tokens together; found {tokens:,}"
-        )
 
 
 def _by_first_appearance(numbered: list[Numbers], words: list[str]) -> list[str]:

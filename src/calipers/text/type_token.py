@@ -12,25 +12,18 @@ It does not see what comes back at a distance of more than w tokens, nor between
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.numeric.compile import kernel
 from calipers.numeric.validation import check_whole
 from calipers.score import Score
-from calipers.text.signing import mean_score
+from calipers.text.ngrams import Ints, Longs
+from calipers.text.scoring import Chosen, TextPair, mean_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 
 @kernel
-def window_types(
-    tokens: NDArray[np.int32], starts: NDArray[np.int64], window: int, vocabulary: int
-) -> NDArray[np.int64]:
+def window_types(tokens: Ints, starts: Longs, window: int, vocabulary: int) -> Longs:
     """Sum, over all windows of each text, the different tokens within; 0 where none fits."""
     counts = np.zeros(vocabulary, np.int64)
     sums = np.zeros(len(starts) - 1, np.int64)
@@ -104,5 +97,5 @@ def moving_average_ttr(
     )
 
 
-def read_moving_average_ttr(held: Held, options: Chosen) -> Score:
-    return moving_average_ttr(held.texts, window=options["window"])
+def read_moving_average_ttr(pair: TextPair, options: Chosen) -> Score:
+    return moving_average_ttr(pair.texts, window=options["window"])

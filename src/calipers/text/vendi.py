@@ -17,7 +17,8 @@ the words themselves. Both grow with n: compare sets of one size.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,19 +29,15 @@ from calipers.metrics.vendi import rke as rke_of_rows
 from calipers.metrics.vendi import vendi_score as vendi_of_rows
 from calipers.numeric.threads import limit_threads, workers
 from calipers.numeric.tiles import Span, spans
-from calipers.numeric.validation import as_array, check_whole
+from calipers.numeric.validation import as_array, check_threads, check_whole
 from calipers.score import Score
-from calipers.text.checks import check_order as check_length
 from calipers.text.corpus import Corpus
-from calipers.text.replicates import BLOCKS, Measured, Replicates, by_block
-from calipers.text.signing import text_score
+from calipers.text.ngrams import Doubles
+from calipers.text.ngrams import check_order as check_length
+from calipers.text.replicates import BLOCKS, MeasuredTexts, TextReplicates, by_block
+from calipers.text.scoring import Chosen, TextPair, text_score
 from calipers.text.string_kernels import equal_texts
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
-
-Floats = NDArray[np.float64]
 
 MOST_DENSE = 10_000  # rows of a matrix whose eigenvalues are all found
 FEW = 2_000  # rows up to which that takes less time than finding the largest alone
@@ -110,15 +107,20 @@ def _of_leading(
     rows: Any, q: float, leading: int, truncate: int | None, threads: int | None
 ) -> float:
     """From the largest eigenvalues alone; all of them sum to 1."""
-    from scipy.sparse.linalg import svds
-
-    start = np.random.default_rng(0).random(min(rows.shape))
     with limit_threads(threads):
-        singular = svds(rows, k=leading, return_singular_vectors=False, v0=start)
+        singular = _singular(rows, leading, vectors=False)
     values = np.sort(singular)[::-1] ** 2 / rows.shape[0]
     if truncate is None:
         return float(1 / values[0])
     return vendi_of(values + (1 - values.sum()) / truncate, q=q)
+
+
+def _singular(rows: Any, count: int, *, vectors: bool) -> Any:
+    """The largest singular values, with their vectors or without, from one start."""
+    from scipy.sparse.linalg import svds
+
+    start = np.random.default_rng(0).random(min(rows.shape))
+    return svds(rows, k=count, return_singular_vectors=vectors, v0=start)
 
 
 def _energy(rows: Any, threads: int | None) -> float:
@@ -141,7 +143,7 @@ def _work(rows: Any) -> float:
     return float(np.sum(np.diff(rows.indptr).astype(np.float64) ** 2))
 
 
-def _spectrum(rows: Any, threads: int | None) -> Floats:
+def _spectrum(rows: Any, threads: int | None) -> Doubles:
     """All eigenvalues of the similarities over n, or of the smaller matrix with the same ones."""
     n = rows.shape[0]
     if rows.shape[1] < n:
@@ -208,7 +210,7 @@ def vendi_score(
     2.0
     """
     check_order(q)
-    check_whole("threads", 1 if threads is None else threads, 1)
+    check_threads(threads)
     if truncate is not None:
         check_whole("truncate", truncate, 1)
     if embeddings is not None:
@@ -250,7 +252,7 @@ def rke(
     InputError
         If an option is out of its range, or a bandwidth is given without embeddings.
     """
-    check_whole("threads", 1 if threads is None else threads, 1)
+    check_threads(threads)
     if embeddings is not None:
         rows = _check_rows(texts, embeddings)
         return rke_of_rows(rows, bandwidth=bandwidth, threads=threads)
@@ -265,7 +267,7 @@ def _score(metric: str, value: float, corpus: Corpus, orders: Sequence[int], **p
     n = len(corpus)
     pins |= {"kernel": "ngram_cosine", "orders": ",".join(map(str, orders))}
     value = float(np.clip(value, 1.0, n))
-    return text_score(metric, value, corpus, range=(1.0, float(n)), **pins)
+    return replace(text_score(metric, value, corpus, **pins), range=(1.0, float(n)))
 
 
 def _check_orders(orders: Sequence[int]) -> tuple[int, ...]:
@@ -286,17 +288,17 @@ def _check_rows(texts: Texts, embeddings: ArrayLike) -> NDArray[Any]:
     return rows
 
 
-def rke_replicates(measured: Measured) -> Replicates:
+def rke_replicates(measured: MeasuredTexts) -> TextReplicates:
     """One over the mean squared similarity without each block of texts, which takes its sum."""
     rows = features(measured.texts, ORDERS)
     own = by_block(_squares(rows, rows.T.tocsr()), measured.labels)
     parts = (rows[measured.labels == block] for block in BLOCKS)
     within = np.array([_squares(part, part.T.tocsr()).sum() for part in parts])
     left = len(measured.labels) - np.bincount(measured.labels, minlength=len(BLOCKS))
-    return {"texts": left**2 / (own.sum() - 2 * own + within)}
+    return TextReplicates(texts=left**2 / (own.sum() - 2 * own + within))
 
 
-def vendi_replicates(measured: Measured) -> Replicates:
+def vendi_replicates(measured: MeasuredTexts) -> TextReplicates:
     """The Vendi score without each block of texts.
 
     Of few texts all eigenvalues are found anew. Of many, the change is followed to first order
@@ -315,33 +317,36 @@ def vendi_replicates(measured: Measured) -> Replicates:
     if len(measured.texts) <= FEW_ANEW:
         kept = (rows[measured.labels != block] for block in BLOCKS)
         threads = measured.threads
-        return {"texts": np.array([vendi_of_features(x, q, None, threads) for x in kept])}
+        return TextReplicates(
+            texts=np.array([vendi_of_features(x, q, None, threads) for x in kept])
+        )
     if q < 1 or (np.isfinite(q) and len(measured.texts) > MOST_DENSE):
-        return {}
+        return TextReplicates()
     with limit_threads(measured.threads):
         influence = _influence(rows, q, measured.value)
     n, blocks = len(influence), np.bincount(measured.labels, minlength=len(BLOCKS))
     moved = by_block(influence, measured.labels)
-    return {"texts": measured.value + (influence.sum() - moved) / (n - blocks)}
+    values = measured.value + (influence.sum() - moved) / (n - blocks)
+    return TextReplicates(texts=values, approximate=True)
 
 
-def _influence(rows: Any, q: float, value: float) -> Floats:
+def _influence(rows: Any, q: float, value: float) -> Doubles:
     """How much the score would move towards each text, shape (n,)."""
     if np.isinf(q):
-        towards: Floats = value - value**2 * _leading(rows)
+        towards: Doubles = value - value**2 * _leading(rows)
         return towards
     weights, shares = _eigen(rows)
     if q == 1:
         surprise = -shares @ (weights * np.log(weights))
-        change: Floats = value * (surprise - surprise.mean())
+        change: Doubles = value * (surprise - surprise.mean())
         return change
     powers = shares @ weights**q
     total = float(np.sum(weights**q))
-    influence: Floats = value * q / (1 - q) * (powers / total - 1)
+    influence: Doubles = value * q / (1 - q) * (powers / total - 1)
     return influence
 
 
-def _eigen(rows: Any) -> tuple[Floats, Floats]:
+def _eigen(rows: Any) -> tuple[Doubles, Doubles]:
     """Eigenvalues of the similarities over n, and n times the squared eigenvectors of each text."""
     from scipy.linalg import eigh
 
@@ -354,17 +359,14 @@ def _eigen(rows: Any) -> tuple[Floats, Floats]:
     return values[kept].astype(np.float64), n * np.square(vectors[:, kept], dtype=np.float64)
 
 
-def _leading(rows: Any) -> Floats:
+def _leading(rows: Any) -> Doubles:
     """The squared share of each text in the leading eigenvector, n λ u²."""
-    from scipy.sparse.linalg import svds
-
-    start = np.random.default_rng(0).random(min(rows.shape))
-    vectors, singular, _ = svds(rows, k=1, v0=start)
-    squares: Floats = np.square(vectors[:, 0] * singular[0])
+    vectors, singular, _ = _singular(rows, 1, vectors=True)
+    squares: Doubles = np.square(vectors[:, 0] * singular[0])
     return squares
 
 
-def _squares(rows: Any, turned: Any) -> Floats:
+def _squares(rows: Any, turned: Any) -> Doubles:
     """Sum the squared similarities of each row, some rows at a time."""
     sums = [np.empty(0)]
     for start, end in spans(rows.shape[0], STEP):
@@ -373,9 +375,9 @@ def _squares(rows: Any, turned: Any) -> Floats:
     return np.concatenate(sums)
 
 
-def read_vendi(held: Held, options: Chosen) -> Score:
-    return vendi_score(held.texts, q=options["q"], threads=held.threads)
+def read_vendi(pair: TextPair, options: Chosen) -> Score:
+    return vendi_score(pair.texts, q=options["q"], threads=pair.threads)
 
 
-def read_rke(held: Held, _: Chosen) -> Score:
-    return rke(held.texts, threads=held.threads)
+def read_rke(pair: TextPair, _: Chosen) -> Score:
+    return rke(pair.texts, threads=pair.threads)

@@ -49,9 +49,9 @@ from itertools import chain, islice
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.errors import InputError, MissingExtraError, require, unknown_name
+from calipers.text.ngrams import Ints, Longs
 
 
 class Vocabulary(dict[str, int]):
@@ -74,8 +74,8 @@ class Numbers:
         Where each text starts in `tokens`, int64 of shape (n + 1,).
     """
 
-    tokens: NDArray[np.int32]
-    starts: NDArray[np.int64]
+    tokens: Ints
+    starts: Longs
 
 
 class Numbering:
@@ -105,12 +105,12 @@ def number_splits(splits: Iterable[Sequence[str]], vocabulary: Vocabulary) -> Nu
 
 def blocks(texts: Sequence[str], size: int) -> Iterator[tuple[int, int]]:
     """Cut texts into blocks of about `size` characters: the first row of each, and its end."""
-    start = held = 0
+    start = characters = 0
     for stop, text in enumerate(texts, start=1):
-        held += len(text)
-        if held >= size or stop == len(texts):
+        characters += len(text)
+        if characters >= size or stop == len(texts):
             yield start, stop
-            start, held = stop, 0
+            start, characters = stop, 0
 
 
 BLOCK = 1 << 20
@@ -165,11 +165,10 @@ class ChunkMemo:
                 ) from error
             if self._held > ROOM:
                 self._forget()
-        lengths = np.concatenate([part.lengths for part in parts])
-        starts = np.concatenate([[0], np.cumsum(lengths)])
-        return Numbers(np.concatenate([part.tokens for part in parts]), starts)
+        tokens, lengths = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        return Numbers(tokens, np.concatenate([[0], np.cumsum(lengths)]))
 
-    def _number_block(self, texts: Sequence[str]) -> _Block:
+    def _number_block(self, texts: Sequence[str]) -> tuple[Ints, Longs]:
         keys = [self._tokenizer.keys(text) for text in texts]
         known = len(self._chunks)
         found = np.array(array("i", map(self._chunks.__getitem__, chain(*keys))), np.int32)
@@ -197,23 +196,12 @@ class ChunkMemo:
         self._held = 0
 
 
-@dataclass(frozen=True)
-class _Block:
-    tokens: NDArray[np.int32]
-    lengths: NDArray[np.int64]
-
-
-def _gather(
-    found: NDArray[np.int32],
-    starts: NDArray[np.int64],
-    tokens: NDArray[np.int32],
-    ends: NDArray[np.int64],
-) -> _Block:
-    """Put the tokens of chunks end to end; `starts` tells where each text's chunks start."""
+def _gather(found: Ints, starts: Longs, tokens: Ints, ends: Longs) -> tuple[Ints, Longs]:
+    """The tokens of chunks end to end, and how many each text has; its chunks begin at `starts`."""
     sizes = ends[found + 1] - ends[found]
     reached = np.concatenate([[0], np.cumsum(sizes)])
     places = np.repeat(ends[found] - reached[:-1], sizes) + np.arange(reached[-1])
-    return _Block(tokens[places], np.diff(reached[starts]))
+    return tokens[places], np.diff(reached[starts])
 
 
 def split_between(tokens: list[str], mark: str) -> Iterator[list[str]]:

@@ -14,20 +14,15 @@ there is as long as there are fewer than `top` different words.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-from numpy.typing import NDArray
 
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.numeric.validation import check_whole
 from calipers.score import Score
-from calipers.text.replicates import BLOCKS, Measured, Replicates
-from calipers.text.signing import FROM_ZERO, text_score
+from calipers.text.ngrams import Longs
+from calipers.text.replicates import BLOCKS, MeasuredTexts, TextReplicates
+from calipers.text.scoring import Chosen, TextPair, text_score
 from calipers.text.tokens import AnyTokenizer, Texts, as_corpus
-
-if TYPE_CHECKING:
-    from calipers.text.measuring import Chosen, Held
 
 
 def zipf_coefficient(texts: Texts, *, top: int = 5000, tokenizer: AnyTokenizer = "nltk") -> Score:
@@ -64,10 +59,10 @@ def zipf_coefficient(texts: Texts, *, top: int = 5000, tokenizer: AnyTokenizer =
     corpus = as_corpus(texts, tokenizer)
     counts = np.sort(corpus.ngrams(1).counts)[::-1][:top]
     value, reason = (steepness(counts), None) if len(counts) > 1 else (np.nan, _few(len(counts)))
-    return text_score("zipf_coefficient", value, corpus, range=FROM_ZERO, reason=reason, top=top)
+    return text_score("zipf_coefficient", value, corpus, reason=reason, top=top)
 
 
-def steepness(counts: NDArray[np.int64]) -> float:
+def steepness(counts: Longs) -> float:
     """Minus the slope of ln counts, which fall, on ln rank."""
     x = np.log(np.arange(1, len(counts) + 1))
     y = np.log(counts / counts[0])  # exactly 0 where all are equal
@@ -79,7 +74,7 @@ def _few(found: int) -> str:
     return f"a line needs two different words; the texts have {'one' if found else 'none'}"
 
 
-def zipf_coefficient_replicates(measured: Measured) -> Replicates:
+def zipf_coefficient_replicates(measured: MeasuredTexts) -> TextReplicates:
     """The slope through the most frequent words without each block of texts."""
     single, top = measured.texts.ngrams(1), measured.options["top"]
     owner = np.repeat(measured.labels, single.totals)
@@ -89,8 +84,8 @@ def zipf_coefficient_replicates(measured: Measured) -> Replicates:
         counts = np.sort(single.counts - gone)[::-1][:top]
         counts = counts[counts > 0]
         slopes[block] = steepness(counts) if len(counts) > 1 else np.nan
-    return {"texts": slopes}
+    return TextReplicates(texts=slopes)
 
 
-def read_zipf_coefficient(held: Held, options: Chosen) -> Score:
-    return zipf_coefficient(held.texts, top=options["top"])
+def read_zipf_coefficient(pair: TextPair, options: Chosen) -> Score:
+    return zipf_coefficient(pair.texts, top=options["top"])

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError, unknown_name
+from calipers.numeric.validation import check_inner_share
 from calipers.uncertainty.bradley_terry_fit import check_scores_exist, climb
 from calipers.uncertainty.preferences import Preferences, split_ties
 
@@ -178,8 +179,7 @@ def _check(preferences: Preferences, scale: float, level: float, ties: str) -> N
         raise InputError(f"a ranking needs at least two systems, found {len(preferences.names)}")
     if not (math.isfinite(scale) and scale > 0):
         raise InputError(f"scale must be a number above 0, found {scale!r}")
-    if not 0 < level < 1:
-        raise InputError(f"level must lie between 0 and 1, found {level!r}")
+    check_inner_share("level", level, "must lie between 0 and 1,")
 
 
 def _place(names: tuple[str, ...], name: str | int) -> int:

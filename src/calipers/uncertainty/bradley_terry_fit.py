@@ -82,7 +82,7 @@ def _groups(
     from scipy.sparse.csgraph import connected_components
 
     count, label = connected_components(wins > 0, directed=True, connection=connection)
-    return sorted((np.flatnonzero(label == each) for each in range(count)), key=len)
+    return sorted((np.flatnonzero(label == group) for group in range(count)), key=len)
 
 
 def _turns_back(wins: NDArray[np.float64], ties: NDArray[np.float64]) -> bool:
@@ -109,17 +109,17 @@ def _one_sided(
     names: tuple[str, ...], wins: NDArray[np.float64], sides: list[NDArray[np.intp]]
 ) -> str:
     """Name the groups that never lost to the others, and those that never won against them."""
-    found = [_record(names, wins, side) for side in sides]
-    told = ". ".join(words for words in found if words)
+    groups = [_record(names, wins, side) for side in sides]
+    records = ". ".join(words for words in groups if words)
     return (
-        f"no finite scores fit best: {told}. Such systems would score infinitely high or low; "
+        f"no finite scores fit best: {records}. Such systems would score infinitely high or low; "
         "collect more judgements of them, or leave them out"
     )
 
 
 def _record(names: tuple[str, ...], wins: NDArray[np.float64], side: NDArray[np.intp]) -> str:
     rest = np.setdiff1d(np.arange(len(names)), side)
-    won, lost = (float(wins[np.ix_(*each)].sum()) for each in ((side, rest), (rest, side)))
+    won, lost = (float(wins[np.ix_(*sides)].sum()) for sides in ((side, rest), (rest, side)))
     if won and lost:
         return ""  # in the middle: those on the way to it are to blame
     found, total = ("won", won) if won else ("lost", lost)
@@ -207,7 +207,7 @@ def _log_chances(point: Matrix) -> tuple[Matrix, Matrix]:
 def _derivatives(wins: Matrix, ties: Matrix, point: Matrix) -> tuple[Matrix, Matrix]:
     """Gradient and information by the scores, then δ; shapes (n + 1,) and (n + 1, n + 1)."""
     n, played = len(wins), wins + wins.T + ties
-    won, tie = (np.exp(each) for each in _log_chances(point))
+    won, tie = (np.exp(log_chance) for log_chance in _log_chances(point))
     lost = won.T
     # Wins less those expected would cancel digits: what a win by d/2, and a tie by 0, add instead
     pull = wins * (lost + tie / 2) + ties * (lost - won) / 4

@@ -37,6 +37,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError, unknown_name
+from calipers.numeric.validation import check_inner_share
 
 Column = NDArray[np.float64]
 
@@ -221,7 +222,7 @@ def correlation_matrix(values: ArrayLike, *, kind: Kind = "spearman") -> Correla
     """
     if kind not in get_args(Kind):
         raise unknown_name("kind of correlation", str(kind), get_args(Kind))
-    columns = _numbers("values", values, 2).T
+    columns = as_numbers("values", values, 2).T
     cells = [[_measure(kind, one, other) for other in columns] for one in columns]
     shape = (len(columns), len(columns))
     return CorrelationMatrix(
@@ -233,14 +234,13 @@ def correlation_matrix(values: ArrayLike, *, kind: Kind = "spearman") -> Correla
 
 
 def _correlate(kind: Kind, a: ArrayLike, b: ArrayLike, level: float) -> Correlation:
-    one, other = _numbers("a", a, 1), _numbers("b", b, 1)
+    one, other = as_numbers("a", a, 1), as_numbers("b", b, 1)
     if len(one) != len(other):
         raise InputError(
             "a and b must have one value for each system, "
             f"found {len(one)} and {len(other)} of them"
         )
-    if not 0 < level < 1:
-        raise InputError(f"level must lie between 0 and 1, found {level!r}")
+    check_inner_share("level", level, "must lie between 0 and 1,")
     value, n, reason = _measure(kind, one, other)
     return Correlation(value, _interval(kind, value, n, level), n, reason)
 
@@ -252,7 +252,7 @@ def _measure(kind: Kind, a: Column, b: Column) -> tuple[float, int, str | None]:
         return math.nan, len(a), f"at least {LEAST} systems with both values are needed"
     if kind == "pearson" and not (np.isfinite(a).all() and np.isfinite(b).all()):
         return math.nan, len(a), "an infinite value lies on no line"
-    x, y = (mid_ranks(each) if kind == "spearman" else each for each in (a, b))
+    x, y = (mid_ranks(column) if kind == "spearman" else column for column in (a, b))
     if np.ptp(mid_ranks(a)) == 0 or np.ptp(mid_ranks(b)) == 0:
         return math.nan, len(a), "all systems have the same value on one side"
     return _tidy(float(centred(x) @ centred(y))), len(a), None
@@ -273,7 +273,8 @@ def _interval(kind: Kind, value: float, n: int, level: float) -> tuple[float, fl
     return math.tanh(math.atanh(value) - reach), math.tanh(math.atanh(value) + reach)
 
 
-def _numbers(name: str, values: ArrayLike, dimensions: int) -> NDArray[np.float64]:
+def as_numbers(name: str, values: ArrayLike, dimensions: int) -> NDArray[np.float64]:
+    """Take one value for each system, or a row of them, as an array; or say what is wrong."""
     try:
         found = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -367,7 +368,7 @@ def widened(value: float, systems: Interval | None, errors: Interval | None) -> 
 def _correlations(kind: Kind, a: Draws, b: Draws) -> Draws:
     """Correlate row with row; NaN where one is constant or not finite."""
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        x, y = (_standardised(mid_ranks(each) if kind == "spearman" else each) for each in (a, b))
+        x, y = (_standardised(mid_ranks(rows) if kind == "spearman" else rows) for rows in (a, b))
         products: Draws = (x * y).sum(axis=1)
         return products
 

@@ -190,8 +190,8 @@ def differences(
     """
     answered = list(range(len(values))) if prompts is None else list(prompts)
     moved = [
-        {key: _streams(spread, place) for key, spread in each.items()}
-        for each, place in zip(spreads, answered, strict=True)
+        {key: _streams(spread, place) for key, spread in system.items()}
+        for system, place in zip(spreads, answered, strict=True)
     ]
     tests: list[Difference] = []
     summed: list[float] = []
@@ -258,10 +258,10 @@ def _against_best(
 def _streams(spread: Spread, place: int) -> dict[Stream, Doubles]:
     """The contributions of a score by what they are made of; what systems share has one name."""
     named: dict[Stream, Doubles] = {}
-    for part in spread.components:
-        which = sum(source == part.source for source, *_ in named)
-        whose = 0 if part.source in ("reference", "both") else 1 + place
-        named[part.source, whose, which, len(part.deviations)] = part.deviations
+    for component in spread.components:
+        which = sum(source == component.source for source, *_ in named)
+        whose = 0 if component.source in ("reference", "both") else 1 + place
+        named[component.source, whose, which, len(component.deviations)] = component.deviations
     return named
 
 
@@ -306,35 +306,27 @@ class Null:
 
     def __iter__(self) -> Iterator[Doubles]:
         """Go through the draws, shapes ``(draws, tests)``."""
-        return _drawn(self.tests, self.moved, self.errors, self.seed, self.draws)
-
-
-def _drawn(
-    tests: Sequence[Difference],
-    moved: Sequence[Mapping[str, Mapping[Stream, Doubles]]],
-    errors: Doubles,
-    seed: int,
-    draws: int,
-) -> Iterator[Doubles]:
-    scores = dict.fromkeys((s, test.score) for test in tests for s in (test.first, test.second))
-    places = {score: place for place, score in enumerate(scores)}
-    streams = dict.fromkeys(stream for s, key in places for stream in moved[s][key])
-    nothing = {stream: np.zeros(stream[3]) for stream in streams}
-    tables = [
-        np.stack([moved[s][key].get(stream, nothing[stream]) for s, key in places], axis=1)
-        for stream in streams
-    ]
-    ours = [places[test.first, test.score] for test in tests]
-    theirs = [places[test.second, test.score] for test in tests]
-    scale = np.where(errors > 0, errors, np.inf)
-    rng = np.random.default_rng(seed)
-    step = max(1, CHUNK // max(1, len(tests)))
-    for start in range(0, draws, step):
-        size = min(step, draws - start)
-        drawn = np.zeros((size, len(places)))
-        for table in tables:
-            drawn += rng.standard_normal((size, len(table))) @ table
-        yield (drawn[:, ours] - drawn[:, theirs]) / scale
+        tests = self.tests
+        scores = dict.fromkeys((s, test.score) for test in tests for s in (test.first, test.second))
+        places = {score: place for place, score in enumerate(scores)}
+        streams = dict.fromkeys(stream for s, key in places for stream in self.moved[s][key])
+        tables = [
+            np.stack(
+                [self.moved[s][key].get(stream, np.zeros(stream[3])) for s, key in places], axis=1
+            )
+            for stream in streams
+        ]
+        ours = [places[test.first, test.score] for test in tests]
+        theirs = [places[test.second, test.score] for test in tests]
+        scale = np.where(self.errors > 0, self.errors, np.inf)
+        rng = np.random.default_rng(self.seed)
+        step = max(1, CHUNK // max(1, len(tests)))
+        for start in range(0, self.draws, step):
+            size = min(step, self.draws - start)
+            drawn = np.zeros((size, len(places)))
+            for table in tables:
+                drawn += rng.standard_normal((size, len(table))) @ table
+            yield (drawn[:, ours] - drawn[:, theirs]) / scale
 
 
 def _detectable(test: Difference, alpha: float) -> float:

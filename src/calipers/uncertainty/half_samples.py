@@ -86,8 +86,8 @@ class HalfSampleCells:
         size = max(int(reference.max()), int(generated.max())) + 1
         p = np.bincount(reference[rows[0]], minlength=size)
         q = np.bincount(generated[rows[1]], minlength=size)
-        held = p + q > 0
-        return replace(self.cells, runs=(Histograms(p[held], q[held]),))
+        filled = p + q > 0
+        return replace(self.cells, runs=(Histograms(p[filled], q[filled]),))
 
 
 @dataclass(frozen=True, eq=False)

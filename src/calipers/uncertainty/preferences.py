@@ -55,11 +55,6 @@ def check_counts(name: str, counts: ArrayLike, n: int, *, symmetric: bool = Fals
     return table
 
 
-def halve(ties: Counts) -> Counts:
-    """Give each side half of every tie."""
-    return ties / 2
-
-
 def toss(ties: Counts, seed: int) -> Counts:
     """Give every tie to a side drawn at random."""
     if (ties % 1).any():
@@ -238,7 +233,8 @@ def count_preferences(
     pairs = _pairs(a, b, answer)
     known = check_names(tuple(dict.fromkeys(name for pair in pairs for name in pair)))
     if names is not None:
-        known = _check_known(pairs, check_names(tuple(names)))
+        known = check_names(tuple(names))
+        _check_known(pairs, known)
     place = {name: i for i, name in enumerate(known)}
     read = Answers(known)
     wins, ties = np.zeros((2, len(known), len(known)))
@@ -279,7 +275,7 @@ def split_ties(preferences: Preferences, how: TieRule = "half", seed: int = 0) -
     if how not in get_args(TieRule):
         raise unknown_name("way to split ties", str(how), get_args(TieRule))
     won = {
-        "half": lambda: halve(preferences.ties),
+        "half": lambda: preferences.ties / 2,
         "random": lambda: toss(preferences.ties, seed),
         "drop": lambda: np.zeros_like(preferences.ties),
     }[how]()
@@ -302,9 +298,8 @@ def _pairs(
     return pairs
 
 
-def _check_known(pairs: list[tuple[str, str]], known: tuple[str, ...]) -> tuple[str, ...]:
+def _check_known(pairs: list[tuple[str, str]], known: tuple[str, ...]) -> None:
     for row, pair in enumerate(pairs, start=1):
         for name in pair:
             if name not in known:
                 raise InputError(f"row {row}: {unknown_name('system', name, known)}")
-    return known

@@ -120,7 +120,7 @@ def needs_parts(choice: Choice) -> bool:
 
 def has_no_interval(choice: Choice) -> bool:
     """Whether no way is known to tell how much a score moves: simulated intervals missed it."""
-    unlike = choice.options.estimator in UNLIKE or choice.metric.replicates == "none"
+    unlike = choice.option("estimator") in UNLIKE or choice.metric.replicates == "none"
     return unlike and not is_kept(choice)
 
 
@@ -141,7 +141,7 @@ def by_parts(pair: Pair, choices: Sequence[Choice]) -> dict[str, Spread]:
 
 def is_kept(choice: Choice) -> bool:
     """Whether the estimates behind a score keep what they would be without each block."""
-    return choice.metric.replicates == "counts" and choice.options.estimator == COUNTING
+    return choice.metric.replicates == "counts" and choice.option("estimator") == COUNTING
 
 
 def has_own(choice: Choice) -> bool:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.numeric.validation import check_inner_share
 
 PARTS = (8, 4, 2, 1)
 """Into how many parts the rows are cut, from the smallest parts to the whole."""
@@ -201,6 +202,5 @@ def separating_n(
 def _check(n: int, level: float, power: float) -> None:
     if n < 1:
         raise InputError(f"n must be at least 1; found {n!r}")
-    for name, share in (("level", level), ("power", power)):
-        if not 0 < share < 1:
-            raise InputError(f"{name} must lie between 0 and 1; found {share!r}")
+    check_inner_share("level", level)
+    check_inner_share("power", power)

@@ -24,13 +24,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calipers.errors import InputError
+from calipers.numeric.validation import check_inner_share
 
 UNIT = (0.0, 1.0)
 FAR = 1.0
@@ -101,14 +100,7 @@ def check_level(level: Any) -> None:
     InputError
         If it does not lie in (0, 1).
     """
-    if not is_inner_share(level):
-        raise InputError(f"level must lie between 0 and 1, such as 0.95; found {level!r}")
-
-
-def is_inner_share(value: Any) -> bool:
-    """Whether something is a real number between 0 and 1, both left out."""
-    real = isinstance(value, Real) and not isinstance(value, bool)
-    return real and bool(0 < value < 1)
+    check_inner_share("level", level, "must lie between 0 and 1, such as 0.95;")
 
 
 def _on_logits(value: float, reach: float) -> tuple[float, float]:
@@ -211,7 +203,7 @@ class Spread:
     @property
     def summed(self) -> float:
         """The sum of the variances of the components."""
-        return sum(part.variance for part in self.components)
+        return sum(component.variance for component in self.components)
 
     @property
     def share(self) -> float:
@@ -231,33 +223,35 @@ class Spread:
         total = self.summed
         if total == 0:
             return np.inf
-        return 1 / sum((part.variance / total) ** 2 / part.freedom for part in self.components)
+        return 1 / sum(
+            (component.variance / total) ** 2 / component.freedom for component in self.components
+        )
 
     @property
     def by_source(self) -> dict[str, float]:
         """The standard error that each source alone would leave."""
-        found: dict[str, float] = {}
-        for part in self.components:
-            found[part.source] = found.get(part.source, 0.0) + part.variance
+        variances: dict[str, float] = {}
+        for component in self.components:
+            variances[component.source] = variances.get(component.source, 0.0) + component.variance
         share = self.share
-        return {source: float(np.sqrt(share * each)) for source, each in found.items()}
+        return {source: float(np.sqrt(share * variance)) for source, variance in variances.items()}
 
     def times(self, factor: float) -> Spread:
         """The spread of the score multiplied by a factor."""
-        parts = tuple(part.times(factor) for part in self.components)
+        parts = tuple(component.times(factor) for component in self.components)
         halves = None if self.halves is None else factor * self.halves
         return Spread(parts, self.approximate, halves, self.allowance)
 
     def of(self, source: Source) -> tuple[Component, ...]:
         """The components of one source."""
-        return tuple(part for part in self.components if part.source == source)
+        return tuple(component for component in self.components if component.source == source)
 
     @property
     def finite(self) -> bool:
         """Whether every replicate had a value."""
-        every = [part.deviations for part in self.components]
+        every = [component.deviations for component in self.components]
         every += [] if self.halves is None else [self.halves]
-        return all(np.isfinite(each).all() for each in every)
+        return all(np.isfinite(deviations).all() for deviations in every)
 
 
 def mean_spread(parts: Sequence[Spread], values: Sequence[float]) -> Spread:
@@ -294,8 +288,8 @@ def correlation(first: Spread, second: Spread) -> float | None:
 
     None where one of them does not move, or what moves them was not found on the same replicates.
     """
-    sources = {part.source for part in first.components}
-    both = [part.source for part in second.components if part.source in sources]
+    sources = {component.source for component in first.components}
+    both = [component.source for component in second.components if component.source in sources]
     shared = [(first.of(source), second.of(source)) for source in dict.fromkeys(both)]
     if any(sizes_of(ours) != sizes_of(theirs) for ours, theirs in shared):
         return None
@@ -310,7 +304,7 @@ def correlation(first: Spread, second: Spread) -> float | None:
 
 def sizes_of(parts: Iterable[Component]) -> list[int]:
     """How many replicates each of some components has."""
-    return [len(part.deviations) for part in parts]
+    return [len(component.deviations) for component in parts]
 
 
 def _averaged(parts: Sequence[Spread], source: Source) -> Component | None:
@@ -319,21 +313,22 @@ def _averaged(parts: Sequence[Spread], source: Source) -> Component | None:
     Files of different size may have been cut into different numbers of parts, which no longer
     stand beside each other. The mean of their standard errors is then the most it can be.
     """
-    each = [part for spread in parts for part in spread.of(source)]
-    if not each:
+    components = [component for spread in parts for component in spread.of(source)]
+    if not components:
         return None
-    if len({len(part.deviations) for part in each}) == 1:
-        return Component(source, np.mean([part.deviations for part in each], axis=0))
-    widest = max(each, key=lambda part: part.variance)
+    if len(set(sizes_of(components))) == 1:
+        mean = np.mean([component.deviations for component in components], axis=0)
+        return Component(source, mean)
+    widest = max(components, key=lambda component: component.variance)
     if widest.variance == 0:
         return widest
-    errors = np.sqrt([part.variance for part in each])
+    errors = np.sqrt([component.variance for component in components])
     return widest.times(float(errors.mean() / errors.max()))
 
 
 def _from_mean(values: ArrayLike) -> Doubles:
     """How far values lie from their mean; NaN where one is infinite."""
-    each: Doubles = np.asarray(values, float)
+    array: Doubles = np.asarray(values, float)
     with np.errstate(invalid="ignore"):
-        gaps: Doubles = each - each.mean()
+        gaps: Doubles = array - array.mean()
     return gaps

@@ -18,18 +18,18 @@ the gap: right where the gap is large beside it; near 0 a distance moves less th
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from calipers.catalogue.choosing import TRAIN, TextChoice
+from calipers.catalogue.choosing import TRAIN, Choice
 from calipers.catalogue.metric import resolve
 from calipers.numeric.blocks import DEFAULT_BLOCKS
 from calipers.score import Score
 from calipers.text.corpus import Corpus
-from calipers.text.measuring import Held, cut
-from calipers.text.replicates import Measured, Replicates, block_labels
+from calipers.text.measuring import cut, score_of_reference
+from calipers.text.replicates import MeasuredTexts, TextReplicates, block_labels
+from calipers.text.scoring import TextPair
 from calipers.uncertainty.spread import Component, Doubles, Source, Spread
 
 ROUNDING = 1e-12
@@ -50,7 +50,7 @@ class TextSpreads:
     Attributes
     ----------
     reference, train
-        As for :meth:`calipers.catalogue.choosing.TextChoice.score`.
+        As for :func:`calipers.text.measuring.score_of`.
     keep_sizes, seed, threads
         As for the scores; the seed picks the blocks too.
     """
@@ -62,7 +62,7 @@ class TextSpreads:
     threads: int | None = None
     _kept: dict[tuple[str, int], Spread | None] = field(default_factory=dict, repr=False)
 
-    def of(self, choice: TextChoice, generated: Corpus, score: Score) -> Spread | None:
+    def of(self, choice: Choice, generated: Corpus, score: Score) -> Spread | None:
         """Tell how much the score of a generated set moves.
 
         Parameters
@@ -79,24 +79,22 @@ class TextSpreads:
         """
         if not self._free(choice):
             generated = cut(generated, self._size(generated), seed=self.seed)
-        held = self._held(choice, generated)
+        pair = self._pair(choice, generated)
         if score.per_sample is None or len(score.per_sample) != len(generated):
-            score = replace(score, per_sample=_measure(choice, held).per_sample)
-        return _spread(choice, held, score, "generated")
+            score = replace(score, per_sample=_measure(choice, pair).per_sample)
+        return _spread(choice, pair, score, "generated")
 
-    def of_reference(self, choice: TextChoice, size: int | None = None) -> Spread | None:
+    def of_reference(self, choice: Choice, size: int | None = None) -> Spread | None:
         """Tell how much T(P) moves: of so many texts of the reference, or of all; kept."""
         if self.reference is None or not choice.has_gap:
             return None
         place = (choice.key, len(self.reference) if size is None else size)
         if place not in self._kept:
-            held = self._held(choice, cut(self.reference, place[1], seed=self.seed))
-            self._kept[place] = _spread(choice, held, self._known(choice, held), "reference")
+            pair = self._pair(choice, cut(self.reference, place[1], seed=self.seed))
+            self._kept[place] = _spread(choice, pair, self._known(choice, pair), "reference")
         return self._kept[place]
 
-    def of_gap(
-        self, choice: TextChoice, generated: Corpus, score: Score, own: Spread
-    ) -> Spread | None:
+    def of_gap(self, choice: Choice, generated: Corpus, score: Score, own: Spread) -> Spread | None:
         """Tell how much |T(Q) - T(P)| moves, where T(Q) moves as `own` says."""
         size = None if self._free(choice) else self._size(generated)
         theirs = self.of_reference(choice, size)
@@ -107,15 +105,15 @@ class TextSpreads:
         moved += [component.times(-sign) for component in theirs.components]
         return Spread(tuple(moved), own.approximate or theirs.approximate)
 
-    def _known(self, choice: TextChoice, held: Held) -> Score:
+    def _known(self, choice: Choice, pair: TextPair) -> Score:
         """T(P); that of the whole reference was kept beside the scores."""
-        if held.texts is not self.reference:
-            return _measure(choice, held)
-        return choice.of_reference(
-            held.texts, train=self.train, seed=self.seed, threads=self.threads
+        if pair.texts is not self.reference:
+            return _measure(choice, pair)
+        return score_of_reference(
+            choice, pair.texts, train=self.train, seed=self.seed, threads=self.threads
         )
 
-    def _free(self, choice: TextChoice) -> bool:
+    def _free(self, choice: Choice) -> bool:
         """Whether sets are measured as large as they are."""
         return self.reference is None or self.keep_sizes or not (choice.has_gap and choice.sized)
 
@@ -124,63 +122,58 @@ class TextSpreads:
             len(generated) if self.reference is None else min(len(generated), len(self.reference))
         )
 
-    def _held(self, choice: TextChoice, texts: Corpus) -> Held:
+    def _pair(self, choice: Choice, texts: Corpus) -> TextPair:
         sides = {None: None, TRAIN: self.train}
-        return Held(texts, sides.get(choice.needs, self.reference), self.seed, self.threads)
+        return TextPair(texts, sides.get(choice.needs, self.reference), self.seed, self.threads)
 
 
-def _spread(choice: TextChoice, held: Held, score: Score, source: Source) -> Spread | None:
+def _spread(choice: Choice, pair: TextPair, score: Score, source: Source) -> Spread | None:
     """Tell how much one statistic of texts moves; None where that is not known.
 
     Parameters
     ----------
-    choice, held, score
+    choice, pair, score
         The metric, what it was measured on, and what it gave.
     source
         What draws the texts: ``"generated"``, or ``"reference"`` for T(P).
     """
     drawn = choice.needs in ("reference", "aligned")
-    sets = [held.texts, *([held.references] if drawn else [])]
+    sets = [pair.texts, *([pair.references] if drawn else [])]
     clusters = [texts.clusters for texts in sets if texts.clusters is not None]
     few = min(map(len, sets)) < DEFAULT_BLOCKS or any(c.blocks < DEFAULT_BLOCKS for c in clusters)
-    if few or not np.isfinite(score.value) or _is_unknown(choice):
+    if few or not np.isfinite(score.value) or choice.metric.replicates == "none":
         return None
-    read = _replicates_of(choice)
-    if read is None:
-        components = _by_parts(choice, held, score.value, source, drawn)
-    else:
-        measured = Measured(
-            texts=held.texts,
-            options=choice.options,
+    replicates = None
+    if choice.metric.replicates != "parts":
+        measured = MeasuredTexts(
+            **vars(pair),
+            options={option.name: choice.option(option.name) for option in choice.metric.options},
             value=score.value,
             per_sample=score.per_sample,
-            against=held.against,
             drawn=drawn,
-            seed=held.seed,
-            threads=held.threads,
         )
-        components = _jackknifed(read(measured), source)
+        replicates = resolve(choice.metric.replicates)(measured)
+    if replicates is None:
+        components = _by_parts(choice, pair, score.value, source, drawn)
+    else:
+        components = _jackknifed(replicates, source)
     components = tuple(_settled(component, score.value) for component in components)
-    spread = Spread(components, approximate=read is None or _is_rough(choice, len(held.texts)))
+    spread = Spread(components, approximate=replicates is None or replicates.approximate)
     return spread if components and spread.finite else None
 
 
-def _replicates_of(choice: TextChoice) -> Callable[[Measured], Replicates] | None:
-    """The function that reads a statistic without blocks; None where parts must tell."""
-    if choice.metric.replicates == "parts" or _is_pairwise(choice):
-        return None
-    read: Callable[[Measured], Replicates] = resolve(choice.metric.replicates)
-    return read
-
-
-def _jackknifed(replicates: Replicates, source: Source) -> tuple[Component, ...]:
+def _jackknifed(replicates: TextReplicates, source: Source) -> tuple[Component, ...]:
     """The sources of variation, from the values without each block of each set."""
-    sources: dict[str, Source] = {"texts": source, "references": "reference", "rows": "both"}
-    return tuple(Component.jackknife(sources[drawn], v) for drawn, v in replicates.items())
+    drawn: tuple[tuple[Source, Doubles | None], ...] = (
+        (source, replicates.texts),
+        ("reference", replicates.references),
+        ("both", replicates.rows),
+    )
+    return tuple(Component.jackknife(name, v) for name, v in drawn if v is not None)
 
 
 def _by_parts(
-    choice: TextChoice, held: Held, value: float, source: Source, drawn: bool
+    choice: Choice, pair: TextPair, value: float, source: Source, drawn: bool
 ) -> tuple[Component, ...]:
     """Measure disjoint parts of the texts, with parts of the other set where that was drawn too.
 
@@ -188,23 +181,19 @@ def _by_parts(
     over the size. Statistics that change with the size are scaled by what they are worth at it:
     what the parts tell is by how many per cent the value moves. All of this is approximate.
     """
-    smallest = min(map(len, [held.texts, *([held.references] if drawn else [])]))
+    smallest = min(map(len, [pair.texts, *([pair.references] if drawn else [])]))
     count = min(FEW_PARTS if drawn else PARTS, smallest // SMALLEST_PART)
     if count < FEW_PARTS:
         return ()
-    values = _values(choice, held, count, drawn)
+    mine = _parts(pair.texts, count, pair.seed)
+    theirs = _parts(pair.references, count, pair.seed) if drawn else [pair.against] * count
+    parts = zip(mine, theirs, strict=True)
+    values = np.array(
+        [_measure(choice, replace(pair, texts=t, against=against)).value for t, against in parts]
+    )
     level = values.mean()
     scaled = values * value / level if level > 0 and choice.sized else values
     return (Component.of_mean("both" if drawn else source, scaled),)
-
-
-def _values(choice: TextChoice, held: Held, count: int, drawn: bool) -> Doubles:
-    """The values of the parts of both sets, or of the texts alone."""
-    mine = _parts(held.texts, count, held.seed)
-    theirs = _parts(held.references, count, held.seed) if drawn else [held.against] * count
-    pairs = zip(mine, theirs, strict=True)
-    parts = (replace(held, texts=texts, against=against) for texts, against in pairs)
-    return np.array([_measure(choice, part).value for part in parts])
 
 
 def _parts(texts: Corpus, count: int, seed: int) -> list[Corpus]:
@@ -212,32 +201,10 @@ def _parts(texts: Corpus, count: int, seed: int) -> list[Corpus]:
     return [texts.take(np.flatnonzero(labels == part)) for part in range(count)]
 
 
-def _measure(choice: TextChoice, held: Held) -> Score:
-    return choice.metric.score(held, choice.options)
+def _measure(choice: Choice, pair: TextPair) -> Score:
+    return choice.metric.score(pair, choice.options)
 
 
 def _settled(component: Component, value: float) -> Component:
     """Nothing moves where only rounding does."""
     return component.times(0.0) if component.variance <= (ROUNDING * value) ** 2 else component
-
-
-def _is_unknown(choice: TextChoice) -> bool:
-    """Whether nothing is known of how much a statistic moves."""
-    if choice.metric.replicates == "none" or choice.options.get("over") == "largest":
-        return True
-    return bool(
-        _is_pairwise(choice) and (choice.options.get("sample") or choice.options.get("others"))
-    )
-
-
-def _is_pairwise(choice: TextChoice) -> bool:
-    return choice.options.get("average") == "pairwise"
-
-
-def _is_rough(choice: TextChoice, size: int) -> bool:
-    """Whether replicates leave something out: near copies of copies, weights of tokens, bends."""
-    if choice.metric.name == "vendi":
-        from calipers.text.vendi import FEW_ANEW
-
-        return choice.options["q"] != 2 and size > FEW_ANEW
-    return choice.metric.name == "near_duplicates" or choice.options.get("weights") == "idf"

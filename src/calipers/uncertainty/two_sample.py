@@ -17,16 +17,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.errors import InputError
 from calipers.numeric.compile import kernel
 from calipers.numeric.threads import Workers
-from calipers.numeric.validation import check_whole
+from calipers.numeric.validation import check_inner_share, check_whole
 from calipers.score import signature
 
 TIES = 1e-12  # what rounding may put between two permutations that are the same
@@ -152,8 +150,7 @@ def check_options(permutations: Any, seed: Any, level: Any) -> None:
     """
     check_whole("permutations", permutations, 1)
     check_whole("seed", seed, 0)
-    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < float(level) < 1:
-        raise InputError(f"level must be a number between 0 and 1, such as 0.95; found {level!r}")
+    check_inner_share("level", level, "must be a number between 0 and 1, such as 0.95;")
 
 
 def of_files(parts: Sequence[TwoSample]) -> TwoSample:
@@ -165,13 +162,13 @@ def of_files(parts: Sequence[TwoSample]) -> TwoSample:
     """
     if len(parts) == 1:
         return parts[0]
-    undefined = [part for part in parts if part.reason]
+    undefined = [test for test in parts if test.reason]
     if undefined:
         return undefined[0]
     return replace(
         parts[0],
-        statistic=float(np.mean([part.statistic for part in parts])),
-        p_value=min(1.0, 2 * float(np.mean([part.p_value for part in parts]))),
+        statistic=float(np.mean([test.statistic for test in parts])),
+        p_value=min(1.0, 2 * float(np.mean([test.p_value for test in parts]))),
     )
 
 

@@ -81,7 +81,18 @@ def classifier_test(
     check_whole("folds", folds, 2)
     left, right = check_pair(reference, generated)
     n, m = len(left), len(right)
-    pins = _pins(n, m, left.shape[1], folds, permutations, seed)
+    pins = {
+        "test": "classifier",
+        "model": "linear_discriminant",
+        "shrinkage": "d/(d+n+m)",
+        "statistic": "auc",
+        "folds": folds,
+        "permutations": permutations,
+        "seed": seed,
+        "n": n,
+        "m": m,
+        "d": left.shape[1],
+    }
     if min(n, m) < folds:
         reason = f"{folds} folds need at least {folds} rows in each set; there are {n} and {m}"
         return TwoSample.undefined(
@@ -100,7 +111,7 @@ def classifier_test(
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Fold:
     """A fold: its rows, and what the classifier for it needs that hangs on no label.
 
     Attributes
@@ -120,7 +131,7 @@ class Part:
 
 def cross_fit(
     left: Points, right: Points, pool: Workers, *, folds: int, seed: int, share: float | None = None
-) -> list[Part]:
+) -> list[Fold]:
     """Deal both sets to folds, and factorise what the classifier for each of them needs.
 
     `share` is how far its covariance is shrunk, in [0, 1]; :func:`shrinkage` by default.
@@ -136,10 +147,10 @@ def cross_fit(
     total = np.sum(moments, axis=0)
     share = shrinkage(n + m, d) if share is None else share
 
-    def part(which: int) -> Part:
+    def part(which: int) -> Fold:
         own, outside = cut[which], total - moments[which]
         solve = _inverse(outside, -own.sum(axis=0), n + m - len(own), share, d)
-        return Part(own, sizes[which], solve)
+        return Fold(own, sizes[which], solve)
 
     return list(pool.map(part, range(folds)))
 
@@ -188,26 +199,26 @@ def _inverse(moment: Floats, total: Floats, count: int, share: float, d: int) ->
     return np.linalg.inv(ridged)
 
 
-def held_out(chosen: Chosen, parts: list[Part], measure: Measure) -> Floats:
+def held_out(chosen: Chosen, parts: list[Fold], measure: Measure) -> Floats:
     """Score held-out rows by every relabelling, ``(c, places)``, and take a mean over the folds."""
-    labels = np.split(chosen, np.cumsum([len(part.rows) for part in parts])[:-1], axis=1)
-    ours = [own.astype(np.float64) @ part.rows for own, part in zip(labels, parts, strict=True)]
-    totals = [part.rows.sum(axis=0) for part in parts]
-    n, m = np.sum([part.sizes for part in parts], axis=0)
+    labels = np.split(chosen, np.cumsum([len(fold.rows) for fold in parts])[:-1], axis=1)
+    ours = [own.astype(np.float64) @ fold.rows for own, fold in zip(labels, parts, strict=True)]
+    totals = [fold.rows.sum(axis=0) for fold in parts]
+    n, m = np.sum([fold.sizes for fold in parts], axis=0)
     values = []
-    for part, own, ones, total in zip(parts, labels, ours, totals, strict=True):
+    for fold, own, ones, total in zip(parts, labels, ours, totals, strict=True):
         one = np.sum(ours, axis=0) - ones
         other = np.sum(totals, axis=0) - total - one
-        means = one / (n - part.sizes[0]), other / (m - part.sizes[1])
-        values.append(measure(_scores(*means, part), own))
+        means = one / (n - fold.sizes[0]), other / (m - fold.sizes[1])
+        values.append(measure(_scores(*means, fold), own))
     return np.asarray(np.mean(values, axis=0))
 
 
-def _scores(one: Floats, other: Floats, part: Part) -> Floats:
+def _scores(one: Floats, other: Floats, fold: Fold) -> Floats:
     """How far the rows of a fold lie on the reference's side of every plane, shape ``(c, r)``."""
-    normal = (one - other) @ part.solve
+    normal = (one - other) @ fold.solve
     middle = 0.5 * np.einsum("cd,cd->c", normal, one + other)
-    scores: Floats = normal @ part.rows.T - middle[:, None]
+    scores: Floats = normal @ fold.rows.T - middle[:, None]
     return scores
 
 
@@ -236,18 +247,3 @@ def _areas(ordered: Any, areas: Any) -> None:
             below += zeros
             above += ones
         areas[i] = wins / (above * below)
-
-
-def _pins(n: int, m: int, d: int, folds: int, permutations: int, seed: int) -> dict[str, object]:
-    return {
-        "test": "classifier",
-        "model": "linear_discriminant",
-        "shrinkage": "d/(d+n+m)",
-        "statistic": "auc",
-        "folds": folds,
-        "permutations": permutations,
-        "seed": seed,
-        "n": n,
-        "m": m,
-        "d": d,
-    }

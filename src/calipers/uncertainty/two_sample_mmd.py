@@ -34,7 +34,6 @@ from calipers.estimate.pairwise import (
     swift_tiles,
 )
 from calipers.metrics.mmd import ALIKE, MEDIAN_ROWS, TOO_FEW
-from calipers.numeric.distances import Points
 from calipers.numeric.threads import Workers, workers
 from calipers.numeric.validation import check_pair
 from calipers.uncertainty.two_sample import Chosen, TwoSample, check_options, permuted
@@ -86,11 +85,23 @@ def mmd_test(
     check_options(permutations, seed, level)
     left, right = check_pair(reference, generated)
     groups = Groups.of(len(left), len(right))
-    pins = _pins(left, right, groups, permutations, seed)
     sides, sizes = centred(left, right), (len(left), len(right))
+    pins = {
+        "test": "mmd",
+        "kernel": "gaussian",
+        "bandwidth": "median",
+        "median_rows": MEDIAN_ROWS,
+        "rows_per_group": groups.rows,
+        "permutations": permutations,
+        "seed": seed,
+        "n": sizes[0],
+        "m": sizes[1],
+        "d": left.shape[1],
+    }
     with workers(threads) as pool:
         width = median_distance(sides, pool, seed=seed, most=MEDIAN_ROWS)
-        if reason := _why_not(sizes, width):
+        if min(sizes) < 2 or width == 0:
+            reason = TOO_FEW if min(sizes) < 2 else ALIKE
             return TwoSample.undefined(
                 "mmd", reason, permutations=permutations, level=level, pins=pins
             )
@@ -176,28 +187,3 @@ def _unbiased(chosen: Chosen, sums: Floats, sizes: tuple[int, int]) -> Floats:
     touched = labels @ sums.sum(axis=1)
     values = PairSums(within, sums.sum() - 2 * touched + within, touched - within, *sizes)
     return np.asarray(values.unbiased())
-
-
-def _why_not(sizes: tuple[int, int], width: float) -> str | None:
-    if min(sizes) < 2:
-        return TOO_FEW
-    if width == 0:
-        return ALIKE
-    return None
-
-
-def _pins(
-    left: Points, right: Points, groups: Groups, permutations: int, seed: int
-) -> dict[str, object]:
-    return {
-        "test": "mmd",
-        "kernel": "gaussian",
-        "bandwidth": "median",
-        "median_rows": MEDIAN_ROWS,
-        "rows_per_group": groups.rows,
-        "permutations": permutations,
-        "seed": seed,
-        "n": len(left),
-        "m": len(right),
-        "d": left.shape[1],
-    }

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
+from calipers.uncertainty.correlation import as_numbers
 from calipers.uncertainty.worst_case_search import (
     Corners,
     enumerate_corners,
@@ -166,12 +167,7 @@ def _check(*columns: ArrayLike) -> list[Column]:
 
 
 def _column(name: str, values: ArrayLike) -> Column:
-    try:
-        column = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be numbers: {error}") from error
-    if column.ndim != 1:
-        raise InputError(f"{name} must have the shape (systems,), found {column.shape}")
+    column = as_numbers(name, values, 1)
     bad = np.flatnonzero(~np.isfinite(column))
     if bad.size:
         raise InputError(

@@ -131,11 +131,9 @@ class Corners:
         there = np.array([((self.low == c) | (self.high == c)).sum() for c in self.shared])
         most = 0 if numerator >= 0 else int((there**3 - there).sum())
         least_spread = n**3 - n - most
-        return (
-            -1.0
-            if least_spread <= 0
-            else max(-1.0, _ratio(numerator, least_spread, self.truth_spread))
-        )
+        if least_spread <= 0:
+            return -1.0
+        return max(-1.0, _ratio(numerator, least_spread, self.truth_spread))
 
 
 def spread(values: NDArray[np.generic]) -> int:
@@ -276,7 +274,7 @@ def sweep(corners: Corners, *, width: int, guide: Signs) -> Swept:
     for place, new in enumerate(order):
         later = order[place + 1 :]
         front.enter(int(new))
-        for old in [each for each in front.open if not front.coupling[each, later].any()]:
+        for old in [system for system in front.open if not front.coupling[system, later].any()]:
             front.settle(old)
         while len(front.open) > width:
             front.settle_early(later)

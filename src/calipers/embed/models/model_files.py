@@ -64,21 +64,24 @@ def read_modules(folder: Path) -> tuple[Module, ...]:
     path = folder / MODULES
     if not path.is_file():
         return ()
-    found = read_json(path)
-    if not isinstance(found, list) or not found:
+    entries = read_json(path)
+    if not isinstance(entries, list) or not entries:
         raise InputError(f"{path}: must list the modules of a sentence-transformers model")
-    return tuple(_module(path, number, each) for number, each in enumerate(found, start=1))
-
-
-def _module(path: Path, number: int, entry: Any) -> Module:
-    entry = entry if isinstance(entry, Mapping) else {}
-    kind, where = entry.get("type"), entry.get("path")
-    if not isinstance(kind, str) or not isinstance(where, str):
-        raise InputError(f"{path}: module {number} must have a 'type' and a 'path', both strings")
-    inside = PurePosixPath(where)
-    if inside.is_absolute() or ".." in inside.parts or "\\" in where:
-        raise InputError(f"{path}: module {number} must lie in the model's folder; found {where!r}")
-    return Module(kind, where)
+    modules = []
+    for number, entry in enumerate(entries, start=1):
+        match entry:
+            case {"type": str(kind), "path": str(where)}:
+                modules.append(Module(kind, where))
+            case _:
+                raise InputError(
+                    f"{path}: module {number} must have a 'type' and a 'path', both strings"
+                )
+        inside = PurePosixPath(where)
+        if inside.is_absolute() or ".." in inside.parts or "\\" in where:
+            raise InputError(
+                f"{path}: module {number} must lie in the model's folder; found {where!r}"
+            )
+    return tuple(modules)
 
 
 def read_settings(folder: Path, *names: str) -> dict[str, Any]:
@@ -91,12 +94,15 @@ def read_settings(folder: Path, *names: str) -> dict[str, Any]:
     """
     for name in names:
         if (folder / name).is_file():
-            found = read_json(folder / name)
-            if not isinstance(found, dict):
-                kind = type(found).__name__
-                raise InputError(f"{folder / name}: must hold a JSON object; found a {kind}")
-            return found
+            return _read_object(folder / name)
     return {}
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    settings = read_json(path)
+    if not isinstance(settings, dict):
+        raise InputError(f"{path}: must hold a JSON object; found a {type(settings).__name__}")
+    return settings
 
 
 def read_json(path: Path) -> Any:
@@ -143,18 +149,13 @@ def reads_images(folder: Path, config: Mapping[str, Any]) -> bool:
     """
     if config.get("model_type") in VISION:
         return True
-    return has_image_processor(folder) and not has_tokenizer(folder)
+    prepares = any(key in read_settings(folder, name) for name in _PROCESSORS for key in _OF_IMAGES)
+    return prepares and not has_tokenizer(folder)
 
 
 def has_tokenizer(folder: Path) -> bool:
     """Tell whether there is any file of a tokenizer."""
     return any(any(folder.glob(pattern)) for pattern in _VOCABULARIES)
-
-
-def has_image_processor(folder: Path) -> bool:
-    """Tell whether there is the description of how images are to be brought to the model."""
-
-    return any(key in read_settings(folder, name) for name in _PROCESSORS for key in _OF_IMAGES)
 
 
 SAFE = ("model.safetensors", "model.safetensors.index.json")
@@ -176,14 +177,26 @@ def check_files(folder: Path, *, allow_pickle: bool = False) -> None:
         If something is missing or damaged.
     """
     modules = read_modules(folder)
-    for module in modules:
-        _check_module(folder, module, allow_pickle)
     if not modules:
-        check_model(folder, allow_pickle=allow_pickle)
+        _check_model(folder, allow_pickle)
+    for module in modules:
+        own = folder / module.path
+        if module.foreign:
+            continue
+        if module.kind == "Transformer":
+            _check_model(own, allow_pickle)
+        elif module.kind in ("Pooling", "Dense") and not (own / "config.json").is_file():
+            raise InputError(
+                f"{own}: must hold config.json of the module {module.kind}, which "
+                f"{folder / MODULES} names; found none"
+            )
+        pickled = any((own / name).is_file() for name in PICKLED)
+        if module.kind == "Dense" or (pickled and module.path):
+            find_weights(own, allow_pickle=allow_pickle)
 
 
-def check_model(folder: Path, *, allow_pickle: bool = False) -> None:
-    """The same for a plain transformers model."""
+def _check_model(folder: Path, allow_pickle: bool) -> None:
+    """See that a folder holds a whole transformers model."""
     config = read_config(folder)
     find_weights(folder, allow_pickle=allow_pickle)
     if not isinstance(config.get("model_type"), str):
@@ -211,10 +224,7 @@ def read_config(folder: Path) -> dict[str, Any]:
         adapter = (folder / "adapter_config.json").is_file()
         rest = "; it holds an adapter: merge it into its base model first" if adapter else ""
         raise InputError(f"{folder}: the folder of a model must hold config.json; found none{rest}")
-    config = read_json(path)
-    if not isinstance(config, dict):
-        raise InputError(f"{path}: must hold a JSON object; found a {type(config).__name__}")
-    return config
+    return _read_object(path)
 
 
 def find_weights(folder: Path, *, allow_pickle: bool = False) -> tuple[Path, ...]:
@@ -225,31 +235,23 @@ def find_weights(folder: Path, *, allow_pickle: bool = False) -> tuple[Path, ...
     InputError
         If there are none, some are missing or damaged, or they are pickled and may not be read.
     """
-    found = _files(folder, *SAFE)
-    if found:
-        for path in found:
-            read_header(path)
-        return found
-    pickled = _files(folder, *PICKLED)
-    if pickled and allow_pickle:
-        return pickled
-    raise _no_weights(folder, pickled)
-
-
-def _check_module(folder: Path, module: Module, allow_pickle: bool) -> None:
-    own = folder / module.path
-    if module.foreign:
-        return
-    if module.kind == "Transformer":
-        check_model(own, allow_pickle=allow_pickle)
-    elif module.kind in ("Pooling", "Dense") and not (own / "config.json").is_file():
+    safe = _files(folder, *SAFE)
+    for path in safe:
+        read_header(path)
+    pickled = () if safe else _files(folder, *PICKLED)
+    if safe or (pickled and allow_pickle):
+        return safe or pickled
+    if pickled:
         raise InputError(
-            f"{own}: must hold config.json of the module {module.kind}, which "
-            f"{folder / MODULES} names; found none"
+            f"{folder}: the weights are pickled ({pickled[0].name}) and there is no "
+            f"{SAFE[0]}: {TRUST_PICKLE}"
         )
-    pickled = any((own / name).is_file() for name in PICKLED)
-    if module.kind == "Dense" or (pickled and module.path):
-        find_weights(own, allow_pickle=allow_pickle)
+    other = next((path.name for form in _OTHER for path in sorted(folder.glob(form))), None)
+    rest = f"; {other} is of a kind that is not read here" if other else ""
+    raise InputError(
+        f"{folder}: holds no weights: the folder of a model must hold {SAFE[0]}, or {SAFE[1]} and "
+        f"the files that it names{rest}"
+    )
 
 
 def _files(folder: Path, whole: str, listed: str) -> tuple[Path, ...]:
@@ -269,17 +271,3 @@ def _files(folder: Path, whole: str, listed: str) -> tuple[Path, ...]:
             f"missing, such as {missing[0]}"
         )
     return paths
-
-
-def _no_weights(folder: Path, pickled: tuple[Path, ...]) -> InputError:
-    if pickled:
-        return InputError(
-            f"{folder}: the weights are pickled ({pickled[0].name}) and there is no "
-            f"{SAFE[0]}: {TRUST_PICKLE}"
-        )
-    other = next((path.name for form in _OTHER for path in sorted(folder.glob(form))), None)
-    rest = f"; {other} is of a kind that is not read here" if other else ""
-    return InputError(
-        f"{folder}: holds no weights: the folder of a model must hold {SAFE[0]}, or {SAFE[1]} and "
-        f"the files that it names{rest}"
-    )

@@ -11,11 +11,10 @@ import os
 
 from calipers.embed.catalogue import NAMED
 from calipers.embed.embedder import Embedder
-from calipers.embed.models.hub import is_cached
-from calipers.embed.models.memory import check_loadable
+from calipers.embed.models.find import find_model, is_cached
 from calipers.embed.models.model_files import read_modules, reads_images
-from calipers.embed.models.model_folder import FoundModel, find_model
 from calipers.embed.options import Options
+from calipers.embed.states.pretrained import check_loadable
 from calipers.errors import InputError
 from calipers.files import at_home
 
@@ -48,29 +47,20 @@ def load(name: str, options: Options) -> Embedder:
         If packages that it needs are not installed.
     """
     check_spelling(name, options)
-    return make(find_model(name, options), options)
-
-
-def make(model: FoundModel, options: Options) -> Embedder:
-    """Make the embedder of a model whose files are on this machine."""
+    model = find_model(name, options)
     modules = read_modules(model.folder)
     if modules:
         from calipers.embed.models import sentence_transformer
 
         return sentence_transformer.load(model, modules, options)
     check_loadable(model, options)
-    if is_vision(model):
+    if reads_images(model.folder, model.config):
         from calipers.embed.vision.vision import VisionEmbedder
 
         return VisionEmbedder(model, options)
     from calipers.embed.states.transformer import TransformersEmbedder
 
     return TransformersEmbedder(model, options)
-
-
-def is_vision(model: FoundModel) -> bool:
-    """Tell whether a model reads images: by its type, or an image processor and no tokenizer."""
-    return reads_images(model.folder, model.config)
 
 
 def check_spelling(name: str, options: Options) -> None:

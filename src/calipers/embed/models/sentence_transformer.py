@@ -11,39 +11,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.embedder import Embedder, EncodedBatch
-from calipers.embed.minilm import not_a_text
-from calipers.embed.models.memory import check_loadable
-from calipers.embed.models.model_files import (
-    TRANSFORMER_CONFIGS,
-    Module,
-    read_config,
-    read_settings,
+from calipers.embed.embedder import (
+    Embedder,
+    EncodedBatch,
+    check_texts,
+    identity_line,
+    model_signature,
 )
-from calipers.embed.models.model_folder import FoundModel
-from calipers.embed.models.sentence_transformer_settings import (
+from calipers.embed.models.find import FoundModel
+from calipers.embed.models.model_files import Module, read_config, read_settings
+from calipers.embed.models.sentence_plan import (
     SETTINGS,
-    Dense,
     check_type,
     includes_prompt,
-    is_ordinary,
-    moves,
-    read_dense,
-    read_length,
-    read_pooling,
+    read_plan,
     read_prompt,
 )
 from calipers.embed.options import Options, choose_device, choose_dtype
-from calipers.embed.states.pooling import SentencePlan
-from calipers.embed.states.pretrained import load_tokenizer, quiet, unreadable, versions
-from calipers.embed.states.tokens import UNLIMITED
-from calipers.errors import CalipersError, InputError, require
+from calipers.embed.states.pretrained import (
+    UNLIMITED,
+    check_loadable,
+    quiet,
+    recent,
+    unreadable,
+    versions,
+)
+from calipers.errors import CalipersError, InputError, first_line, require
 
 TAKES = frozenset(
     {"max_length", "prefix", "revision", "offline", "trust_remote_code", "allow_pickle"}
@@ -73,90 +71,12 @@ def load(model: FoundModel, modules: Sequence[Module], options: Options) -> Embe
         inner = model.folder / modules[0].path
         whole = replace(model, config=read_config(inner))
         check_loadable(replace(whole, folder=inner), options)
-        found = _planned(whole, inner_path=modules[0].path, modules=modules, options=options)
-        if found is not None:
-            return found
+        plan = read_plan(whole, modules, options)
+        if plan is not None:
+            from calipers.embed.states.transformer import TransformersEmbedder
+
+            return TransformersEmbedder(replace(whole, folder=inner), options, plan=plan)
     return LibraryEmbedder(model, options)
-
-
-def _planned(
-    model: FoundModel, *, inner_path: str, modules: Sequence[Module], options: Options
-) -> Embedder | None:
-    from calipers.embed.states.transformer import TransformersEmbedder
-
-    plan = read_plan(model, modules, options)
-    if plan is None:
-        return None
-    inner = replace(model, folder=model.folder / inner_path)
-    return TransformersEmbedder(inner, options, plan=plan)
-
-
-def read_plan(
-    model: FoundModel, modules: Sequence[Module], options: Options
-) -> SentencePlan | None:
-    """Read how a model makes sentence embeddings; None where only the library can.
-
-    Parameters
-    ----------
-    model
-        The whole model, with the transformer's configuration.
-    modules
-        What it is made of.
-    options
-        ``prefix`` takes the place of the model's own prompt, ``max_length`` of its own length;
-        ``allow_pickle`` is read too.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read, or the model gives no sentence embeddings.
-    """
-    settings = read_settings(model.folder, SETTINGS)
-    check_type(model, settings)
-    steps = [module for module in modules if module.kind != "Dropout"]
-    kinds = [step.kind for step in steps[:2]]
-    if any(each.foreign for each in modules) or kinds != ["Transformer", "Pooling"]:
-        return None
-    transformer, pool = (model.folder / step.path for step in steps[:2])
-    own = read_settings(transformer, *TRANSFORMER_CONFIGS)
-    dense = _after(model.folder, steps[2:], options)
-    if dense is None or not is_ordinary(own, model.config) or settings.get("truncate_dim"):
-        return None
-    pooling = read_settings(pool, "config.json")
-    plan = SentencePlan(
-        pooling=read_pooling(pool / "config.json", pooling),
-        normalise=any(step.kind == "Normalize" for step in steps),
-        max_length=read_length(transformer, own, model.config),
-        prefix=read_prompt(settings, options),
-        lower=bool(own.get("do_lower_case")),
-        dense=dense,
-    )
-    if not plan.prefix or includes_prompt(model.name, pooling):
-        return plan
-    if "weighted_mean" in plan.pooling.split("+"):  # its weights count the tokens of the prompt
-        return None
-    return replace(plan, skipped=_tokens_of(transformer, plan, options))
-
-
-def _after(folder: Path, steps: Sequence[Module], options: Options) -> tuple[Dense, ...] | None:
-    """The dense layers behind pooling; None where there are other steps, or in another order."""
-    kinds = [step.kind for step in steps]
-    dense = kinds.count("Dense")
-    if kinds[:dense] != ["Dense"] * dense or set(kinds[dense:]) - {"Normalize"}:
-        return None
-    if any(moves(folder / step.path) for step in steps[dense:]):
-        return None
-    found = [read_dense(folder / step.path, options.allow_pickle) for step in steps[:dense]]
-    layers = tuple(layer for layer in found if layer is not None)
-    return layers if len(layers) == dense else None
-
-
-def _tokens_of(folder: Path, plan: SentencePlan, options: Options) -> int:
-    """How many tokens the prompt is, without the mark that would close it."""
-    tokenizer = load_tokenizer(folder, trust_remote_code=options.trust_remote_code)
-    prompt = plan.prefix.lower() if plan.lower else plan.prefix
-    ids = tokenizer(prompt)["input_ids"][: options.max_length or plan.max_length]
-    return len(ids) - (bool(ids) and ids[-1] in tokenizer.all_special_ids)
 
 
 class LibraryEmbedder(Embedder):
@@ -207,7 +127,7 @@ class LibraryEmbedder(Embedder):
         CalipersError
             If a vector is not finite.
         """
-        texts = _checked(samples)
+        texts = check_texts(samples)
         if not texts:
             return EncodedBatch({"meaning": self._vectors(["a"])[:0]}, np.zeros(0, dtype=np.bool_))
         return EncodedBatch({"meaning": self._vectors(texts)}, self._truncated(texts))
@@ -215,7 +135,7 @@ class LibraryEmbedder(Embedder):
     def _vectors(self, texts: list[str]) -> NDArray[np.float32]:
         # The library itself sorts them by length, and restores their order
         try:
-            found = self._model.encode(
+            encoded = self._model.encode(
                 self._filled(texts),
                 prompt=self._prefix,
                 batch_size=self._batch,
@@ -225,12 +145,11 @@ class LibraryEmbedder(Embedder):
             )
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             # The modules of a model meet one another here first, as its files have described them
-            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise InputError(
                 f"{self._folder}: sentence-transformers cannot run the model that its files "
-                f"describe: {reason}"
+                f"describe: {first_line(error)}"
             ) from error
-        vectors: NDArray[np.float32] = found.float().cpu().numpy()
+        vectors: NDArray[np.float32] = encoded.float().cpu().numpy()
         if not np.isfinite(vectors).all():
             raise CalipersError(f"{self.name} gives vectors that are not finite")
         return vectors
@@ -240,13 +159,13 @@ class LibraryEmbedder(Embedder):
         tokens = self._tokens([self._prefix + text for text in texts])
         if self._limit is None or tokens is None:
             return np.zeros(len(texts), dtype=np.bool_)
-        return np.array([len(each) > self._limit for each in tokens], dtype=np.bool_)
+        return np.array([len(text) > self._limit for text in tokens], dtype=np.bool_)
 
     def _tokens(self, texts: list[str]) -> list[Any] | None:
         tokenizer = getattr(self._model, "tokenizer", None)
         if callable(tokenizer):  # one of transformers
-            found = tokenizer(texts, truncation=False, padding=False, verbose=False)
-            ids: list[Any] = found["input_ids"]
+            tokens = tokenizer(texts, truncation=False, padding=False, verbose=False)
+            ids: list[Any] = tokens["input_ids"]
             return ids
         split = getattr(tokenizer, "tokenize", None)  # one of the library's own
         return None if split is None else [split(text) for text in texts]
@@ -258,37 +177,21 @@ class LibraryEmbedder(Embedder):
             return texts
         tokens = self._tokens(texts) or []
         names = ("bos_token", "eos_token", "cls_token", "sep_token", "pad_token")
-        mark = next((found for name in names if (found := getattr(tokenizer, name, None))), "")
+        mark = next(filter(None, (getattr(tokenizer, name, None) for name in names)), "")
         return [text if ids else mark for text, ids in zip(texts, tokens, strict=True)]
 
     def _sign(self, model: FoundModel) -> None:
-        device, dtype = self._model.device, getattr(self._model, "dtype", None)
-        self.signature = {
-            "embedder": model.name,
-            "revision": model.revision,
-            "max_length": str(self._limit or "any"),
-            "dtype": str(dtype or "float32").removeprefix("torch."),
-            "device": device.type,
-        }
-        if self._prefix:
-            self.signature["prefix"] = repr(self._prefix)
+        self.signature = model_signature(
+            model.name,
+            model.revision,
+            dtype=getattr(self._model, "dtype", None) or "float32",
+            device=self._model.device.type,
+            max_length=str(self._limit or "any"),
+            prefix=self._prefix,
+        )
         self.view_signature = {"meaning": "sentence_transformers"}
-        pins = {
-            **self.signature,
-            **self.view_signature,
-            **versions("sentence_transformers", "torch", "transformers", "tokenizers"),
-        }
-        self.identity = "|".join(f"{key}:{value}" for key, value in pins.items())
-
-
-def _checked(samples: Sequence[Any]) -> list[str]:
-    texts = list(samples)
-    for text in texts:
-        try:
-            text.encode()
-        except (AttributeError, UnicodeEncodeError) as error:
-            raise not_a_text(texts, error) from error
-    return texts
+        packages = versions("sentence_transformers", "torch", "transformers", "tokenizers")
+        self.identity = identity_line({**self.signature, **self.view_signature, **packages})
 
 
 def load_by_library(model: FoundModel, options: Options) -> Any:
@@ -307,7 +210,7 @@ def load_by_library(model: FoundModel, options: Options) -> Any:
     library = require("sentence_transformers", extra="text", purpose=purpose)
     device = choose_device(options.device, torch)
     dtype = choose_dtype(options.dtype, device, torch)
-    word = "dtype" if int(transformers.__version__.partition(".")[0]) >= 5 else "torch_dtype"
+    word = "dtype" if recent(transformers, 5) else "torch_dtype"
     with quiet(transformers):
         try:
             loaded = library.SentenceTransformer(

@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calipers.errors import InputError
+from calipers.errors import InputError, first_line
 from calipers.files import check_plain
-from calipers.samples.readers.vectors import LONGEST, Entry, read_entries, read_entry
+from calipers.samples.readers.vectors import LONGEST, TensorEntry, read_entries, read_entry
 from calipers.samples.wording import describe, shortened
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _LFS = b"version "  # how the text of such a pointer begins
 
 
-def read_header(path: Path) -> Mapping[str, Entry]:
+def read_header(path: Path) -> Mapping[str, TensorEntry]:
     """Read which tensors a safetensors file holds.
 
     Raises
@@ -47,27 +47,19 @@ def read_header(path: Path) -> Mapping[str, Entry]:
             f"{path}: holds a pointer of Git LFS, not the weights themselves; fetch them with: "
             "git lfs pull"
         )
-    tensors = _tensors(path, content)
-    last = max((tensor.last for tensor in tensors.values()), default=0)
-    _check_length(path, length, 8 + size + last)
-    return tensors
-
-
-def _tensors(path: Path, content: bytes) -> dict[str, Entry]:
     try:
-        return {name: read_entry(entry) for name, entry in read_entries(content).items()}
+        tensors = {name: read_entry(entry) for name, entry in read_entries(content).items()}
     except ValueError as error:
         raise InputError(
             f"{path}: damaged, or no safetensors file: it does not begin with a header that names "
             f"its tensors: {error}"
         ) from error
-
-
-def _check_length(path: Path, found: int, needed: int) -> None:
-    if found != needed:
+    needed = 8 + size + max((tensor.last for tensor in tensors.values()), default=0)
+    if length != needed:
         raise InputError(
-            f"{path}: damaged: by its header the file must have {needed:,} bytes; found {found:,}"
+            f"{path}: damaged: by its header the file must have {needed:,} bytes; found {length:,}"
         )
+    return tensors
 
 
 def safe_tensors(path: Path) -> dict[str, Tensor]:
@@ -86,7 +78,8 @@ def safe_tensors(path: Path) -> dict[str, Tensor]:
     except MemoryError:
         raise
     except Exception as error:  # the package has errors of its own beside those of files and torch
-        raise InputError(f"{path}: cannot be read as safetensors: {_reason(error)}") from error
+        reason = first_line(error)[:200]
+        raise InputError(f"{path}: cannot be read as safetensors: {reason}") from error
 
 
 def pickled_tensors(path: Path, content: bytes) -> dict[str, Tensor]:
@@ -107,7 +100,7 @@ def pickled_tensors(path: Path, content: bytes) -> dict[str, Tensor]:
     import torch
 
     try:
-        found = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+        tensors = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
     except MemoryError:
         raise
     except pickle.UnpicklingError as error:
@@ -116,24 +109,20 @@ def pickled_tensors(path: Path, content: bytes) -> dict[str, Tensor]:
             "code, or is damaged"
         ) from error
     except Exception as error:  # a damaged pickle can lead to nearly any error
-        raise InputError(f"{path}: cannot be read as a file of torch: {_reason(error)}") from error
-    if not isinstance(found, dict):
-        raise InputError(f"{path}: must hold tensors by their names; found {describe(found)}")
-    for name, each in found.items():
-        if not isinstance(name, str) or not isinstance(each, torch.Tensor):
+        reason = first_line(error)[:200]
+        raise InputError(f"{path}: cannot be read as a file of torch: {reason}") from error
+    if not isinstance(tensors, dict):
+        raise InputError(f"{path}: must hold tensors by their names; found {describe(tensors)}")
+    for name, tensor in tensors.items():
+        if not isinstance(name, str) or not isinstance(tensor, torch.Tensor):
             raise InputError(
                 f"{path}: must hold tensors by their names; found {describe(name)} with "
-                f"{describe(each)}"
+                f"{describe(tensor)}"
             )
-        if each.layout != torch.strided or each.is_meta:
-            form = "without numbers" if each.is_meta else f"of the layout {each.layout}"
+        if tensor.layout != torch.strided or tensor.is_meta:
+            form = "without numbers" if tensor.is_meta else f"of the layout {tensor.layout}"
             raise InputError(
                 f"{path}: must hold tensors with all their numbers, but {shortened(name)!r} is one "
                 f"{form}"
             )
-    return found
-
-
-def _reason(error: Exception) -> str:
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return lines[0][:200]
+    return tensors

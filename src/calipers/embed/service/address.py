@@ -15,10 +15,10 @@ import ipaddress
 import os
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from calipers.embed.options import check_unicode
 from calipers.errors import InputError
@@ -134,7 +134,16 @@ def read_address(text: str) -> Address:
         If it is none, or holds a user name, a password or a key. A credential is not repeated in
         the message.
     """
-    parts = _split(text)
+    shown = re.sub(r"[^/]*@", "", re.split(r"[?#]", text)[0])  # without what may be a credential
+    try:
+        parts = urlsplit(text.strip())
+    except ValueError as error:
+        raise InputError(f"{shown!r} is no address: {error}") from None
+    if parts.scheme not in _USUAL_PORTS or not parts.netloc:
+        raise InputError(
+            "the address of an embeddings service must begin with http:// or https:// and a host; "
+            f"found {shown!r}"
+        )
     if "@" in parts.netloc:
         raise InputError(
             "the address of an embeddings service may hold no user name and no password; put the "
@@ -146,25 +155,6 @@ def read_address(text: str) -> Address:
             "(?…) but api-version; a key belongs into the environment variable "
             "CALIPERS_ENDPOINT_KEY"
         )
-    host, port = _host(parts)
-    usual = port == _USUAL_PORTS[parts.scheme]
-    return Address(parts.scheme, host, None if usual else port, _path(parts), parts.query)
-
-
-def _split(text: str) -> SplitResult:
-    try:
-        parts = urlsplit(text.strip())
-    except ValueError as error:
-        raise InputError(f"{_safe(text)!r} is no address: {error}") from None
-    if parts.scheme not in _USUAL_PORTS or not parts.netloc:
-        raise InputError(
-            "the address of an embeddings service must begin with http:// or https:// and a host; "
-            f"found {_safe(text)!r}"
-        )
-    return parts
-
-
-def _host(parts: SplitResult) -> tuple[str, int | None]:
     host = (parts.hostname or "").lower()
     try:
         port = parts.port
@@ -177,19 +167,11 @@ def _host(parts: SplitResult) -> tuple[str, int | None]:
             f"{parts.netloc!r} is no host; parts of letters, digits and '-', at most 63 each, with "
             "'.' between them make one"
         )
-    return host, port
-
-
-def _path(parts: SplitResult) -> str:
     path = parts.path.rstrip("/").removesuffix("/embeddings").rstrip("/")
     if not _PATH.fullmatch(path):
         raise InputError(f"{parts.path!r} cannot be the path of an address")
-    return path if parts.path.strip("/") else "/v1"
-
-
-def _safe(text: str) -> str:
-    """Return an address for a message, without what may be a credential."""
-    return re.sub(r"[^/]*@", "", re.split(r"[?#]", text)[0])
+    port = None if port == _USUAL_PORTS[parts.scheme] else port
+    return Address(parts.scheme, host, port, path if parts.path.strip("/") else "/v1", parts.query)
 
 
 ANY, OPENAI = "CALIPERS_ENDPOINT_KEY", "OPENAI_API_KEY"
@@ -261,9 +243,19 @@ def find_key(address: Address, environment: Mapping[str, str] = os.environ) -> K
     """
     for variable in variables(address):
         value = environment.get(variable, "").strip()
-        if value:
-            _check(value, variable, address)
-            return Key(value, variable)
+        if not value:
+            continue
+        if re.search(r"[^!-~]", value):
+            raise InputError(
+                f"the key in {variable} holds spaces, line breaks or characters beyond ASCII; "
+                "set it again"
+            )
+        if address.scheme == "http" and not address.local:
+            raise InputError(
+                f"{address.shown}: the key in {variable} would cross the network unencrypted; use "
+                f"https://, or unset {variable} if the service needs no key"
+            )
+        return Key(value, variable)
     return None
 
 
@@ -283,9 +275,9 @@ def _spellings(text: str) -> Iterator[str]:
     plain = text
     for _ in range(3):
         plain = _ESCAPE.sub(_unescaped, unquote(html.unescape(plain), errors="replace"))
-    for each in {text, plain, re.sub(r"<[^>]*>", "", plain)}:
-        yield each
-        for once in _decoded(each):
+    for spelling in {text, plain, re.sub(r"<[^>]*>", "", plain)}:
+        yield spelling
+        for once in _decoded(spelling):
             yield once
             yield from _decoded(once)
 
@@ -297,38 +289,24 @@ def _unescaped(match: re.Match[str]) -> str:
 
 def _decoded(text: str) -> Iterator[str]:
     """Read a text as base64, base32, hex and decimal codes, wherever these begin in it."""
-    kept = {re.sub(rf"[^A-Za-z0-9{more}]", "", text) for more in ("", "+/", "+/_-")}
-    for letters in kept:
-        standard = letters.translate(str.maketrans("-_", "+/"))
-        for first in range(4):
-            whole = (len(standard) - first) // 4 * 4
-            yield _readable(base64.b64decode(standard[first : first + whole]))
-    letters = re.sub(r"[^A-Z2-7]", "", text.upper())
-    for first in range(8):
-        whole = (len(letters) - first) // 8 * 8
-        yield _readable(base64.b32decode(letters[first : first + whole]))
+    for more in ("", "+/", "+/_-"):
+        letters = re.sub(rf"[^A-Za-z0-9{more}]", "", text)
+        yield from _shifted(letters.translate(str.maketrans("-_", "+/")), 4, base64.b64decode)
+    yield from _shifted(re.sub(r"[^A-Z2-7]", "", text.upper()), 8, base64.b32decode)
     digits = re.sub(r"0x|\\x|&#x|[^a-z0-9]", "", text.lower())
     for run in re.findall(r"[0-9a-f]{6,}", digits):
-        for first in range(2):
-            whole = (len(run) - first) // 2 * 2
-            yield _readable(bytes.fromhex(run[first : first + whole]))
+        yield from _shifted(run, 2, bytes.fromhex)
     codes = [int(code) for code in re.findall(r"(?<!\d)\d{1,3}(?!\d)", text)]
     yield _readable(bytes(code for code in codes if code < 256))
+
+
+def _shifted(text: str, group: int, decode: Callable[[str], bytes]) -> Iterator[str]:
+    """Decode whole groups of characters, wherever the first of them begins."""
+    for first in range(group):
+        whole = (len(text) - first) // group * group
+        yield _readable(decode(text[first : first + whole]))
 
 
 def _readable(content: bytes) -> str:
     """Keep the printable parts of bytes; what was decoded from the wrong place has hardly any."""
     return b" ".join(re.findall(rb"[\t\n\r -~]{3,}", content)).decode("ascii")
-
-
-def _check(value: str, variable: str, address: Address) -> None:
-    if re.search(r"[^!-~]", value):
-        raise InputError(
-            f"the key in {variable} holds spaces, line breaks or characters beyond ASCII; "
-            "set it again"
-        )
-    if address.scheme == "http" and not address.local:
-        raise InputError(
-            f"{address.shown}: the key in {variable} would cross the network unencrypted; use "
-            f"https://, or unset {variable} if the service needs no key"
-        )

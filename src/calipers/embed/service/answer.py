@@ -7,7 +7,6 @@ person can act on, without anything that may be the key.
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import re
 from collections.abc import Sequence
@@ -71,19 +70,25 @@ def read_answer(content: bytes, texts: int) -> Answer:
     for noun, mark in (("objects", b"{"), ("lists", b"]")):
         if (count := content.count(mark)) > most:
             raise AnswerError(f"{count:,} {noun} for {texts:,} texts, far more than they can have")
-    data = _data(_parsed(content))
-    if len(data[1]) != texts:
-        raise AnswerError(f"{len(data[1]):,} vectors for {texts:,} texts")
-    rows = [_vector(entry, at) for at, entry in enumerate(_in_order(data[1]), start=1)]
+    parsed = _parsed(content)
+    entries = _in_order(parsed["data"], texts)
+    rows = [_vector(entry["embedding"], at) for at, entry in enumerate(entries, start=1)]
     sizes = sorted({len(row) for row in rows})
     if len(sizes) > 1:
         raise AnswerError(f"vectors of different sizes, {' and '.join(map(str, sizes[:3]))}")
-    return Answer(np.stack(rows), _model(data[0]), _tokens(data[0]))
+    model, usage = parsed.get("model"), parsed.get("usage")
+    usage = usage if isinstance(usage, dict) else {}
+    tokens = usage.get("total_tokens", usage.get("prompt_tokens"))
+    return Answer(
+        np.stack(rows),
+        model=(one_line(model, 120) or None) if isinstance(model, str) else None,
+        tokens=tokens if _whole(tokens) else None,
+    )
 
 
-def _parsed(content: bytes) -> Any:
+def _parsed(content: bytes) -> dict[str, Any]:
     try:
-        return json.loads(content)
+        parsed = json.loads(content)
     except (ValueError, RecursionError):
         text = content[:400].decode("utf-8", "replace")
         if is_html(text):
@@ -92,17 +97,16 @@ def _parsed(content: bytes) -> Any:
                 "https://host/v1"
             ) from None
         raise AnswerError(f"malformed JSON, which begins {one_line(text, 60)!r}") from None
-
-
-def _data(parsed: Any) -> tuple[dict[str, Any], list[Any]]:
     if not isinstance(parsed, dict) or not isinstance(parsed.get("data"), list):
         keys = ", ".join(map(repr, list(parsed)[:5])) if isinstance(parsed, dict) else "no object"
         raise AnswerError(f"JSON without a list 'data'; found {one_line(keys, 100) or 'no keys'}")
-    return parsed, parsed["data"]
+    return parsed
 
 
-def _in_order(data: Sequence[Any]) -> list[Any]:
-    """Put the entries into the order of the texts."""
+def _in_order(data: Sequence[Any], texts: int) -> list[Any]:
+    """Put the entries, one for each text, into the order of the texts."""
+    if len(data) != texts:
+        raise AnswerError(f"{len(data):,} vectors for {texts:,} texts")
     for at, entry in enumerate(data, start=1):
         if not isinstance(entry, dict) or "embedding" not in entry:
             raise AnswerError(f"an entry {at} of 'data' that has no 'embedding'")
@@ -117,8 +121,7 @@ def _in_order(data: Sequence[Any]) -> list[Any]:
     return [places[index] for index in range(len(data))]
 
 
-def _vector(entry: dict[str, Any], at: int) -> NDArray[np.float32]:
-    given = entry["embedding"]
+def _vector(given: Any, at: int) -> NDArray[np.float32]:
     row = _decoded(given, at) if isinstance(given, str) else _listed(given, at)
     if not row.size:
         raise AnswerError(f"an empty vector for text {at}")
@@ -130,7 +133,7 @@ def _vector(entry: dict[str, Any], at: int) -> NDArray[np.float32]:
 def _decoded(text: str, at: int) -> NDArray[np.float32]:
     try:
         content = base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
+    except ValueError:
         raise AnswerError(f"a vector for text {at} that is no base64") from None
     if len(content) % 4:
         raise AnswerError(f"a vector for text {at} that is no base64 of float32 numbers")
@@ -147,19 +150,6 @@ def _listed(given: Any, at: int) -> NDArray[np.float32]:
         raise AnswerError(f"a vector for text {at} with a number beyond float32") from None
 
 
-def _model(parsed: dict[str, Any]) -> str | None:
-    model = parsed.get("model")
-    return one_line(model, 120) or None if isinstance(model, str) else None
-
-
-def _tokens(parsed: dict[str, Any]) -> int | None:
-    usage = parsed.get("usage")
-    if not isinstance(usage, dict):
-        return None
-    tokens = usage.get("total_tokens", usage.get("prompt_tokens"))
-    return tokens if _whole(tokens) else None
-
-
 def _whole(value: Any) -> bool:
     return type(value) is int and value >= 0
 
@@ -172,19 +162,13 @@ def explain(status: int, body: bytes, *, address: Address, model: str, key: Key 
 
 def status_line(status: int, body: bytes, key: Key | None) -> str:
     """Say what a service answered, such as ``answered 500 (Internal Server Error): "…"``."""
-    answered = f"answered {status}{_phrase(status)}"
+    phrases = {known.value: f" ({known.phrase})" for known in HTTPStatus}
+    answered = f"answered {status}{phrases.get(status, '')}"
     if key is not None and key.resembles(body.decode("utf-8", "replace")):
         return f"{answered}; what it said is withheld, since it resembles the key"
     said = server_message(body)
     said = one_line(said if key is None else key.scrub(said), _LONGEST_MESSAGE)
     return answered + (f': "{said}"' if said else "")
-
-
-def _phrase(status: int) -> str:
-    try:
-        return f" ({HTTPStatus(status).phrase})"
-    except ValueError:
-        return ""
 
 
 def _advice(status: int, address: Address, model: str, key: Key | None) -> str:
@@ -220,8 +204,8 @@ def _said(parsed: Any) -> str:
         return "; ".join(filter(None, map(_said, parsed[:3])))
     if not isinstance(parsed, dict):
         return ""
-    found = (_said(parsed.get(key)) for key in ("error", "message", "msg", "detail", "title"))
-    return next(filter(None, found), "")
+    messages = (_said(parsed.get(key)) for key in ("error", "message", "msg", "detail", "title"))
+    return next(filter(None, messages), "")
 
 
 def is_html(text: str) -> bool:

@@ -269,7 +269,12 @@ class Client:
         if self._stopped.is_set():
             raise StoppedError
         base64 = self._base64
-        response = self._post(self._request(texts, base64), len(texts))
+        request: dict[str, Any] = {"model": self._model, "input": texts}
+        if base64:
+            request["encoding_format"] = "base64"
+        if self._size is not None:
+            request["dimensions"] = self._size
+        response = self._post(json.dumps(request).encode(), len(texts))
         if response.status // 100 == 2:
             return self._answer(response.body, len(texts))
         refused = base64 and response.status in (400, 422)
@@ -277,14 +282,6 @@ class Client:
             self._base64 = False
             return self._once(texts)
         raise self._refusal(response)
-
-    def _request(self, texts: list[str], base64: bool) -> bytes:
-        request: dict[str, Any] = {"model": self._model, "input": texts}
-        if base64:
-            request["encoding_format"] = "base64"
-        if self._size is not None:
-            request["dimensions"] = self._size
-        return json.dumps(request).encode()
 
     def _post(self, body: bytes, texts: int) -> Response:
         """Send one request and read its answer, no more of it than the vectors can take.
@@ -346,9 +343,10 @@ class Client:
 
     def _max_bytes(self, texts: int) -> int:
         """Bytes that the vectors of so many texts can take."""
-        known = self._width is not None
-        each = BYTES_PER_NUMBER * (self._width or 0) + BYTES_BESIDE if known else BYTES_PER_TEXT
-        return min(each * texts, MAX_BYTES)
+        of_one = BYTES_PER_TEXT
+        if self._width is not None:
+            of_one = BYTES_PER_NUMBER * self._width + BYTES_BESIDE
+        return min(of_one * texts, MAX_BYTES)
 
     def _too_long(self, most: int, texts: int, announced: str = "") -> CalipersError:
         sent = "1 text" if texts == 1 else f"{texts:,} texts"
@@ -364,11 +362,11 @@ class Client:
                 answer = read_answer(body, texts)
         except AnswerError as error:
             begin = body[:MAX_REFUSAL_BYTES].decode("utf-8", "replace")
-            found = self._scrub(str(error))
+            content = self._scrub(str(error))
             if self._key is not None and self._key.resembles(begin):
-                found = "something else than vectors, withheld since it resembles the key"
+                content = "something else than vectors, withheld since it resembles the key"
             raise CalipersError(
-                f"{self._address.shown}: the service answered with {found}"
+                f"{self._address.shown}: the service answered with {content}"
             ) from None
         self._answered, self._width = True, answer.vectors.shape[1]
         model = None if answer.model is None else self._scrub(answer.model)

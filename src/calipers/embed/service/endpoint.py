@@ -22,8 +22,8 @@ from threading import Event, Thread
 
 import numpy as np
 
-from calipers.embed.embedder import Embedder, EncodedBatch
-from calipers.embed.options import Options, check_unicode
+from calipers.embed.embedder import Embedder, EncodedBatch, check_texts
+from calipers.embed.options import Options
 from calipers.embed.service.address import Address, Key, find_key, read_name
 from calipers.embed.service.answer import Answer, one_line
 from calipers.embed.service.client import (
@@ -143,9 +143,8 @@ class Endpoint(Embedder):
         self._paid = PaidVectors(address, model, size)
         self.view_signature = {"meaning": "as_answered"}
         self.identity = f"{self._paid.service}|prefix:{prefix}"
-        self._pins = {"embedder": model, "endpoint": address.shown}
-        self._pins |= {} if size is None else {"size": str(size)}
-        self._pins |= {"prefix": prefix} if prefix else {}
+        pins = {"embedder": model, "endpoint": address.shown, "size": size, "prefix": prefix}
+        self._pins = {key: str(pin) for key, pin in pins.items() if pin}
         stopped = Event()
         client = Client(
             address,
@@ -197,7 +196,7 @@ class Endpoint(Embedder):
         KeyboardInterrupt
             If a person stops it; the message says what is kept.
         """
-        texts = [self._prefix + check_text(each, row) for row, each in enumerate(samples, start=1)]
+        texts = [self._prefix + text for text in check_texts(samples)]
         sent = [text or EMPTY for text in texts]
         different = list(dict.fromkeys(sent))
         known = self._paid.look_up(different, empty=texts.count(""))
@@ -216,7 +215,14 @@ class Endpoint(Embedder):
             if missing:
                 self._requests.fetch(missing, accept)
         except TextTooLongError as error:
-            raise CalipersError(self._ending(_too_long(error, sent))) from None
+            row, length = sent.index(error.text) + 1, len(error.text)
+            raise CalipersError(
+                self._ending(
+                    f"{error}; it is text {row} of the {len(sent):,} at hand, of {length:,} "
+                    f"characters, which begins {one_line(error.text, 40)!r}: shorten it, or choose "
+                    "a model that reads longer ones"
+                )
+            ) from None
         except CalipersError as error:
             raise CalipersError(self._ending(str(error))) from None
         except KeyboardInterrupt:
@@ -226,28 +232,6 @@ class Endpoint(Embedder):
         """Say with what a run ends, and what is kept of it."""
         standing = self._paid.standing()
         return f"{words}. {standing}" if standing else words
-
-
-def check_text(sample: object, row: int) -> str:
-    """Return a sample that can be sent.
-
-    Raises
-    ------
-    InputError
-        If it is no text, or no valid Unicode.
-    """
-    if not isinstance(sample, str):
-        raise InputError(f"text {row} must be a string; found {type(sample).__name__}")
-    check_unicode(f"text {row}", sample)
-    return sample
-
-
-def _too_long(error: TextTooLongError, sent: Sequence[str]) -> str:
-    row, length = sent.index(error.text) + 1, len(error.text)
-    return (
-        f"{error}; it is text {row} of the {len(sent):,} at hand, of {length:,} characters, which "
-        f"begins {one_line(error.text, 40)!r}: shorten it, or choose a model that reads longer ones"
-    )
 
 
 class TextTooLongError(RequestTooLargeError):

@@ -16,9 +16,9 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from threading import Lock
@@ -75,14 +75,14 @@ class VectorStore:
     def find(self, keys: Sequence[bytes]) -> dict[bytes, StoredVector]:
         """Return the vectors that are kept, by their keys."""
         rows = self._guarded(lambda connection: _selected(connection, keys), make=False) or []
-        found = {row[0]: paid for row in rows if (paid := _checked(row)) is not None}
-        self._damaged += len(rows) - len(found)
-        return found
+        stored = {row[0]: vector for row in rows if (vector := _checked(row)) is not None}
+        self._damaged += len(rows) - len(stored)
+        return stored
 
-    def keep(self, rows: Mapping[bytes, StoredVector]) -> bool:
+    def keep(self, vectors: Mapping[bytes, StoredVector]) -> bool:
         """Keep vectors, all or none; tell whether they are kept."""
-        rows_made = [_as_row(item) for item in rows.items()]
-        return self._guarded(lambda connection: _insert(connection, rows_made)) is not None
+        rows = [_as_row(*item) for item in vectors.items()]
+        return self._guarded(lambda connection: _insert(connection, rows)) is not None
 
     def notes(self) -> tuple[str, ...]:
         """Say what a person must be told since the last time."""
@@ -134,29 +134,18 @@ class VectorStore:
 @contextmanager
 def _opened(path: Path, timeout: float = TIMEOUT) -> Iterator[sqlite3.Connection]:
     """Open the database, made where there is none, for as long as it takes."""
-    connection = sqlite3.connect(path, timeout=timeout, isolation_level=None)
-    try:
+    with closing(sqlite3.connect(path, timeout=timeout, isolation_level="IMMEDIATE")) as connection:
         connection.execute(_TABLE)
         yield connection
-    finally:
-        connection.close()
 
 
 def _insert(
     connection: sqlite3.Connection, rows: Iterable[Sequence[Any]], known: str = "REPLACE"
 ) -> int:
     """Write rows in one transaction; return how many. ``known="IGNORE"`` keeps those there are."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        done = connection.executemany(
-            f"INSERT OR {known} INTO vectors VALUES (?, ?, ?, ?, ?)", rows
-        )
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-    return done.rowcount
+    insert = f"INSERT OR {known} INTO vectors VALUES (?, ?, ?, ?, ?)"
+    with connection:
+        return connection.executemany(insert, rows).rowcount
 
 
 def _is_damaged(path: Path) -> bool:
@@ -169,18 +158,13 @@ def _is_damaged(path: Path) -> bool:
 
 def _rescue(path: Path) -> str:
     """Set a damaged database aside, copy what can be read of it, and say so."""
-    day = f"{datetime.now():%Y%m%d-%H%M%S}"
-    aside, number = path.with_name(f"{path.stem}.damaged-{day}{path.suffix}"), 1
-    while aside.exists():
-        number += 1
-        aside = path.with_name(f"{path.stem}.damaged-{day}-{number}{path.suffix}")
+    aside = path.with_name(f"{path.stem}.damaged-{datetime.now():%Y%m%d-%H%M%S-%f}{path.suffix}")
     path.rename(aside)
     with suppress(FileNotFoundError):  # else it would be rolled back into the new database
         Path(f"{path}-journal").rename(f"{aside}-journal")
     with _opened(path) as connection:
         kept = _insert(connection, _readable(aside), known="IGNORE")
-    vectors = "1 vector was" if kept == 1 else f"{kept:,} vectors were"
-    return f"{path} was damaged and is now {aside.name}; {vectors} read from it"
+    return f"{path} was damaged and is now {aside.name}; {_count(kept, 'vector')} read from it"
 
 
 def _readable(path: Path) -> Iterator[Sequence[Any]]:
@@ -195,105 +179,30 @@ def _readable(path: Path) -> Iterator[Sequence[Any]]:
 def _selected(connection: sqlite3.Connection, keys: Sequence[bytes]) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = []
     for first in range(0, len(keys), _KEYS_A_QUERY):
-        part = keys[first : first + _KEYS_A_QUERY]
-        marks = ", ".join("?" * len(part))
-        rows += connection.execute(f"SELECT * FROM vectors WHERE key IN ({marks})", part)
+        some = keys[first : first + _KEYS_A_QUERY]
+        marks = ", ".join("?" * len(some))
+        rows += connection.execute(f"SELECT * FROM vectors WHERE key IN ({marks})", some)
     return rows
 
 
-def _as_row(item: tuple[bytes, StoredVector]) -> tuple[Any, ...]:
+def _as_row(key: bytes, stored: StoredVector) -> tuple[Any, ...]:
     """Write a vector as a row of the table."""
-    key, (vector, model) = item
-    name, content = model.encode(), np.ascontiguousarray(vector, dtype="<f4").tobytes()
-    return key, name, len(vector), _checksum(key, name, content), content
+    model = stored.model.encode()
+    content = np.ascontiguousarray(stored.vector, dtype="<f4").tobytes()
+    return key, model, len(stored.vector), zlib.crc32(key + model + content), content
 
 
 def _checked(row: Sequence[Any]) -> StoredVector | None:
     """Read a row of the table; None where it is damaged."""
-    key, model, width, crc, content = row
-    if not (isinstance(key, bytes) and isinstance(model, bytes) and isinstance(content, bytes)):
+    key, model, width, checksum, content = row
+    try:
+        whole = len(content) == 4 * width > 0 and checksum == zlib.crc32(key + model + content)
+    except TypeError:
         return None
-    fits = isinstance(width, int) and len(content) == 4 * width > 0
-    if not fits or crc != _checksum(key, model, content):
+    if not whole:
         return None
     vector = np.frombuffer(content, dtype="<f4").astype(np.float32)
     return StoredVector(vector, model.decode("utf-8", "replace"))
-
-
-def _checksum(*parts: bytes) -> int:
-    checksum = 0
-    for part in parts:
-        checksum = zlib.crc32(part, checksum)
-    return checksum
-
-
-@dataclass
-class Usage:
-    """Counts of one run; the last four count from the last notes.
-
-    Attributes
-    ----------
-    seen, safe, answers
-        Different texts so far, how many of their vectors are kept on disk, and how many are known.
-    models
-        What the service called the model, in the order of appearance.
-    sent, tokens, kept, empty
-        Texts that were answered, tokens that the service counted, vectors that were kept from
-        before, samples without a character.
-    """
-
-    seen: int = 0
-    safe: int = 0
-    answers: int = 0
-    models: dict[str, None] = field(default_factory=dict)
-    sent: int = 0
-    tokens: int = 0
-    kept: int = 0
-    empty: int = 0
-    _models_noted: int = 0
-
-    def began(self, texts: int, *, kept: int, empty: int) -> None:
-        """Count the texts of a call and what is kept of them from before."""
-        self.seen += texts
-        self.safe += kept
-        self.answers += kept
-        self.kept += kept
-        self.empty += empty
-
-    def answered(self, texts: int, *, tokens: int, safe: bool) -> None:
-        """Count an answer; `safe` says whether it is on disk."""
-        self.sent += texts
-        self.tokens += tokens
-        self.answers += texts
-        self.safe += texts if safe else 0
-
-    def note_model(self, model: str) -> None:
-        """Remember what the service called the model; an empty name says nothing."""
-        if model:
-            self.models.setdefault(model)
-
-    def standing(self) -> str:
-        """Say how much is safe, for the message with which a run ends."""
-        return (
-            f"The same command goes on from here: {self.safe:,} of {self.seen:,} vectors so far "
-            "are kept"
-        )
-
-    def notes(self, where: str) -> tuple[str, ...]:
-        """Put what happened since the last time into words."""
-        notes = []
-        if self.sent:
-            tokens = f" ({self.tokens:,} tokens)" if self.tokens else ""
-            before = f"; {_count(self.kept, 'vector')} kept from before" if self.kept else ""
-            notes.append(f"{_count(self.sent, 'text')} sent to {where}{tokens}{before}")
-        if self.empty:
-            notes.append(f"{_count(self.empty, 'empty text')} sent as a space")
-        if len(self.models) > max(self._models_noted, 1):
-            names = " and ".join(map(repr, self.models))
-            notes.append(f"{where} answered as {names}: the vectors may be of different models")
-        self._models_noted = len(self.models)
-        self.sent = self.tokens = self.kept = self.empty = 0
-        return tuple(notes)
 
 
 def _count(number: int, noun: str) -> str:
@@ -317,8 +226,12 @@ class PaidVectors:
         self.service = f"endpoint|url:{address.unversioned}|model:{model}|size:{size}"
         self.width = size
         self._where, self._model, self._size = address.shown, model, size
-        self._usage, self._lock = Usage(), Lock()
         self._store: VectorStore | None = None
+        self._lock = Lock()
+        self._total = Counter[str]()  # different texts seen, vectors known, and safe on disk
+        self._since = Counter[str]()  # what is to be noted next
+        self._models: dict[str, None] = {}  # in the order of appearance
+        self._models_noted = 1
 
     def keep_in(self, folder: Path | None) -> None:
         """Keep vectors in a database in this folder; None for nowhere."""
@@ -327,17 +240,18 @@ class PaidVectors:
     @property
     def served(self) -> tuple[str, ...]:
         """What the service calls the model, in the order of appearance."""
-        return tuple(self._usage.models)
+        return tuple(self._models)
 
     def look_up(self, texts: list[str], *, empty: int) -> Vectors:
         """Return the vectors that are kept from before; `empty` samples had no character."""
         keys = {self._key(text): text for text in texts}
-        found = {} if self._store is None else self._store.find(list(keys))
-        for paid in found.values():
-            self._check_width(paid.vector.shape[0])
-            self._usage.note_model(paid.model)
-        self._usage.began(len(texts), kept=len(found), empty=empty)
-        return {keys[key]: paid.vector for key, paid in found.items()}
+        stored = {} if self._store is None else self._store.find(list(keys))
+        for vector, model in stored.values():
+            self._check(vector.shape[0], model)
+        kept = len(stored)
+        self._total.update(seen=len(texts), known=kept, safe=kept)
+        self._since.update(kept=kept, empty=empty)
+        return {keys[key]: vector for key, (vector, _) in stored.items()}
 
     def accept(self, texts: list[str], answer: Answer) -> Vectors:
         """Check the vectors of an answer and keep them.
@@ -347,29 +261,42 @@ class PaidVectors:
         CalipersError
             If they are not as long as those before.
         """
+        model, count = answer.model or "", len(texts)
         with self._lock:
-            self._check_width(answer.vectors.shape[1])
-            self._usage.note_model(answer.model or "")
+            self._check(answer.vectors.shape[1], model)
         vectors = dict(zip(texts, answer.vectors, strict=True))
-        safe = self._store is not None and self._store.keep(
-            {
-                self._key(text): StoredVector(row, answer.model or "")
-                for text, row in vectors.items()
-            }
-        )
+        rows = {self._key(text): StoredVector(row, model) for text, row in vectors.items()}
+        safe = self._store is not None and self._store.keep(rows)
         with self._lock:
-            self._usage.answered(len(texts), tokens=answer.tokens or 0, safe=safe)
+            self._total.update(known=count, safe=count if safe else 0)
+            self._since.update(sent=count, tokens=answer.tokens or 0)
         return vectors
 
     def told(self) -> tuple[str, ...]:
         """Tell what happened since the last call."""
         with self._lock:
-            notes = self._usage.notes(self._where)
-        return notes if self._store is None else (*notes, *self._store.notes())
+            since, self._since = self._since, Counter()
+            several = len(self._models) > self._models_noted
+            self._models_noted = max(len(self._models), 1)
+        notes = []
+        if since["sent"]:
+            tokens = f" ({since['tokens']:,} tokens)" if since["tokens"] else ""
+            before = (
+                f"; {_count(since['kept'], 'vector')} kept from before" if since["kept"] else ""
+            )
+            notes.append(f"{_count(since['sent'], 'text')} sent to {self._where}{tokens}{before}")
+        if since["empty"]:
+            notes.append(f"{_count(since['empty'], 'empty text')} sent as a space")
+        if several:
+            names = " and ".join(map(repr, self._models))
+            notes.append(
+                f"{self._where} answered as {names}: the vectors may be of different models"
+            )
+        return (*notes, *(() if self._store is None else self._store.notes()))
 
     def standing(self) -> str:
         """Say what is kept, for the message with which a run ends; empty where nothing was."""
-        if not self._usage.answers:
+        if not self._total["known"]:
             return ""
         if self._store is None:
             return "Nothing is kept of what was answered, since there is no cache folder"
@@ -378,12 +305,18 @@ class PaidVectors:
                 f"Not all that was answered could be kept in {self._store.path} "
                 f"({self._store.refusal})"
             )
-        return f"{self._usage.standing()} in {self._store.path}"
+        return (
+            f"The same command goes on from here: {self._total['safe']:,} of "
+            f"{self._total['seen']:,} vectors so far are kept in {self._store.path}"
+        )
 
     def _key(self, text: str) -> bytes:
         return hashlib.sha256(f"{self.service}\0{text}".encode()).digest()
 
-    def _check_width(self, width: int) -> None:
+    def _check(self, width: int, model: str) -> None:
+        """Refuse vectors of another size than those before; remember what the model was called."""
+        if model:
+            self._models.setdefault(model)
         if self.width is None:
             self.width = width
         if width == self.width:

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+def cut(ids: list[int], most: int, closing: int) -> list[int]:
+    """Cut a long text; the tokens that close it, so many, are kept."""
+    return ids if len(ids) <= most else ids[: most - closing] + ids[len(ids) - closing :]
+
+
 class Run(NamedTuple):
     """Texts of one length, side by side in a batch: `texts` times `length` tokens from `start`."""
 
@@ -131,22 +136,21 @@ class Batches:
         InputError
             If not even one text fits in memory.
         """
-        lengths = np.array([len(each) for each in ids], dtype=np.intp)
+        lengths = np.array(list(map(len, ids)), dtype=np.intp)
         left = np.arange(len(ids))
         while len(left):
-            plan = plan_batches(
-                lengths[left], max_tokens=self.max_tokens, max_texts=self._max_texts
+            batch = next(
+                plan_batches(lengths[left], max_tokens=self.max_tokens, max_texts=self._max_texts)
             )
-            batch = next(plan)
             rows = left[batch.rows]
-            if _fits(
-                model, [ids[row] for row in rows], partial(take, rows, batch.runs), batch.runs
-            ):
+            if fits(partial(_pass, model, ids, take, rows, batch.runs)):
                 left = np.delete(left, batch.rows)
             else:
                 self._halve(lengths[rows])
 
     def _halve(self, lengths: NDArray[np.intp]) -> None:
+        import torch
+
         if len(lengths) == 1:
             raise InputError(
                 f"the embedder {self._name!r} has not enough memory for a single text of "
@@ -154,7 +158,10 @@ class Batches:
                 "model, or device 'cpu' if this was a graphics card"
             )
         self.max_tokens = max(int(lengths.sum()) // 2, 1)
-        _give_back()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        elif torch.backends.mps.is_available():
+            torch.mps.empty_cache()
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -164,30 +171,26 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in _SIGNS)
 
 
-def _fits(
+def _pass(
     model: Model,
-    ids: list[NDArray[np.integer[Any]]],
-    take: Callable[[States], None],
+    ids: Sequence[NDArray[np.integer[Any]]],
+    take: Take,
+    rows: NDArray[np.intp],
     runs: Sequence[Run],
-) -> bool:
+) -> None:
     import torch
 
+    packed = np.concatenate([ids[row] for row in rows]).astype(np.int64)
+    take(rows, runs, model(torch.from_numpy(packed), runs))
+
+
+def fits(work: Callable[[], object]) -> bool:
+    """Do something, and tell whether there was enough memory for it."""
     try:
-        packed = np.concatenate(ids).astype(np.int64)
-        take(model(torch.from_numpy(packed), runs))
+        work()
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
         # Outside of this block the error, and with it all that was computed so far, is gone
         return False
     return True
-
-
-def _give_back() -> None:
-    """Have torch hand back what it keeps of a graphics card's memory."""
-    import torch
-
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
-    elif torch.backends.mps.is_available():
-        torch.mps.empty_cache()

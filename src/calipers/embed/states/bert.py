@@ -52,28 +52,22 @@ def is_plain_bert(config: Mapping[str, Any]) -> bool:
     return config.get("model_type") == "bert" and alike
 
 
-def read_tensors(folder: Path) -> dict[str, Tensor]:
-    """Read all weights of a folder, in float32, by their names in the encoder itself."""
+def read_layers(folder: Path, layers: int) -> dict[str, Tensor] | None:
+    """Read the embeddings and the first layers, in float32, by their names in the encoder itself.
+
+    None where a weight is missing.
+    """
     tensors: dict[str, Tensor] = {}
     for path in sorted(folder.glob("*.safetensors")):
         tensors |= safe_tensors(path)
-    return {name.removeprefix("bert."): tensor.float() for name, tensor in tensors.items()}
-
-
-def first_layers(tensors: Mapping[str, Tensor], layers: int) -> dict[str, Tensor] | None:
-    """Pick the embeddings and the first layers; None where a weight is missing."""
-    try:
-        return {name: tensors[name] for name in _names(layers)}
-    except KeyError:
-        return None
-
-
-def _names(layers: int) -> list[str]:
+    tensors = {name.removeprefix("bert."): tensor for name, tensor in tensors.items()}
     names = [f"embeddings.{part}" for part in _EMBEDDINGS]
     for layer in range(layers):
         for part in _LAYER:
             names += [f"encoder.layer.{layer}.{part}.{kind}" for kind in ("weight", "bias")]
-    return names
+    if not tensors.keys() >= set(names):
+        return None
+    return {name: tensors[name].float() for name in names}
 
 
 _EPSILON = 1e-12
@@ -180,14 +174,13 @@ class PackedBert:
         dict
             Layer to float32 tensor of shape (T, d).
         """
-        found = {}
         with torch.inference_mode():
-            states = self._look_up(tokens.to(self._device), runs)
-            for number, layer in enumerate((None, *self._layers)):
-                states = states if layer is None else layer(states, runs)
-                if number in self._wanted:
-                    found[number] = states
-        return found
+            states = {0: self._look_up(tokens.to(self._device), runs)}
+            for number, layer in enumerate(self._layers, start=1):
+                states[number] = layer(states[number - 1], runs)
+                if number - 1 not in self._wanted:
+                    del states[number - 1]
+        return states
 
     def _look_up(self, tokens: Tensor, runs: Sequence[Run]) -> Tensor:
         places = torch.cat([torch.arange(run.length).repeat(run.texts) for run in runs])

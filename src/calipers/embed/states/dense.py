@@ -158,10 +158,15 @@ def quicken(model: nn.Module, dtype: torch.dtype, once: Callable[[], object]) ->
     once
         Runs the model on some input, to see which activations follow which dense layers.
     """
-    kinds = _linear_kinds()
-    names = [name for name, part in model.named_modules() if type(part) in kinds]
-    for name in names:
-        _put(model, name, _fast(model.get_submodule(name), dtype))
+    from transformers.pytorch_utils import Conv1D
+
+    layers = [name for name, part in model.named_modules() if type(part) in (nn.Linear, Conv1D)]
+    for name in layers:
+        layer = model.get_submodule(name)
+        weight = layer.weight.data.T if type(layer) is Conv1D else layer.weight.data
+        bias = None if layer.bias is None else layer.bias.data.to(dtype)
+        _put(model, name, FastLinear(weight.to(dtype).contiguous(), bias))
+        del layer, weight
     for part in model.modules():
         _to_float32(part)
     for name, layer in _followers(model, once).items():
@@ -185,14 +190,14 @@ def _activation(part: nn.Module) -> str:
 def _followers(model: nn.Module, once: Callable[[], object]) -> dict[str, FastLinear]:
     """Activations that only ever take what one dense layer beside them just gave."""
     given: dict[int, tuple[Tensor, FastLinear]] = {}  # holds the tensors, so that ids stay unique
-    found: dict[str, set[FastLinear | None]] = {}
+    sources: dict[str, set[FastLinear | None]] = {}
 
     def leave(layer: FastLinear, inputs: Any, output: Tensor) -> None:
         given[id(output)] = (output, layer)
 
     def enter(name: str, part: nn.Module, inputs: tuple[Tensor, ...]) -> None:
-        source = given.get(id(inputs[0]), (None, None))
-        found.setdefault(name, set()).add(source[1])
+        _, layer = given.get(id(inputs[0]), (None, None))
+        sources.setdefault(name, set()).add(layer)
 
     hooks = []
     for name, part in model.named_modules():
@@ -205,32 +210,14 @@ def _followers(model: nn.Module, once: Callable[[], object]) -> dict[str, FastLi
     finally:
         for hook in hooks:
             hook.remove()
-    return _pairs(model, found)
-
-
-def _pairs(model: nn.Module, found: dict[str, set[FastLinear | None]]) -> dict[str, FastLinear]:
-    counts = Counter(layer for layers in found.values() for layer in layers)
-    pairs = {}
-    for name, (first, *more) in found.items():
+    counts = Counter(layer for layers in sources.values() for layer in layers)
+    followers = {}
+    for name, (first, *more) in sources.items():
         beside = model.get_submodule(name.rpartition(".")[0]).children()
         # Experts may share an activation without all having been called
         if first is not None and not more and counts[first] == 1 and first in set(beside):
-            pairs[name] = first
-    return pairs
-
-
-def _linear_kinds() -> dict[type[nn.Module], bool]:
-    """Kinds of dense layers, and whether their weights lie the other way round."""
-    from transformers.pytorch_utils import Conv1D
-
-    return {nn.Linear: False, Conv1D: True}
-
-
-def _fast(layer: Any, dtype: torch.dtype) -> FastLinear:
-    turned = _linear_kinds()[type(layer)]
-    weight = layer.weight.data.T if turned else layer.weight.data
-    bias = None if layer.bias is None else layer.bias.data.to(dtype)
-    return FastLinear(weight.to(dtype).contiguous(), bias)
+            followers[name] = first
+    return followers
 
 
 def _put(model: nn.Module, name: str, part: nn.Module) -> None:

@@ -128,28 +128,23 @@ def packed_attention(
     tuple
         The mixed values, shape (1, T, heads, width), and None for the weights.
     """
-    _refuse(attention_mask, others, query)
+    unknown = [name for name, value in others.items() if value is not None]
+    unknown = [name for name in unknown if name not in _HARMLESS]
+    if attention_mask is not None or len(query) != 1 or unknown:
+        raise NotPackableError(", ".join(unknown) or "a mask")
     causal = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
     query, key = query.to(value.dtype), key.to(value.dtype)
     mixed = value.new_empty(query.shape[2], query.shape[1], value.shape[-1])
     division = _DIVISION.get()
     division.asked = True
     for run in division.runs:
-        parts = (_texts(each, run, query.shape[1]) for each in (query, key, value))
+        own = (_texts(states, run, query.shape[1]) for states in (query, key, value))
         mask = _window(run.length, sliding_window, causal, query.device)
         look = _plain if softcap is None else partial(_capped, cap=softcap)
-        found = look(*parts, mask=mask, causal=causal and mask is None, scale=scaling)
+        attended = look(*own, mask=mask, causal=causal and mask is None, scale=scaling)
         # (texts, heads, length, width) to (texts x length, heads, width)
-        mixed[run.tokens] = found.transpose(1, 2).flatten(0, 1)
+        mixed[run.tokens] = attended.transpose(1, 2).flatten(0, 1)
     return mixed[None], None
-
-
-def _refuse(mask: Tensor | None, others: dict[str, Any], query: Tensor) -> None:
-    unknown = [
-        name for name, value in others.items() if value is not None and name not in _HARMLESS
-    ]
-    if mask is not None or len(query) != 1 or unknown:
-        raise NotPackableError(", ".join(unknown) or "a mask")
 
 
 def _texts(states: Tensor, run: Run, heads: int) -> Tensor:

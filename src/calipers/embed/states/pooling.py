@@ -126,8 +126,11 @@ class SentencePlan:
 
     def on(self, device: str) -> SentencePlan:
         """Bring the weights of the dense layers to a device."""
-        dense = tuple((w.to(device), _to(b, device), name) for w, b, name in self.dense)
-        return replace(self, dense=dense)
+        dense = [
+            (weight.to(device), None if bias is None else bias.to(device), activation)
+            for weight, bias, activation in self.dense
+        ]
+        return replace(self, dense=tuple(dense))
 
     def apply(self, states: Tensor, runs: Sequence[Run]) -> Tensor:
         """Turn the states of all tokens, (T, d), into a vector for each text, (texts, outputs)."""
@@ -155,29 +158,12 @@ def pool(states: Tensor, runs: Sequence[Run], how: str, *, skipped: int = 0) -> 
     """
     import torch
 
-    parts = []
+    pooled = []
     for run in runs:
         tokens = states[run.tokens].view(run.texts, run.length, -1)  # (texts, length, d)
         tokens = tokens[:, skipped if run.length > skipped else 0 :]
-        parts.append(torch.cat([POOLS[name](tokens) for name in how.split("+")], dim=1))
-    return torch.cat(parts)
-
-
-def _last(states: Tensor) -> Tensor:
-    return states[:, -1].float()
-
-
-def _first(states: Tensor) -> Tensor:
-    return states[:, 0].float()
-
-
-def _mean(states: Tensor) -> Tensor:
-    return states.float().mean(dim=1)
-
-
-def _mean_sqrt_len(states: Tensor) -> Tensor:
-    mean: Tensor = states.float().mean(dim=1) * states.shape[1] ** 0.5
-    return mean
+        pooled.append(torch.cat([POOLS[name](tokens) for name in how.split("+")], dim=1))
+    return torch.cat(pooled)
 
 
 def _weighted_mean(states: Tensor) -> Tensor:
@@ -187,16 +173,12 @@ def _weighted_mean(states: Tensor) -> Tensor:
     return torch.einsum("nld,l->nd", states.float(), weights / weights.sum())
 
 
-def _max(states: Tensor) -> Tensor:
-    return states.float().amax(dim=1)
-
-
 POOLS: dict[str, Callable[[Tensor], Tensor]] = {
-    "mean": _mean,
-    "cls": _first,
-    "last": _last,
-    "max": _max,
-    "mean_sqrt_len": _mean_sqrt_len,
+    "mean": lambda states: states.float().mean(dim=1),
+    "cls": lambda states: states[:, 0].float(),
+    "last": lambda states: states[:, -1].float(),
+    "max": lambda states: states.float().amax(dim=1),
+    "mean_sqrt_len": lambda states: states.float().mean(dim=1) * states.shape[1] ** 0.5,
     "weighted_mean": _weighted_mean,
 }
 """Ways to make one vector of a text's states, (texts, length, d) to (texts, d)."""
@@ -208,10 +190,5 @@ def _activate(vectors: Tensor, name: str) -> Tensor:
 
     if name == "identity":
         return vectors
-    room = torch if name in ("tanh", "sigmoid") else functional
-    found: Tensor = getattr(room, name)(vectors)
-    return found
-
-
-def _to(tensor: Tensor | None, device: str) -> Tensor | None:
-    return None if tensor is None else tensor.to(device)
+    activated: Tensor = getattr(torch if name in ("tanh", "sigmoid") else functional, name)(vectors)
+    return activated

@@ -9,7 +9,7 @@ layer K, as bert-score does.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.minilm import HEADS, SHA256, find_model, load_tokenizer, read_verified
+from calipers.embed import minilm
+from calipers.embed.models.find import content_hash, find_folder
 from calipers.embed.models.model_files import read_config
-from calipers.embed.models.model_folder import content_hash, find_folder
 from calipers.embed.options import choose_device, choose_dtype, token_budget
 from calipers.embed.states import pretrained
-from calipers.embed.states.batches import Batches, Model, Run, States
+from calipers.embed.states.batches import Batches, Model, Run, States, cut
 from calipers.embed.states.pooling import choose_layer
-from calipers.embed.states.tokens import UNLIMITED, Encode, closing, encoder
+from calipers.embed.states.pretrained import Encode, closing
 from calipers.errors import CalipersError, InputError, require
 from calipers.files import at_home
 from calipers.progress import Advance
@@ -98,8 +98,8 @@ class TokenEncoder:
         parts, lengths, truncated = [np.empty(0, np.int32)], [0], []
         for first in range(0, len(texts), TEXTS_AT_ONCE):
             ids = self.encode(list(texts[first : first + TEXTS_AT_ONCE]))
-            truncated += [len(each) > self.max_length for each in ids]
-            ids = [_cut(each, self.max_length, tail) for each in ids]
+            truncated += [len(text) > self.max_length for text in ids]
+            ids = [cut(text, self.max_length, tail) for text in ids]
             parts.append(np.fromiter(chain.from_iterable(ids), dtype=np.int32))
             lengths += map(len, ids)
         starts = np.cumsum(lengths, dtype=np.int64)
@@ -131,32 +131,26 @@ class TokenEncoder:
         InputError
             If not even a single text fits in memory.
         """
-        found = [np.empty((0, self.width), np.float32)] * len(texts)
+        vectors = [np.empty((0, self.width), np.float32)] * len(texts)
         # A model without marks has no token for an empty text
         filled = [place for place, text in enumerate(texts) if tokens.lengths[text]]
 
         def take(rows: NDArray[np.intp], runs: Sequence[Run], states: States) -> None:
-            unit = _unit(states[self.layer].float().cpu().numpy())
+            unit = states[self.layer].float().cpu().numpy()
+            norms = np.linalg.norm(unit, axis=1, keepdims=True)
+            if not np.isfinite(norms).all():
+                raise CalipersError(
+                    "the model gives states that are not finite; its weights are damaged"
+                )
+            unit /= np.maximum(norms, np.finfo(np.float32).tiny)
             ends = np.cumsum([run.length for run in runs for _ in range(run.texts)])
             for row, own in zip(rows, np.split(unit, ends[:-1]), strict=True):
-                found[filled[row]] = own
+                vectors[filled[row]] = own
             advance(len(rows))
 
         ids = [tokens.ids[tokens.of(texts[place])] for place in filled]
         self.batches.run(self.model, ids, take)
-        return found
-
-
-def _cut(ids: list[int], most: int, tail: int) -> list[int]:
-    return ids if len(ids) <= most else ids[: most - tail] + ids[len(ids) - tail :]
-
-
-def _unit(states: NDArray[np.float32]) -> NDArray[np.float32]:
-    norms = np.linalg.norm(states, axis=1, keepdims=True)
-    if not np.isfinite(norms).all():
-        raise CalipersError("the model gives states that are not finite; its weights are damaged")
-    states /= np.maximum(norms, np.finfo(np.float32).tiny)
-    return states
+        return vectors
 
 
 def load_token_encoder(
@@ -240,23 +234,19 @@ class _Parts:
 
 def _minilm(layer: int | None, max_length: int | None, device: str, dtype: Any) -> _Parts:
     """The packaged all-MiniLM-L6-v2, verified."""
-    from safetensors.torch import load
-
-    folder, chosen = find_model(), choose_layer(layer, _MINILM_LAYERS)
-    tokenizer = load_tokenizer(read_verified(folder, "tokenizer.json"))
-    tensors = load(read_verified(folder, "model.safetensors"))
+    chosen, tokenizer = choose_layer(layer, _MINILM_LAYERS), minilm.load_tokenizer()
 
     def encode(texts: list[str]) -> list[list[int]]:
         return [encoding.ids for encoding in tokenizer.encode_batch_fast(texts)]
 
     return _Parts(
         encode=encode,
-        model=_plain_bert(tensors, HEADS, chosen, device, dtype),
+        model=minilm.load_layers({chosen}, device, dtype),
         marks=frozenset(tokenizer.token_to_id(mark) for mark in ("[CLS]", "[SEP]")),
         layer=chosen,
         max_length=_max_length(max_length, _MINILM_POSITIONS, encode),
         dtype=dtype,
-        pins={"revision": SHA256["model.safetensors"][:12]},
+        pins={"revision": minilm.REVISION},
     )
 
 
@@ -265,57 +255,45 @@ def _from_folder(
 ) -> _Parts:
     """Any encoder that transformers knows, from its folder; plain BERT through packed layers."""
     transformers = require("transformers", extra="text", purpose=f"the model {name!r}")
-    pins = {"revision": content_hash(folder)[:12], "transformers": transformers.__version__}
-    tokenizer = pretrained.load_tokenizer(folder)
-    encode = encoder(tokenizer)
-
-    def reach(positions: int | None) -> int:
-        limit = min(tokenizer.model_max_length, positions or UNLIMITED)
-        return _max_length(max_length, limit if limit < UNLIMITED else None, encode)
-
-    model, chosen, length, dtype = _layers(folder, name, layer, reach, device, dtype)
-    marks = frozenset({tokenizer.cls_token_id, tokenizer.sep_token_id} - {None})
-    return _Parts(encode, model, marks, chosen, length, dtype, pins)
-
-
-def _layers(
-    folder: Path,
-    name: str,
-    layer: int | None,
-    reach: Callable[[int | None], int],
-    device: str,
-    dtype: Any,
-) -> tuple[Model, int, int, Any]:
-    """The first layers of a model, which was chosen, how many tokens it reads, and its dtype."""
-    from calipers.embed.states.bert import first_layers, is_plain_bert, read_tensors
+    from calipers.embed.states.bert import PackedBert, is_plain_bert, read_layers
     from calipers.embed.states.transformer_states import TransformerStates
 
-    config = read_config(folder)
+    tokenizer = pretrained.load_tokenizer(folder)
+    encode = pretrained.encoder(tokenizer)
+
+    def reach(positions: int | None) -> int:
+        limit = min(tokenizer.model_max_length, positions or pretrained.UNLIMITED)
+        limit = limit if limit < pretrained.UNLIMITED else None
+        return _max_length(max_length, limit, encode)
+
+    def load(stored_dtype: bool) -> Any:
+        whole = pretrained.load_model(folder, stored_dtype=stored_dtype)
+        pretrained.end_at(whole, choose_layer(layer, pretrained.layer_count(whole)), folder)
+        return whole
+
+    config, tensors = read_config(folder), None
     if is_plain_bert(config):
         chosen = choose_layer(layer, config["num_hidden_layers"])
-        tensors = first_layers(read_tensors(folder), chosen)
-        if tensors is not None:
-            length = reach(len(tensors["embeddings.position_embeddings.weight"]))
-            heads = config["num_attention_heads"]
-            return _plain_bert(tensors, heads, chosen, device, dtype), chosen, length, dtype
-
-    def load(stored: bool) -> Any:
-        model = pretrained.load_model(folder, stored_dtype=stored)
-        pretrained.end_at(model, choose_layer(layer, pretrained.layer_count(model)), folder)
-        return model
-
-    states = TransformerStates(
-        load, lambda layers: {layers}, device=device, dtype=dtype, reach=reach, name=name
+        tensors = read_layers(folder, chosen)
+    model: Model
+    if tensors is not None:
+        length = reach(len(tensors["embeddings.position_embeddings.weight"]))
+        heads = config["num_attention_heads"]
+        model = PackedBert(tensors, heads=heads, wanted={chosen}, device=device, dtype=dtype)
+    else:
+        model = TransformerStates(
+            load, lambda layers: {layers}, device=device, dtype=dtype, reach=reach, name=name
+        )
+        chosen, length, dtype = model.layers, model.reach, model.dtype
+    return _Parts(
+        encode=encode,
+        model=model,
+        marks=frozenset({tokenizer.cls_token_id, tokenizer.sep_token_id} - {None}),
+        layer=chosen,
+        max_length=length,
+        dtype=dtype,
+        pins={"revision": content_hash(folder)[:12], "transformers": transformers.__version__},
     )
-    return states, states.layers, states.reach, states.dtype
-
-
-def _plain_bert(
-    tensors: Mapping[str, Any], heads: int, layer: int, device: str, dtype: Any
-) -> Model:
-    from calipers.embed.states.bert import PackedBert
-
-    return PackedBert(tensors, heads=heads, wanted={layer}, device=device, dtype=dtype)
 
 
 def _max_length(asked: int | None, limit: int | None, encode: Encode) -> int:
@@ -327,8 +305,4 @@ def _max_length(asked: int | None, limit: int | None, encode: Encode) -> int:
     if asked is None:
         assert limit is not None
         return limit
-    least = len(encode([""])[0]) + 1
-    if asked < least or (limit is not None and asked > limit):
-        most = f"{least} to {limit}, the most that the model reads" if limit else f"{least} or more"
-        raise InputError(f"max_length must be {most}; found {asked}")
-    return asked
+    return pretrained.check_length(asked, limit, len(encode([""])[0]))

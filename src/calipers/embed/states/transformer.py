@@ -11,7 +11,8 @@ before the last ones where the model's tokenizer cuts texts on the left.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,26 +20,156 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from calipers.embed.embedder import Embedder, EncodedBatch
-from calipers.embed.models.model_folder import FoundModel
+from calipers.embed.embedder import (
+    Embedder,
+    EncodedBatch,
+    SampleError,
+    identity_line,
+    model_signature,
+    not_a_text,
+)
+from calipers.embed.models.find import FoundModel
 from calipers.embed.options import Options, choose_device, choose_dtype, token_budget
 from calipers.embed.states.batches import Batches, Run, States
 from calipers.embed.states.pooling import SentencePlan, choose_layer, form_layer, pool
-from calipers.embed.states.pretrained import load_model, load_tokenizer, versions
-from calipers.embed.states.tokens import (
+from calipers.embed.states.pretrained import (
     UNLIMITED,
-    USUAL,
-    Reader,
-    Tokens,
+    Encode,
+    check_length,
+    closing,
     encoder,
-    longest,
-    marks,
-    stand_in,
+    load_model,
+    load_tokenizer,
+    versions,
 )
 from calipers.embed.states.transformer_states import TransformerStates
-from calipers.errors import CalipersError
+from calipers.errors import CalipersError, InputError
 
+USUAL = 1_024
+"""Most tokens of a text where nobody says otherwise, as mauve-text has it."""
 _WORDS = {"last": "last_token", "mean": "mean_tokens", "max": "max_tokens"}
+_STAND_INS = ("bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id", "pad_token_id")
+"""What opens or closes a text, or else fills it up, stands for a text without tokens."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """Some texts as tokens, each at least one.
+
+    Attributes
+    ----------
+    ids
+        For each text an int32 array.
+    truncated
+        Which texts were longer than the model reads, bool of shape (n,).
+    """
+
+    ids: list[NDArray[np.int32]]
+    truncated: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """Makes tokens of texts, and checks those that are given.
+
+    Attributes
+    ----------
+    name
+        What to call the embedder in errors.
+    encode
+        Texts to ids of tokens, marks included.
+    starts, ends
+        Ids of the tokens that open and close a text; they are kept where it is cut.
+    stand_in
+        The token that stands for a text without any.
+    vocabulary
+        How many tokens the model knows.
+    max_length
+        Most tokens of a text.
+    prefix
+        Put before every text.
+    lower
+        Whether texts are turned to lower case.
+    cut_left
+        Whether a long text loses its beginning, as some tokenizers have it, and not its end.
+    """
+
+    name: str
+    encode: Encode
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+    stand_in: int
+    vocabulary: int
+    max_length: int
+    prefix: str = ""
+    lower: bool = False
+    cut_left: bool = False
+
+    def read(self, samples: Sequence[Any]) -> Tokens:
+        """Make tokens of texts or lists of ids; a long text is cut between its marks.
+
+        Raises
+        ------
+        InputError
+            If a sample is neither a text nor ids that the model knows.
+        """
+        texts = any(isinstance(sample, str) for sample in samples)
+        ids = self._tokenised(samples) if texts else self._checked(samples)
+        truncated = np.array([len(text) > self.max_length for text in ids], dtype=np.bool_)
+        return Tokens([self._cut(text) for text in ids], truncated)
+
+    def _tokenised(self, texts: Sequence[Any]) -> list[NDArray[np.int32]]:
+        texts = list(texts)
+        try:
+            read = [self.prefix + text for text in texts]
+            encoded = self.encode([text.lower() for text in read] if self.lower else read)
+        except (TypeError, ValueError, AttributeError) as error:
+            raise not_a_text(texts, error) from error
+        ids = [np.array(text, dtype=np.int32) for text in encoded]
+        highest = max((int(text.max()) for text in ids if len(text)), default=0)
+        if highest >= self.vocabulary:
+            raise InputError(
+                f"{self.name}: the tokenizer and the model do not belong together: there is a "
+                f"token {highest}, but the model knows those from 0 to {self.vocabulary - 1}"
+            )
+        return ids
+
+    def _checked(self, samples: Sequence[Any]) -> list[NDArray[np.int32]]:
+        if self.prefix and len(samples):
+            raise InputError(
+                f"{self.name}: the prefix {self.prefix!r} can be put before texts only, not before "
+                "token ids; leave it out, or give its tokens with the others"
+            )
+        return [self._ids(row, sample) for row, sample in enumerate(samples)]
+
+    def _ids(self, row: int, sample: Any) -> NDArray[np.int32]:
+        ids = np.asarray(sample)
+        if ids.ndim != 1 or (len(ids) and ids.dtype.kind not in "iu"):
+            raise SampleError(
+                row, f"must be a text or a list of token ids; found {type(sample).__name__}"
+            )
+        outside = np.flatnonzero((ids < 0) | (ids >= self.vocabulary))
+        if len(outside):
+            raise SampleError(
+                row,
+                f"token ids must be 0 to {self.vocabulary - 1}, which are those that {self.name} "
+                f"knows; found {ids[outside[0]]} at place {outside[0] + 1}",
+            )
+        return ids.astype(np.int32)
+
+    def _cut(self, ids: NDArray[np.int32]) -> NDArray[np.int32]:
+        if not len(ids):
+            return np.array([self.stand_in], dtype=np.int32)
+        over = len(ids) - self.max_length
+        if over <= 0:
+            return ids
+        # Ids may be given without marks
+        opened = tuple(ids[: len(self.starts)].tolist()) == self.starts
+        closed = tuple(ids[len(ids) - len(self.ends) :].tolist()) == self.ends
+        first = len(self.starts) * opened
+        if not self.cut_left:
+            first = max(self.max_length - len(self.ends) * closed, 0)
+        return np.delete(ids, slice(first, first + over))
 
 
 class TransformersEmbedder(Embedder):
@@ -76,7 +207,12 @@ class TransformersEmbedder(Embedder):
         dtype = choose_dtype(options.dtype, self._device, torch)
         tokenizer = load_tokenizer(model.folder, trust_remote_code=options.trust_remote_code)
         self._states = TransformerStates(
-            lambda stored: _load(model, options, stored),
+            partial(
+                load_model,
+                model.folder,
+                trust_remote_code=options.trust_remote_code,
+                allow_pickle=options.allow_pickle,
+            ),
             self._choose,
             device=self._device,
             dtype=getattr(torch, dtype),
@@ -126,21 +262,25 @@ class TransformersEmbedder(Embedder):
 
         def take(rows: NDArray[np.intp], runs: Sequence[Run], states: States) -> None:
             for view, vectors in self._vectors(states, runs).items():
-                views[view][rows] = self._finite(vectors)
+                if not np.isfinite(vectors).all():
+                    raise self._not_finite()
+                views[view][rows] = vectors
 
         self._batches.run(self._states, prepared.ids, take)
         return EncodedBatch(views, prepared.truncated)
 
     def _make_reader(self, tokenizer: Any) -> Reader:
-        encode = encoder(tokenizer)
-        starts, ends = marks(encode)
+        encode, vocabulary = encoder(tokenizer), self._states.vocabulary
+        empty = encode([""])[0]
+        middle = len(empty) - closing(encode)
+        tokens = (getattr(tokenizer, name, None) for name in _STAND_INS)
         return Reader(
             name=self.name,
             encode=encode,
-            starts=starts,
-            ends=ends,
-            stand_in=stand_in(tokenizer, self._states.vocabulary),
-            vocabulary=self._states.vocabulary,
+            starts=tuple(empty[:middle]),
+            ends=tuple(empty[middle:]),
+            stand_in=next((id for id in tokens if id is not None and id < vocabulary), 0),
+            vocabulary=vocabulary,
             max_length=self._states.reach,
             prefix=self._plan.prefix,
             lower=self._plan.lower,
@@ -155,16 +295,11 @@ class TransformersEmbedder(Embedder):
             }
         return {view: vectors.cpu().numpy() for view, vectors in pooled.items()}
 
-    def _finite(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        if not np.isfinite(vectors).all():
-            lower = self._states.dtype != torch.float32
-            reason = (
-                f"in {self.signature['dtype']} its numbers grow too large: choose dtype 'float32'"
-                if lower
-                else "its weights are damaged"
-            )
-            raise CalipersError(f"{self.name} gives vectors that are not finite; {reason}")
-        return vectors
+    def _not_finite(self) -> CalipersError:
+        dtype, reason = self.signature["dtype"], "its weights are damaged"
+        if dtype != "float32":
+            reason = f"in {dtype} its numbers grow too large: choose dtype 'float32'"
+        return CalipersError(f"{self.name} gives vectors that are not finite; {reason}")
 
     def _choose(self, layers: int) -> Collection[int]:
         """Which layers are needed, of as many."""
@@ -172,46 +307,36 @@ class TransformersEmbedder(Embedder):
         return {self._layer, form_layer(layers)}
 
     def _sign(self, model: FoundModel) -> None:
-        self.signature = {
-            "embedder": model.name,
-            "revision": model.revision,
-            "max_length": str(self._states.reach) if self._states.reach < UNLIMITED else "any",
-            "dtype": str(self._states.dtype).removeprefix("torch."),
-            "device": self._device.partition(":")[0],
-        }
-        if self._plan.prefix:
-            self.signature["prefix"] = repr(self._plan.prefix)
+        plan, reach = self._plan, self._states.reach
+        self.signature = model_signature(
+            model.name,
+            model.revision,
+            dtype=self._states.dtype,
+            device=self._device,
+            max_length=str(reach) if reach < UNLIMITED else "any",
+            prefix=plan.prefix,
+        )
+        words = "+".join(_WORDS.get(name, name) for name in plan.pooling.split("+"))
+        after = ("_dense" if plan.dense else "") + ("_norm" if plan.normalise else "")
         self.view_signature = {
-            "meaning": _words(self._plan, self._layer),
+            "meaning": f"{words}_layer{self._layer}{after}",
             "form": f"mean_tokens_layer{form_layer(self._states.layers)}",
         }
-        pins = {**self.signature, **self.view_signature, "lower": self._plan.lower}
-        pins |= {"skipped": self._plan.skipped, **versions("torch", "transformers", "tokenizers")}
-        self.identity = "|".join(f"{key}:{value}" for key, value in pins.items())
-
-
-def _load(model: FoundModel, options: Options, stored: bool) -> Any:
-    return load_model(
-        model.folder,
-        stored_dtype=stored,
-        trust_remote_code=options.trust_remote_code,
-        allow_pickle=options.allow_pickle,
-    )
+        pins = {**self.signature, **self.view_signature, "lower": plan.lower}
+        pins |= {"skipped": plan.skipped, **versions("torch", "transformers", "tokenizers")}
+        self.identity = identity_line(pins)
 
 
 def _reach(
     options: Options, plan: SentencePlan | None, tokenizer: Any, positions: int | None
 ) -> int:
     """How many tokens of a text are read, by a person, the model's makers, or what is usual."""
-    makers, usual = (None, USUAL) if plan is None else (plan.max_length, None)
-    return longest(
-        options.max_length,
-        makers,
-        usual=usual,
-        tokenizer=tokenizer,
-        positions=positions,
-        marks=len(encoder(tokenizer)([""])[0]),
-    )
+    if options.max_length is not None:
+        return check_length(options.max_length, positions, len(encoder(tokenizer)([""])[0]))
+    limits = [positions, tokenizer.model_max_length, USUAL]
+    if plan is not None:
+        limits = [positions, plan.max_length or tokenizer.model_max_length]
+    return max(min(int(limit) for limit in limits if limit is not None), 1)
 
 
 def _chosen(plan: SentencePlan | None, options: Options, causal: bool) -> SentencePlan:
@@ -221,9 +346,3 @@ def _chosen(plan: SentencePlan | None, options: Options, causal: bool) -> Senten
     if options.pooling is not None:
         plan = replace(plan, pooling=options.pooling)
     return plan if options.prefix is None else replace(plan, prefix=options.prefix)
-
-
-def _words(plan: SentencePlan, layer: int) -> str:
-    words = "+".join(_WORDS.get(name, name) for name in plan.pooling.split("+"))
-    dense = "_dense" if plan.dense else ""
-    return f"{words}_layer{layer}{dense}{'_norm' if plan.normalise else ''}"

@@ -29,8 +29,9 @@ from calipers.embed.states.pretrained import (
     padding_position,
     position_limit,
     quiet,
+    text_config,
 )
-from calipers.errors import InputError
+from calipers.errors import InputError, first_line
 
 
 class Captured:
@@ -53,26 +54,24 @@ class Captured:
 
     def __init__(self, model: Any, layers: int, wanted: Collection[int]) -> None:
         self._model, self._last, self._wanted = model, layers, frozenset(wanted)
-        self._found: States = {}
-        self._done = 0
         for block in _blocks(model, layers, max(wanted)):
             block.register_forward_hook(self._take)
 
     def __call__(self, **inputs: Any) -> States:
         """Run the model."""
-        self._found, self._done = {}, 0
+        self._states: States = {}
+        self._done = 0
         final = self._model(**inputs)[0]
-        found = self._found
-        self._found = {}
+        states, self._states = self._states, {}
         if self._last in self._wanted:
-            found[self._last] = final.flatten(0, 1)
-        return found
+            states[self._last] = final.flatten(0, 1)
+        return states
 
-    def _take(self, block: Any, given: Any, found: Any) -> None:
+    def _take(self, block: Any, inputs: Any, output: Any) -> None:
         self._done += 1
         if self._done in self._wanted and self._done != self._last:
-            states = found[0] if isinstance(found, tuple) else found
-            self._found[self._done] = states.flatten(0, 1)
+            states = output[0] if isinstance(output, tuple) else output
+            self._states[self._done] = states.flatten(0, 1)
 
 
 def _blocks(model: Any, layers: int, deepest: int) -> list[Any]:
@@ -102,8 +101,8 @@ class Whole:
 
     def __call__(self, **inputs: Any) -> States:
         """Run the model."""
-        found = self._model(**inputs, output_hidden_states=True)
-        states = dict(enumerate(found.hidden_states)) | {self._last: found[0]}
+        output = self._model(**inputs, output_hidden_states=True)
+        states = dict(enumerate(output.hidden_states)) | {self._last: output[0]}
         length = inputs["input_ids"].shape[1]  # some models give padding of their own too
         return {layer: states[layer][:, :length].flatten(0, 1) for layer in self._wanted}
 
@@ -133,7 +132,10 @@ class Trial:
     ) -> None:
         long = () if window is None or window >= reach else (window + _LENGTHS[0],)
         lengths = [min(length, reach) for length in (*long, *_LENGTHS)]
-        self.runs = _divide(lengths)
+        self.runs: list[Run] = []
+        for length, same in groupby(lengths):
+            start = self.runs[-1].tokens.stop if self.runs else 0
+            self.runs.append(Run(start, len(list(same)), length))
         usual = [token for token in range(vocabulary // 10, vocabulary) if token not in avoid]
         usual = usual[:50_000] or [0]
         place = torch.arange(2 * sum(lengths)) * _STRIDE % len(usual)
@@ -147,19 +149,18 @@ class Trial:
         """The states when each text is read alone."""
         texts = [own for run in self.runs for own in self.tokens[run.tokens].view(-1, run.length)]
         with torch.inference_mode():
-            found = [forward(own, [Run(0, 1, len(own))]) for own in texts]
-        return {layer: torch.cat([each[layer] for each in found]) for layer in found[0]}
+            states = [forward(own, [Run(0, 1, len(own))]) for own in texts]
+        return {layer: torch.cat([text[layer] for text in states]) for layer in states[0]}
 
     def passes(self, forward: Model, expected: States, tolerance: float) -> bool:
         """Whether texts side by side have the states that are expected, whatever their company."""
         with torch.inference_mode():
             one = forward(self.tokens, self.runs)
             two = forward(self._others, self.runs)
-        same = all(
-            agree(one[layer][self._shared], two[layer][self._shared], _SAME) for layer in expected
-        )
-        return same and all(
-            agree(one[layer], states, tolerance) for layer, states in expected.items()
+        return all(
+            agree(one[layer][self._shared], two[layer][self._shared], _SAME)
+            and agree(one[layer], states, tolerance)
+            for layer, states in expected.items()
         )
 
     def is_causal(self, forward: Model) -> bool:
@@ -179,15 +180,6 @@ def agree(one: Tensor, two: Tensor, tolerance: float) -> bool:
     return bool((apart <= tolerance * two.norm(dim=1)).all())
 
 
-def _divide(lengths: Sequence[int]) -> list[Run]:
-    runs, start = [], 0
-    for length, same in groupby(lengths):
-        count = len(list(same))
-        runs.append(Run(start, count, length))
-        start += count * length
-    return runs
-
-
 _TOLERANCE = {torch.float32: 1e-4, torch.float16: 2e-2, torch.bfloat16: 1e-1}
 """How far states may be from those of plain code, as a part of their length."""
 _RESCALED = ("dynamic", "longrope")
@@ -200,7 +192,7 @@ class TransformerStates:
     Parameters
     ----------
     load
-        Gives the model, with its weights as they are stored if told so.
+        Gives the model, with its weights as they are stored if `stored_dtype` is true.
     choose
         From the number of layers to those whose states are wanted.
     device, dtype
@@ -233,7 +225,7 @@ class TransformerStates:
 
     def __init__(
         self,
-        load: Callable[[bool], Any],
+        load: Callable[..., Any],
         choose: Callable[[int], Collection[int]],
         *,
         device: str,
@@ -271,11 +263,11 @@ class TransformerStates:
             return self._in_one(tokens, runs) if self.packed else self._by_length(tokens, runs)
 
     def _by_length(self, tokens: Tensor, runs: Sequence[Run]) -> States:
-        found = []
+        states = []
         for run in runs:
             ids = tokens[run.tokens].view(run.texts, run.length)
-            found.append(self._forward(input_ids=ids, attention_mask=torch.ones_like(ids)))
-        return {layer: torch.cat([each[layer] for each in found]) for layer in self.wanted}
+            states.append(self._forward(input_ids=ids, attention_mask=torch.ones_like(ids)))
+        return {layer: torch.cat([own[layer] for own in states]) for layer in self.wanted}
 
     def _in_one(self, tokens: Tensor, runs: Sequence[Run]) -> States:
         places = _places(tokens, runs, self._padding)
@@ -283,7 +275,7 @@ class TransformerStates:
             return self._forward(input_ids=tokens[None], position_ids=places[None])
 
     def _fresh(self) -> Any:
-        model = self._load(self.dtype == torch.bfloat16)
+        model = self._load(stored_dtype=self.dtype == torch.bfloat16)
         if model.dtype == torch.float16:  # its range is too small for what lies between the layers
             model = model.float()
         try:
@@ -299,15 +291,16 @@ class TransformerStates:
         self._forward: Callable[..., States] = Whole(model, self.layers, self.wanted)
         expected = self._by_plain_code(trial)
         for way in (self._fast, self._cut):
-            if model is None:
-                model = self._fresh()
             try:
+                self._forward = Captured(model, self.layers, self.wanted)
                 if way(model, trial, expected):
                     return
             except (LookupError, TypeError, AttributeError, RuntimeError, ValueError):
                 pass  # a model that is built otherwise; the next way asks less of it
-            model, self._forward, self.dtype = None, _nothing, torch.float32
-        self._forward = Whole(self._fresh(), self.layers, self.wanted)
+            model, self._forward = None, dict  # let go, before another one is loaded
+            self.dtype = torch.float32
+            model = self._fresh()
+        self._forward = Whole(model, self.layers, self.wanted)
 
     def _by_plain_code(self, trial: Trial) -> States:
         try:
@@ -316,10 +309,9 @@ class TransformerStates:
         except Exception as error:  # models that read something else raise anything
             if is_out_of_memory(error):
                 raise self._too_large() from error
-            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise InputError(
                 f"the model {self._name!r} gives no states of all layers for a short text, so it "
-                f"is of a kind that cannot be used here: {reason}"
+                f"is of a kind that cannot be used here: {first_line(error)}"
             ) from error
 
     def _too_large(self) -> InputError:
@@ -329,7 +321,6 @@ class TransformerStates:
         )
 
     def _fast(self, model: Any, trial: Trial, expected: States) -> bool:
-        self._forward = Captured(model, self.layers, self.wanted)
         quicken(model, self.dtype, lambda: self._by_length(trial.tokens, trial.runs))
         for wide in (False,) if self.dtype == torch.float32 else (False, True):
             widen(model, wide)
@@ -339,7 +330,6 @@ class TransformerStates:
         return False
 
     def _cut(self, model: Any, trial: Trial, expected: States) -> bool:
-        self._forward = Captured(model, self.layers, self.wanted)
         return self._holds(self._by_length, trial, expected)
 
     def _packs(self, model: Any, trial: Trial, expected: States) -> bool:
@@ -361,21 +351,14 @@ class TransformerStates:
             return False
 
 
-def _nothing(**inputs: Any) -> States:
-    raise AssertionError("no way through the model was chosen")
-
-
 def _trial(model: Any, vocabulary: int, reach: int) -> Trial:
-    config = model.config
-    names = ("pad_token_id", "bos_token_id", "eos_token_id", "image_token_id")
-    found = [getattr(config, name, None) for name in names]
-    each = [token for given in found for token in (given if isinstance(given, list) else [given])]
-    return Trial(
-        vocabulary,
-        {token for token in each if isinstance(token, int)},
-        reach=reach,
-        window=getattr(_text_config(model), "sliding_window", None),
-    )
+    avoid: set[int] = set()
+    for name in ("pad_token_id", "bos_token_id", "eos_token_id", "image_token_id"):
+        marks = getattr(model.config, name, None)
+        marks = marks if isinstance(marks, list) else [marks]
+        avoid.update(mark for mark in marks if isinstance(mark, int))
+    window = getattr(text_config(model), "sliding_window", None)
+    return Trial(vocabulary, avoid, reach=reach, window=window)
 
 
 def _check_packable(model: Any, reach: int) -> None:
@@ -388,7 +371,7 @@ def _check_packable(model: Any, reach: int) -> None:
     """
     if "position_ids" not in inspect.signature(model.forward).parameters:
         raise packed.NotPackableError("positions cannot be given")
-    config = _text_config(model)
+    config = text_config(model)
     chunk = getattr(config, "attention_chunk_size", None)
     if isinstance(chunk, int) and chunk < reach:
         raise packed.NotPackableError("attention in chunks")
@@ -397,16 +380,11 @@ def _check_packable(model: Any, reach: int) -> None:
         raise packed.NotPackableError("positions that depend on the longest text")
 
 
-def _text_config(model: Any) -> Any:
-    config = model.config
-    return config.get_text_config() if hasattr(config, "get_text_config") else config
-
-
 def _vocabulary(model: Any, name: str) -> int:
     try:
         return len(model.get_input_embeddings().weight)
     except (NotImplementedError, AttributeError) as error:
-        known = getattr(_text_config(model), "vocab_size", None)
+        known = getattr(text_config(model), "vocab_size", None)
         if isinstance(known, int):
             return known
         raise InputError(

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.embed.models.model_files import read_json
-from calipers.embed.states.batches import is_out_of_memory
-from calipers.embed.states.pretrained import quiet, unreadable
+from calipers.embed.states.batches import fits
+from calipers.embed.states.pretrained import quiet, recent, unreadable
 from calipers.errors import InputError, require
 
 Image = NDArray[np.uint8]
@@ -40,29 +40,22 @@ def checked_images(images: Iterable[Any]) -> Iterator[Image]:
         If one of them is something else, when its turn comes.
     """
     for row, image in enumerate(images, start=1):
-        if not _is_image(image):
-            raise InputError(
-                f"image {row} must be an array of uint8 with the shape (height, width, 3); "
-                f"found {_words(image)}"
-            )
-        yield image
+        array = isinstance(image, np.ndarray)
+        if array and image.dtype == np.uint8 and image.shape[2:] == (3,) and image.size:
+            yield image
+            continue
+        given = f"a {type(image).__name__}" if not isinstance(image, str) else repr(image)
+        if array:
+            given = f"an array of {image.dtype} with the shape {image.shape}"
+        raise InputError(
+            f"image {row} must be an array of uint8 with the shape (height, width, 3); "
+            f"found {given}"
+        )
 
 
 def size_words(image: Image) -> str:
     """Say how large an image is, width before height as people do."""
     return f"{image.shape[1]} × {image.shape[0]}"
-
-
-def _is_image(image: object) -> bool:
-    if not isinstance(image, np.ndarray) or image.dtype != np.uint8 or image.ndim != 3:
-        return False
-    return image.shape[2] == 3 and image.size > 0
-
-
-def _words(image: object) -> str:
-    if isinstance(image, np.ndarray):
-        return f"an array of {image.dtype} with the shape {image.shape}"
-    return repr(image) if isinstance(image, str) else f"a {type(image).__name__}"
 
 
 Pixels = NDArray[np.float32]
@@ -132,8 +125,7 @@ def _file_hash(folder: Path) -> str:
 def _load(folder: Path, trust_remote_code: bool) -> Any:
     transformers = require("transformers", extra="text", purpose=f"the model {str(folder)!r}")
     # Before version 5 the one that works with Pillow was called slow
-    recent = int(transformers.__version__.partition(".")[0]) >= 5
-    kind: dict[str, Any] = {"backend": "pil"} if recent else {"use_fast": False}
+    kind: dict[str, Any] = {"backend": "pil"} if recent(transformers, 5) else {"use_fast": False}
     with quiet(transformers):
         try:
             return transformers.AutoImageProcessor.from_pretrained(
@@ -175,15 +167,15 @@ class ImageBatches:
         vectors: NDArray[np.float32] | None = None
         for rows in _alike(images):
             while rows:
-                part = rows[: self.size]
-                found = _tried(forward, [images[row] for row in part])
+                some = rows[: self.size]
+                found = _tried(forward, [images[row] for row in some])
                 if found is None:
-                    self._halve(images[part[0]], len(part))
+                    self._halve(images[some[0]], len(some))
                     continue
                 if vectors is None:
                     vectors = np.empty((len(images), found.shape[1]), dtype=np.float32)
-                vectors[part] = found
-                rows = rows[len(part) :]
+                vectors[some] = found
+                rows = rows[len(some) :]
         return np.empty((0, 0), dtype=np.float32) if vectors is None else vectors
 
     def run_bounded(self, images: Iterable[NDArray[Any]], forward: Forward) -> NDArray[np.float32]:
@@ -231,10 +223,5 @@ def _alike(images: Sequence[NDArray[Any]]) -> list[list[int]]:
 
 
 def _tried(forward: Forward, images: list[NDArray[Any]]) -> NDArray[np.float32] | None:
-    try:
-        return forward(np.stack(images))
-    except (MemoryError, RuntimeError) as error:
-        if not is_out_of_memory(error):
-            raise
-        # Outside of this block the error, and with it all that was computed so far, is gone
-        return None
+    vectors: list[NDArray[np.float32]] = []
+    return vectors[0] if fits(lambda: vectors.append(forward(np.stack(images)))) else None

@@ -24,9 +24,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.embedder import Embedder, EncodedBatch
+from calipers.embed.embedder import Embedder, EncodedBatch, identity_line, model_signature
 from calipers.embed.models.tensors import pickled_tensors
 from calipers.embed.options import Options, choose_device
+from calipers.embed.states.pretrained import versions
 from calipers.embed.vision.images import ImageBatches, checked_images
 from calipers.errors import InputError, MissingExtraError, require
 from calipers.files import at_home
@@ -148,7 +149,7 @@ class Inception(Embedder):
         self._device = choose_device(device, torch)
         self._batches = ImageBatches(size=batch_size or BATCH, name=self.name)
         path = find_weights(source.URL_INCEPTION_V3, torch, offline=offline)
-        weights, found = read_weights(path, torch)
+        weights, digest = read_weights(path, torch)
         try:
             network = source.FeatureExtractorInceptionV3(
                 "inception-v3-compat", [LAYER], feature_extractor_weights_path=weights
@@ -157,16 +158,12 @@ class Inception(Embedder):
             reason = (str(error).strip().splitlines() or [type(error).__name__])[-1].strip()
             raise InputError(f"{path}: these are not the weights of Inception: {reason}") from error
         self._network = network.eval().to(self._device)
-        self.signature = {
-            "embedder": self.name,
-            "revision": found[:12],
-            "dtype": "float32",
-            "device": self._device.partition(":")[0],
-        }
+        self.signature = model_signature(
+            self.name, digest[:12], dtype="float32", device=self._device
+        )
         self.view_signature = {"image": f"pool_{LAYER}"}
-        pins = {**self.signature, "weights": found, "torch": torch.__version__}
-        pins["torch_fidelity"] = _version()
-        self.identity = "|".join(f"{key}:{value}" for key, value in pins.items())
+        pins = {"weights": digest, **versions("torch", "torch_fidelity")}
+        self.identity = identity_line(self.signature | pins)
 
     def encode(self, samples: Sequence[Any]) -> EncodedBatch:
         """Embed images.
@@ -210,7 +207,3 @@ def _fidelity() -> Any:
             f"{purpose} needs torch-fidelity, which imports torchvision, and that cannot be done "
             f"here ({error}); install the torchvision that fits the torch that is installed"
         ) from error
-
-
-def _version() -> str:
-    return str(require("torch_fidelity", extra="inception", purpose="this").__version__)

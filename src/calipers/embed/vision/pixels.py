@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.embed.embedder import Embedder, EncodedBatch
-from calipers.embed.models.memory import free_memory
 from calipers.embed.options import Options
 from calipers.embed.vision.images import Image, checked_images, size_words
 from calipers.errors import InputError
+from calipers.memory import free_memory
 
 if TYPE_CHECKING:
     from calipers.samples import SampleSet
@@ -69,7 +69,14 @@ class Pixels(Embedder):
         if self._size is not None:
             return self
         first = next(checked_images([samples[0]]))
-        _check_fits(samples, first)
+        needed, free = COPIES * len(samples) * first.size * 4, free_memory()
+        if free is not None and needed > free:
+            raise InputError(
+                f"{samples.name}: {len(samples):,} images of {size_words(first)} pixels, each "
+                f"pixel by pixel, need about {needed / 1e9:,.1f} GB for a comparison, but "
+                f"{free / 1e9:,.1f} GB are free: bring them to a smaller square with the option "
+                "size, as in 'pixels:size=64', or choose a vision model"
+            )
         return Pixels(_like=first)
 
     def encode(self, samples: Sequence[Any]) -> EncodedBatch:
@@ -85,16 +92,13 @@ class Pixels(Embedder):
         InputError
             If the images differ in size and no `size` is given, or are no images.
         """
-        vectors: NDArray[np.float32] | None = None
-        like = self._like
+        vectors, like = np.empty((0, 0), dtype=np.float32), self._like
         for row, image in enumerate(checked_images(samples)):
             like = image if like is None else like
             scaled = self._scaled(image, like)
-            if vectors is None:
+            if not row:
                 vectors = np.empty((len(samples), scaled.size), dtype=np.float32)
             vectors[row] = scaled.reshape(-1)
-        if vectors is None:
-            vectors = np.empty((0, 0), dtype=np.float32)
         return EncodedBatch({"pixels": vectors}, np.zeros(len(samples), dtype=np.bool_))
 
     def _scaled(self, image: Image, like: Image) -> NDArray[np.float32]:
@@ -110,15 +114,3 @@ class Pixels(Embedder):
             side = (self._size, self._size)
             image = np.asarray(Pillow.fromarray(image).resize(side, Pillow.Resampling.BILINEAR))
         return image.astype(np.float32) / np.float32(255)
-
-
-def _check_fits(samples: SampleSet, first: Image) -> None:
-    needed, free = COPIES * len(samples) * first.size * 4, free_memory("cpu", None)
-    if free is None or needed <= free:
-        return
-    raise InputError(
-        f"{samples.name}: {len(samples):,} images of {size_words(first)} pixels, each pixel by "
-        f"pixel, need about {needed / 1e9:,.1f} GB for a comparison, but {free / 1e9:,.1f} GB are "
-        "free: bring them to a smaller square with the option size, as in 'pixels:size=64', or "
-        "choose a vision model"
-    )

@@ -8,12 +8,14 @@ or what the processor crops away at the rim; all see an image at a few hundred p
 A transformer's states are tokens, (n, T, d), the class token and registers before those of the
 patches; a convolutional network's are maps, (n, d, height, width). Behind the last layer stands
 what the model has for a whole image: its class token behind the closing norm, else its own pooler
-(Swin, SigLIP, ConvNeXt, ResNet), else the mean. Of a lower layer, the states are taken raw.
+(Swin, SigLIP, ConvNeXt, ResNet), else the mean. Of a lower layer, the states are taken raw, and
+those behind it are not computed if the model can be cut there. Of a model of images and texts, such
+as CLIP, the vision tower is taken, and of the usual ones nothing else is loaded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -24,12 +26,144 @@ import transformers
 from numpy.typing import NDArray
 from torch import Tensor
 
-from calipers.embed.embedder import Embedder, EncodedBatch
-from calipers.embed.models.model_folder import FoundModel
+from calipers.embed.embedder import Embedder, EncodedBatch, identity_line, model_signature
+from calipers.embed.models.find import FoundModel
 from calipers.embed.options import Options, choose_device, choose_dtype
+from calipers.embed.states.dense import quicken
+from calipers.embed.states.pretrained import check_complete, layer_stack, quiet, unreadable
 from calipers.embed.vision.images import ImageBatches, ImageProcessor, Pixels
-from calipers.embed.vision.tower import VisionTower
 from calipers.errors import InputError
+
+_CLASS = frozenset({"cls_token", "class_embedding"})
+_FIRST = _CLASS | {"register_tokens", "distillation_token"}
+_ALONE = {
+    "clip": "CLIPVisionModel",
+    "chinese_clip": "ChineseCLIPVisionModel",
+    "siglip": "SiglipVisionModel",
+}
+"""Type of a model of images and texts to the class that loads its vision tower alone."""
+
+
+class VisionTower:
+    """A vision model in memory.
+
+    Parameters
+    ----------
+    model
+        Its files.
+    options
+        Whether pickled weights and code of the folder may be used.
+    device
+        Where to compute, at first in float32.
+
+    Attributes
+    ----------
+    has_class
+        Whether its tokens begin with one that stands for the whole image.
+    first
+        How many tokens stand before those of the patches: class, distillation, registers.
+    missing
+        Weights that the folder lacks.
+    """
+
+    def __init__(self, model: FoundModel, options: Options, *, device: str) -> None:
+        with quiet(transformers):
+            try:
+                whole, loading = _class(model, transformers).from_pretrained(
+                    str(model.folder),
+                    local_files_only=True,
+                    use_safetensors=None if options.allow_pickle else True,
+                    trust_remote_code=options.trust_remote_code,
+                    output_loading_info=True,
+                )
+            except Exception as error:  # transformers raises whatever a broken file leads to
+                raise unreadable(model.folder, "model", error) from error
+        self.missing = [name for name in loading["missing_keys"] if "mask_token" not in name]
+        self._tower = getattr(whole, "vision_model", whole).eval().float().to(device)
+        self._device, self._dtype, self._folder = device, torch.float32, model.folder
+        names = {name.rpartition(".")[2]: part for name, part in self._tower.named_parameters()}
+        self.has_class = not _CLASS.isdisjoint(names)
+        self.first = sum(
+            1 if part.dim() == 1 else part.shape[-2]
+            for name, part in names.items()
+            if name in _FIRST
+        )
+        self.norms_class = any(
+            name.endswith("post_layernorm") for name, _ in self._tower.named_modules()
+        )
+        self._more = _without_mask(self._tower)
+
+    def __call__(self, pixels: Tensor, *, hidden: bool = False) -> Any:
+        """Run the model on prepared images of one shape; `hidden` keeps the states of all layers.
+
+        Raises
+        ------
+        InputError
+            If the model does not take such images.
+        """
+        pixels = pixels.to(device=self._device, dtype=self._dtype)
+        with torch.inference_mode():
+            return self._tower(
+                pixel_values=pixels, output_hidden_states=hidden, **self._more(len(pixels))
+            )
+
+    def try_on(self, pixels: Tensor) -> Any:
+        """Run the model on a first image; say so if it takes no images of this kind."""
+        try:
+            return self(pixels, hidden=True)
+        except TypeError as error:
+            raise InputError(
+                f"{self._folder}: the model cannot be run on the pixels of an image alone: {error}"
+            ) from error
+        except (ValueError, RuntimeError) as error:
+            shape = " × ".join(map(str, pixels.shape[1:]))
+            raise InputError(
+                f"{self._folder}: the model cannot be run on an image as its own processor "
+                f"prepares it, {shape}: {error}"
+            ) from error
+
+    def cut(self, layer: int, layers: int, pixels: Tensor) -> None:
+        """Drop the layers behind one of them, if the states up to there stay what they are."""
+        stack = layer_stack(self._tower, layers)
+        if stack is None:
+            return
+        before, behind = self(pixels, hidden=True).hidden_states[layer], list(stack[layer:])
+        del stack[layer:]
+        try:
+            after = self(pixels, hidden=True).hidden_states[layer]
+            same = before.shape == after.shape and torch.equal(before, after)
+        except (IndexError, RuntimeError, ValueError):
+            same = False
+        if not same:
+            stack.extend(behind)
+
+    def quicken(self, dtype: torch.dtype, pixels: Tensor) -> None:
+        """Compute in a precision from now on, with faster dense layers.
+
+        Convolutions take the precision only in models without dense layers; beside them they
+        stay in float32, as norms and the sums of residuals do.
+        """
+        if any(isinstance(part, torch.nn.Linear) for part in self._tower.modules()):
+            quicken(self._tower, dtype, lambda: self(pixels))
+        else:
+            self._tower.to(dtype)
+            self._dtype = dtype
+
+
+def _class(model: FoundModel, transformers: Any) -> Any:
+    alone = None if "auto_map" in model.config else _ALONE.get(model.config["model_type"])
+    return getattr(transformers, alone or "AutoModel")
+
+
+def _without_mask(tower: Any) -> Callable[[int], dict[str, Tensor]]:
+    """Have a masked autoencoder see the whole image; its patches keep their order."""
+    if tower.config.model_type != "vit_mae":
+        return lambda images: {}
+    tower.config.mask_ratio = 0.0
+    patches = tower.embeddings.position_embeddings.shape[1] - 1
+    order = torch.arange(patches, dtype=torch.float32)
+    return lambda images: {"noise": order.to(tower.device).expand(images, -1)}
+
 
 How = Literal["cls", "normed_cls", "own", "mean", "max"]
 
@@ -71,7 +205,9 @@ class Pooling:
         states = output[0] if self.layer is None else output.hidden_states[self.layer]
         if self.how == "cls":
             return states[:, 0].float()
-        places = _places(states, self.first).float()  # (n, places, d)
+        maps = states.dim() == 4
+        places = states.flatten(2).transpose(1, 2) if maps else states[:, self.first :]
+        places = places.float()  # (n, places, d)
         return places.mean(dim=1) if self.how == "mean" else places.amax(dim=1)
 
 
@@ -94,18 +230,15 @@ def choose_pooling(tower: VisionTower, output: Any, options: Options, name: str)
     """
     hidden = getattr(output, "hidden_states", None) or ()
     layers = max(len(hidden) - 1, 0)
-    layer = _layer(options.layer, layers, name)
+    layer = options.layer
+    if layer is not None and layer > layers:
+        has = f"has {layers} layers" if layers else "does not tell the states of its layers"
+        raise InputError(f"layer: the model {name!r} {has}; found {layer}")
+    layer = None if layer == layers else layer
     states = output[0] if layer is None else hidden[layer]
     there = tower.has_class and states.dim() == 3 and states.shape[1] == output[0].shape[1]
     how = _how(options.pooling, tower, output, layer, there, name)
     return Pooling(how, layer, layers, tower.first if there else 0)
-
-
-def _layer(asked: int | None, layers: int, name: str) -> int | None:
-    if asked is not None and asked > layers:
-        has = f"has {layers} layers" if layers else "does not tell the states of its layers"
-        raise InputError(f"layer: the model {name!r} {has}; found {asked}")
-    return None if asked == layers else asked
 
 
 def _how(
@@ -123,23 +256,12 @@ def _how(
         )
     if asked in ("mean", "max"):
         return "mean" if asked == "mean" else "max"
-    if there:
-        return "normed_cls" if layer is None and _norms_class_alone(tower, output) else "cls"
     pools = layer is None and getattr(output, "pooler_output", None) is not None
-    return "own" if pools else "mean"
-
-
-def _norms_class_alone(tower: VisionTower, output: Any) -> bool:
-    if not tower.norms_class or getattr(output, "pooler_output", None) is None:
-        return False
+    if not there:
+        return "own" if pools else "mean"
     hidden: Sequence[Tensor] = getattr(output, "hidden_states", None) or ()
-    return len(hidden) > 0 and bool((hidden[-1] == output[0]).all())
-
-
-def _places(states: Tensor, first: int) -> Tensor:
-    if states.dim() == 4:
-        return states.flatten(2).transpose(1, 2)
-    return states[:, first:]
+    norms_class_alone = pools and tower.norms_class and hidden
+    return "normed_cls" if norms_class_alone and (hidden[-1] == output[0]).all() else "cls"
 
 
 TAKES = frozenset({"pooling", "layer", "revision", "offline", "trust_remote_code", "allow_pickle"})
@@ -183,14 +305,12 @@ class VisionEmbedder(Embedder):
         size = options.batch_size or (ON_CPU if device == "cpu" else ELSEWHERE)
         self._batches = ImageBatches(size=size, name=model.name)
         self._settle(model, options, getattr(torch, dtype))
-        self.signature = {
-            "embedder": model.name,
-            "revision": model.revision,
-            "dtype": dtype,
-            "device": device.partition(":")[0],
-        }
+        self.signature = model_signature(model.name, model.revision, dtype=dtype, device=device)
         self.view_signature = {"image": self._pooling.words}
-        self.identity = self._identity()
+        pins = {"pooling": self._pooling.words, "how": self._pooling.how}
+        pins |= {"preparation": self._processor.file_hash, "transformers": transformers.__version__}
+        pins |= {"torch": torch.__version__, "pillow": PIL.__version__}
+        self.identity = identity_line(self.signature | pins)
 
     def prepare(self, samples: Sequence[Any]) -> list[Pixels]:
         """Resize, crop and normalise images as the model wants them.
@@ -221,26 +341,11 @@ class VisionEmbedder(Embedder):
         if self._pooling.layer is not None:
             self._tower.cut(self._pooling.layer, self._pooling.layers, pixels)
         own = self._pooling.how == "own"
-        missing = [name for name in self._tower.missing if own or "pooler" not in name]
-        if missing:
-            raise InputError(
-                f"{model.folder}: the weights lack {len(missing)} tensors, such as {missing[0]}"
-            )
+        missing = (name for name in self._tower.missing if own or "pooler" not in name)
+        check_complete(model.folder, missing)
         self._tower.quicken(dtype, pixels)
 
     def _forward(self, pixels: NDArray[np.float32]) -> NDArray[np.float32]:
         output = self._tower(torch.from_numpy(pixels), hidden=self._pooling.layer is not None)
         vectors: NDArray[np.float32] = self._pooling(output).cpu().numpy()
         return vectors
-
-    def _identity(self) -> str:
-        pins = {
-            **self.signature,
-            "pooling": self._pooling.words,
-            "how": self._pooling.how,
-            "preparation": self._processor.file_hash,
-            "transformers": transformers.__version__,
-            "torch": torch.__version__,
-            "pillow": PIL.__version__,
-        }
-        return "|".join(f"{key}:{value}" for key, value in pins.items())

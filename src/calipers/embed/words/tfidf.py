@@ -22,8 +22,9 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -32,11 +33,10 @@ from threadpoolctl import threadpool_limits
 
 from calipers.embed.embedder import Embedder, EncodedBatch
 from calipers.embed.options import Options
-from calipers.embed.words.words import parts, split_chunk
+from calipers.embed.words.words import REMEMBERED, Chunks, parts, split_chunk
 from calipers.errors import InputError
 
 UNKNOWN = -1
-_REMEMBERED = 1 << 18
 _ROUND = 1 << 64
 
 
@@ -71,7 +71,8 @@ class Bags:
     """
 
     def __init__(self, number: Callable[[str], int]) -> None:
-        self._chunks = _Chunks(number)
+        self._number, self._chunks = number, Chunks(self._cut)
+        self._draws: dict[str, int] = {}
 
     def of(self, samples: Sequence[Any], *, first: int = 1) -> Iterator[Bag]:
         """Make the bag of each text or list of token ids; messages count them from `first`.
@@ -82,17 +83,23 @@ class Bags:
             If a sample is neither.
         """
         for row, sample in enumerate(samples, start=first):
-            if len(self._chunks) > _REMEMBERED:
+            if len(self._chunks) > REMEMBERED:
                 self._chunks.clear()
-            chunks = _cut(sample, row)
-            found = chain.from_iterable(map(self._chunks.__getitem__, chunks))
-            words = np.fromiter(found, np.int32)
+                self._draws.clear()
+            chunks = _chunks_of(sample, row)
+            words = self._chunks.of(chunks)
             known, counts = np.unique(words[words != UNKNOWN], return_counts=True)
-            draw = sum(map(self._chunks.draws.__getitem__, chunks)) % _ROUND
+            draw = sum(map(self._draws.__getitem__, chunks)) % _ROUND
             yield Bag(known, counts.astype(np.int32), len(words), draw)
 
+    def _cut(self, chunk: str) -> Iterator[int]:
+        """Give the numbers of a chunk's words, and keep what it adds to the draw of a text."""
+        words = [part for word in split_chunk(chunk.lower()) for part in parts(word)]
+        self._draws[chunk] = sum(map(_draw, words)) % _ROUND
+        return map(self._number, words)
 
-def _cut(sample: Any, row: int) -> list[str]:
+
+def _chunks_of(sample: Any, row: int) -> list[str]:
     if isinstance(sample, str):
         return sample.split()
     ids = np.asarray(sample)
@@ -101,24 +108,6 @@ def _cut(sample: Any, row: int) -> list[str]:
             f"sample {row} must be a text or a list of token ids; found {type(sample).__name__}"
         )
     return list(map(str, ids.tolist()))  # a token id is a word like any other
-
-
-class _Chunks(dict[str, tuple[int, ...]]):
-    """A chunk to the numbers of its words; beside it, what it adds to the draw of a text."""
-
-    def __init__(self, number: Callable[[str], int]) -> None:
-        self._number = number
-        self.draws: dict[str, int] = {}
-
-    def __missing__(self, chunk: str) -> tuple[int, ...]:
-        words = [part for word in split_chunk(chunk.lower()) for part in parts(word)]
-        self.draws[chunk] = sum(map(_draw, words)) % _ROUND
-        found = self[chunk] = tuple(map(self._number, words))
-        return found
-
-    def clear(self) -> None:
-        super().clear()
-        self.draws.clear()
 
 
 def _draw(word: str) -> int:
@@ -169,13 +158,16 @@ def fit_axes(bags: Sequence[Bag], words: int, *, components: int) -> Axes | None
     """
     from sklearn.utils.extmath import randomized_svd
 
-    found = np.bincount(np.concatenate([bag.words for bag in bags]), minlength=words)
-    known = _known(found)
+    texts = np.bincount(np.concatenate([bag.words for bag in bags]), minlength=words)
+    least = LEAST_TEXTS if np.count_nonzero(texts >= LEAST_TEXTS) > 1 else 1
+    known = np.flatnonzero(texts >= least)
+    if len(known) > MOST_WORDS:
+        known = np.sort(known[np.argsort(-texts[known], kind="stable")[:MOST_WORDS]])
     components = min(components, len(bags) - 1, len(known) - 1)
     if components < 1:
         return None
     idf = np.zeros(words)
-    idf[known] = np.log((1 + len(bags)) / (1 + found[known])) + 1
+    idf[known] = np.log((1 + len(bags)) / (1 + texts[known])) + 1
     # The start is random in the words, so that the order of the texts cannot matter
     right = randomized_svd(
         weigh(bags, idf)[:, known],
@@ -189,15 +181,6 @@ def fit_axes(bags: Sequence[Bag], words: int, *, components: int) -> Axes | None
     axes = np.zeros((components, words))
     axes[:, known] = right
     return Axes(idf, axes)
-
-
-def _known(found: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Choose the words that count, in the order of their numbers."""
-    least = LEAST_TEXTS if np.count_nonzero(found >= LEAST_TEXTS) > 1 else 1
-    known = np.flatnonzero(found >= least)
-    if len(known) <= MOST_WORDS:
-        return known
-    return np.sort(known[np.argsort(-found[known], kind="stable")[:MOST_WORDS]])
 
 
 def weigh(bags: Sequence[Bag], idf: NDArray[np.float64]) -> Any:
@@ -290,16 +273,13 @@ def fit(samples: Iterable[Any], *, components: int) -> Fit:
     # An empty text has no words to learn from, but it would be counted
     filled = [bag for bag in bags if bag.length]
     sides = [[bag for bag in filled if (bag.draw >= border) == upper] for upper in (False, True)]
-    lower, upper = _fit_both(sides, len(vocabulary), components)
+    fit_side = partial(fit_axes, words=len(vocabulary), components=components)
+    # One thread of BLAS each: as fast for such small matrices, and the same to the last bit
+    with threadpool_limits(1), ThreadPoolExecutor(2) as pool:
+        lower, upper = pool.map(fit_side, sides)
     if lower is None or upper is None:
         raise _too_small(len(draws))
     return Fit(vocabulary, (lower, upper), border, digest)
-
-
-def _fit_both(sides: list[list[Bag]], words: int, components: int) -> list[Axes | None]:
-    # One thread of BLAS each: as fast for such small matrices, and the same to the last bit
-    with threadpool_limits(1), ThreadPoolExecutor(2) as pool:
-        return list(pool.map(lambda side: fit_axes(side, words, components=components), sides))
 
 
 def _too_small(found: int) -> InputError:
@@ -315,29 +295,19 @@ def _read(samples: Iterable[Any]) -> tuple[list[Bag], list[str], str]:
     numbers: dict[str, int] = {}
     bags = Bags(lambda word: numbers.setdefault(word, len(numbers)))
     digest, kept = hashlib.sha256(), list[Bag]()
-    first = 1
-    for block in _blocks(samples):
+    remaining, first = iter(samples), 1
+    while block := list(islice(remaining, _AT_ONCE)):
         kept += bags.of(block, first=first)
         for sample in block:
-            _update(digest, sample)
+            if isinstance(sample, str):
+                content = b"t" + sample.encode("utf-8", "surrogatepass")
+            else:
+                content = b"i" + np.asarray(sample).astype("<i8").tobytes()
+            digest.update(len(content).to_bytes(8, "little") + content)
         first += len(block)
         if len(kept) > 2 * MOST_TEXTS:
             kept = _chosen(kept)
     return _chosen(kept), list(numbers), digest.hexdigest()
-
-
-def _blocks(samples: Iterable[Any]) -> Iterator[list[Any]]:
-    remaining = iter(samples)
-    while block := list(islice(remaining, _AT_ONCE)):
-        yield block
-
-
-def _update(digest: Any, sample: Any) -> None:
-    if isinstance(sample, str):
-        content = b"t" + sample.encode("utf-8", "surrogatepass")
-    else:
-        content = b"i" + np.asarray(sample).astype("<i8").tobytes()
-    digest.update(len(content).to_bytes(8, "little") + content)
 
 
 def _chosen(bags: list[Bag]) -> list[Bag]:

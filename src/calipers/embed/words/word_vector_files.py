@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise, takewhile
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -121,22 +121,17 @@ def _usual_width(head: bytes, name: str) -> int:
         lines.pop()  # it may be cut, or be empty behind the last line break
     widths = Counter(numbers_in(line) for line in lines if line.strip())
     # A word of several parts may end in a number, so the fewest of equally common ones
-    width = min(widths, key=lambda each: (-widths[each], each))
+    width = min(widths, key=lambda width: (-widths[width], width))
     if width < 2:
-        found = lines[0][:60].decode("utf-8", "replace").strip()
-        raise InputError(f"{name}: holds no word vectors; {EXPECTED}. Line 1 is {found!r}")
+        first = lines[0][:60].decode("utf-8", "replace").strip()
+        raise InputError(f"{name}: holds no word vectors; {EXPECTED}. Line 1 is {first!r}")
     return width
 
 
 def numbers_in(line: bytes) -> int:
     """Count the numbers at the end of the first line, behind at least one word."""
     fields = line.partition(b"\n")[0].split()[1:]
-    count = 0
-    for field in reversed(fields):
-        if not is_number(field):
-            break
-        count += 1
-    return count
+    return len(list(takewhile(is_number, reversed(fields))))
 
 
 def is_number(field: bytes) -> bool:
@@ -186,9 +181,9 @@ class Matrix:
         """Give rows to fill in, without a copy."""
         return self._array[start : start + count]
 
-    def finished(self, rows: int | None = None) -> NDArray[np.float32]:
-        """Give all rows, or the first of them, and the rest of the room back."""
-        self._resize(self._filled if rows is None else rows)
+    def finished(self) -> NDArray[np.float32]:
+        """Give all rows, and the rest of the room back."""
+        self._resize(self._filled)
         return self._array
 
     def _resize(self, rows: int) -> None:
@@ -240,17 +235,19 @@ def read_text_rows(
     running: list[Future[list[str]]] = []
     for block in _whole_lines(stream, name):
         # While a block is read the one before is parsed; the matrix moves only when none is
-        words += [word for part in running for word in part.result()]
-        spans = _divide(block, threads)
+        words += chain.from_iterable(job.result() for job in running)
+        # Cut at line breaks into about as many parts as there are threads
+        ends = [block.find(b"\n", len(block) * part // threads) + 1 for part in range(1, threads)]
+        spans = list(pairwise(sorted({0, *ends, len(block)})))
         lines = [block.count(b"\n", *span) for span in spans]
         matrix.expect(size * sum(lines) // len(block))
         row = matrix.grow(sum(lines))
         running = []
         for span, count in zip(spans, lines, strict=True):
-            job = (block, span, matrix.rows(row, count), row + header + 1, name)
-            running.append(pool.submit(_read_part, *job))
+            vectors, line = matrix.rows(row, count), row + header + 1
+            running.append(pool.submit(_read_part, block, span, vectors, line, name))
             row += count
-    words += [word for part in running for word in part.result()]
+    words += chain.from_iterable(job.result() for job in running)
     return words, matrix.finished()
 
 
@@ -267,13 +264,6 @@ def _whole_lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
             raise InputError(f"{name}: a line is longer than {LONGEST_LINE:,} bytes")
     if rest.strip():
         yield rest.rstrip() + b"\n"
-
-
-def _divide(block: bytes, parts: int) -> list[tuple[int, int]]:
-    """Cut a block at line breaks into about as many parts."""
-    ends = [block.find(b"\n", len(block) * part // parts) + 1 for part in range(1, parts)]
-    cuts = sorted({0, *ends, len(block)})
-    return list(pairwise(cuts))
 
 
 def _read_part(
@@ -422,12 +412,27 @@ def read_binary_rows(
         vectors = matrix.rows(matrix.grow(len(places)), len(places))
         for vector, (_, stop) in zip(vectors, places, strict=True):
             vector[:] = np.frombuffer(data, "<f4", layout.width, stop + 1)
-        _check_finite(vectors, len(words), name)
+        bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+        if bad.size:
+            raise InputError(
+                f"{name}: every number must be finite; that of word "
+                f"{len(words) + int(bad[0]) + 1:,} is not, so the file is damaged or its first "
+                "line is wrong"
+            )
         words += [_decode(data[start:stop]) for start, stop in places]
         rest = data[end:]
         if len(rest) > row_bytes + LONGEST_WORD and len(words) < layout.words:
             break
-    _check_end(words, rest + stream.read(1024), layout, name)
+    promised = f"{name}: line 1 promises {layout.words:,} words of {layout.width} numbers, but the"
+    if len(words) < layout.words:
+        raise InputError(
+            f"{promised} file ends within word {len(words) + 1:,}; it was cut short, or its first "
+            "line is wrong"
+        )
+    if (rest + stream.read(1024)).strip(b"\n"):
+        raise InputError(
+            f"{promised} file goes on behind them; it holds more words, or its first line is wrong"
+        )
     return words, matrix.finished()
 
 
@@ -447,32 +452,8 @@ def _places(data: bytes, row_bytes: int, most: int) -> tuple[list[tuple[int, int
     return places, end
 
 
-def _check_finite(vectors: NDArray[np.float32], before: int, name: str) -> None:
-    bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
-    if bad.size:
-        raise InputError(
-            f"{name}: every number must be finite; that of word {before + int(bad[0]) + 1:,} is "
-            "not, so the file is damaged or its first line is wrong"
-        )
-
-
-def _check_end(words: list[str], rest: bytes, layout: Layout, name: str) -> None:
-    assert layout.words is not None
-    if len(words) < layout.words:
-        raise InputError(
-            f"{name}: line 1 promises {layout.words:,} words of {layout.width} numbers, but the "
-            f"file ends within word {len(words) + 1:,}; it was cut short, or its first line is "
-            "wrong"
-        )
-    if rest.strip(b"\n"):
-        raise InputError(
-            f"{name}: line 1 promises {layout.words:,} words of {layout.width} numbers, but the "
-            "file goes on behind them; it holds more words, or its first line is wrong"
-        )
-
-
 HEAD = 1 << 20
-_GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
+_GZIP, _ZIP = b"\x1f\x8b", b"PK"
 _SHRINKS = 3
 """How many times smaller a compressed file may be, for a first guess at the number of words."""
 
@@ -523,29 +504,21 @@ def read_word_vectors(path: str | Path, *, threads: int | None = None) -> WordTa
             layout = find_layout(stream.read(HEAD), str(path))
         with _opened(path) as stream:
             stream.read(layout.skip)
-            words, vectors = _read(stream, layout, path, pool, threads)
-        _check_count(len(words), layout, path)
+            shrinks = _SHRINKS if _magic(path) in (_GZIP, _ZIP) else 1
+            size = path.stat().st_size * shrinks
+            if layout.kind == "binary":
+                words, vectors = read_binary_rows(stream, layout, str(path), size)
+            else:
+                words, vectors = read_text_rows(stream, layout, str(path), size, pool, threads)
+        if layout.words not in (None, len(words)):
+            raise InputError(
+                f"{path}: line 1 promises {layout.words:,} words, but the file holds "
+                f"{len(words):,}; it was cut short, or its first line is wrong"
+            )
         rows: dict[str, int] = {}
         for row, word in enumerate(words):
             rows.setdefault(word, row)
         return WordTable(rows, vectors, sha256.result())
-
-
-def _read(
-    stream: BinaryIO, layout: Layout, path: Path, pool: ThreadPoolExecutor, threads: int
-) -> tuple[list[str], NDArray[np.float32]]:
-    size = path.stat().st_size * (_SHRINKS if _magic(path) in (_GZIP, _ZIP[:2]) else 1)
-    if layout.kind == "binary":
-        return read_binary_rows(stream, layout, str(path), size)
-    return read_text_rows(stream, layout, str(path), size, pool, threads)
-
-
-def _check_count(found: int, layout: Layout, path: Path) -> None:
-    if layout.words is not None and found != layout.words:
-        raise InputError(
-            f"{path}: line 1 promises {layout.words:,} words, but the file holds {found:,}; it was "
-            "cut short, or its first line is wrong"
-        )
 
 
 def _hash(path: Path) -> str:
@@ -580,7 +553,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
     if magic == _GZIP:
         with gzip.open(path, "rb") as stream:
             yield cast(BinaryIO, stream)
-    elif magic == _ZIP[:2]:
+    elif magic == _ZIP:
         with zipfile.ZipFile(path) as archive, archive.open(_only_member(archive, path)) as member:
             yield cast(BinaryIO, member)
     else:
@@ -589,9 +562,9 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
 
 
 def _only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
-    members = [each for each in archive.infolist() if not each.is_dir()]
+    members = [member for member in archive.infolist() if not member.is_dir()]
     if len(members) != 1:
-        names = ", ".join(each.filename for each in members[:5])
+        names = ", ".join(member.filename for member in members[:5])
         raise InputError(
             f"{path}: holds {len(members)} files ({names}); unpack it and name the one to use"
         )

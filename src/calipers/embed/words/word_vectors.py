@@ -14,22 +14,20 @@ It does not see the order of words: a text and its words shuffled have the same 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.embedder import Embedder, EncodedBatch
+from calipers.embed.embedder import Embedder, EncodedBatch, check_texts
 from calipers.embed.options import Options
-from calipers.embed.words.word_vector_files import WordTable, read_word_vectors
-from calipers.embed.words.words import check_texts, parts, split_chunk
+from calipers.embed.words.word_vector_files import read_word_vectors
+from calipers.embed.words.words import REMEMBERED, Chunks, parts, split_chunk
 from calipers.files import at_home
 
 TAKES: frozenset[str] = frozenset()
 _UNKNOWN = -1
-_REMEMBERED = 1 << 18
 RULE = "punctuation apart, as written or in lower case, compounds by their parts"
 
 
@@ -61,7 +59,7 @@ class WordVectors(Embedder):
         table = read_word_vectors(path)
         self.name = Path(path).name
         self._vectors = table.vectors
-        self._chunks = _Chunks(table)
+        self._rows, self._chunks = table.rows, Chunks(self._look_up)
         self.signature = {"embedder": self.name, "revision": table.sha256[:12]}
         self.view_signature = {"wording": "mean_known_words"}
         self.identity = f"word_vectors|{table.sha256}|mean_known_words|{RULE}"
@@ -80,14 +78,16 @@ class WordVectors(Embedder):
         InputError
             If an item is not a text.
         """
-        check_texts(texts)
+        check_texts(texts, unicode=False)
         rows = np.zeros((len(texts), self._vectors.shape[1]), np.float32)
         unknown = np.zeros(len(texts), np.float32)
         for place, text in enumerate(texts):
-            found = self._chunks.rows(text)
-            known = found[found != _UNKNOWN]
-            if len(found):
-                unknown[place] = 1 - len(known) / len(found)
+            if len(self._chunks) > REMEMBERED:
+                self._chunks.clear()
+            words = self._chunks.of(text.split())
+            known = words[words != _UNKNOWN]
+            if len(words):
+                unknown[place] = 1 - len(known) / len(words)
             if len(known):
                 rows[place] = self._mean(known)
         return EncodedBatch({"wording": rows}, np.zeros(len(texts), np.bool_), unknown)
@@ -99,31 +99,12 @@ class WordVectors(Embedder):
         mean: NDArray[np.float64] = np.einsum("w,wd->d", weights, self._vectors[rows])
         return mean
 
-
-class _Chunks(dict[str, tuple[int, ...]]):
-    """What stands between white space to the rows of its words; filled as chunks are met."""
-
-    def __init__(self, table: WordTable) -> None:
-        self._known = table.rows
-
-    def rows(self, text: str) -> NDArray[np.int32]:
-        """Give the row of each word of a text, -1 for one that is unknown."""
-        if len(self) > _REMEMBERED:
-            self.clear()
-        found = map(self.__getitem__, text.split())
-        return np.fromiter(chain.from_iterable(found), dtype=np.int32)
-
-    def __missing__(self, chunk: str) -> tuple[int, ...]:
-        found = self[chunk] = tuple(
-            row for word in split_chunk(chunk) for row in self._look_up(word)
-        )
-        return found
-
-    def _look_up(self, word: str) -> list[int]:
-        """Look a word up, and its parts where it is a compound that is unknown."""
-        row = self._row(word)
-        return [row] if row != _UNKNOWN else [self._row(part) for part in parts(word)]
+    def _look_up(self, chunk: str) -> Iterator[int]:
+        """Look the words of a chunk up, and the parts of a compound that is unknown."""
+        for word in split_chunk(chunk):
+            row = self._row(word)
+            yield from [row] if row != _UNKNOWN else map(self._row, parts(word))
 
     def _row(self, word: str) -> int:
-        row = self._known.get(word)
-        return self._known.get(word.lower(), _UNKNOWN) if row is None else row
+        row = self._rows.get(word)
+        return self._rows.get(word.lower(), _UNKNOWN) if row is None else row

@@ -9,11 +9,13 @@ each is a part.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import chain
 from unicodedata import category
 
-from calipers.errors import InputError
+import numpy as np
+from numpy.typing import NDArray
 
 _LETTER, _DIGIT, _MARK, _HAN = "LDMH"
 _JOINTS = {"’": "'", "ʼ": "'", "‐": "-", "‑": "-"}
@@ -89,14 +91,26 @@ def _kind(character: str) -> str:
     return _JOINTS.get(character, character)
 
 
-def check_texts(texts: Sequence[object]) -> None:
-    """Refuse what is not a text.
+REMEMBERED = 1 << 18
+"""Most chunks whose words are remembered."""
 
-    Raises
-    ------
-    InputError
-        If an item is not a string.
+
+class Chunks(dict[str, tuple[int, ...]]):
+    """What stands between white space to the numbers of its words; filled as chunks are met.
+
+    Parameters
+    ----------
+    cut
+        Gives the numbers of a chunk's words.
     """
-    for row, text in enumerate(texts, start=1):
-        if not isinstance(text, str):
-            raise InputError(f"text {row} must be a string; found {type(text).__name__}")
+
+    def __init__(self, cut: Callable[[str], Iterable[int]]) -> None:
+        self._cut = cut
+
+    def __missing__(self, chunk: str) -> tuple[int, ...]:
+        numbers = self[chunk] = tuple(self._cut(chunk))
+        return numbers
+
+    def of(self, chunks: Iterable[str]) -> NDArray[np.int32]:
+        """Give the numbers of the words of some chunks, one after the other."""
+        return np.fromiter(chain.from_iterable(map(self.__getitem__, chunks)), dtype=np.int32)

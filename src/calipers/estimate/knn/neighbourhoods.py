@@ -412,7 +412,33 @@ def neighbourhoods(
     InputError
         If the arrays do not fit together, hold NaN or infinity, or have too few rows for k.
     """
-    left, right = check_pair(reference, generated)
+    return measure_neighbourhoods(
+        *check_pair(reference, generated),
+        k=k,
+        k_max=k_max,
+        ties=ties,
+        distance=distance,
+        supports=supports,
+        blocks=blocks,
+        threads=threads,
+        block_size=block_size,
+    )
+
+
+def measure_neighbourhoods(
+    left: Points,
+    right: Points,
+    *,
+    k: int,
+    k_max: int | None = None,
+    ties: Ties = "closed",
+    distance: Distance = "euclidean",
+    supports: Supports = NO_SUPPORTS,
+    blocks: tuple[Blocks, Blocks] | None = None,
+    threads: int | None = None,
+    block_size: int | None = None,
+) -> Neighbourhoods:
+    """Do what :func:`neighbourhoods` does, for rows that :func:`check_pair` has seen."""
     check_whole("k", k, 1)
     check_supports(supports)
     check_whole("threads", 1 if threads is None else threads, 1)

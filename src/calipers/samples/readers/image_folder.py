@@ -141,7 +141,7 @@ def _labels(paths: Sequence[str], base: Path, source: Source, wanted: Wanted) ->
             "'folder', the sub-folder in which each lies"
         )
     parts = [PurePath(os.path.relpath(path, base)).parts for path in paths]
-    missing = [path for path, each in zip(paths, parts, strict=True) if len(each) < 2]
+    missing = [path for path, folders in zip(paths, parts, strict=True) if len(folders) < 2]
     if len(missing) == len(paths) and not wanted.needed:
         return None
     if missing:
@@ -150,4 +150,4 @@ def _labels(paths: Sequence[str], base: Path, source: Source, wanted: Wanted) ->
             f"{counted(len(paths), 'image')}: give each {wanted.kind} a sub-folder; the first "
             f"that lies in none is {missing[0]}"
         )
-    return [each[0] for each in parts]
+    return [folders[0] for folders in parts]

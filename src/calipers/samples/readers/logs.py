@@ -80,16 +80,16 @@ def _problem(number: int, row: Any, source: Source) -> str:
     body = response.get("body")
     status = response.get("status_code", 200)
     if status != 200:
-        told = body.get("error") if isinstance(body, dict) else None
-        return f"status {status}" + (f", {_reason(told)}" if told else "")
+        error = body.get("error") if isinstance(body, dict) else None
+        return f"status {status}" + (f", {_reason(error)}" if error else "")
     return "" if isinstance(body, dict) else "no body"
 
 
 def _reason(error: object) -> str:
-    told = error
+    message = error
     if isinstance(error, dict):
-        told = error.get("message") or error.get("code") or error
-    return shortened(str(told), 120)
+        message = error.get("message") or error.get("code") or error
+    return shortened(str(message), 120)
 
 
 def _texts(number: int, body: dict[str, Any], source: Source) -> list[str | None]:
@@ -190,7 +190,7 @@ def _responses(number: int, row: Any, source: Source) -> list[list[str]]:
         raise source.row_error(number, f"has no list 'resps', as the rows before it; found {found}")
     if "doc_id" not in row:
         raise source.row_error(number, f"has no 'doc_id', as the rows before it; found {found}")
-    responses = [[each] if isinstance(each, str) else each for each in row["resps"]]
+    responses = [[response] if isinstance(response, str) else response for response in row["resps"]]
     if any(isinstance(repeats, list) and _scored(repeats) for repeats in responses):
         raise _no_texts(number, source)
     for repeats in responses:
@@ -204,14 +204,14 @@ def _responses(number: int, row: Any, source: Source) -> list[list[str]]:
 
 
 def _scored(repeats: list[Any]) -> bool:
-    return any(isinstance(each, list | int | float) for each in repeats)
+    return any(isinstance(repeat, list | int | float) for repeat in repeats)
 
 
 def _rolling(row: dict[str, Any], responses: list[list[str]]) -> bool:
     # A log-probability of a whole text is logged as a string like a response, but its request
     # has no settings for generation.
     arguments = [_arguments(row, index) for index in range(len(responses))]
-    if any(len(each) != 1 for each in arguments):
+    if any(len(request) != 1 for request in arguments):
         return False
     return all(_is_log(text) for repeats in responses for text in repeats)
 
@@ -232,12 +232,12 @@ def _prompt(row: dict[str, Any], index: int) -> str | None:
 
 
 def _arguments(row: dict[str, Any], index: int) -> list[Any]:
-    held = row.get("arguments")
-    if isinstance(held, dict):
-        each = held.get(f"gen_args_{index}")
-        return list(each.values()) if isinstance(each, dict) else []
-    if isinstance(held, list) and index < len(held) and isinstance(held[index], list):
-        return list(held[index])
+    given = row.get("arguments")
+    if isinstance(given, dict):
+        request = given.get(f"gen_args_{index}")
+        return list(request.values()) if isinstance(request, dict) else []
+    if isinstance(given, list) and index < len(given) and isinstance(given[index], list):
+        return list(given[index])
     return []
 
 

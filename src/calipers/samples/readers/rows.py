@@ -48,7 +48,7 @@ def typed(items: Iterator[Item], field: str | None, source: Source) -> Iterator[
             continue
         if tokens is None:
             # A null among numbers is a wrong id, and not a list of something else.
-            plain = [each for each in value if each is not None] if type(value) is list else []
+            plain = [entry for entry in value if entry is not None] if type(value) is list else []
             tokens = bool(plain) and is_id_list(plain)
             yield from _settled(empty, tokens, field, source)
         if not isinstance(value, list if tokens else str):
@@ -118,8 +118,8 @@ def _items(first: Row, rows: Iterator[Row], source: Source, notes: list[str]) ->
         return harness_items(rows, source, notes)
     if is_batch_output(value):
         return batch_items(rows, source, notes)
-    textual = [key for key, held in value.items() if isinstance(held, str | None)]
-    listed = [key for key, held in value.items() if isinstance(held, list) and is_id_list(held)]
+    textual = [key for key, cell in value.items() if isinstance(cell, str | None)]
+    listed = [key for key, cell in value.items() if isinstance(cell, list) and is_id_list(cell)]
     field = find_field(list(value), textual, source, listed=listed)
     return _field_items(rows, field, source, notes)
 

@@ -281,14 +281,14 @@ def read_dataset(folder: Path, source: Source) -> SampleSet:
 def _data_files(folder: Path, source: Source) -> list[str]:
     splits = folder / "dataset_dict.json"
     if splits.is_file():
-        held = _read_json(splits).get("splits")
-        if not isinstance(held, list) or not all(isinstance(name, str) for name in held):
+        listed = _read_json(splits).get("splits")
+        if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
             raise InputError(
-                f"{splits}: must list names of folders under 'splits'; found {describe(held)}"
+                f"{splits}: must list names of folders under 'splits'; found {describe(listed)}"
             )
         raise source.error(
-            f"holds a dataset with the splits {names(held)}; give the folder of one of them, "
-            f"such as {folder / shortened(next(iter(held), 'train'))}"
+            f"holds a dataset with the splits {names(listed)}; give the folder of one of them, "
+            f"such as {folder / shortened(next(iter(listed), 'train'))}"
         )
     state = folder / "state.json"
     if not state.is_file():

@@ -127,13 +127,13 @@ def _cells(stream: BinaryIO, source: Source, delimiter: str) -> Iterator[tuple[i
     # The limit is one for the whole process; it is only ever raised, so that a reader in another
     # thread never finds it lowered.
     csv.field_size_limit(max(csv.field_size_limit(), FIELD_LIMIT))
-    longest, held = budget().longest_line, 0
+    longest, length = budget().longest_line, 0
 
     def lines() -> Iterator[str]:
-        nonlocal held
+        nonlocal length
         for _, line in decoded(stream, source):
-            held += len(line)
-            if held > longest:
+            length += len(line)
+            if length > longest:
                 raise source.row_error(
                     number,
                     f"the row that begins here is longer than {size_words(longest)}, the most that "
@@ -144,7 +144,7 @@ def _cells(stream: BinaryIO, source: Source, delimiter: str) -> Iterator[tuple[i
 
     reader = csv.reader(lines(), delimiter=delimiter, strict=True)
     while True:
-        number, held = reader.line_num + 1, 0
+        number, length = reader.line_num + 1, 0
         try:
             row = next(reader)
         except StopIteration:
@@ -253,8 +253,8 @@ def _read_at(value: dict[str, Any], source: Source) -> SampleSet:
 
 
 def _only_list(value: dict[str, Any], source: Source) -> list[Any]:
-    lists = {key: held for key, held in value.items() if _holds_rows(held)}
-    lists = lists or {key: held for key, held in value.items() if _holds_ids(held)}
+    lists = {key: content for key, content in value.items() if _holds_rows(content)}
+    lists = lists or {key: content for key, content in value.items() if _holds_ids(content)}
     if len(lists) == 1:
         return next(iter(lists.values()))
     if lists:

@@ -104,10 +104,10 @@ def check_header(stream: BinaryIO, size: int) -> None:
         wrong = any(type(axis) is not int or axis < 0 for axis in shape)
     except Exception as error:  # a damaged header can lead to nearly any error
         raise ValueError("its header is damaged") from error
-    held = size - stream.tell()
-    if not dtype.hasobject and (wrong or math.prod(shape) * dtype.itemsize > held):
+    available = size - stream.tell()
+    if not dtype.hasobject and (wrong or math.prod(shape) * dtype.itemsize > available):
         words = f"an array of shape {shape} and type {dtype}"
-        raise ValueError(f"its header promises {words}, but {held:,} bytes follow it")
+        raise ValueError(f"its header promises {words}, but {available:,} bytes follow it")
     stream.seek(0)
 
 
@@ -231,7 +231,7 @@ def read_safetensors(path: Path, source: Source) -> SampleSet:
 
 
 @dataclass(frozen=True)
-class Entry:
+class TensorEntry:
     """What a header says of a tensor.
 
     Attributes
@@ -285,7 +285,7 @@ def read_entries(content: bytes) -> dict[str, Any]:
     return header
 
 
-def read_entry(entry: Any) -> Entry:
+def read_entry(entry: Any) -> TensorEntry:
     """Read what a header says of one tensor.
 
     Raises
@@ -305,17 +305,17 @@ def read_entry(entry: Any) -> Entry:
         raise ValueError(
             f"'data_offsets' must be where the bytes begin and end; found {describe(offsets)}"
         )
-    return Entry(dtype, tuple(shape), offsets[0], offsets[1])
+    return TensorEntry(dtype, tuple(shape), offsets[0], offsets[1])
 
 
 def _whole_numbers(key: str, entry: dict[str, Any]) -> list[int]:
     found = entry.get(key)
     if not isinstance(found, list):
         raise ValueError(f"{key!r} must be a list, but it is {describe(found)}")
-    for each in found:
-        if type(each) is not int or not 0 <= each < MOST:
+    for number in found:
+        if type(number) is not int or not 0 <= number < MOST:
             raise ValueError(
-                f"{key!r} must hold whole numbers from 0 to below 2**63; found {describe(each)}"
+                f"{key!r} must hold whole numbers from 0 to below 2**63; found {describe(number)}"
             )
     return found
 

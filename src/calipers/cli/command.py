@@ -1,0 +1,183 @@
+"""One way to run a command: parse, check, compute, deliver, stop.
+
+A command is a function of what it reads, its options and where its results go. :func:`command`
+gives it the flags of all of these, and everything that is alike in all commands: the check of files
+before the work, the limit of memory, progress, what is written, how it ends.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from calipers.cli.guard import STOPPED, STOPPED_UNCACHED, guarded
+from calipers.cli.options import MaxMemory, build, parameters
+from calipers.cli.outputs import Outputs, output_parameters
+from calipers.cli.page import Command, examples
+from calipers.cli.streams import calm
+from calipers.errors import InputError
+from calipers.evaluate.option import Group, options_of
+from calipers.evaluate.options import Files, Running
+from calipers.memory import memory_limit, parse_size
+
+STDIO = "-"
+
+
+@dataclass(frozen=True)
+class CommandSpec:
+    """A command as typer takes it: its name, function, help page and examples."""
+
+    name: str
+    run: Callable[..., None]
+    page: type[Command]
+    epilog: str
+
+
+def command(
+    options: type[Group] | None = None,
+    *,
+    writes: Sequence[str] = (),
+    reads: Sequence[str] = (),
+    limited: bool = True,
+    page: type[Command] = Command,
+    shown: Iterable[tuple[str, str]] = (),
+    stopped: str | None = None,
+    checked: bool = True,
+    **worded: Any,
+) -> Callable[[Callable[..., None]], CommandSpec]:
+    """Make a command of a function.
+
+    Parameters
+    ----------
+    options
+        The group whose options it takes; the function gets them as `options`, and as `typed` the
+        names of those that were typed, if it has such a parameter.
+    writes
+        The files that it can write, such as ``"json"``; the function gets them as `outputs`.
+    reads
+        Its parameters that name files, beside the options that do.
+    limited
+        Whether ``--max-memory`` has a meaning for it.
+    page
+        How its help is laid out.
+    shown
+        Its examples: what a person wants, and what they type.
+    stopped
+        What is said where Ctrl-C ends it; by default whether embeddings were kept.
+    checked
+        Whether its outputs are checked before it runs; else it does so itself.
+    worded
+        Outputs in the words of the command, as for
+        :func:`~calipers.cli.outputs.output_parameters`.
+    """
+
+    def decorate(function: Callable[..., None]) -> CommandSpec:
+        own = inspect.signature(function, eval_str=True).parameters
+        added = {
+            "options": [] if options is None else parameters(options),
+            "outputs": [*output_parameters(*writes, **worded), *([_memory()] if limited else [])],
+            "typed": [],
+        }
+        laid = [p for name, each in own.items() for p in added.get(name, [each])]
+        laid = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in laid]
+
+        def run(**given: Any) -> None:
+            with guarded(stopped or STOPPED_UNCACHED), _limited(given):
+                outputs = Outputs.of(given)
+                named = {name: given[name] for name in own if name not in added}
+                files = [given[name] for name in reads]
+                kept = stopped
+                if options is not None:
+                    chosen, typed = build(options, given)
+                    files += [
+                        getattr(chosen, each.name)
+                        for each, about in options_of(options)
+                        if about.source
+                    ]
+                    if isinstance(chosen, Running):
+                        chosen = replace(chosen, progress=outputs.progress())
+                    named |= {"options": chosen, **({"typed": typed} if "typed" in own else {})}
+                    cached = getattr(chosen, "cache", False)
+                    kept = stopped or (STOPPED if cached else STOPPED_UNCACHED)
+                if "outputs" in own:
+                    named["outputs"] = outputs
+                with guarded(kept or STOPPED_UNCACHED):
+                    named_files = _checked(files)
+                    if checked:
+                        outputs.check(named_files)
+                    function(**named)
+
+        functools.update_wrapper(run, function)
+        del run.__wrapped__  # type: ignore[attr-defined]
+        run.__signature__ = inspect.Signature(laid)  # type: ignore[attr-defined]
+        run.__annotations__ = {each.name: each.annotation for each in laid}
+        return CommandSpec(function.__name__, run, page, examples(shown))
+
+    return decorate
+
+
+@contextmanager
+def computing(outputs: Outputs) -> Iterator[None]:
+    """Compute: what other packages print meanwhile goes to standard error."""
+    with calm(quiet=outputs.quiet):
+        yield
+
+
+def read_sides(reference: str, generated: Sequence[str], options: Files) -> tuple[Any, Any]:
+    """Read both sides first: a misspelt last file should not cost the work on the others."""
+    from calipers.samples import read_samples, read_systems
+
+    field, skip_bad = options.field, options.skip_bad
+    group, cluster = getattr(options, "group", None), getattr(options, "cluster", None)
+    first = read_samples(
+        reference,
+        field=field,
+        group=group,
+        cluster=cluster,
+        cluster_needed=False,
+        skip_bad=skip_bad,
+    )
+    return first, read_systems(
+        generated, field=field, group=group, cluster=cluster, skip_bad=skip_bad
+    )
+
+
+def check_metrics_are_listed(specs: Iterable[str]) -> None:
+    """Refuse a metric in the place of a file."""
+    import os
+
+    from calipers.catalogue.embeddings import FAMILIES, METRICS
+
+    for spec in specs:
+        if spec.partition(":")[0] in (*METRICS, *FAMILIES) and not os.path.exists(spec):
+            raise InputError(
+                f"{spec}: there is no such file. Several metrics are written "
+                f"as one list: --metrics precision,{spec}"
+            )
+
+
+def _checked(files: Iterable[Any]) -> list[str]:
+    """Give every file that is named once or in a list; refuse standard input twice."""
+    named: list[str] = []
+    for each in files:
+        named += [each] if isinstance(each, str) else list(each or ())
+    if named.count(STDIO) > 1:
+        raise InputError("standard input (-) can be read once only; it is given more than once")
+    return named
+
+
+def _memory() -> inspect.Parameter:
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter("max_memory", kind, default=None, annotation=MaxMemory)
+
+
+@contextmanager
+def _limited(given: dict[str, Any]) -> Iterator[None]:
+    """Count all that is read against one limit."""
+    size = given.get("max_memory")
+    with memory_limit(None if size is None else parse_size(size)):
+        yield

@@ -1,0 +1,138 @@
+"""``compare``: samples, embeddings, estimates, scores, comparison in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from calipers.catalogue.choosing import Choice, check_extras, choose
+from calipers.catalogue.suggest import check_known
+from calipers.embed import Embedder
+from calipers.estimate.quantise import bucket_count
+from calipers.evaluate.embedding import cache_of, embed_sides, open_embedder, usual_warnings
+from calipers.evaluate.inference import Sureness
+from calipers.evaluate.inputs import ComparisonInputs, check_k, read_sides, size_warnings
+from calipers.evaluate.intervals import TESTS, Certainty, check_certainty, permutations_for
+from calipers.evaluate.option import two_sides
+from calipers.evaluate.options import CompareOptions, pair_settings
+from calipers.evaluate.results import score_systems
+from calipers.evaluate.text_view import (
+    VIEW,
+    check_beside,
+    split_asked,
+    text_keys,
+    with_text_scores,
+)
+from calipers.evaluate.train import check_train
+from calipers.numeric.threads import limit_threads
+from calipers.progress import Silent
+from calipers.results import Comparison
+
+
+@two_sides(CompareOptions)
+def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparison:
+    """Tell for each generated set how good, how diverse and how close to the reference it is.
+
+    Parameters
+    ----------
+    reference
+        The real samples: a list of strings, an ``(n, d)`` array of embeddings, a path, or a
+        :class:`~calipers.samples.SampleSet`.
+    generated
+        The samples to judge: any of these, or a dict from system name to any of these. A sequence
+        of sample sets under one name stands for the seeds of that system.
+
+    Returns
+    -------
+    Comparison
+        ``comparison["model_a"].scores["precision"].value``; printing it shows the table.
+
+    Raises
+    ------
+    InputError
+        If samples cannot be read or do not fit together, or an option is out of its range.
+    """
+    asked, texts = split_asked(options.metrics, train=options.train is not None)
+    inputs = read_sides(
+        reference,
+        generated,
+        options,
+        seed=options.seed,
+        keep_sizes=options.keep_sizes,
+        labels=options,
+    )
+    check_certainty(options.level, options.paired, options.margin, inputs)
+    check_beside(asked, texts, inputs)
+    _check_sizes(inputs, options)
+    model = open_embedder(options, inputs.sets)
+    check_known(asked or (), views=model.views)
+    choices = choose(asked, model.views, estimator=options.estimator)
+    check_extras(choices, equal_sizes=inputs.one_size)
+    settings, progress = pair_settings(options), options.progress or Silent()
+    certainty = _certainty(options, inputs, model)
+    with limit_threads(options.threads):
+        embedded = embed_sides(inputs, model, cache_of(options), progress)
+        comparison, spreads = score_systems(
+            inputs,
+            embedded,
+            choices,
+            settings,
+            progress,
+            shared=options.shared,
+            certainty=certainty,
+        )
+        comparison, of_texts = with_text_scores(
+            comparison,
+            inputs,
+            texts,
+            level=options.level,
+            seed=options.seed,
+            threads=options.threads,
+            progress=progress,
+        )
+        comparison = replace(
+            comparison,
+            warnings=(
+                *size_warnings(inputs, keep_sizes=options.keep_sizes),
+                *usual_warnings(options, inputs.reference.samples),
+                *comparison.warnings,
+            ),
+            settings={
+                "embedder": model.name,
+                "views": [*model.views, *([VIEW] if texts else [])],
+                "metrics": [*(choice.key for choice in choices), *text_keys(texts)],
+                "metrics_shown": None if options.metrics is None else _shown(choices, texts),
+                **comparison.settings,
+                **options.settings(),
+                "embedding": dict(model.signature),
+            },
+        )
+        moved = [{**own, **more} for own, more in zip(spreads, of_texts, strict=True)]
+        job = Sureness(inputs, embedded, choices, settings, progress)
+        return job.add(comparison, moved, certainty, floor=options.floor, advice=options.advice)
+
+
+def _check_sizes(inputs: ComparisonInputs, options: CompareOptions) -> None:
+    """Say before the long work which set is too small."""
+    check_train(inputs.train)
+    check_k(inputs, options.k)
+    sizes = [len(samples) for samples in inputs.sets]
+    bucket_count(options.buckets, sizes[0], min(sizes[1:]))
+
+
+def _certainty(
+    options: CompareOptions, inputs: ComparisonInputs, model: Embedder
+) -> Certainty | None:
+    """Give what the intervals and tests need; None where they were not asked for."""
+    if options.level is None:
+        return None
+    tests = len(TESTS) * len(model.views) * len(inputs.systems)
+    sizes = [len(samples) for samples in inputs.sets]
+    count = permutations_for(tests, options.level, rows=sizes[0] + max(sizes[1:]))
+    return Certainty(options.level, options.paired, options.margin, count)
+
+
+def _shown(choices: Sequence[Choice], texts: Sequence[Any]) -> list[str]:
+    """Give the keys that were asked for, once each and without views, in their order."""
+    return list(dict.fromkeys(choice.name for choice in choices)) + text_keys(texts)

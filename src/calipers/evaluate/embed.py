@@ -1,0 +1,83 @@
+"""The first two stages alone: samples to vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from calipers.embed import Embeddings, embed_samples
+from calipers.errors import InputError, unknown_name
+from calipers.evaluate.embedding import cache_of, open_unfitted, usual_warnings
+from calipers.evaluate.inputs import Reading
+from calipers.evaluate.option import one_side
+from calipers.evaluate.options import EmbedOptions
+from calipers.numeric.threads import limit_threads
+from calipers.progress import Silent
+from calipers.samples import SampleSet
+
+
+@dataclass(frozen=True, eq=False)
+class Embedded:
+    """A sample set and its vectors.
+
+    Attributes
+    ----------
+    samples
+        What was embedded.
+    embeddings
+        Its vectors, view by view.
+    warnings
+        What a person must be told.
+    """
+
+    samples: SampleSet
+    embeddings: Embeddings
+    warnings: tuple[str, ...]
+
+    def signature(self, view: str) -> str:
+        """Everything that pins the vectors of a view, as one line."""
+        pins = {
+            **self.embeddings.signature,
+            "view": view,
+            "pooling": self.embeddings.view_signature.get(view, "own"),
+            "n": str(len(self.samples)),
+            "samples": self.samples.content_hash[:16],
+        }
+        return "|".join(f"{key}:{value}" for key, value in pins.items())
+
+
+@one_side(EmbedOptions)
+def embed(samples: Any, options: EmbedOptions) -> Embedded:
+    """Turn samples into vectors, as a comparison would.
+
+    Parameters
+    ----------
+    samples
+        Texts, token ids or images, in any form that :func:`calipers.compare` takes.
+
+    Raises
+    ------
+    InputError
+        If samples cannot be read, hold vectors already, or the embedder does not read them, does
+        not give that view, or is not fitted to any samples.
+    """
+    reading = Reading(options.field, skip_bad=options.skip_bad)
+    held, view = reading.read(samples), options.view
+    if held.kind == "vectors":
+        raise InputError(f"{held.name}: holds vectors already; there is nothing to embed")
+    base = held if options.fit_on is None else reading.read(options.fit_on)
+    model = open_unfitted(options, base)
+    if view is not None and view not in model.views:
+        raise unknown_name("view", view, model.views)
+    if model.needs_fitting:
+        model = model.fitted(base)
+    elif options.fit_on is not None:
+        raise InputError(
+            f"the embedder {model.name!r} is not fitted to any samples; leave --fit-on (fit_on= in "
+            "Python) out"
+        )
+    progress = options.progress or Silent()
+    with limit_threads(options.threads):
+        found = embed_samples(held, model, cache=cache_of(options), progress=progress)
+    warnings = (*held.notes, *usual_warnings(options, held), *found.notes)
+    return Embedded(held, found, warnings)

@@ -1,0 +1,476 @@
+"""The samples of a run as they are compared: read, cut to one size, grouped and clustered.
+
+Every command takes its samples through here: a reference and systems (``compare``, ``sweep``),
+systems alone (``overlap``), texts with or without a reference (``text``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from calipers.errors import InputError
+from calipers.evaluate.clusters import RunClusters, clusters_of
+from calipers.evaluate.groups import group_sizes, grouped, lost_groups
+from calipers.evaluate.options import Labels, Sampling, Sizes, TextOptions
+from calipers.numeric.blocks import Clusters
+from calipers.results import SetSummary
+from calipers.samples import SampleSet, System, as_sample_set
+from calipers.samples.truncation import match_length as with_length
+from calipers.samples.wording import KINDS, counted
+
+LENGTH_RATIO = 1.25
+FEW = 100
+# Fewer samples than this times k, and a ball spans a good part of its set
+WIDE = 10
+LEAST = 2
+
+
+@dataclass(frozen=True)
+class InputSet:
+    """A set as it will be compared, how many samples there were, and which belong together."""
+
+    samples: SampleSet
+    n_given: int
+    clusters: Clusters | None = None
+
+
+@dataclass(frozen=True)
+class InputSystem:
+    """One system as it will be compared, a set for each of its files."""
+
+    name: str
+    files: tuple[InputSet, ...]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """All sets of a run, cut to the sizes they are compared at, and the whole training set."""
+
+    systems: tuple[InputSystem, ...]
+    reference: InputSet | None = None
+    train: InputSet | None = None
+
+    @property
+    def files(self) -> tuple[InputSet, ...]:
+        """The reference, where there is one, then every generated set."""
+        own = () if self.reference is None else (self.reference,)
+        return (*own, *(file for entry in self.systems for file in entry.files))
+
+    @property
+    def named(self) -> tuple[tuple[str, InputSet], ...]:
+        """Every generated set, with the name of its system."""
+        return tuple((entry.name, file) for entry in self.systems for file in entry.files)
+
+    @property
+    def sets(self) -> tuple[SampleSet, ...]:
+        """The samples of the same sets."""
+        return tuple(file.samples for file in self.files)
+
+    @property
+    def one_size(self) -> bool:
+        """Whether all these sets have as many samples."""
+        return len({len(samples) for samples in self.sets}) == 1
+
+    @property
+    def smallest(self) -> InputSet:
+        """The smallest of these sets; of several the one that had fewest samples."""
+        return min(self.files, key=lambda file: (len(file.samples), file.n_given))
+
+
+@dataclass(frozen=True)
+class ComparisonInputs(Inputs):
+    """A reference and generated sets, with what holds for their rows.
+
+    `lost` tells which groups of the reference the cut has left without samples.
+    """
+
+    reference: InputSet
+    group: str | None = None
+    lost: tuple[str, ...] = ()
+    cluster: str | None = None
+
+    @property
+    def run_clusters(self) -> RunClusters | None:
+        """Which rows belong together, of every set; None where nobody asked."""
+        if self.reference.clusters is None:
+            return None
+        systems = [
+            [file.clusters for file in entry.files if file.clusters] for entry in self.systems
+        ]
+        return self.reference.clusters, systems
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Where texts and labels are in the rows of files, and what becomes of bad images."""
+
+    field: str | None = None
+    group: str | None = None
+    cluster: str | None = None
+    skip_bad: bool = False
+
+    def one(self, value: Any, default: str, *, group_needed: bool = True) -> SampleSet:
+        """Read one set; what has no name of its own gets the default one."""
+        has_name = isinstance(value, SampleSet | Path | str)
+        return self.read(value, None if has_name else default, group_needed=group_needed)
+
+    def systems(self, generated: Any) -> tuple[System, ...]:
+        """Bring whatever holds the generated sets to named systems.
+
+        Parameters
+        ----------
+        generated
+            A mapping from name to samples (a sequence of sample sets stands for its seeds), a
+            sequence of systems, or one set: texts, an array, a path, a sample set.
+
+        Raises
+        ------
+        InputError
+            If there is no system, or two have one name.
+        """
+        if isinstance(generated, Mapping):
+            systems = tuple(self._system(str(name), value) for name, value in generated.items())
+        elif _all_of(generated, System):
+            systems = tuple(generated)
+        else:
+            systems = (generated if isinstance(generated, System) else self._single(generated),)
+        if not systems:
+            raise InputError("generated must hold at least one system; found none")
+        names = [system.name for system in systems]
+        for name in names:
+            if names.count(name) > 1:
+                raise InputError(f"two systems are named {name!r}; every system needs its own name")
+        return systems
+
+    def _system(self, name: str, value: Any) -> System:
+        if not name:
+            raise InputError("a system needs a name; found an empty one")
+        if isinstance(value, System):
+            return System(name=name, sets=value.sets)
+        _refuse_paths(name, value)
+        seeds = value if _all_of(value, SampleSet) else (value,)
+        return System(name=name, sets=tuple(self.read(seed, name) for seed in seeds))
+
+    def _single(self, value: Any) -> System:
+        _refuse_paths("generated", value)
+        samples = self.one(value, "generated", group_needed=False)
+        return System(name=samples.name, sets=(samples,))
+
+    def read(self, value: Any, name: str | None = None, *, group_needed: bool = False) -> SampleSet:
+        """Read one set; with a name it is renamed."""
+        return as_sample_set(
+            value,
+            name=name,
+            field=self.field,
+            group=self.group,
+            group_needed=group_needed,
+            cluster=self.cluster,
+            cluster_needed=False,
+            skip_bad=self.skip_bad,
+        )
+
+
+def read_sides(
+    reference: Any,
+    generated: Any,
+    options: Sampling,
+    *,
+    seed: int,
+    keep_sizes: bool = False,
+    labels: Labels | None = None,
+) -> ComparisonInputs:
+    """Read a reference and generated sets, and cut the generated ones to one size.
+
+    Every set is first cut to `max_samples`; then, unless `keep_sizes`, the generated ones to the
+    smallest of them, since coverage falls where the generated set alone is smaller. The training
+    set stays whole: a copy of a sample that was cut away would not be seen. With `match_length`
+    the texts of all three are cut to so many words.
+    """
+    about, most = labels or Labels(), options.max_samples
+    reading = Reading(options.field, about.group, about.cluster, options.skip_bad)
+    given = reading.one(reference, "reference")
+    reference_set, systems = grouped(given, reading.systems(generated), about.group)
+    train_set = None
+    if about.train is not None:
+        _refuse_paths("train", about.train)
+        train_set = Reading(options.field, skip_bad=options.skip_bad).one(about.train, "train")
+    _check_kinds(reference_set, systems, train_set)
+    size = _size(systems, most, keep_sizes=keep_sizes)
+
+    def reduced(samples: SampleSet, limit: int | None) -> InputSet:
+        return _cut(samples, limit, seed, words=about.match_length)
+
+    first = reduced(reference_set, most)
+    entries = [InputSystem(s.name, tuple(reduced(x, size) for x in s.sets)) for s in systems]
+    every = [first.samples, *(own.samples for entry in entries for own in entry.files)]
+    own_clusters, *others = clusters_of(every, about.cluster)
+    return ComparisonInputs(
+        systems=tuple(
+            replace(entry, files=tuple(replace(own, clusters=others.pop(0)) for own in entry.files))
+            for entry in entries
+        ),
+        reference=replace(first, clusters=own_clusters),
+        train=None if train_set is None else reduced(train_set, None),
+        group=about.group,
+        lost=lost_groups(reference_set, first.samples),
+        cluster=about.cluster,
+    )
+
+
+def read_alone(systems: Any, options: Sizes, *, seed: int) -> Inputs:
+    """Read systems that no reference stands beside, and cut every file to one size.
+
+    Every file is cut to `max_samples`, and unless `keep_sizes` to the smallest of all files: the
+    share of a set that lies inside another depends on the size of both.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two systems, or they are not of one kind.
+    """
+    read = _several(systems, Reading(options.field, skip_bad=options.skip_bad))
+    first = read[0].sets[0].kind
+    for system in read:
+        for samples in system.sets:
+            if samples.kind != first:
+                raise InputError(
+                    f"{read[0].name!r} holds {first} and {system.name!r} holds {samples.kind}; "
+                    "all systems must be samples of one kind"
+                )
+    size = _size(read, options.max_samples, keep_sizes=options.keep_sizes)
+    return Inputs(_cut_all(read, size, seed))
+
+
+def read_texts(generated: Any, options: TextOptions) -> Inputs:
+    """Read sets of texts, and cut the reference and every generated set to one size.
+
+    Every set is cut to `max_samples`, and unless `keep_sizes` to the smallest of all, since most
+    statistics move with the number of texts. Sets of one size keep the same rows, so aligned ones
+    stay aligned. The training set stays whole: a copy of what was cut away would not be seen.
+
+    Raises
+    ------
+    InputError
+        If a set holds no texts, or aligned sets differ in size.
+    """
+    reading, seed = Reading(options.field), options.seed
+    systems = reading.systems(generated)
+    reference = _one_of_texts(reading, "reference", options.reference)
+    train = _one_of_texts(reading, "train", options.train)
+    _check_texts(systems, reference, train)
+    if options.aligned:
+        _check_rows(systems, reference)
+    size = _size(systems, options.max_samples, reference, keep_sizes=options.keep_sizes)
+    return Inputs(
+        _cut_all(systems, size, seed),
+        None if reference is None else _cut(reference, size, seed),
+        None if train is None else _cut(train, None, seed),
+    )
+
+
+def check_k(inputs: Inputs, k: int) -> None:
+    """Say before the long work which set is too small for balls of k neighbours."""
+    file = inputs.smallest
+    size = len(file.samples)
+    if size < k + 1:
+        shorter = f", cut to {size}" if size < file.n_given else ""
+        raise InputError(
+            f"{_where(file.samples, file.samples.name)}: k = {k} needs at least {k + 1} samples in "
+            f"every set; it has {file.n_given}{shorter}"
+        )
+
+
+def summarise(files: Sequence[InputSet], *, name: str, notes: tuple[str, ...] = ()) -> SetSummary:
+    """Describe a set, or the files of one system, with what embedding them brought up."""
+    sets = [file.samples for file in files]
+    hashes = [samples.content_hash for samples in sets]
+    return SetSummary(
+        name=name,
+        source=", ".join(samples.source for samples in sets),
+        n=len(sets[0]),
+        n_given=files[0].n_given,
+        words=_words(sets),
+        content_hash=hashes[0] if len(hashes) == 1 else "+".join(h[:16] for h in hashes),
+        warnings=tuple(note for samples in sets for note in samples.notes) + notes,
+        groups=group_sizes(sets),
+        clusters=None if files[0].clusters is None else len(files[0].clusters.sizes),
+    )
+
+
+def length_warnings(reference: SetSummary, generated: SetSummary) -> tuple[str, ...]:
+    """Warn where texts of one side are much longer: length alone moves every score."""
+    if reference.words is None or generated.words is None:
+        return ()
+    ours, theirs = generated.words["median"], reference.words["median"]
+    if max(ours, theirs) <= LENGTH_RATIO * min(ours, theirs):
+        return ()
+    return (
+        f"its texts have {ours:g} words in the median, those of the reference {theirs:g}; "
+        "a difference in length alone moves the scores",
+    )
+
+
+def trust_warnings(reference: SetSummary, generated: SetSummary, k: int) -> tuple[str, ...]:
+    """Warn where the scores cannot mean much, whatever they are."""
+    found = []
+    if generated.content_hash == reference.content_hash:
+        found.append("is the reference itself, sample for sample")
+    size = min(reference.n, generated.n)
+    if size < FEW:
+        found.append(f"{size} samples are few: chance alone moves its scores a lot")
+    if size < WIDE * k:
+        found.append(f"balls of {k} neighbours among {size} samples hold nearly everything")
+    return tuple(found)
+
+
+def size_warnings(inputs: ComparisonInputs, *, keep_sizes: bool) -> tuple[str, ...]:
+    """Say that sets of different size stand side by side, where they were kept so."""
+    sizes = sorted({len(file.samples) for _, file in inputs.named})
+    if keep_sizes and len(sizes) > 1:
+        return (
+            f"generated sets have {sizes[0]} to {sizes[-1]} samples; fewer samples lower coverage "
+            "and raise distances, so their scores are not comparable",
+        )
+    return ()
+
+
+def _refuse_paths(name: str, value: Any) -> None:
+    """Strings that all name files are files, not texts; scoring their names would mislead."""
+    few_texts = _all_of(value, str) and len(value) < FEW
+    if _all_of(value, Path) or (few_texts and all(map(_is_file, value))):
+        raise InputError(
+            f"{name}: this list holds paths of files ({value[0]}, …), not texts; for the seeds of "
+            "a system give [calipers.read_samples(path) for path in paths], for several systems "
+            "a dict, and as reference or training set one file"
+        )
+
+
+def _is_file(text: str) -> bool:
+    return len(text) < 300 and text.isprintable() and bool(text) and Path(text).is_file()
+
+
+def _all_of(value: Any, kind: type) -> bool:
+    return (
+        isinstance(value, Sequence)
+        and not isinstance(value, str)
+        and len(value) > 0
+        and all(isinstance(item, kind) for item in value)
+    )
+
+
+def _check_kinds(reference: SampleSet, systems: Sequence[System], train: SampleSet | None) -> None:
+    if train is not None and train.kind != reference.kind:
+        raise InputError(
+            f"the reference holds {reference.kind} and the training set {train.name!r} holds "
+            f"{train.kind}; both must be samples of one kind"
+        )
+    for system in systems:
+        for samples in system.sets:
+            if samples.kind != reference.kind:
+                raise InputError(
+                    f"the reference holds {reference.kind} and {system.name!r} holds "
+                    f"{samples.kind}; both sides must be samples of one kind"
+                )
+
+
+def _cut(samples: SampleSet, size: int | None, seed: int, *, words: int | None = None) -> InputSet:
+    kept = samples if size is None else samples.subsample(size, seed=seed)
+    kept = kept if words is None else with_length(kept, words)
+    return InputSet(kept, len(samples))
+
+
+def _cut_all(systems: Sequence[System], size: int | None, seed: int) -> tuple[InputSystem, ...]:
+    return tuple(InputSystem(s.name, tuple(_cut(x, size, seed) for x in s.sets)) for s in systems)
+
+
+def _size(
+    systems: Sequence[System], most: int | None, *more: SampleSet | None, keep_sizes: bool
+) -> int | None:
+    """Give the size to which sets are cut: that of the smallest, unless they may differ."""
+    if keep_sizes:
+        return most
+    every = [samples for system in systems for samples in system.sets]
+    smallest = min(len(samples) for samples in (*every, *more) if samples is not None)
+    return min(smallest, most or smallest)
+
+
+def _several(systems: Any, reading: Reading) -> tuple[System, ...]:
+    """Read two systems or more."""
+    listed = isinstance(systems, Sequence) and not isinstance(systems, str)
+    named = isinstance(systems, Mapping | System) or (
+        listed and all(isinstance(system, System) for system in systems)
+    )
+    if not named:
+        raise InputError(
+            "systems must be a dict from name to samples, such as {'a': texts_a, 'b': texts_b}; "
+            f"found a {type(systems).__name__}"
+        )
+    found = reading.systems(systems) if isinstance(systems, System) or systems else ()
+    if len(found) < LEAST:
+        names = ", ".join(repr(system.name) for system in found) or "none"
+        raise InputError(f"systems must hold at least {LEAST} systems; found {names}")
+    return found
+
+
+def _one_of_texts(reading: Reading, side: str, value: Any) -> SampleSet | None:
+    """Read a side that is one set of texts."""
+    if value is None:
+        return None
+    if isinstance(value, dict | System):
+        raise InputError(f"{side} must be one set of texts; found a {type(value).__name__}")
+    named = isinstance(value, SampleSet | Path | str)
+    (system,) = reading.systems(value if named else {side: value})
+    return system.sets[0]
+
+
+def _check_texts(
+    systems: Sequence[System], reference: SampleSet | None, train: SampleSet | None
+) -> None:
+    named = [(system.name, samples) for system in systems for samples in system.sets]
+    sides = {"the reference": reference, "the training set": train}
+    named += [(name, samples) for name, samples in sides.items() if samples is not None]
+    for name, samples in named:
+        if samples.kind != "texts":
+            raise InputError(
+                f"{_where(samples, name)}: text metrics need texts; it holds "
+                f"{KINDS[samples.kind]} "
+                "(calipers compare takes those)"
+            )
+
+
+def _check_rows(systems: Sequence[System], reference: SampleSet | None) -> None:
+    """Refuse texts without a reference of their own, or references without a text."""
+    if reference is None:
+        raise InputError("aligned texts need a reference for each row; found no reference")
+    for system in systems:
+        for samples in system.sets:
+            if len(samples) != len(reference):
+                raise InputError(
+                    f"{_where(samples, system.name)}: has {counted(len(samples), 'text')} and the "
+                    f"reference has {len(reference)}; aligned, text i belongs to reference i, so "
+                    f"{_surplus(len(samples), len(reference))}"
+                )
+
+
+def _surplus(texts: int, references: int) -> str:
+    few, many = sorted((texts, references))
+    rows = f"row {many}" if many == few + 1 else f"rows {few + 1} to {many}"
+    return f"{rows} of the {'texts' if texts > references else 'references'} would have no partner"
+
+
+def _where(samples: SampleSet, name: str) -> str:
+    """Name a set by its file, where it came from one."""
+    return name if samples.source.startswith("<") else samples.source
+
+
+def _words(sets: Sequence[SampleSet]) -> dict[str, float] | None:
+    counts = [count for samples in sets if (count := samples.word_counts()) is not None]
+    if not counts:
+        return None
+    words = np.concatenate(counts)
+    return {"mean": float(words.mean()), "median": float(np.median(words))}

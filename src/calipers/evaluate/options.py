@@ -1,0 +1,1054 @@
+"""Every option of every command, stated once: type, default, rule, help, panel and flag.
+
+A group holds options that several commands share, a class a command its own beside them. To add an
+option to one command or to all of a group, add a field (:mod:`calipers.evaluate.option` says what
+comes of it). Of the bases of a class the last comes first in helps and signatures.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from dataclasses import MISSING, dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from calipers.catalogue.estimation import ESTIMATORS
+from calipers.errors import InputError, unknown_name
+from calipers.evaluate.option import (
+    CERTAINTY,
+    EMBEDDING,
+    FLAG,
+    INPUT,
+    MEASUREMENT,
+    OUTPUT,
+    Group,
+    Rule,
+    one_of,
+    option,
+    positive,
+    reworded,
+    share,
+    three_way,
+    unchecked,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from calipers.embed import Embedder, EmbedderChoice
+    from calipers.embed.options import Options as EmbedderOptions
+    from calipers.estimate.axes import Projection
+    from calipers.estimate.knn.balls import Distance
+    from calipers.estimate.knn.neighbourhoods import Ties
+    from calipers.estimate.quantise import Buckets
+    from calipers.metrics.pair import Settings
+    from calipers.progress import Progress
+    from calipers.results.sweep import Over
+    from calipers.text.tokens import AnyTokenizer
+    from calipers.uncertainty.bradley_terry import Ties as JudgedTies
+    from calipers.uncertainty.correlation import Kind
+
+
+def label(method: str) -> Rule:
+    """The name of a field of the rows; `method` takes labels that a person has otherwise."""
+
+    def check(name: str, value: Any) -> None:
+        if value is not None and not isinstance(value, str):
+            raise InputError(
+                f"{name} must be the name of a field, or None; "
+                f"found a {type(value).__name__}. Labels go to the samples: SampleSet.{method}"
+            )
+        if value is not None and not value.strip():
+            raise InputError(f"{name} must be the name of a field, or None; found {value!r}")
+
+    return Rule("name a field", lambda text: text if text.strip() else None, check, "FIELD")
+
+
+def _check_keys(name: str, value: Any) -> None:
+    from calipers.catalogue.choosing import check_keys
+
+    check_keys(value)
+
+
+def _check_words(name: str, value: Any) -> None:
+    from calipers.samples.truncation import check_words
+
+    if value is not None:
+        check_words(value)
+
+
+def _check_estimator(name: str, value: Any) -> None:
+    if value not in ESTIMATORS:
+        raise unknown_name(name, str(value), ESTIMATORS)
+
+
+@dataclass(frozen=True)
+class _Estimator(Rule):
+    def parse(self, flag: str, text: str) -> Any:
+        _check_estimator(flag, text)
+        return text
+
+
+@dataclass(frozen=True)
+class _Folder(Rule):
+    def parse(self, flag: str, text: str) -> Any:
+        if os.path.lexists(text) and not os.path.isdir(text):
+            raise InputError(f"{flag} must name a folder; {text} is a file")
+        return text
+
+
+def _names(text: str) -> list[str] | None:
+    found = [name.strip() for name in text.split(",")]
+    return list(dict.fromkeys(found)) if all(found) else None
+
+
+def _all_names(text: str) -> list[str] | None:
+    found = [name.strip() for name in text.split(",")]
+    return found if all(found) else None
+
+
+def _keys(text: str) -> tuple[str, ...] | None:
+    return tuple(dict.fromkeys(filter(None, re.split(r"[,\s]+", text)))) or None
+
+
+def _buckets(text: str) -> Any:
+    if text in ("auto", "cube-root"):
+        return text
+    return int(text) if re.fullmatch(r"[0-9]{1,18}", text) and int(text) >= 2 else None
+
+
+def _above_zero(text: str) -> float | None:
+    found = float(text)
+    return found if 0 < found < math.inf else None
+
+
+def at_least_zero(name: str, value: Any) -> None:
+    """Refuse what is no finite number of at least 0."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 <= value < math.inf:
+        raise InputError(f"{name} must be a number of at least 0; found {value!r}")
+
+
+MOST_VALUES = 10_000
+
+
+def read_values(text: str) -> tuple[int, ...] | None:
+    """Read whole numbers and ranges, such as ``1-10,15,20``; None where they are fewer than two."""
+    parts = [part for part in re.split(r"[,\s]+", text) if part]
+    values = {value for part in parts for value in _range(part, text)}
+    return tuple(sorted(values)) if len(values) > 1 else None
+
+
+def _range(part: str, text: str) -> range:
+    found = re.fullmatch(r"([0-9]{1,18})(?:-([0-9]{1,18}))?", part)
+    first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    if first < 1 or last < 1:
+        rule = "must list whole numbers of at least 1 and ranges such as 1-10"
+    elif last < first:
+        rule = f"must name the smaller end of a range first, as in {last}-{first}"
+    elif last - first >= MOST_VALUES:
+        rule = f"can list at most {MOST_VALUES:,} values; name some of them, as 100,1000,10000"
+    else:
+        return range(first, last + 1)
+    raise InputError(f"--values {rule}; found {part!r} in {text!r}")
+
+
+CHANGES = (
+    "word_shuffle",
+    "word_swaps",
+    "sentence_shuffle",
+    "truncation",
+    "lower_case",
+    "typos",
+    "repetition",
+)
+"""The changes of a probe."""
+
+TIES = one_of("closed", "open")
+DISTANCE = one_of("euclidean", "cosine")
+PROJECTION = one_of("none", "union")
+KEYS = Rule("name at least one metric", _keys, _check_keys, "LIST")
+NAMES = Rule("be names with commas between them", _names, unchecked, "LIST")
+THREE_WAY = Rule("", lambda text: None, three_way, "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running(Group):
+    """How a run goes, whatever it measures."""
+
+    threads: int | None = option(
+        None,
+        "Processor threads to use; all by default.",
+        whole(1, optional=True),
+        panel=EMBEDDING,
+        doc="Number of threads (default: all cores); moves no more than the last digits.",
+    )
+    progress: Progress | None = option(
+        None,
+        "What shows how far it is.",
+        flag=(),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seeded(Group):
+    """Randomness."""
+
+    seed: int = option(
+        0,
+        "Decides every random step.",
+        whole(0),
+        kept=True,
+        last=True,
+        doc="Of cutting, k-means and block labels.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading(Group):
+    """How files are read."""
+
+    field: str | None = option(
+        None,
+        "Where the text is in a row, such as a.b[0]; by default it is looked for among the usual "
+        "names.",
+        panel=INPUT,
+        metavar="PATH",
+        doc='Where the text stands in a row, such as ``"choices[0].text"``; found by itself if '
+        "None.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Files(Reading):
+    """How files are read, of images too."""
+
+    skip_bad: bool = option(
+        False,
+        "Leave out image files that cannot be read, and tell which; by default one of them ends "
+        "the run before it begins.",
+        FLAG,
+        panel=INPUT,
+        last=True,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampling(Files):
+    """How many samples are read of a set."""
+
+    max_samples: int | None = option(
+        None,
+        "Cut every set to N samples at most, the reference too, but not --train.",
+        whole(2, optional=True),
+        panel=INPUT,
+        kept=True,
+        doc="Cut every set, the reference too but not the training set, to this many samples.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes(Sampling):
+    """Whether sets of different sizes are cut to one."""
+
+    keep_sizes: bool = option(
+        False,
+        "Leave generated sets of different sizes as they are. By default all are cut to the "
+        "smallest, because scores depend on size.",
+        FLAG,
+        panel=INPUT,
+        kept_as=("sizes", lambda kept: "kept" if kept else "equal"),
+        doc="Leave the generated sets as large as they are; by default all are cut to the "
+        "smallest.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labels(Group):
+    """Which rows belong together, and what else holds for the sets of a comparison."""
+
+    group: str | None = option(
+        None,
+        "Give recall, coverage and precision for every group too, by this field of the reference's "
+        "rows (a topic, an author, a language): a group that a model forgets is seen. Generated "
+        "files may have the field or lack it.",
+        label("with_groups"),
+        panel=INPUT,
+        kept=True,
+        doc="Name of the field that holds the group of a sample (its topic, author, language): "
+        "recall, coverage and precision are then given for every group too. Files are read with "
+        "it; sample sets bring their groups along, from ``read_samples(path, group=...)`` or "
+        ":meth:`~calipers.samples.SampleSet.with_groups`, and `group` then only names them. Every "
+        "reference sample must have a group; generated sets may go without.",
+    )
+    cluster: str | None = option(
+        None,
+        "Rows that have this field in common were drawn together (several continuations of one "
+        "prompt: prompt; sentences of one document), so that intervals and tests count clusters "
+        "and not rows. In files without the field every row counts as one.",
+        label("with_clusters"),
+        panel=INPUT,
+        kept=True,
+        doc="Name of the field that rows have in common which were drawn together: the prompt "
+        "that several samples continue, the document of several sentences. Intervals, "
+        "tests, noise floor and advice then count clusters and not rows, of which intervals"
+        " would come out too short; scores do not change. Files are read with it; sample "
+        "sets bring their clusters along, from ``read_samples(path, cluster=...)`` or "
+        ":meth:`~calipers.samples.SampleSet.with_clusters`. In sets without the field every"
+        " row counts as a cluster.",
+    )
+    train: Any = option(
+        None,
+        "What the models were trained on, in any format of --reference: tells what share of the "
+        "generated samples, and of the reference, are near copies of it. Never cut.",
+        panel=INPUT,
+        metavar="FILE",
+        source=True,
+        doc="The training set of the models, in any form that `reference` may have: tells for "
+        "every system what share of its samples are near copies of it "
+        "(``near_copies:train``, ``authenticity:train``). It is never cut, since copies of "
+        "what was cut would not be seen.",
+    )
+    match_length: int | None = option(
+        None,
+        "Cut the texts of every set to this many words first: length alone moves every score.",
+        Rule("be a whole number of at least 1", whole(1).read, _check_words, "WORDS"),
+        panel=INPUT,
+        kept=True,
+        doc="Cut the texts of every set to this many words, since length alone moves every score.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Neighbours(Group):
+    """How neighbourhoods are spanned."""
+
+    k: int = option(
+        4,
+        "Nearest neighbours for precision, recall, density, coverage and realism; the other "
+        "metrics have theirs, which --json tells.",
+        whole(1),
+        kept=True,
+        doc="Nearest neighbours that span a ball.",
+    )
+    ties: Ties = option(
+        "closed",
+        "Whether a point on the rim of a neighbourhood lies inside (closed) or not.",
+        TIES,
+        kept=True,
+        doc="Whether the rim of a ball belongs to it (``closed``) or not (``open``).",
+    )
+    distance: Distance = option(
+        "euclidean",
+        "Distance between samples, for neighbourhoods and copies. Rows have length one, so "
+        "Euclidean distances order as cosines do, but for --projection union, where cosine takes "
+        "angles about the joint mean.",
+        DISTANCE,
+        kept=True,
+        doc='``"euclidean"`` or ``"cosine"``: of the balls and of nearest neighbours.',
+    )
+    projection: Projection = option(
+        "none",
+        "Where neighbours are looked for: none, among rows of length one as they are; "
+        "union, on the axes that keep 90 % of the variance of both sets, as in Le Bronnec "
+        "et al. (2024), where precision falls when good texts merely repeat.",
+        PROJECTION,
+        kept=True,
+        doc='Where neighbours are looked for: ``"none"`` among rows of length one as they are, '
+        '``"union"`` on the principal axes that keep 90 % of the variance of both sets '
+        "together, as in Le Bronnec et al. (ACL 2024). With the latter precision falls "
+        "where texts merely repeat. Whole distributions (MAUVE, PRD, Fréchet, kernels) are "
+        "compared on those axes either way.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measuring(Neighbours):
+    """What is measured, and how."""
+
+    metrics: str | Iterable[str] | None = option(
+        None,
+        "What to measure and show: metrics such as precision,mauve_star:chi2, a family, or "
+        "all. form.precision asks for one view, precision for every view, text.self_bleu "
+        "for a statistic of the texts themselves (text for all of those). May be repeated. "
+        "By default the table shows precision, recall, coverage and mauve_star; see "
+        "Metrics, below.",
+        KEYS,
+        several=True,
+        complete="all_metrics",
+        doc="Keys ``[view.]metric[:option…]``, in a list or in one string: ``precision``, "
+        "``form.mauve_star:chi2``, ``frontier_integral:knn``. A plain name means every view, a "
+        "family (``support``, ``frontier``, ``prd``, ``classifier``, ``ot``, ``mmd``, ``copying``) "
+        "its metrics, ``all`` every metric on embeddings. None for all but those that take their "
+        "own time. Statistics of the texts themselves stand in the view ``text``: "
+        "``text.self_bleu``, ``text`` for all of them. ``calipers metrics`` lists them.",
+    )
+    buckets: Buckets = option(
+        "auto",
+        "Cells of the quantisation for MAUVE and its family; auto is a tenth of the samples, "
+        "cube-root the cube root of their number.",
+        Rule(
+            "be auto, cube-root or a whole number of at least 2",
+            _buckets,
+            unchecked,
+            "N|auto|cube-root",
+            ("auto", "cube-root"),
+        ),
+        kept=True,
+        doc='Cells of the quantisation behind MAUVE; ``"auto"`` for a tenth of the smaller set, '
+        '``"cube-root"`` for the cube root of its size.',
+    )
+    estimator: str = option(
+        "quantisation",
+        "What MAUVE, its family and the precision-recall curve are read from: quantisation, which "
+        "counts cells, or likelihood ratios by knn, kde, classifier, boosted, gaussian. A key may "
+        "name another: mauve:knn.",
+        _Estimator("", lambda text: text, _check_estimator, "NAME", tuple(ESTIMATORS)),
+        kept=True,
+        doc="What the metrics of the frontier and of the precision-recall curve are read from "
+        'where their key does not say: ``"quantisation"``, ``"knn"``, ``"kde"``, '
+        '``"classifier"``, ``"boosted"`` or ``"gaussian"``. Their keys then carry it, as '
+        "``mauve:knn``.",
+    )
+    c: float | None = option(
+        None,
+        "Scaling constant of MAUVE, above 0; by default the one that goes with the estimator, 5 "
+        "for quantisation.",
+        Rule("be a number above 0", _above_zero, positive, "NUMBER"),
+        kept=True,
+        doc="Scaling constant of MAUVE, above 0; None for the one that goes with the estimator.",
+    )
+    shared: bool = option(
+        False,
+        "Project and quantise all generated sets together, so that their scores rest on the same "
+        "cells. Adding a set then changes the scores of the others.",
+        FLAG,
+        kept=True,
+        doc="Project and quantise all systems together, so that their scores rest on the same "
+        "cells. Adding a system then changes the scores of the others; by default it never does.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inference(Group):
+    """How sure the scores are."""
+
+    level: float | None = option(
+        0.95,
+        "Confidence level of intervals and tests, between 0 and 1.",
+        share("0.95", optional=True),
+        panel=CERTAINTY,
+        kept=True,
+        off=(
+            "--no-intervals",
+            "Leave out intervals and tests; saves up to half of the time after embedding.",
+        ),
+        doc="Confidence level of the intervals and tests, in (0, 1); None leaves both out.",
+    )
+    floor: bool | None = option(
+        None,
+        "Measure the noise floor, what halves of the reference score against each other, with each "
+        "system beside it at that size. By default where the reference has fewer than 5,000 "
+        "samples: it takes ten more scorings at half size, and ten for each system.",
+        THREE_WAY,
+        panel=CERTAINTY,
+        flag=("--floor/--no-floor",),
+        doc="Whether to measure the noise floor: what halves of the reference score against each "
+        "other, with each system beside it at the same size. Costs ten more scorings at half size, "
+        "and ten for each system. None measures it for the scores of the table, and only for a "
+        "reference below 5,000 samples; True for every score.",
+    )
+    advice: bool = option(
+        False,
+        "Tell, from nested smaller sets, how far each score is from where more samples would bring "
+        "it.",
+        FLAG,
+        panel=CERTAINTY,
+        doc="Whether to tell, from nested smaller sets, what more samples would change.",
+    )
+    paired: bool | None = option(
+        None,
+        "Whether row i of every generated set answers the same prompt, which sharpens tests"
+        " between systems. By default found out from the prompts in the rows.",
+        THREE_WAY,
+        panel=CERTAINTY,
+        flag=("--paired/--no-paired",),
+        doc="Whether row i of every generated set answers the same prompt, which makes tests "
+        "between systems sharper; None to find out from the prompts.",
+    )
+    margin: float | None = option(
+        None,
+        "Test also whether systems are equal: whether scores between 0 and 1 are less than "
+        "this far apart, such as 0.05.",
+        share("0.05", optional=True, none=", or be None"),
+        panel=CERTAINTY,
+        kept=True,
+        doc="Test also whether systems are equal: whether scores between 0 and 1 are less than "
+        "this far apart; None leaves that out.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedEmbedder(Group):
+    """Which embedder turns samples into vectors."""
+
+    embedder: str | Embedder | EmbedderChoice | None = option(
+        None,
+        "What turns samples into vectors: minilm (texts, nothing to download), tfidf "
+        "(texts, no model at all), the name or folder of a transformers or "
+        "sentence-transformers model (gpt2-large, ./my-model), a file of word vectors "
+        "(glove.6B.300d.txt), https://host/v1#MODEL for an embeddings service; for images "
+        "the folder of a vision model, inception or pixels; precomputed takes vectors as "
+        "they are. Options may follow the name: gpt2:layer=6:pooling=mean. [default: minilm"
+        " for texts, pixels for images]",
+        panel=EMBEDDING,
+        metavar="NAME",
+        complete=("minilm", "tfidf", "pixels", "inception", "precomputed"),
+        doc='What turns samples into vectors: a name such as ``"minilm"``, '
+        '``"./my-model:layer=6"``, as :func:`calipers.load_embedder` takes it, or what that'
+        " returns. None for ``minilm`` with texts and ``pixels`` with images. Embeddings "
+        "that are given are taken as they are.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model(Group):
+    """What is said of embedders, whichever they are."""
+
+    pooling: str | None = option(
+        None,
+        "How the states of a text's tokens become its vector of meaning; by default as the kind of "
+        "model is usually read: last for GPT and its like, mean for BERT and T5.",
+        panel=EMBEDDING,
+        metavar="last|mean|cls|max",
+        complete=("last", "mean", "cls", "max"),
+    )
+    layer: int | None = option(
+        None,
+        "Take meaning from this layer; by default the last one.",
+        whole(1, optional=True),
+        panel=EMBEDDING,
+    )
+    max_length: int | None = option(
+        None,
+        "Read at most N tokens of a text: by default as many as the model can read, and no more "
+        "than 1024. How many texts were cut is told.",
+        whole(1, optional=True),
+        panel=EMBEDDING,
+    )
+    prefix: str | None = option(
+        None,
+        "Put before every text, for models that want an instruction: 'query: '.",
+        panel=EMBEDDING,
+        metavar="TEXT",
+    )
+    revision: str | None = option(
+        None,
+        "Branch, tag or commit of a model on the hub.",
+        panel=EMBEDDING,
+        metavar="NAME",
+    )
+    size: int | None = option(
+        None,
+        "Side in pixels that images are brought to; with tfidf and services that let it be chosen, "
+        "the numbers in a vector.",
+        whole(1, optional=True),
+        panel=EMBEDDING,
+    )
+    endpoint: str | None = option(
+        None,
+        "Ask this embeddings service (OpenAI's /v1/embeddings) for the vectors of the model that "
+        "--embedder names. The key is read from CALIPERS_ENDPOINT_KEY, or for api.openai.com from "
+        "OPENAI_API_KEY.",
+        panel=EMBEDDING,
+        metavar="URL",
+    )
+    offline: bool = option(
+        False,
+        "Download nothing; a model that is not here is an error.",
+        FLAG,
+        panel=EMBEDDING,
+    )
+    trust_remote_code: bool = option(
+        False,
+        "Run the Python code that comes with a model. Off: it may do anything on this machine.",
+        FLAG,
+        panel=EMBEDDING,
+    )
+    allow_pickle: bool = option(
+        False,
+        "Read weights from pickled files (pytorch_model.bin) where there are no safetensors.",
+        FLAG,
+        panel=EMBEDDING,
+    )
+    device: str = option(
+        "auto",
+        "Where the embedder runs: auto, cpu, cuda, mps.",
+        panel=EMBEDDING,
+        metavar="NAME",
+        complete=("auto", "cpu", "cuda", "mps"),
+    )
+    dtype: str = option(
+        "float32",
+        "float32 gives the same scores on every machine, last digits apart; auto is faster where "
+        "the hardware has bfloat16, and moves scores a little.",
+        Rule(
+            "be float32 or auto",
+            lambda text: text if text in ("float32", "auto") else None,
+            unchecked,
+            "float32|auto",
+            ("float32", "auto"),
+        ),
+        panel=EMBEDDING,
+        doc='Of the embedder, where it is named; ``"auto"`` takes bfloat16 where the hardware has '
+        "it.",
+    )
+    batch_size: int | None = option(
+        None,
+        "Most samples in one forward pass, or in one request.",
+        whole(1, optional=True),
+        panel=EMBEDDING,
+    )
+    processes: int | None = option(
+        None,
+        "Embed in N processes, each with its share of the cores: faster on a CPU of many cores. "
+        "Each holds the model in memory.",
+        Rule("be a whole number of at least 1", whole(1).read, unchecked, "N"),
+        panel=EMBEDDING,
+        doc="How many processes embed, for a CPU of many cores; None for this one.",
+    )
+    cache_dir: str | Path | None = option(
+        None,
+        "Where finished embeddings are kept; by default the user's cache folder.",
+        _Folder("", lambda text: text, unchecked, "FOLDER"),
+        panel=EMBEDDING,
+    )
+    cache: bool = option(
+        True,
+        "Neither read nor keep embeddings.",
+        FLAG,
+        panel=EMBEDDING,
+        off=("--no-cache", "Neither read nor keep embeddings."),
+        doc="Whether embeddings are kept, and read where they were.",
+    )
+
+    def __post_init__(self) -> None:
+        """Check every value, also those that embedders know about."""
+        super().__post_init__()
+        self.of_embedders()
+
+    def of_embedders(self) -> EmbedderOptions:
+        """Give the options as embedders take them."""
+        from calipers.embed.options import Options
+
+        return Options(**{each.name: getattr(self, each.name) for each in fields(Options)})
+
+    def choice_of(self, name: str) -> EmbedderChoice:
+        """Give the choice of an embedder by its name, with these options."""
+        from calipers.embed import EmbedderChoice
+
+        return EmbedderChoice(name, self.of_embedders())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Embedding(Running, Model, NamedEmbedder):
+    """What turns samples into vectors, and how and where it runs."""
+
+    def __post_init__(self) -> None:
+        """Check every value, and that a name is one."""
+        super().__post_init__()
+        if isinstance(self.embedder, str):
+            self.choice_of(self.embedder)
+
+
+def pair_settings(options: Group, **more: Any) -> Settings:
+    """Give the options that the metrics of a pair take, as they take them."""
+    from calipers.metrics.pair import Settings
+
+    known = options.keywords() | more
+    return Settings(
+        **{each.name: known[each.name] for each in fields(Settings) if each.name in known}
+    )
+
+
+# The commands ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(Embedding, Seeded, Inference, Measuring, Labels, Sizes):
+    """The options of ``compare``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemoOptions(Seeded):
+    """The options of ``demo``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepOptions(Embedding, Seeded, Neighbours, Sampling):
+    """The options of ``sweep``."""
+
+    over: Over = option(
+        "k",
+        "What to change: k, the neighbours that span a ball, or n, the number of samples on each "
+        "side.",
+        one_of("k", "n"),
+        required=True,
+        doc='What to sweep: ``"k"``, or ``"n"`` for the number of samples.',
+    )
+    values: Iterable[int] | None = option(
+        None,
+        "The values to visit, such as 1-10,15,20. By default k goes from 1 to 30, and n "
+        "from 100 to all samples, two values for each doubling.",
+        Rule("list at least two different numbers", read_values, unchecked, "LIST"),
+        doc="The values to visit. By default k from 1 to 30, or as far as the sets allow; sizes"
+        " from 100 to all samples, two for each doubling.",
+    )
+    metrics: str | Iterable[str] = option(
+        ("precision", "recall", "density", "coverage"),
+        "What to measure: over n whatever calipers metrics lists, over k precision, recall,"
+        " density, coverage, clipped_coverage. form.precision asks for one view, precision "
+        "for every view. By default precision, recall, density and coverage.",
+        KEYS,
+        several=True,
+        complete="metrics",
+        show_default=False,
+        doc="Keys ``[view.]metric[:option…]``, in a list or in one string: over n any of the "
+        "catalogue, over k precision, recall, density, coverage and clipped_coverage. A plain name "
+        "means every view.",
+    )
+    k: int = reworded(
+        Neighbours,
+        "k",
+        "With --over n: nearest neighbours that span a ball.",
+        kept=False,
+        doc="Neighbours that span a ball; where k is swept it has no effect.",
+    )
+    seeds: int = option(
+        5,
+        "With --over n: random orders of the samples, in which each larger subsample contains the "
+        "smaller ones.",
+        whole(1),
+        doc="Random orders of the samples, for a sweep over n. A system of several files takes "
+        "them in turn, equally often.",
+    )
+    tolerance: float = option(
+        0.01,
+        "How far from its end the mean of a score within [0, 1] may lie on a plateau: this much or "
+        "its standard error, whichever is larger; 5 % of the end for other scores.",
+        Rule("be a number of at least 0", float, at_least_zero),
+        flag=(),
+        kept=True,
+    )
+    max_samples: int | None = reworded(
+        Sampling, "max_samples", "Cut every set to N samples at most, the reference too."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverlapOptions(Embedding, Seeded, Neighbours, Sizes):
+    """The options of ``overlap``."""
+
+    max_samples: int | None = reworded(
+        Sampling,
+        "max_samples",
+        "Cut every set to N samples at most.",
+        doc="Cut every set to this many samples.",
+    )
+    keep_sizes: bool = reworded(
+        Sizes,
+        "keep_sizes",
+        "Leave sets of different sizes as they are. By default all are cut to the smallest,"
+        " because shares depend on size.",
+    )
+    k: int = reworded(Neighbours, "k", "Nearest neighbours that span the balls of a support.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreeOptions(Running, Model, Seeded, Measuring, Sizes):
+    """The options of ``agree``."""
+
+    max_samples: int | None = reworded(
+        Sampling,
+        "max_samples",
+        "Cut every set to N samples at most.",
+        doc="Cut every set to this many samples.",
+    )
+    metrics: str | Iterable[str] | None = reworded(
+        Measuring,
+        "metrics",
+        "What to measure: metrics such as precision,mauve_star:chi2, a family, or all, each"
+        " by every view of every embedder. May be repeated. By default precision, recall, "
+        "coverage and mauve_star; calipers metrics lists them.",
+        complete="metrics",
+        doc="Keys ``metric[:option…]`` without a view, families, or ``all``; None for precision, "
+        "recall, coverage and MAUVE*.",
+    )
+    embedders: Any = option(
+        MISSING,
+        "The embedders, with commas between them: minilm,tfidf,./gpt2. What each may be: "
+        "--embedder in calipers compare --help. Options of one follow its name, "
+        "./gpt2:layer=6:pooling=mean; the options below hold for all. May be repeated.",
+        Rule("be names with commas between them", _all_names, unchecked, "LIST"),
+        panel=EMBEDDING,
+        several=True,
+        required=True,
+        complete="embedders",
+        doc="At least two columns in all: a list of lines ``NAME[:option=value…]`` such as "
+        '``"minilm"`` or ``"./gpt2:layer=6"``, of choices or of embedders, or a dict from a'
+        " name to any of these.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeOptions(Embedding, Seeded, Reading):
+    """The options of ``probe``."""
+
+    max_samples: int | None = option(
+        None,
+        "Cut the set to N texts at most.",
+        whole(4, optional=True),
+        panel=INPUT,
+        kept=True,
+        doc="Cut the set to this many texts.",
+    )
+    changes: str | Iterable[str] | None = option(
+        None,
+        f"What to change: {', '.join(CHANGES)}. May be repeated. By default all of them.",
+        Rule("name changes", _all_names, unchecked, "LIST", CHANGES),
+        several=True,
+        doc="Which changes to make; None for all.",
+    )
+    metrics: str | Iterable[str] | None = option(
+        None,
+        "What to score by: metrics between 0 and 1. May be repeated. By default mauve_star, "
+        "precision, recall and classifier_auc.",
+        KEYS,
+        several=True,
+        complete="metrics",
+        doc="Keys without a view, of metrics that lie between 0 and 1; None for MAUVE*, precision, "
+        "recall and the area under the ROC curve of a held-out classifier.",
+    )
+    k: int = reworded(Neighbours, "k", "Nearest neighbours that span the balls of a support.")
+    seeds: int = option(
+        3,
+        "Random halvings; their spread is the noise that a change must pass.",
+        whole(2),
+        kept=True,
+        doc="How many random halvings; at least 2, since their spread is the noise.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbedOptions(Embedding, Files):
+    """The options of ``embed``."""
+
+    fit_on: Any = option(
+        None,
+        "For tfidf: fit it to these samples, the reference of the comparison to come; by "
+        "default to FILE itself.",
+        panel=INPUT,
+        metavar="FILE",
+        source=True,
+        doc="For an embedder that must be fitted, the samples to fit it to (the reference of the "
+        "comparison to come); by default `samples`.",
+    )
+    view: str | None = option(
+        None,
+        "Write this view alone; by default the main one to .npy, all to .npz and .safetensors.",
+        panel=OUTPUT,
+        doc="The view that is wanted: one that the embedder does not give is refused before the "
+        "work.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextOptions(Running, Seeded, Reading):
+    """The options of ``text``."""
+
+    reference: Any = option(
+        None,
+        "Texts that people wrote, in any of these formats: shows the same statistics of them, and "
+        "the gap; - is standard input.",
+        panel=INPUT,
+        flag=("--reference", "-r"),
+        metavar="FILE",
+        source=True,
+        doc="Texts that people wrote, in any form of one set. The statistics of both then stand "
+        "beside each other, with the gap |T(Q) - T(P)|.",
+    )
+    aligned: bool = option(
+        False,
+        "Text i belongs to row i of the reference: adds bleu, chrf and rouge, and lets ter and "
+        "bert_score_f1 be asked for.",
+        FLAG,
+        panel=INPUT,
+        doc="Whether text i belongs to reference i: ``bleu``, ``chrf``, ``rouge`` and their "
+        "kind can then be asked for. All sets must have the size of the reference.",
+    )
+    train: Any = option(
+        None,
+        "What the models were trained on: tells how much of the texts is new to it (novelty:train, "
+        "longest_copied_span:train). Never cut.",
+        panel=INPUT,
+        metavar="FILE",
+        source=True,
+        doc="The training set: what share of the texts is new to it (``novelty:train``, "
+        "``longest_copied_span:train``). Never cut.",
+    )
+    max_samples: int | None = reworded(
+        Sampling,
+        "max_samples",
+        "Cut every set to N texts at most, but not --train.",
+        doc="Cut every set, but not the training set, to this many texts.",
+    )
+    keep_sizes: bool = reworded(
+        Sizes,
+        "keep_sizes",
+        "Leave sets of different sizes as they are. By default all are cut to the smallest,"
+        " because most statistics move with the number of texts.",
+        doc="Leave the sets as large as they are; by default all are cut to the smallest, since"
+        " most statistics move with the number of texts.",
+    )
+    metrics: str | Iterable[str] | None = option(
+        None,
+        "What to measure: metrics such as self_bleu:n=3,distinct, a family, or all. May be "
+        "repeated. By default all that are quick; see Metrics, below.",
+        KEYS,
+        several=True,
+        complete="text_metrics",
+        doc="Keys ``metric[:option…]``, in a list or in one string: ``distinct:n=3``, "
+        "``self_bleu``, a family (``words``, ``diversity``, ``repetition``, ``copies``, "
+        "``strings``, ``aligned``) or ``all``; the slow ones (``ter``, ``bert_score_f1``) by their "
+        "own name only. None for those that are quick; ``calipers metrics text`` lists them.",
+    )
+    tokenizer: AnyTokenizer = option(
+        "nltk",
+        "What splits texts into tokens: nltk (words and marks), whitespace, characters, one of "
+        "sacrebleu's (13a, intl, zh, ...), minilm, or hf: and the name or folder of a Hugging Face "
+        "tokenizer on this machine.",
+        metavar="NAME",
+        complete=("nltk", "whitespace", "characters", "13a", "intl", "zh", "minilm", "hf:"),
+        doc="Name of a tokenizer, or one of your own.",
+    )
+    level: float | None = reworded(
+        Inference,
+        "level",
+        "Confidence level of the intervals, between 0 and 1.",
+        panel=MEASUREMENT,
+        off=(
+            "--no-intervals",
+            "Leave out the intervals; saves about half of the time after reading.",
+        ),
+        doc="Confidence level of the intervals, in (0, 1); None leaves them out.",
+    )
+    threads: int | None = reworded(
+        Running,
+        "threads",
+        panel=MEASUREMENT,
+        doc="Number of threads (default: all cores); moves no value.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankOptions(Seeded):
+    """The options of ``rank``."""
+
+    judgements: Any = option(
+        None,
+        "A table with the columns a, b and winner: the winner's name, tie, or five steps: "
+        "definitely a, slightly a, tie, slightly b, definitely b, or 1 to 5.",
+        panel=INPUT,
+        metavar="FILE",
+        source=True,
+        doc="A table with the columns ``a``, ``b`` and an answer: the winner's name, ``tie``, or "
+        "five steps from ``definitely a`` (1) to ``definitely b`` (5).",
+    )
+    truth: Any = option(
+        None,
+        "In place of judgements, finished scores: a table with the column system and one or more "
+        "columns of numbers, each a truth of its own, higher better; NAME_sd holds the standard "
+        "errors of NAME.",
+        panel=INPUT,
+        metavar="FILE",
+        source=True,
+        doc="A table with the column ``system`` and one or more columns of numbers, higher better; "
+        "each is a truth of its own. A column with ``_sd`` after the name of another holds the "
+        "standard errors of that one. Or a dict from system to number. Not together with "
+        "`judgements`.",
+    )
+    truth_columns: Sequence[str] | None = option(
+        None,
+        "The columns that hold the truths or the answers. May be repeated. By default every column "
+        "of numbers, and winner or answer.",
+        NAMES,
+        panel=INPUT,
+        flag=("--truth-column",),
+        several=True,
+        doc="Which columns hold the truths, or the answers; by default all columns of numbers, and "
+        "``winner`` or ``answer``.",
+    )
+    reference: str | None = option(
+        None,
+        "The system that is the reference, such as human. It is not ranked, and a metric that has "
+        "its value is better the closer to that.",
+        panel=INPUT,
+        flag=("--reference", "-r"),
+        metavar="NAME",
+        doc="The system that is the reference: it is not ranked, and a metric of which it has a "
+        "value is better the closer to that, compared as -|T(Q) - T(P)| (section 6.3), unless "
+        "`better` says otherwise.",
+    )
+    metrics: Sequence[str] | None = option(
+        None,
+        "Rank by these metrics alone; all for every one in the file. May be repeated. By "
+        "default all of a table, and of a comparison those that it shows: the best of many "
+        "is best by chance.",
+        NAMES,
+        panel=INPUT,
+        several=True,
+        doc='Which metrics to rank by, ``["all"]`` for all that `scores` holds. By default all,'
+        " and of a comparison those that its table shows: the best of many is best by "
+        "chance.",
+    )
+    keep_unscored: bool = option(
+        False,
+        "Leave judged systems that have no scores in the fit; by default they are an error.",
+        FLAG,
+        panel=INPUT,
+        doc="Whether judged systems without scores stay in the fit; otherwise they are an error.",
+    )
+    ties: JudgedTies = option(
+        "davidson",
+        "What becomes of ties: an outcome of its own (Davidson's model), half a win to each, a win "
+        "to either at random, or left out.",
+        one_of("davidson", "half", "random", "drop"),
+        doc='What becomes of ties: an outcome of its own, by the model of ``"davidson"`` (JASA '
+        '1970), which leaves the scores on their scale; ``"half"`` a win to each, which '
+        'draws them together, or a win to either at ``"random"`` (as appendix E has it), '
+        'which does so too; or ``"drop"``.',
+    )
+    kind: Kind = option(
+        "spearman",
+        "How metrics are correlated with one another, in the matrix and the heat map.",
+        one_of("spearman", "pearson"),
+        doc='Of the matrix: ``"spearman"`` or ``"pearson"``.',
+    )
+    level: float = option(
+        0.95,
+        "Of the intervals.",
+        share("0.95"),
+        metavar="SHARE",
+        doc="Of the intervals, between 0 and 1.",
+    )
+    matrix: bool = option(
+        False,
+        "Show how metrics correlate with one another beside a truth too; without a truth it is "
+        "always shown.",
+        FLAG,
+        panel=OUTPUT,
+        doc="Whether printing shows the matrix beside truths; without a truth it always does.",
+    )

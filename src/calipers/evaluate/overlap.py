@@ -1,0 +1,330 @@
+"""``overlap``: every system against every other, without a reference."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, combinations_with_replacement, product
+from typing import Any
+
+import numpy as np
+
+from calipers.embed import Cache, Embedder, Embeddings, embed_samples
+from calipers.errors import InputError
+from calipers.estimate.knn.neighbourhoods import neighbourhoods
+from calipers.evaluate.embedding import (
+    cache_of,
+    check_columns,
+    notes_of_all,
+    open_embedder,
+    usual_warnings,
+)
+from calipers.evaluate.inputs import (
+    FEW,
+    LENGTH_RATIO,
+    WIDE,
+    Inputs,
+    check_k,
+    read_alone,
+    summarise,
+)
+from calipers.evaluate.option import one_side
+from calipers.evaluate.options import OverlapOptions, pair_settings
+from calipers.evaluate.scoring import neighbour_pins, pins_of
+from calipers.evaluate.spaces import neighbour_rows
+from calipers.metrics.knn_support import precision_score, recall_score
+from calipers.metrics.pair import Settings
+from calipers.numeric.threads import limit_threads
+from calipers.progress import Advance, Progress, Silent
+from calipers.results.overlap import LEAST_CEILING, Overlap, OverlapSystem, OverlapView
+from calipers.samples import SampleSet
+from calipers.score import signature
+
+
+@one_side(OverlapOptions)
+def overlap(systems: Any, options: OverlapOptions) -> Overlap:
+    """Tell for every pair of systems how much of each lies inside the support of the other.
+
+    No system is the right one. Each is held in turn as the reference of every other, and precision
+    and recall then tell whether one lies within the other, they overlap, or are disjoint
+    (Le Bronnec et al., ACL 2024, section 5.5 and table 1). Rows are prepared for each pair as
+    :func:`calipers.compare` does: scaled to length one, then projected on the axes that keep 90 %
+    of the variance of the two.
+
+    Parameters
+    ----------
+    systems
+        At least two: a dict from name to samples (a list of strings, an ``(n, d)`` array, a path,
+        a :class:`~calipers.samples.SampleSet`), where a sequence of sample sets under one name
+        stands for the seeds of that system.
+
+    Returns
+    -------
+    Overlap
+        ``overlap["meaning"].precision[i, j]`` is the share of system j inside the support of
+        system i, ``.recall`` the same of the swapped pair; printing it shows the matrices and what
+        each pair means in words. With seeds, values are means over all pairs of files.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two systems, samples cannot be read or do not fit together, or an
+        option is out of its range.
+    """
+    inputs = read_alone(systems, options, seed=options.seed)
+    check_k(inputs, options.k)
+    model = open_embedder(options, inputs.sets, fit_on_all=True)
+    settings, progress = pair_settings(options), options.progress or Silent()
+    with limit_threads(options.threads):
+        members = _embed(inputs, model, cache_of(options), progress)
+        views = _measure(members, model.views, settings, progress)
+    shared = notes_of_all([file.embeddings for each in members for file in each.files])
+    described = _describe(inputs, members, shared)
+    return Overlap(
+        systems=described,
+        views=views,
+        settings={
+            "embedder": model.name,
+            "views": list(model.views),
+            **options.settings(),
+            "embedding": dict(model.signature),
+        },
+        warnings=(
+            *_size_warnings(inputs, options.k),
+            *_length_warnings(_medians(described)),
+            *_copy_warnings(inputs),
+            *_ceiling_warnings(views),
+            *usual_warnings(options, inputs.sets[0]),
+            *shared,
+        ),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class File:
+    """One file of a system, and its embeddings."""
+
+    samples: SampleSet
+    embeddings: Embeddings
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """One system and its files."""
+
+    name: str
+    files: tuple[File, ...]
+
+
+Place = tuple[int, int]
+
+
+def _pair_count(members: Sequence[Member]) -> int:
+    """Count the pairs of files of one view, each once."""
+    places = combinations_with_replacement(range(len(members)), 2)
+    return sum(len(list(_file_pairs(members, place))) for place in places)
+
+
+def _measure_view(
+    members: Sequence[Member], view: str, settings: Settings, advance: Advance
+) -> OverlapView:
+    """Measure every pair of files once, and bring those of two systems together."""
+    shares = _every_share(members, view, settings, advance)
+    rows = range(len(members))
+    pairs = [[len(list(_file_pairs(members, (i, j)))) for j in rows] for i in rows]
+    return OverlapView(
+        name=view,
+        names=tuple(member.name for member in members),
+        sizes=tuple(min(len(file.samples) for file in member.files) for member in members),
+        precision=np.array([[_mean(shares[i, j]) for j in rows] for i in rows]),
+        precision_sd=np.array([[_sd(shares[i, j], pairs[i][j]) for j in rows] for i in rows]),
+        file_pairs=np.array(pairs),
+        signatures=tuple(
+            tuple(_signature(members[i], members[j], view, settings, pairs[i][j]) for j in rows)
+            for i in rows
+        ),
+    )
+
+
+def _every_share(
+    members: Sequence[Member], view: str, settings: Settings, advance: Advance
+) -> dict[Place, list[float]]:
+    """How much of j lies inside i, for all pairs of their files, sorted.
+
+    One pass over a pair gives both directions: how much of the second lies inside the first is the
+    precision with the first as reference, and the recall with the second as reference.
+    """
+    shares: dict[Place, list[float]] = defaultdict(list)
+    for i, j in combinations_with_replacement(range(len(members)), 2):
+        for left, right in _file_pairs(members, (i, j)):
+            of_right, of_left = _shares(left, right, view, settings)
+            shares[i, j].append(of_right)
+            shares[j, i].append(of_left)
+            advance(1)
+    return defaultdict(list, {place: sorted(values) for place, values in shares.items()})
+
+
+def _file_pairs(members: Sequence[Member], place: Place) -> Iterator[tuple[File, File]]:
+    """Pairs of files of two systems; within one system each two different ones, once."""
+    left, right = (members[index].files for index in place)
+    yield from combinations(left, 2) if place[0] == place[1] else product(left, right)
+
+
+def _shares(left: File, right: File, view: str, settings: Settings) -> tuple[float, float]:
+    """How much of the right file lies inside the left one, and of the left inside the right.
+
+    Joint axes round differently when sides are swapped, so the content decides who comes first:
+    the order of the systems moves no digit.
+    """
+    if right.samples.content_hash < left.samples.content_hash:
+        return _shares(right, left, view, settings)[::-1]
+    try:
+        sides = left.embeddings.views[view], right.embeddings.views[view]
+        near = neighbourhoods(
+            *neighbour_rows(*sides, settings.projection, settings.threads),
+            k=settings.k,
+            ties=settings.ties,
+            distance=settings.distance,
+            threads=settings.threads,
+        )
+    except InputError as error:
+        names = f"{left.samples.name} (as reference) and {right.samples.name} (as generated)"
+        raise InputError(f"{names}: {error}") from error
+    return precision_score(near, settings.k).value, recall_score(near, settings.k).value
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if values else math.nan
+
+
+def _sd(values: Sequence[float], pairs: int) -> float:
+    return float(np.std(values, ddof=1)) if pairs > 1 else math.nan
+
+
+def _signature(left: Member, right: Member, view: str, settings: Settings, pairs: int) -> str:
+    pins = {
+        "metric": "precision,recall",
+        "k": settings.k,
+        "ties": settings.ties,
+        "distance": settings.distance,
+        "n": _sizes(left),
+        "m": _sizes(right),
+    }
+    hashes = {"reference": _hashes(left), "generated": _hashes(right)}
+    own = left.files[0].embeddings
+    shared = neighbour_pins(pins_of(own, view, settings, **hashes), settings)
+    return signature({**pins, **shared, "file_pairs": pairs})
+
+
+def _sizes(member: Member) -> str:
+    return "+".join(map(str, sorted({len(file.samples) for file in member.files})))
+
+
+def _hashes(member: Member) -> str:
+    return "+".join(file.samples.content_hash[:16] for file in member.files)
+
+
+def _embed(
+    inputs: Inputs, model: Embedder, cache: Cache | None, progress: Progress
+) -> tuple[Member, ...]:
+    """Embed every file of every system."""
+
+    def embed(samples: SampleSet) -> File:
+        return File(samples, embed_samples(samples, model, cache=cache, progress=progress))
+
+    members = tuple(
+        Member(entry.name, tuple(embed(file.samples) for file in entry.files))
+        for entry in inputs.systems
+    )
+    named = [(each.name, [file.embeddings for file in each.files]) for each in members]
+    first = members[0]
+    check_columns(f"those of {first.name},", first.files[0].embeddings, named)
+    return members
+
+
+def _measure(
+    members: Sequence[Member], views: Sequence[str], settings: Settings, progress: Progress
+) -> dict[str, OverlapView]:
+    """Measure every pair of files in every view."""
+    with progress.task("Comparing pairs", _pair_count(members) * len(views)) as advance:
+        return {view: _measure_view(members, view, settings, advance) for view in views}
+
+
+def _describe(
+    inputs: Inputs, members: Sequence[Member], shared: Sequence[str]
+) -> tuple[OverlapSystem, ...]:
+    """Describe every system, with what embedding its files brought up."""
+    return tuple(
+        OverlapSystem(
+            summarise(
+                entry.files,
+                name=entry.name,
+                notes=tuple(
+                    note for f in member.files for note in f.embeddings.notes if note not in shared
+                ),
+            ),
+            tuple(summarise([file], name=file.samples.name) for file in entry.files),
+        )
+        for entry, member in zip(inputs.systems, members, strict=True)
+    )
+
+
+def _medians(systems: Sequence[OverlapSystem]) -> dict[str, float]:
+    """Give the median length of each system's texts, where they are texts."""
+    return {s.name: s.summary.words["median"] for s in systems if s.summary.words is not None}
+
+
+def _ceiling_warnings(views: Mapping[str, OverlapView]) -> tuple[str, ...]:
+    """Say whose own files overlap too little to be a measure for others."""
+    return tuple(
+        f"{name}: only {100 * view.precision[i, i]:.0f} % of its files lie inside one another"
+        f"{f' by {view.name}' if len(views) > 1 else ''}, too few for a ceiling"
+        for view in views.values()
+        for i, name in enumerate(view.names)
+        if view.precision[i, i] < LEAST_CEILING
+    )
+
+
+def _size_warnings(inputs: Inputs, k: int) -> Iterator[str]:
+    """Say where sizes differ, or are too small to mean much."""
+    sizes = sorted({len(file.samples) for _, file in inputs.named})
+    if len(sizes) > 1:
+        yield (
+            f"sets have {sizes[0]} to {sizes[-1]} samples; how much of one lies inside another "
+            "depends on both sizes, so the shares of different pairs are not comparable"
+        )
+    if sizes[0] < FEW:
+        yield f"{sizes[0]} samples are few: chance alone moves the shares a lot"
+    if sizes[0] < WIDE * k:
+        yield f"balls of {k} neighbours among {sizes[0]} samples hold nearly everything"
+
+
+def _length_warnings(medians: Mapping[str, float]) -> Iterator[str]:
+    """Warn where the texts of one system are much longer: length alone moves every share."""
+    if not medians:
+        return
+    short, long = (
+        min(medians, key=lambda name: medians[name]),
+        max(medians, key=medians.__getitem__),
+    )
+    if medians[long] > LENGTH_RATIO * medians[short]:
+        yield (
+            f"lengths differ: the texts of {long} have {medians[long]:g} words in the median, "
+            f"those of {short} {medians[short]:g}; a difference in length alone moves the shares"
+        )
+
+
+def _copy_warnings(inputs: Inputs) -> Iterator[str]:
+    """Say which sets are the same, sample for sample."""
+    holders: dict[str, list[tuple[str, str]]] = {}
+    for name, file in inputs.named:
+        holders.setdefault(file.samples.content_hash, []).append((name, file.samples.source))
+    for same in holders.values():
+        names = list(dict.fromkeys(name for name, _ in same))
+        if len(names) > 1:
+            yield f"{' and '.join(names)} hold the same samples, one for one"
+        elif len(same) > 1:
+            sources = ", ".join(source for _, source in same)
+            yield f"{names[0]}: these files hold the same samples, one for one: {sources}"

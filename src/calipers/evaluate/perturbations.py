@@ -1,0 +1,228 @@
+"""Known changes of texts: each a pure function of a text and a source of randomness, by its name.
+
+Word shuffles are those of Pillutla et al., JMLR 2023, figure 16. Words are what stands between
+white space, which stays where it is; sentences end where a sentence mark is followed by white
+space, or at a full-width mark, so that *Dr. Who* is taken for two. In scripts without spaces
+between words, changes of words do little or nothing.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+from calipers.samples import SampleSet
+from calipers.text.termination import ENDS
+
+SHARE = 0.1
+"""Share of the words that get a typo, or change places with the next."""
+
+REPEATS = 3
+_GAPS = re.compile(r"(\s+)")
+_LETTERS = re.compile(r"[^\W\d_]{3,}")
+_MARKS = re.escape("".join(sorted(ENDS)))
+_WIDE = "。！？｡．"
+_SENTENCE = re.compile(
+    rf"""(?:[{_MARKS}]+["'”’»)\]]*(?=\s|$)|[{_WIDE}]+["'”’」』）]*)""",
+)
+
+
+def shuffle_words(text: str, rng: random.Random) -> str:
+    """Put the words of a text in another order, a random one.
+
+    Examples
+    --------
+    >>> sorted(shuffle_words("a b\\nc d", random.Random(0)).split())
+    ['a', 'b', 'c', 'd']
+    """
+    parts = _GAPS.split(text)
+    places = [place for place in range(0, len(parts), 2) if parts[place]]
+    words = _reordered([parts[place] for place in places], rng)
+    for place, word in zip(places, words, strict=True):
+        parts[place] = word
+    return "".join(parts)
+
+
+def swap_words(text: str, rng: random.Random) -> str:
+    """Let a tenth of the words, at least one, change places with the next."""
+    parts = _GAPS.split(text)
+    places = [place for place in range(0, len(parts), 2) if parts[place]]
+    firsts = list(range(len(places) - 1))
+    rng.shuffle(firsts)
+    swaps, used = _share_of(len(places)), set[int]()
+    for first in firsts:
+        a, b = places[first], places[first + 1]
+        if swaps and not used & {a, b} and parts[a] != parts[b]:
+            parts[a], parts[b] = parts[b], parts[a]
+            used |= {a, b}
+            swaps -= 1
+    return "".join(parts)
+
+
+def shuffle_sentences(text: str, rng: random.Random) -> str:
+    """Put the sentences of a text in another order, a random one, each whole.
+
+    Examples
+    --------
+    >>> shuffle_sentences("One. Two.", random.Random(0))
+    'Two. One.'
+    """
+    spans = sentences(text)
+    order = _reordered([text[start:stop] for start, stop in spans], rng)
+    pieces, end = [], 0
+    for (start, stop), new in zip(spans, order, strict=True):
+        pieces += [text[end:start], new]
+        end = stop
+    return "".join([*pieces, text[end:]])
+
+
+def cut_in_half(text: str, rng: random.Random) -> str:
+    """Keep the first half of the words, or of the letters where there is one word.
+
+    Examples
+    --------
+    >>> cut_in_half("one two three", random.Random(0)), cut_in_half("春眠不觉晓", random.Random(0))
+    ('one two', '春眠不')
+    """
+    words = list(re.finditer(r"\S+", text))
+    if not words:
+        return text
+    if len(words) == 1:
+        return text[: (words[0].start() + words[0].end() + 1) // 2]
+    return text[: words[(len(words) + 1) // 2 - 1].end()]
+
+
+def lower_case(text: str, rng: random.Random) -> str:
+    """Write every letter small."""
+    return text.lower()
+
+
+def misspell(text: str, rng: random.Random) -> str:
+    """Misspell a tenth of the words of three letters or more, at least one, by one letter each."""
+    words = list(_LETTERS.finditer(text))
+    chosen = sorted(rng.sample(range(len(words)), min(len(words), _share_of(len(words)))))
+    letters = [letter for letter in text if letter.isalpha()]
+    pieces, end = [], 0
+    for word in (words[place] for place in chosen):
+        pieces += [text[end : word.start()], _misspelt(word[0], letters, rng)]
+        end = word.end()
+    return "".join([*pieces, text[end:]])
+
+
+def repeat_end(text: str, rng: random.Random) -> str:
+    """Say the last sentence three times more.
+
+    Examples
+    --------
+    >>> repeat_end("Go on. Stop.", random.Random(0))
+    'Go on. Stop. Stop. Stop. Stop.'
+    """
+    spans = sentences(text)
+    if not spans:
+        return text
+    last = text[slice(*spans[-1])]
+    return text.rstrip() + f" {last}" * REPEATS
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Give where each sentence of a text starts and ends, white space around it left out."""
+    ends = [mark.end() for mark in _SENTENCE.finditer(text)]
+    bounds = [0, *ends, *([len(text)] if not ends or ends[-1] < len(text) else [])]
+    spans = []
+    for start, stop in pairwise(bounds):
+        inner = text[start:stop]
+        first = start + len(inner) - len(inner.lstrip())
+        if inner.strip():
+            spans.append((first, start + len(inner.rstrip())))
+    return spans
+
+
+def _reordered(items: list[str], rng: random.Random) -> list[str]:
+    """Shuffle until the order is another one, where there is another."""
+    new = items.copy()
+    while new == items and len(set(items)) > 1:
+        rng.shuffle(new)
+    return new
+
+
+def _misspelt(word: str, letters: list[str], rng: random.Random) -> str:
+    """Swap two letters, drop one, or put another in its place."""
+    place, kind = rng.randrange(len(word) - 1), rng.randrange(3)
+    dropped = word[:place] + word[place + 1 :]
+    swapped = word[:place] + word[place + 1] + word[place] + word[place + 2 :]
+    replaced = word[:place] + rng.choice(letters) + word[place + 1 :]
+    new = (dropped, swapped, replaced)[kind]
+    return dropped if new == word else new
+
+
+def _share_of(words: int) -> int:
+    return max(1, round(SHARE * words)) if words else 0
+
+
+@dataclass(frozen=True)
+class Change:
+    """One way to change texts.
+
+    Attributes
+    ----------
+    name
+        Its key, such as ``"word_shuffle"``.
+    label
+        What a table calls it.
+    does
+        What it does to a text, in a few words.
+    function
+        From a text and a source of randomness to the changed text.
+    """
+
+    name: str
+    label: str
+    does: str
+    function: Callable[[str, random.Random], str]
+
+    def apply(self, text: str, *, seed: str) -> str:
+        """Change one text; the same seed gives the same text, on every machine."""
+        return self.function(text, random.Random(f"{self.name}/{seed}"))
+
+
+def change_set(samples: SampleSet, change: Change, *, seed: int) -> tuple[SampleSet, list[bool]]:
+    """Change every text of a set; tell which came out other than they went in.
+
+    A text's change depends on the text's row and the seed alone.
+    """
+    changed = [change.apply(text, seed=f"{seed}/{row}") for row, text in enumerate(samples)]
+    altered = [new != old for new, old in zip(changed, samples, strict=True)]
+    return SampleSet.from_texts(changed, name=change.label), altered
+
+
+CHANGES: dict[str, Change] = {
+    change.name: change
+    for change in (
+        Change(
+            "word_shuffle",
+            "words shuffled",
+            "all words in another random order",
+            shuffle_words,
+        ),
+        Change(
+            "word_swaps",
+            "words swapped",
+            "a tenth of the words swapped with the next",
+            swap_words,
+        ),
+        Change(
+            "sentence_shuffle",
+            "sentences shuffled",
+            "the sentences in another random order",
+            shuffle_sentences,
+        ),
+        Change("truncation", "cut in half", "only the first half of the words", cut_in_half),
+        Change("lower_case", "lower case", "all letters small", lower_case),
+        Change("typos", "typos", "one letter wrong in a tenth of the words", misspell),
+        Change("repetition", "end repeated", "the last sentence three times more", repeat_end),
+    )
+}
+"""The changes by name, in the order in which tables show them."""

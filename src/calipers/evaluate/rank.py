@@ -1,0 +1,296 @@
+"""Scores held against what people or judges prefer: how far a metric's ranking can be trusted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.catalogue.shown import UNRANKED
+from calipers.errors import InputError
+from calipers.evaluate.option import one_side
+from calipers.evaluate.options import RankOptions
+from calipers.evaluate.rank_scores import Column, Scores, ranking_values, read_scores
+from calipers.evaluate.rank_truth import Judging, read_truths
+from calipers.results.ranking import Beside, Matrix, RankedMetric, Ranking, Truth
+from calipers.samples.wording import names
+from calipers.uncertainty.correlation import (
+    DRAWS,
+    Kind,
+    correlation_matrix,
+    draw_errors,
+    interval_of_errors,
+    pearson,
+    spearman,
+    widened,
+)
+from calipers.uncertainty.rank_agreement import rarely_reached
+from calipers.uncertainty.worst_case import worst_case_spearman
+
+PEOPLE = ("human", "humans", "reference", "gold")
+"""Names that what people wrote usually has."""
+
+DEVIATIONS = {
+    "sd": "the column sd",
+    "seeds": "the spread over the seed files of a system",
+    "errors": "standard errors",
+}
+"""What a deviation is, by its kind, in words."""
+
+
+@one_side(RankOptions)
+def rank(scores: Any, options: RankOptions) -> Ranking:
+    """Tell how far metrics rank systems as people do, and as one another.
+
+    From judgements of pairs it fits a Bradley-Terry model; each metric then meets the fitted
+    scores, or finished ones, by Spearman's and Pearson's correlation and by the worst-case
+    Spearman correlation ρ_min (Pillutla et al., JMLR 2023, section 6.4, equation 30, table 4,
+    appendix E). The intervals of the correlations include the errors of the fitted scores, and
+    those of the metrics where deviations are given. Metrics meet one another in a matrix (Le
+    Bronnec et al., ACL 2024, figures 7 and A.5).
+
+    Parameters
+    ----------
+    scores
+        A table with the columns ``system``, ``metric``, ``mean`` and, where known, ``sd`` and
+        ``better`` (higher, lower, closest): a path (.csv, .tsv, .jsonl, .json, .parquet), a data
+        frame or a list of rows. Or a mapping from system to metric to mean or ``(mean, sd)``. Or
+        what :func:`calipers.compare` found: the comparison, its JSON or its saved zip.
+
+    Returns
+    -------
+    Ranking
+        ``ranking["human_like"]["mauve_star"].worst``, ``ranking["judgements"].fit``,
+        ``ranking.matrix``; printing it shows the tables.
+
+    Raises
+    ------
+    InputError
+        If a table cannot be read, lacks a column, holds a value that breaks a rule or names unknown
+        systems; if there is one system; if the judgements do not connect the systems; if an option
+        is out of its range.
+    """
+    judgements, truth, level, seed = options.judgements, options.truth, options.level, options.seed
+    _check(options)
+    given = read_scores(scores, options.reference, options.metrics)
+    if judgements is None and truth is None and len(given.columns) < 2:
+        raise InputError(
+            f"{given.source}: one metric alone has nothing to be ranked beside; give judgements, a "
+            "truth, or more metrics"
+        )
+    judging = Judging(options.ties, level, options.keep_unscored, seed)
+    read = read_truths(judgements, truth, given, options.truth_columns, judging)
+    truths = [_with_correlations(one, given, level=level, seed=seed) for one in read.truths]
+    sizes = sorted({metric.n for one in truths for metric in one}) or [len(given.systems)]
+    return Ranking(
+        systems=given.systems,
+        metrics={
+            key: RankedMetric(key, column.better, column.means, column.deviations, column.reference)
+            for key, column in given.columns.items()
+        },
+        truths={one.name: one for one in truths},
+        matrix=_matrix(given, truths, options.kind),
+        settings={
+            "scores": given.source,
+            "judgements": _named(judgements, "judgements"),
+            "truth": _named(truth, "truth"),
+            "reference": given.reference,
+            "ties": None if judgements is None else options.ties,
+            "kind": options.kind,
+            "matrix": options.matrix,
+            "level": level,
+            "keep_unscored": options.keep_unscored,
+            "seed": seed,
+        },
+        chance={size: rarely_reached(size) for size in sizes},
+        notes=(*_score_notes(given, deviations=bool(truths)), *read.notes),
+        warnings=(*_score_warnings(given), *_alike(truths)),
+    )
+
+
+def _check(options: RankOptions) -> None:
+    neither = options.judgements is None and options.truth is None
+    if options.judgements is not None and options.truth is not None:
+        raise InputError("judgements and truth exclude each other; give one of them")
+    if options.truth_columns is not None and neither:
+        raise InputError("truth_columns names columns, but there is neither truth nor judgements")
+
+
+def _named(given: Any, parameter: str) -> str | None:
+    if given is None:
+        return None
+    return str(given) if isinstance(given, str | Path) else parameter
+
+
+def _with_correlations(truth: Truth, scores: Scores, *, level: float, seed: int) -> Truth:
+    """Correlate every metric with a truth, each over the systems that have both.
+
+    The errors of the truth are drawn once for all metrics, and those of a metric for it alone, by
+    systems in the order of their names: neither the order of rows nor a further metric changes
+    them.
+    """
+    true = {
+        name: truth.scores[name]
+        for name in scores.systems
+        if math.isfinite(truth.scores.get(name, math.nan))
+    }
+    covariance = _covariance(truth, sorted(true))
+    errors = None
+    if covariance is not None:
+        drawn = draw_errors(covariance, seed=2 * seed)
+        errors = dict(zip(sorted(true), drawn.T, strict=True))
+    metrics = {
+        key: _correlate(key, column, true, errors, level=level, seed=seed)
+        for key, column in scores.columns.items()
+    }
+    return replace(truth, metrics=metrics)
+
+
+def _covariance(truth: Truth, systems: Sequence[str]) -> NDArray[np.float64] | None:
+    """Of the errors of a truth; None where nothing is known of them."""
+    if truth.fit is not None:
+        players = [player.name for player in truth.fit.players]
+        places = [players.index(name) for name in systems]
+        return truth.fit.covariance[np.ix_(places, places)]
+    deviations = np.array([truth.deviations.get(name, 0.0) for name in systems], dtype=np.float64)
+    return np.diag(deviations**2) if deviations.any() else None
+
+
+def _correlate(
+    key: str,
+    column: Column,
+    truth: Mapping[str, float],
+    truth_errors: Mapping[str, NDArray[np.float64]] | None,
+    *,
+    level: float,
+    seed: int,
+) -> Beside:
+    ranked = ranking_values(column, tuple(truth))
+    systems = [name for name, value in zip(truth, ranked, strict=True) if math.isfinite(value)]
+    values = ranking_values(column, systems)
+    deviations = np.array([column.deviations[name] for name in systems], dtype=np.float64)
+    true = np.array([truth[name] for name in systems], dtype=np.float64)
+    worst = worst_case_spearman(values, deviations, true, seed=seed)
+    moved = ranking_values(column, systems, _errors(systems, deviations, seed=2 * seed + 1))
+    moved_true = true[None]
+    if truth_errors is not None and systems:
+        moved_true = moved_true + np.column_stack([truth_errors[name] for name in systems])
+
+    def fixed(kind: Kind, value: float) -> tuple[float, float] | None:
+        return interval_of_errors(kind, value, moved, moved_true, level=level)
+
+    rank, line = spearman(values, true, level=level), pearson(values, true, level=level)
+    rank_fixed, line_fixed = fixed("spearman", rank.value), fixed("pearson", line.value)
+    uncertain = truth_errors is not None
+    return Beside(
+        metric=key,
+        n=len(systems),
+        spearman=rank.value,
+        spearman_interval=widened(rank.value, rank.interval, rank_fixed),
+        worst=worst.value,
+        exact=worst.exact,
+        bound=worst.lower_bound,
+        pearson=line.value,
+        pearson_interval=widened(line.value, line.interval, line_fixed),
+        reason=rank.reason or line.reason,
+        spearman_fixed=rank_fixed if uncertain else None,
+        pearson_fixed=line_fixed if uncertain else None,
+    )
+
+
+def _errors(
+    systems: Sequence[str], deviations: NDArray[np.float64], *, seed: int
+) -> NDArray[np.float64]:
+    """Draw the errors of a metric, shape ``(draws, n)``; a single row of zeros without any."""
+    if not deviations.any():
+        return np.zeros((1, len(systems)))
+    order = np.argsort(systems)
+    errors = np.empty((DRAWS, len(systems)))
+    errors[:, order] = draw_errors(np.diag(deviations[order] ** 2), seed=seed)
+    return errors
+
+
+def _matrix(scores: Scores, truths: Sequence[Truth], kind: Kind) -> Matrix:
+    """Correlate all metrics and truths with one another, by their values as measured.
+
+    Paper 000, figures 7 and A.5.
+    """
+    columns = [
+        *(column.means for column in scores.columns.values()),
+        *(truth.scores for truth in truths),
+    ]
+    values = [[column.get(name, math.nan) for column in columns] for name in scores.systems]
+    matrix = correlation_matrix(np.array(values, dtype=np.float64), kind=kind)
+    keys = (*scores.columns, *(truth.name for truth in truths))
+    return Matrix(kind, keys, len(truths), matrix.values, matrix.systems, matrix.reasons)
+
+
+def _score_notes(scores: Scores, *, deviations: bool) -> Iterator[str]:
+    """Say what was left out or taken for granted; `deviations` tells whether they matter."""
+    yield from scores.notes
+    yield from _gaps(scores)
+    yield from _unranked(scores)
+    if deviations:
+        yield from _deviations(scores)
+    if scores.reference is None:
+        yield from _hints(scores.systems)
+
+
+def _score_warnings(scores: Scores) -> Iterator[str]:
+    """Say by which metrics all systems are alike."""
+    for key, column in scores.columns.items():
+        if len(column.means) > 1 and len(set(column.means.values())) == 1:
+            yield f"{key}: all systems score the same, so it ranks none"
+
+
+def _gaps(scores: Scores) -> Iterator[str]:
+    """Say which systems have no value of a metric."""
+    for metric, column in scores.columns.items():
+        missing = [name for name in scores.systems if name not in column.means]
+        reasons = "; ".join(dict.fromkeys(column.reasons.get(name, "") for name in missing))
+        why = f" ({reasons})" if reasons else ""
+        if missing:
+            yield f"{metric}: no value of {names(missing)}{why}; ranked over the other systems"
+
+
+def _deviations(scores: Scores) -> Iterator[str]:
+    """Say what deviations are, unless they are what the table calls them throughout."""
+    kinds = [kind for column in scores.columns.values() for kind in column.kinds.values()]
+    used = [words for kind, words in DEVIATIONS.items() if kind in kinds]
+    none = kinds.count("")
+    if none == len(kinds):
+        yield "no deviations were given: the worst case is Spearman's own"
+    elif none:
+        yield f"{none} of {len(kinds)} scores have no deviation: taken as 0"
+    if used and used != [DEVIATIONS["sd"]]:
+        yield f"deviations are {' or '.join(used)}"
+
+
+def _unranked(scores: Scores) -> Iterator[str]:
+    """Say which metrics are good in the middle."""
+    metrics = {key: key.rpartition(".")[2].partition(":")[0] for key in scores.columns}
+    unranked = [key for key, metric in metrics.items() if metric in UNRANKED]
+    if unranked:
+        yield f"neither end of {names(unranked)} is better; higher is taken for better"
+
+
+def _hints(systems: Sequence[str]) -> Iterator[str]:
+    for name in systems:
+        if name.casefold() in PEOPLE:
+            yield (
+                f"{name!r} is ranked as one of the systems; if it is what people wrote, name it "
+                "as the reference (--reference)"
+            )
+
+
+def _alike(truths: Sequence[Truth]) -> Iterator[str]:
+    """Say which truths rank no system."""
+    for truth in truths:
+        values = {score for score in truth.scores.values() if math.isfinite(score)}
+        if len(values) == 1:
+            yield f"{truth.name}: all systems have the same score, so it ranks none"

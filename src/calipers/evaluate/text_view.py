@@ -1,0 +1,163 @@
+"""The view ``text`` of a comparison: statistics of the strings themselves, without embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from calipers.catalogue.choosing import Choice, check_extras, choose_text, is_text_key
+from calipers.catalogue.embeddings import FAMILIES, METRICS
+from calipers.catalogue.keys import split_key
+from calipers.errors import InputError
+from calipers.evaluate.clusters import few_for_texts
+from calipers.evaluate.inputs import ComparisonInputs, Inputs
+from calipers.evaluate.intervals import Spreads
+from calipers.evaluate.text_warnings import pair_warnings
+from calipers.evaluate.texts import measure_inputs
+from calipers.progress import Progress
+from calipers.results import Comparison, SetSummary
+from calipers.results.texts import TextResult
+from calipers.samples.wording import KINDS
+from calipers.text.tokenizers import find_tokenizer
+
+VIEW = "text"
+TOKENIZER = "nltk"
+FEW = 3
+
+
+def split_asked(names: Any, *, train: bool) -> tuple[Any, list[Choice]]:
+    """Part the keys of text metrics from those of metrics on embeddings.
+
+    Parameters
+    ----------
+    names
+        As for :func:`calipers.compare`.
+    train
+        Whether there is a training set.
+
+    Raises
+    ------
+    InputError
+        If a text metric is unknown or needs what is not there.
+    MissingExtraError
+        If the tokenizer, or a metric asked for by name, needs a package that is not installed.
+    """
+    if names is None:
+        return None, []
+    listed = names.replace(",", " ").split() if isinstance(names, str) else list(names)
+    texts = [name for name in listed if _is_text(name)]
+    if not texts:
+        return listed, []
+    choices = choose_text(texts, train=train)
+    check_extras(choices)
+    find_tokenizer(TOKENIZER)  # before the long work, where its package is missing
+    return [name for name in listed if name not in texts], choices
+
+
+def check_beside(rest: Any, texts: Sequence[Choice], inputs: ComparisonInputs) -> None:
+    """Refuse text metrics of embeddings, and a run of text metrics alone.
+
+    Parameters
+    ----------
+    rest, texts
+        What :func:`split_asked` gave.
+    intake
+        What will be compared.
+    """
+    if texts:
+        _check_texts(inputs)
+    if texts and not rest:
+        keys = [choice.key for choice in texts]
+        more = f" and {len(keys) - FEW} more" if keys[FEW:] else ""
+        raise InputError(
+            f"{', '.join(keys[:FEW])}{more}: these metrics need no embedding; measure them with "
+            "calipers text (calipers.measure_texts), or ask for a metric on embeddings beside "
+            "them, such as precision"
+        )
+
+
+def with_text_scores(
+    comparison: Comparison,
+    inputs: ComparisonInputs,
+    choices: Iterable[Choice],
+    *,
+    level: float | None = None,
+    seed: int,
+    threads: int | None,
+    progress: Progress,
+) -> tuple[Comparison, tuple[Spreads, ...]]:
+    """Put the scores of texts beside those of embeddings, under ``text.KEY``.
+
+    The generated sets were cut, or kept, already; T(P) is taken at the size of each. Beside the
+    comparison stands for every system how much what ranks it moves, by the same keys: the gap to
+    the reference where the metric has one, else the score; nothing without a `level`, that of the
+    intervals.
+    """
+    choices = list(choices)
+    if not choices:
+        return comparison, tuple({} for _ in comparison.systems)
+    splitter = find_tokenizer(TOKENIZER)
+    measured = measure_inputs(
+        Inputs(inputs.systems, inputs.reference, inputs.train),
+        choices,
+        splitter,
+        level=level,
+        seed=seed,
+        threads=threads,
+        progress=progress,
+    )
+    systems = tuple(
+        replace(
+            system,
+            scores={**system.scores, **_keyed(found.scores)},
+            warnings=(*system.warnings, *_further(found, measured.reference)),
+        )
+        for system, found in zip(comparison.systems, measured.systems, strict=True)
+    )
+    few = () if level is None else few_for_texts(inputs)
+    more = replace(
+        comparison,
+        systems=systems,
+        reference=_warned(comparison.reference, measured.reference),
+        reference_scores={**comparison.reference_scores, **_keyed(measured.reference_scores)},
+        warnings=(*comparison.warnings, *measured.warnings, *few),
+        settings={**comparison.settings, "tokenizer": splitter.name},
+    )
+    return more, tuple(_keyed({**found.spreads, **found.gap_spreads}) for found in measured.systems)
+
+
+def text_keys(choices: Iterable[Choice]) -> list[str]:
+    """The keys of text metrics as they stand in a comparison."""
+    return [f"{VIEW}.{choice.key}" for choice in choices]
+
+
+def _is_text(name: object) -> bool:
+    if not isinstance(name, str):
+        return False
+    view, base, _ = split_key(name)
+    known = base in METRICS or base in FAMILIES or base == "all"
+    return name == VIEW or view == VIEW or (not view and not known and is_text_key(name))
+
+
+def _further(found: TextResult, reference: SetSummary | None) -> list[str]:
+    """What only measuring the texts brought up; the rest is said of the samples already."""
+    said = {*pair_warnings(found.summary, reference)}
+    return [text for text in found.warnings if text not in said]
+
+
+def _warned(summary: SetSummary, measured: SetSummary | None) -> SetSummary:
+    more = [] if measured is None else measured.warnings
+    return replace(summary, warnings=tuple(dict.fromkeys((*summary.warnings, *more))))
+
+
+def _keyed(scores: Any) -> dict[str, Any]:
+    return {f"{VIEW}.{key}": score for key, score in scores.items()}
+
+
+def _check_texts(inputs: ComparisonInputs) -> None:
+    samples = inputs.reference.samples
+    if samples.kind != "texts":
+        raise InputError(
+            f"{samples.name}: metrics of the view 'text' need texts; it holds {KINDS[samples.kind]}"
+        )

@@ -1,0 +1,138 @@
+"""What a person must know of texts before reading their statistics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from calipers.catalogue.choosing import Choice
+from calipers.evaluate.inputs import FEW, InputSet, length_warnings
+from calipers.evaluate.scored import undefined_count
+from calipers.report.names import text_label
+from calipers.results import SetSummary
+from calipers.samples.wording import counted
+from calipers.score import Score
+from calipers.text.corpus import Corpus
+
+MANY_COPIES = 0.01
+NEARLY_ALL = 0.995
+OF_BALLS = ("string_precision", "string_recall", "string_coverage")
+
+
+SAMPLE = 100
+"""Texts that are looked at, spread evenly over the set."""
+
+HAN_KANA = re.compile("[\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+OTHERS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
+"""Thai, Lao, Burmese and Khmer, with their vowel signs."""
+
+LONG_HAN, LONG_OTHER = 4, 12
+"""Signs a token from which on tokens are no words: words have about 2, and about 5."""
+
+
+def system_warnings(
+    files: Sequence[InputSet],
+    summary: SetSummary,
+    reference: SetSummary | None,
+    scores: Mapping[str, Score],
+) -> Iterator[str]:
+    """Say what moves the statistics of a system besides what they are meant to tell."""
+    yield from pair_warnings(summary, reference)
+    yield from set_warnings(files, scores)
+    if reference is None or reference.content_hash != summary.content_hash:
+        yield from ball_warnings(scores)
+
+
+def pair_warnings(summary: SetSummary, reference: SetSummary | None) -> Iterator[str]:
+    """Say what is to be known of the size of a system, and of its texts beside the reference's."""
+    if reference is not None:
+        yield from length_warnings(reference, summary)
+        if reference.content_hash == summary.content_hash:
+            yield "is the reference itself, text for text"
+    if summary.n < FEW:
+        verb, whose = ("is", "its") if summary.n == 1 else ("are", "their")
+        yield (
+            f"{counted(summary.n, 'text')} {verb} few: chance alone moves {whose} statistics a lot"
+        )
+
+
+def set_warnings(files: Sequence[InputSet], scores: Mapping[str, Score]) -> Iterator[str]:
+    """Say how many texts repeat others, and how many have no value."""
+    for file in files:
+        copies = len(file.samples) - len(set(file.samples))
+        if copies > MANY_COPIES * len(file.samples):
+            yield (
+                f"{copies:,} of {len(file.samples):,} texts repeat an earlier one, character for "
+                "character; that alone raises Self-BLEU and its like"
+            )
+    yield from undefined_warnings(scores)
+
+
+def ball_warnings(scores: Mapping[str, Score]) -> Iterator[str]:
+    """Say where the balls around texts hold everything, as they do where texts share little."""
+    full = [
+        f"{text_label(key)} {score.value:.3f}"
+        for key, score in scores.items()
+        if key.partition(":")[0] in OF_BALLS and score.value >= NEARLY_ALL
+    ]
+    if full:
+        mauve = scores.get("string_mauve")
+        blind = mauve is not None and mauve.value >= NEARLY_ALL
+        yield (
+            f"{', '.join(full)}: the balls hold (nearly) all texts, so that this says nothing "
+            f"here; take {'' if blind else 'string_mauve or '}corpus_match_bleu"
+        )
+
+
+def undefined_warnings(scores: Mapping[str, Score]) -> Iterator[str]:
+    """Say for how many texts the mean of a metric does not speak."""
+    missing = {key: _undefined(score) for key, score in scores.items()}
+    found = [f"{key} {count:,}" for key, count in missing.items() if count]
+    if found:
+        yield (f"some texts are too short to have a value, and are left out: {', '.join(found)}")
+
+
+def size_warnings(sizes: Mapping[str, int], choices: Iterable[Choice]) -> Iterator[str]:
+    """Say that sets of different size stand side by side, where they were kept so."""
+    counts = sorted(set(sizes.values()))
+    moved = [choice.key for choice in choices if choice.sized]
+    if len(counts) > 1 and moved:
+        yield (
+            f"sets have {counts[0]} to {counts[-1]} texts; the number of texts alone moves "
+            f"{', '.join(moved)}, so these values are not comparable"
+        )
+
+
+def _undefined(score: Score) -> int:
+    """Texts that the mean leaves out."""
+    return 0 if np.isnan(score.value) else undefined_count(score)
+
+
+def script_warnings(corpus: Corpus) -> Iterator[str]:
+    """Say that a set is in such a script, and that its tokens are no words.
+
+    The sizes of its tokens tell, not the name of the tokenizer: texts in which spaces were put
+    between words need no other one.
+    """
+    rows = np.unique(np.linspace(0, len(corpus) - 1, SAMPLE).astype(int))
+    texts = [corpus.texts[row] for row in rows]
+    letters = sum(sum(map(str.isalpha, text)) for text in texts)
+    han, other = (_count(texts, script) for script in (HAN_KANA, OTHERS))
+    if not letters or max(han, other) <= letters / 2:
+        return
+    tokens = max(1, int(corpus.lengths[rows].sum()))
+    if max(han / LONG_HAN, other / LONG_OTHER) < tokens:
+        return
+    mean, name = corpus.lengths.mean(), re.sub(r"-\d[\d.]*$", "", corpus.tokenizer)
+    pieces = "one piece" if mean < 1.5 else "long pieces"
+    fit = "zh, ja-mecab or characters" if han > other else "characters"
+    yield (
+        f"its texts are in a script without spaces, which {name!r} leaves in {pieces} "
+        f"({mean:.1f} tokens a text); take --tokenizer {fit}"
+    )
+
+
+def _count(texts: list[str], script: re.Pattern[str]) -> int:
+    return sum(len(script.findall(text)) for text in texts)

@@ -1,0 +1,315 @@
+"""``text``: statistics of the texts themselves, alone or beside those of a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from calipers.catalogue.choosing import Choice, check_extras, choose_text
+from calipers.errors import InputError, MissingExtraError
+from calipers.evaluate.inputs import Inputs, InputSet, InputSystem, read_texts, summarise
+from calipers.evaluate.intervals import Spreads, with_intervals
+from calipers.evaluate.option import one_side
+from calipers.evaluate.options import TextOptions
+from calipers.evaluate.scored import Scored, average
+from calipers.evaluate.text_warnings import (
+    script_warnings,
+    set_warnings,
+    size_warnings,
+    system_warnings,
+)
+from calipers.progress import Advance, Progress, Silent
+from calipers.results import SetSummary
+from calipers.results.texts import TextComparison, TextResult
+from calipers.score import Score
+from calipers.text.corpus import Corpus
+from calipers.text.measuring import score_of, score_of_reference
+from calipers.text.tokenizers import Tokenizer, find_tokenizer
+from calipers.text.tokens import AnyTokenizer, tokenise
+from calipers.uncertainty.spread import Spread
+from calipers.uncertainty.text_replicates import TextSpreads
+
+MOST_FOR_VENDI = 10_000
+"""As in :mod:`calipers.text.vendi`, of whose matrix all eigenvalues would be needed."""
+
+FREE = (2.0, float("inf"))
+"""Orders of the Vendi score that need no such matrix."""
+
+
+@one_side(TextOptions)
+def measure_texts(generated: Any, options: TextOptions) -> TextComparison:
+    """Tell of each set of texts how varied, how repetitive and how new it is.
+
+    Parameters
+    ----------
+    generated
+        The texts to measure: a list of strings, a path, a :class:`~calipers.samples.SampleSet`, or
+        a dict from system name to any of these. A sequence of sample sets under one name stands
+        for the seeds of that system.
+
+    Returns
+    -------
+    TextComparison
+        ``found["model_a"]["self_bleu"].gap``; printing it shows the table.
+
+    Raises
+    ------
+    InputError
+        If samples cannot be read or hold no texts, a metric needs what is not there, or an option
+        is out of its range, or out of the range that the sizes of the sets allow.
+    MissingExtraError
+        If the tokenizer, or a metric asked for by name, needs a package that is not installed.
+    """
+    choices = choose_text(
+        options.metrics,
+        reference=options.reference is not None,
+        train=options.train is not None,
+        aligned=options.aligned,
+    )
+    check_extras(choices)
+    splitter = _splitter(options.tokenizer)
+    inputs = read_texts(generated, options)
+    found = measure_inputs(
+        inputs,
+        choices,
+        splitter,
+        keep_sizes=options.keep_sizes,
+        level=options.level,
+        seed=options.seed,
+        threads=options.threads,
+        progress=options.progress or Silent(),
+    )
+    more = {"aligned": options.aligned, **options.settings()}
+    return replace(found, settings={**found.settings, **more})
+
+
+def measure_inputs(
+    inputs: Inputs,
+    choices: Sequence[Choice],
+    tokenizer: Tokenizer,
+    *,
+    keep_sizes: bool = False,
+    level: float | None = None,
+    seed: int,
+    threads: int | None,
+    progress: Progress,
+) -> TextComparison:
+    """Measure sets that were read and cut.
+
+    `keep_sizes` is as for :func:`calipers.text.measuring.score_of`; `level` is that of the
+    intervals: without one there are none, and no spreads.
+    """
+    check_limits(choices, inputs)
+    corpora = tokenised(inputs, tokenizer, progress)
+    job = Job(inputs, choices, keep_sizes, seed, threads, *corpora, level=level)
+    steps = len(choices) * (len(job.corpora) + (inputs.reference is not None))
+    with progress.task("Measuring", steps) as advance:
+        systems = tuple(job.result(entry, advance) for entry in inputs.systems)
+        own = job.of_reference(advance)
+    return TextComparison(
+        systems=systems,
+        reference=job.about_reference(own),
+        reference_scores=own,
+        train=None if inputs.train is None else about(inputs.train),
+        settings={
+            "tokenizer": tokenizer.name,
+            "metrics": [choice.key for choice in choices],
+            "seed": seed,
+        },
+        warnings=tuple(size_warnings(_sizes(inputs), choices)) if keep_sizes else (),
+    )
+
+
+def _splitter(tokenizer: AnyTokenizer) -> Tokenizer:
+    """Find the tokenizer before files are read."""
+    try:
+        return find_tokenizer(tokenizer)
+    except MissingExtraError as error:
+        raise MissingExtraError(
+            f"{error}; or choose the tokenizer 'whitespace' (--tokenizer whitespace, "
+            "tokenizer='whitespace'), which needs nothing"
+        ) from error
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What the measuring of every file shares; `corpora` are taken out as they are used.
+
+    `level` is that of the intervals, None for none.
+    """
+
+    inputs: Inputs
+    choices: Sequence[Choice]
+    keep_sizes: bool
+    seed: int
+    threads: int | None
+    corpora: list[Corpus]
+    reference: Corpus | None
+    train: Corpus | None
+    level: float | None = None
+
+    def result(self, entry: InputSystem, advance: Advance) -> TextResult:
+        """Measure one system."""
+        parts, scripts = [], dict[str, None]()
+        for _ in entry.files:
+            texts = self.corpora.pop(0)
+            scripts |= dict.fromkeys(script_warnings(texts))
+            parts.append(self._scored(texts, advance))
+        together = average(parts)
+        scores = self._certain(together.scores, together.spreads)
+        summary = summarise(entry.files, name=entry.name)
+        known = None if self.inputs.reference is None else about(self.inputs.reference)
+        return TextResult(
+            summary=summary,
+            scores=scores,
+            seeds=tuple(c.samples.source for c in entry.files) if len(entry.files) > 1 else (),
+            warnings=(*scripts, *system_warnings(entry.files, summary, known, scores)),
+            spreads=together.spreads,
+            gap_spreads=self._gap_spreads(texts, together),
+        )
+
+    def of_reference(self, advance: Advance) -> Mapping[str, Score]:
+        """Measure the reference alone, or give what was measured of it beside the systems."""
+        if self.reference is None:
+            return {}
+        scores, spreads = {}, {}
+        for choice in self.choices:
+            if choice.has_gap:
+                own = score_of_reference(
+                    choice, self.reference, train=self.train, seed=self.seed, threads=self.threads
+                )
+                scores[choice.key] = own.signed(**self._pins)
+                spreads[choice.key] = self._spreads.of_reference(choice) if self._spreads else None
+            advance(1)
+        return self._certain(scores, known_of(spreads))
+
+    def about_reference(self, scores: Mapping[str, Score]) -> SetSummary | None:
+        """Describe the reference."""
+        file = self.inputs.reference
+        if file is None or self.reference is None:
+            return None
+        scripts = script_warnings(self.reference)
+        return about(file, (*scripts, *set_warnings([file], scores)))
+
+    def _scored(self, texts: Corpus, advance: Advance) -> Scored:
+        scores, spreads = {}, {}
+        for choice in self.choices:
+            found = score_of(
+                choice,
+                texts,
+                self.reference,
+                train=self.train,
+                keep_sizes=self.keep_sizes,
+                seed=self.seed,
+                threads=self.threads,
+            )
+            scores[choice.key] = found.signed(**self._pins)
+            moved = self._spreads.of(choice, texts, found) if self._spreads else None
+            spreads[choice.key] = moved
+            advance(1)
+        return Scored(scores, {}, spreads=known_of(spreads))
+
+    def _certain(self, scores: Mapping[str, Score], spreads: Spreads) -> Mapping[str, Score]:
+        return scores if self.level is None else with_intervals(scores, spreads, self.level)
+
+    def _gap_spreads(self, texts: Corpus, found: Scored) -> Spreads:
+        """How much the gaps of a system move; its files have one size."""
+        if self._spreads is None:
+            return {}
+        moved = {
+            choice.key: self._spreads.of_gap(
+                choice, texts, found.scores[choice.key], found.spreads[choice.key]
+            )
+            for choice in self.choices
+            if choice.key in found.spreads
+        }
+        return known_of(moved)
+
+    @cached_property
+    def _spreads(self) -> TextSpreads | None:
+        if self.level is None:
+            return None
+        sides = self.reference, self.train
+        return TextSpreads(*sides, keep_sizes=self.keep_sizes, seed=self.seed, threads=self.threads)
+
+    @property
+    def _pins(self) -> dict[str, object]:
+        """What every score is signed with."""
+        files = {"reference": self.inputs.reference, "train": self.inputs.train}
+        hashes = {
+            side: file.samples.content_hash[:16] for side, file in files.items() if file is not None
+        }
+        return {**hashes, "sampling_seed": self.seed}
+
+
+def tokenised(
+    inputs: Inputs, tokenizer: Tokenizer, progress: Progress
+) -> tuple[list[Corpus], Corpus | None, Corpus | None]:
+    """Tokenise all sets together, so that their words share numbers."""
+    sides = [file for file in (inputs.reference, inputs.train) if file is not None]
+    generated = [file for entry in inputs.systems for file in entry.files]
+    files = [*sides, *generated]
+    with progress.task("Tokenising", None):
+        made = tokenise(*(list(file.samples) for file in files), tokenizer=tokenizer)
+    corpora = [
+        replace(corpus, clusters=file.clusters) for corpus, file in zip(made, files, strict=True)
+    ]
+    reference = corpora.pop(0) if inputs.reference is not None else None
+    train = corpora.pop(0) if inputs.train is not None else None
+    return corpora, reference, train
+
+
+def known_of(spreads: Mapping[str, Spread | None]) -> dict[str, Spread]:
+    """Leave out what is not known."""
+    return {key: spread for key, spread in spreads.items() if spread is not None}
+
+
+def about(file: InputSet, warnings: tuple[str, ...] = ()) -> SetSummary:
+    return summarise([file], name=file.samples.name, notes=warnings)
+
+
+def check_limits(choices: Iterable[Choice], inputs: Inputs) -> None:
+    """Refuse what these sizes do not allow; what only came along with others has a dash instead.
+
+    Raises
+    ------
+    InputError
+        If Self-BLEU would draw more texts than there are, or the Vendi score take too many.
+    """
+    sizes = _sizes(inputs).values()
+    for choice in choices:
+        if not choice.named:
+            continue
+        if choice.metric.name == "self_bleu":
+            _check_draws(choice, min(sizes))
+        elif choice.metric.name == "vendi" and choice.option("q") not in FREE:
+            _check_vendi(choice, max(sizes))
+
+
+def _check_draws(choice: Choice, texts: int) -> None:
+    """A single text has no others whatever is drawn, which its own reason says."""
+    others = int(choice.option("others")) or texts - 1
+    pools = {"others": texts - 1, "sample": others + 1}
+    for name, most in pools.items():
+        if texts > 1 and int(choice.option(name)) > most:
+            raise InputError(
+                f"{choice.key}: {name} must be at most {most:,}, since the smallest set has "
+                f"{texts:,} texts; found {choice.option(name):,}"
+            )
+
+
+def _check_vendi(choice: Choice, texts: int) -> None:
+    if texts > MOST_FOR_VENDI:
+        raise InputError(
+            f"{choice.key}: takes at most {MOST_FOR_VENDI:,} texts, found {texts:,}; take "
+            f"vendi:q=2, vendi:q=inf or --max-samples {MOST_FOR_VENDI} "
+            f"(max_samples={MOST_FOR_VENDI})"
+        )
+
+
+def _sizes(inputs: Inputs) -> dict[str, int]:
+    """Texts of each set that is compared with others, by its name."""
+    own = [] if inputs.reference is None else [("the reference", inputs.reference)]
+    return {name: len(file.samples) for name, file in [*own, *inputs.named]}

@@ -1,0 +1,352 @@
+"""What a comparison found: several systems against one reference, and what can be said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from calipers import __version__
+from calipers.errors import unknown_name
+from calipers.progress import Progress, Silent
+from calipers.results.result import Result, with_warnings
+from calipers.results.sets import Samples, SetSummary
+from calipers.results.system import SystemResult
+from calipers.score import Score
+from calipers.serialise import Plain, plain
+
+if TYPE_CHECKING:
+    from calipers.explain import SampleMap
+    from calipers.explain.map import Method
+    from calipers.report.plots import Axes
+    from calipers.report.table import Document
+    from calipers.results.archive import Archive, Draft
+
+Data = dict[str, Any]
+
+REFERENCE = "reference"
+
+
+@dataclass(frozen=True)
+class SignificanceTest(Plain):
+    """Whether two systems differ by one score, or a system from the reference.
+
+    Attributes
+    ----------
+    a, b
+        Names of the systems; `b` is ``"reference"`` where the system is held against that.
+    score
+        The key of the score, or of the statistic of a test against the reference.
+    difference
+        Score of `a` less score of `b`, or of their gaps to the reference where those rank them;
+        against the reference the statistic itself.
+    interval
+        Confidence interval of the difference, or None.
+    p_value
+        How often chance alone would show as much.
+    adjusted_p_value
+        The same over all tests of this family: between systems by step-down max-T, against the
+        reference by Holm.
+    paired
+        Whether row i of both systems answers the same prompt, and the test made use of that.
+    separating_n
+        Samples in every set with which a difference of this size would be found in four of five
+        runs, all tests allowed for; None where there is none, or it is found already.
+    reason
+        Why there is no p-value; None otherwise.
+    standard_error
+        Of the difference; None against the reference.
+    detectable
+        The smallest true difference that this test, adjusted over its family, would have found in
+        four of five runs; None against the reference.
+    equivalence
+        p-value of the hypothesis that the scores are at least a margin apart, adjusted by Holm over
+        all pairs and scores; None where no margin was given.
+    """
+
+    a: str
+    b: str
+    score: str
+    difference: float
+    interval: tuple[float, float] | None
+    p_value: float
+    adjusted_p_value: float
+    paired: bool = False
+    separating_n: int | None = None
+    reason: str | None = None
+    standard_error: float | None = None
+    detectable: float | None = None
+    equivalence: float | None = None
+
+    _optional = ("standard_error", "detectable", "equivalence")
+
+
+@dataclass(frozen=True)
+class Advice(Plain):
+    """What more samples would change about one score of one system.
+
+    Attributes
+    ----------
+    system, score
+        Whose score, and its key.
+    sizes, values
+        Numbers of samples, the last that of the run, and the mean score at each, with settings
+        held at those of the full run.
+    limit
+        The value that these lead to with infinitely many samples; NaN where they do not settle.
+    bias
+        The last value less the limit.
+    spread
+        Standard error of the score at the full size.
+    plateau
+        Whether the score still moves less, from half of the samples to all, than the tolerance.
+    """
+
+    system: str
+    score: str
+    sizes: tuple[int, ...]
+    values: tuple[float, ...]
+    limit: float
+    bias: float
+    spread: float
+    plateau: bool
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Result):
+    """Several systems against one reference: print it, look scores up, save it.
+
+    Attributes
+    ----------
+    reference
+        The reference set.
+    systems
+        One result for each system, in the order given.
+    settings
+        The choices of the run, as plain data.
+    warnings
+        What is to be known of the comparison as a whole.
+    reference_samples
+        The samples behind `reference`.
+    version
+        Of Calipers, that made it.
+    reference_scores
+        What the reference itself scores, where that tells what is normal: with a training set
+        ``near_copies:train`` and ``authenticity:train``, by key ``[view.]metric[:option]``.
+    train
+        The training set, or None.
+    tests
+        For every pair of systems whether they differ, score by score, and for every system
+        whether it can be told from the reference.
+    advice
+        What more samples would change, where that was asked for.
+    maps
+        The maps of all samples that were kept with it, by view.
+    """
+
+    kind = "comparison"
+    _optional = ("train", "tests", "advice", "reference_scores")
+    _apart = ("reference_samples", "maps")
+
+    reference: SetSummary
+    systems: tuple[SystemResult, ...]
+    settings: Mapping[str, Any]
+    warnings: tuple[str, ...] = ()
+    reference_samples: Samples | None = field(default=None, repr=False)
+    version: str = __version__
+    reference_scores: Mapping[str, Score] = field(default_factory=dict, repr=False)
+    train: SetSummary | None = None
+    tests: tuple[SignificanceTest, ...] = ()
+    advice: tuple[Advice, ...] = ()
+    maps: Mapping[str, SampleMap] = field(default_factory=dict, repr=False)
+
+    def __getitem__(self, name: str) -> SystemResult:
+        for system in self.systems:
+            if system.name == name:
+                return system
+        raise unknown_name("system", name, [system.name for system in self.systems])
+
+    def __contains__(self, name: object) -> bool:
+        return any(system.name == name for system in self.systems)
+
+    def __repr__(self) -> str:
+        names = ", ".join(repr(system.name) for system in self.systems)
+        return f"<Comparison of {names} with {self.reference.name!r}>"
+
+    def __iter__(self) -> Iterator[SystemResult]:
+        return iter(self.systems)
+
+    def __len__(self) -> int:
+        return len(self.systems)
+
+    def document(self) -> Document:
+        """Return the tables and notes that are shown."""
+        from calipers.report.documents import compare
+
+        return compare.document(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        from calipers.report.documents import summary
+        from calipers.report.render.html import html
+
+        return html(summary(self.to_dict()))
+
+    def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
+        """Return all results as plain data, fit for strict JSON.
+
+        Parameters
+        ----------
+        per_sample
+            Whether to include one value for each sample, where a metric has them, and where each
+            sample lies (``neighbours``).
+        """
+        return plain(self, per_sample=per_sample)  # type: ignore[no-any-return]
+
+    def _outline(self) -> Mapping[str, Any]:
+        return {
+            "calipers": self.version,
+            "settings": self.settings,
+            "reference": {**with_warnings(self.reference), "scores": self.reference_scores},
+            "train": None if self.train is None else with_warnings(self.train),
+            "systems": self.systems,
+            "tests": self.tests,
+            "advice": self.advice,
+            "warnings": self.warnings,
+        }
+
+    @classmethod
+    def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        scores = data["reference"].get("scores", {})
+        return {**super()._restored(data), "reference_scores": scores}
+
+    def _check(self) -> None:
+        from calipers.results.comparison_archive import check_settings
+
+        check_settings(self.settings)
+        names = [system.name for system in self.systems]
+        if len(set(names)) < len(names):
+            raise ValueError(f"systems share a name: {names!r:.100}")
+        for system in self.systems:
+            for pair, value in system.correlations.items():
+                if not -1 <= value <= 1:
+                    raise ValueError(f"correlation {pair} is {value}, not between -1 and 1")
+
+    def to_pandas(self, *, per_sample: bool = False) -> Any:
+        """Return the scores as a tidy data frame, a row for each score of each set.
+
+        Parameters
+        ----------
+        per_sample
+            A row for each sample and score in place of that, where a metric has one value for each.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns as :func:`calipers.results.rows.score_rows` has them, or
+            :func:`~calipers.results.rows.sample_rows`.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
+        from calipers.results.rows import data_frame, sample_rows, score_rows
+
+        return data_frame(sample_rows(self) if per_sample else score_rows(self))
+
+    def report_data(self, *, redact: bool = False, map_method: Method | None = None) -> Data:
+        """Return all that a report or a plot shows, as plain data; see docs/report.md.
+
+        Parameters
+        ----------
+        redact
+            Leave the texts out; telling words of topics stay.
+        map_method
+            How the map lays out the samples: ``"pca"`` or ``"umap"``; None for the map that was
+            kept, else PCA.
+        """
+        from calipers.results.report_data import report_data
+
+        return report_data(self, redact=redact, method=map_method)
+
+    def html(self, *, redact: bool = False, map_method: Method | None = None) -> str:
+        """Return the report as one HTML page that stands by itself and asks no host for anything.
+
+        Parameters are those of :meth:`report_data`.
+
+        Raises
+        ------
+        MissingExtraError
+            If the extra ``report`` is not installed.
+        """
+        from calipers.report.html import html_page
+
+        return html_page(self.report_data(redact=redact, map_method=map_method))
+
+    def plot(self, kind: str, *, axes: Axes | None = None, **options: Any) -> Axes:
+        """Draw one panel of a kind of plot, in a notebook or for a paper.
+
+        Parameters
+        ----------
+        kind
+            ``"plane"``, ``"curves"``, ``"frontiers"``, ``"map"``, …: a key of
+            ``calipers.report.plot_kinds.KINDS``.
+        axes
+            Where to draw; axes of a figure of their own by default, which is their ``.figure``.
+        options
+            As :func:`calipers.report.plots.kinds.draw_axes` has them: ``view="form"``.
+
+        Raises
+        ------
+        InputError
+            If there is no such kind or option, or the comparison lacks what it shows.
+        """
+        from calipers.report.plots.kinds import draw_axes
+        from calipers.results.report_data import picture_data
+
+        return draw_axes(kind, picture_data(self, kind), axes, **options)
+
+    def explained(self, *, progress: Progress | None = None) -> Comparison:
+        """Return the same with the explanation of every system by every view, and the maps.
+
+        What was made before is kept. Systems whose samples are not known have no explanation.
+
+        Parameters
+        ----------
+        progress
+            Shows how far it is; nothing does by default.
+        """
+        from calipers.results.report_data import sample_maps
+
+        views = {
+            system.name: tuple(system.samples[0].vectors)
+            for system in self.systems
+            if system.against is not None and system.samples
+        }
+        steps, made = sum(map(len, views.values())) + 1, []
+        with (progress or Silent()).task("explaining", steps) as advance:
+            for system in self.systems:
+                explained = dict(system.explained)
+                for view in views.get(system.name, ()):
+                    explained[view] = system.explain(view)
+                    advance(1)
+                made.append(replace(system, explained=explained))
+            maps = sample_maps(self)
+            advance(1)
+        return replace(self, systems=tuple(made), maps=maps)
+
+    def _pack(self, draft: Draft) -> None:
+        from calipers.results.comparison_archive import pack
+
+        pack(self, draft)
+
+    @classmethod
+    def _unpacked(cls, archive: Archive) -> Comparison:
+        from calipers.results.comparison_archive import check_fits, parts_of
+
+        data = archive.json("comparison.json")
+        archive.check_arrays(data)
+        found = cls.from_dict(data)
+        found = replace(found, **parts_of(found, archive))
+        check_fits(found)
+        return found

@@ -1,0 +1,304 @@
+"""What the zip of a comparison holds, and what must hold among its parts.
+
+Beside the scores: points of curves, where samples lie, texts and vectors, one value for each
+sample, explanations without their texts (those of the samples stand in the zip once) and maps. A
+zip may come from anywhere, and reports and explanations trust shapes, types and rows, so all of
+them are looked at once, here, before anything reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.explain import Explanation, SampleMap
+from calipers.explain.evidence import OF_GENERATED, OF_REFERENCE
+from calipers.results.archive import Archive, Draft, check_array
+from calipers.results.sets import Samples
+from calipers.results.system import Against, SystemResult
+
+if TYPE_CHECKING:
+    from calipers.explain.map import Method
+    from calipers.results.comparison import Comparison
+
+CELLS = ("reference_cells", "generated_cells")
+KINDS = {"covered": "biu", "copied": "biu"}
+MOST = 2**53
+
+
+# ------------------------------------------------------------------ writing
+
+
+def pack(comparison: Comparison, draft: Draft) -> None:
+    """Write the parts of a comparison; its explanations and maps are made where they are not."""
+    draft.add_json("comparison.json", comparison.to_dict())
+    draft.add_samples("reference", comparison.reference_samples)
+    draft.add_per_sample("reference", comparison.reference_scores)
+    for place, system in enumerate(comparison.systems):
+        folder = f"systems/{place}"
+        for key, curve in system.curves.items():
+            draft.add_array(f"{folder}/curves/{quote(key, '=')}.npy", curve)
+        for key, errors in system.curve_errors.items():
+            draft.add_array(f"{folder}/curve_errors/{quote(key, '=')}.npy", errors)
+        for name, array in system.neighbours.items():
+            draft.add_array(f"{folder}/neighbours/{name}.npy", array)
+        draft.add_per_sample(folder, system.scores)
+        for number, samples in enumerate(system.samples):
+            draft.add_samples(f"{folder}/samples/{number}", samples)
+    explained = comparison.explained()
+    for place, system in enumerate(explained.systems):
+        for view, explanation in system.explained.items():
+            data = explanation.to_dict(texts=False)
+            name = f"systems/{place}/explanations/{quote(view, '')}.json"
+            draft.add_json(name, data, readable=False)
+    for view, found in explained.maps.items():
+        about = {"method": found.method, "explained": found.explained}
+        draft.add_json(f"map/{quote(view, '')}.json", about, readable=False)
+        for number, points in enumerate(found.coordinates):
+            draft.add_array(f"map/{quote(view, '')}/{number}.npy", points)
+
+
+# ------------------------------------------------------------------ reading
+
+
+def parts_of(comparison: Comparison, archive: Archive) -> dict[str, Any]:
+    """Read what a comparison has beside its JSON, by field."""
+    samples, settings = archive.samples("reference"), comparison.settings
+    against = None
+    if samples is not None and samples.vectors and settings.get("k") is not None:
+        against = Against.of(samples, settings)
+    systems = tuple(
+        _system(archive, f"systems/{place}", system, against)
+        for place, system in enumerate(comparison.systems)
+    )
+    mapped = [samples, *(next(iter(system.samples), None) for system in systems)]
+    return {
+        "systems": systems,
+        "reference_samples": samples,
+        "reference_scores": archive.with_per_sample("reference", comparison.reference_scores),
+        "maps": _maps(archive, mapped),
+    }
+
+
+def _system(
+    archive: Archive, folder: str, system: SystemResult, against: Against | None
+) -> SystemResult:
+    curves, errors = (archive.arrays(f"{folder}/{name}/") for name in ("curves", "curve_errors"))
+    found = replace(
+        system,
+        scores=archive.with_per_sample(folder, system.scores),
+        curves={unquote(key): curve for key, curve in curves.items()},
+        curve_errors={unquote(key): each for key, each in errors.items()},
+        samples=tuple(_all_samples(archive, f"{folder}/samples")),
+        neighbours=archive.arrays(f"{folder}/neighbours/"),
+        against=against,
+    )
+    return replace(found, explained=_explanations(archive, folder, found))
+
+
+def _all_samples(archive: Archive, folder: str) -> Iterator[Samples]:
+    number = 0
+    while (samples := archive.samples(f"{folder}/{number}")) is not None:
+        yield samples
+        number += 1
+
+
+def _explanations(archive: Archive, folder: str, system: SystemResult) -> dict[str, Explanation]:
+    """What was kept of one system, its texts taken from the samples."""
+    kept = archive.named(f"{folder}/explanations/", ".json")
+    if not kept or system.against is None or not system.samples:
+        return {}
+    sets = system.against.samples, system.samples[0]
+    found = {}
+    for view, name in kept.items():
+        made = Explanation.from_dict(archive.json(name))
+        sizes = [len(each.vectors[view]) for each in sets]
+        if (made.view, made.n, made.m) != (view, *sizes):
+            raise ValueError(f"{name} is not of these samples")
+        made.with_texts(*([""] * size for size in sizes))  # finds rows that are not there
+        found[view] = made.with_texts(*(each.listed for each in sets))
+    return found
+
+
+def _maps(archive: Archive, sets: Sequence[Samples | None]) -> dict[str, SampleMap]:
+    """The maps that were kept, of the reference and the first file of every system.
+
+    Raises
+    ------
+    ValueError
+        If a map has not a place for each sample.
+    """
+    found = {}
+    for view, name in archive.named("map/", ".json").items():
+        about = archive.json(name)
+        count = len(archive.named(f"map/{quote(view, '')}/", ".npy"))
+        names = [f"map/{quote(view, '')}/{number}.npy" for number in range(count)]
+        points = tuple(archive.array(n) for n in names)
+        sizes = [len(each.vectors[view]) for each in sets if each is not None]
+        if [each.shape for each in points] != [(size, 2) for size in sizes]:
+            raise ValueError(f"the map of {view!r} has not a place for each sample")
+        if any(each.dtype.kind != "f" or not np.isfinite(each).all() for each in points):
+            raise ValueError(f"the map of {view!r} holds places that are no finite numbers")
+        found[view] = SampleMap(_method(about["method"]), _shares(about["explained"]), points)
+    return found
+
+
+def _method(value: Any) -> Method:
+    if value not in ("pca", "umap"):
+        raise ValueError(f"the method of a map is {value!r:.100}")
+    found: Method = value
+    return found
+
+
+def _shares(values: Any) -> tuple[float, ...] | None:
+    shares = None if values is None else tuple(map(float, values))
+    if shares is not None and not (len(shares) == 2 and all(0 <= each < 1.001 for each in shares)):
+        raise ValueError(f"the axes of a map explain {values!r:.100}, not two shares")
+    return shares
+
+
+# ------------------------------------------------------------------ checks
+
+
+def check_fits(comparison: Comparison) -> None:
+    """Refuse parts that are not those of one comparison.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a text, a number, a shape or a row cannot be; the message names where.
+    """
+    for system in comparison:
+        _check_curves(system, comparison.settings["views"])
+    reference = comparison.reference_samples
+    if reference is not None and reference.vectors:
+        _check_all_samples(comparison, reference)
+
+
+def _check_all_samples(comparison: Comparison, reference: Samples) -> None:
+    n = _check_samples("the reference", reference, reference)
+    sizes = [
+        [_check_samples(system.name, each, reference) for each in system.samples]
+        for system in comparison
+    ]
+    every = n + sum(map(sum, sizes))
+    for system, own in zip(comparison, sizes, strict=True):
+        if own:
+            _check_places(system, n, own, every)
+
+
+def check_settings(settings: Any) -> None:
+    """Refuse settings that those who read them would trip over.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Names the setting and what it holds.
+    """
+    if not isinstance(settings, Mapping):
+        raise TypeError(f"settings are {settings!r:.100}, not an object")
+    views = settings.get("views")
+    if not isinstance(views, list) or not all(isinstance(view, str) for view in views):
+        raise TypeError(f"views are {views!r:.100}, not a list of texts")
+    for name, least in (("k", 1), ("seed", 0)):
+        _check_whole(name, settings.get(name, least), least, optional=True)
+    level = settings.get("level")
+    if level is not None and not (isinstance(level, float) and 0 < level < 1):
+        raise ValueError(f"level is {level!r:.100}, not a number between 0 and 1")
+
+
+def _check_whole(name: str, value: Any, least: int, *, optional: bool = False) -> None:
+    if optional and value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < MOST:
+        raise ValueError(f"{name} is {value!r:.100}, not a whole number of at least {least}")
+
+
+def _check_samples(name: str, samples: Samples, reference: Samples) -> int:
+    """Refuse texts that are none, and vectors unlike those of the reference; how many there are."""
+    if set(samples.vectors) != set(reference.vectors):
+        raise ValueError(f"the views of {name!r} are not those of the reference")
+    for view, vectors in samples.vectors.items():
+        where = f"the array of vectors of {name!r} by {view!r}"
+        check_array(where, vectors, "iuf", 2)
+        if not len(vectors) or vectors.shape[1:] != reference.vectors[view].shape[1:]:
+            raise ValueError(f"{where} has shape {vectors.shape}")
+        if not np.isfinite(vectors).all():
+            raise ValueError(f"{where} holds numbers that are not finite")
+    sizes = {len(vectors) for vectors in samples.vectors.values()}
+    if samples.listed is not None:
+        sizes.add(len(samples.listed))
+        if not all(isinstance(text, str) for text in samples.listed):
+            raise TypeError(f"a text of {name!r} is no text")
+    if len(sizes) > 1:
+        raise ValueError(f"{name!r} has vectors or texts of {sorted(sizes)} samples")
+    return sizes.pop()
+
+
+def _check_curves(system: SystemResult, views: Sequence[str]) -> None:
+    for key, curve in system.curves.items():
+        where = f"the array of curve {key!r} of {system.name!r}"
+        check_array(where, curve, "iuf", 2)
+        bare = next((key.removeprefix(f"{v}.") for v in views if key.startswith(f"{v}.")), key)
+        columns = 2 if bare.split(":")[0] == "prd" else 3
+        if not len(curve) or curve.shape[1] != columns:
+            raise ValueError(f"{where} has shape {curve.shape}")
+    for key, errors in system.curve_errors.items():
+        where = f"the array of errors of curve {key!r} of {system.name!r}"
+        check_array(where, errors, "iuf", 2)
+        if key not in system.curves or errors.shape != system.curves[key].shape:
+            raise ValueError(f"{where} has shape {errors.shape}, not that of the curve")
+
+
+def _check_places(system: SystemResult, n: int, sizes: Sequence[int], every: int) -> None:
+    """Refuse neighbours and cells of a system that do not fit its samples.
+
+    Parameters
+    ----------
+    system
+        The system.
+    n, sizes
+        Samples of the reference and of each file.
+    every
+        Samples of all sets, which is also the most cells that there can be.
+
+    Raises
+    ------
+    ValueError
+        Names the array and the numbers that it holds.
+    """
+    expected = _expected(n, sizes)
+    below = {"nearest_reference": n, "nearest_generated": max(sizes), "cell_count": every + 1}
+    for key, each in system.neighbours.items():
+        where, name = f"{key} of {system.name!r}", key.rpartition(".")[2]
+        check_array(where, each, KINDS.get(name, "f" if "distance" in name else "iu"), 1)
+        if len(each) != expected.get(name, len(each)):
+            raise ValueError(f"{where} has {len(each)} entries, not {expected[name]}")
+        whole = each.dtype.kind in "iu"
+        if whole and ((each < 0) | (each >= below.get(name, np.inf))).any():
+            raise ValueError(f"{where} holds numbers from {each.min()} to {each.max()}")
+    for key, counts in system.neighbours.items():
+        if key.endswith("cell_count"):
+            _check_cells(system, key.removesuffix("cell_count"), counts, (n, sizes))
+
+
+def _expected(n: int, sizes: Sequence[int]) -> Mapping[str, int]:
+    """How many entries each array has."""
+    of_reference = dict.fromkeys((*OF_REFERENCE, CELLS[0]), n * len(sizes))
+    generated = (*OF_GENERATED, CELLS[1], "nearest_train", "train_distance")
+    return of_reference | dict.fromkeys(generated, sum(sizes)) | {"cell_count": len(sizes)}
+
+
+def _check_cells(
+    system: SystemResult, prefix: str, counts: NDArray[Any], sizes: tuple[int, Sequence[int]]
+) -> None:
+    """Refuse cells that a file does not have."""
+    n, own = sizes
+    for name, rows in zip(CELLS, ([n] * len(own), own), strict=True):
+        if (system.neighbours[prefix + name] >= np.repeat(counts, rows)).any():
+            raise ValueError(f"{prefix}{name} of {system.name!r} names cells that are not there")

@@ -1,0 +1,199 @@
+"""What every command gives back: printed, saved to one zip, and read from it again."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+
+from calipers.errors import InputError
+from calipers.files import check_plain, fitting_in_memory
+from calipers.results.sets import SetSummary
+from calipers.serialise import Plain, read
+
+if TYPE_CHECKING:
+    from calipers.report.table import Document
+    from calipers.results.archive import Archive, Draft
+
+_HOMES = {
+    "comparison": "comparison:Comparison",
+    "sweep": "sweep:Sweep",
+    "overlap": "overlap:Overlap",
+    "agreement": "agreement:Agreement",
+    "probe": "probe:Probe",
+    "ranking": "ranking:Ranking",
+    "texts": "texts:TextComparison",
+}
+"""The kinds of results, and where their classes are."""
+
+
+class Result(Plain, ABC):
+    """The result of a command: frozen, complete, and readable without computing anything again."""
+
+    kind: ClassVar[str]
+    """What an archive calls it."""
+
+    def __str__(self) -> str:
+        from calipers.report.render.text import plain
+
+        return plain(self.document())
+
+    @abstractmethod
+    def document(self) -> Document:
+        """Return the tables and notes that are shown."""
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Return the result that :meth:`to_dict` wrote, or a command as JSON.
+
+        Raises
+        ------
+        InputError
+            If a field is missing or cannot be; names its place.
+        """
+        found = read(cls, data)
+        try:
+            found._check()
+        except (TypeError, ValueError) as error:
+            raise InputError(str(error)) from None
+        return found
+
+    def save(self, path: str | Path) -> None:
+        """Keep the result in one zip: JSON, arrays and texts, nothing pickled.
+
+        Raises
+        ------
+        CalipersError
+            If it cannot be written there; an older file then stays as it was.
+        """
+        from calipers.results.archive import writing
+
+        with writing(Path(path), self.kind) as draft:
+            self._pack(draft)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a result that :meth:`save` kept; nothing is computed.
+
+        Called on ``Result`` it gives back whatever was kept, else a result of its own class.
+
+        Raises
+        ------
+        InputError
+            If the file is missing or damaged, holds another kind of result, or claims more than
+            the memory that may be taken.
+        """
+        from calipers.results.archive import opened
+
+        with opened(Path(path), getattr(cls, "kind", None)) as archive:
+            return cast(Self, class_of(archive.kind)._unpacked(archive))
+
+    def _pack(self, draft: Draft) -> None:
+        """Write the parts of the archive."""
+        draft.add_json(f"{self.kind}.json", self.to_dict())
+
+    @classmethod
+    def _unpacked(cls, archive: Archive) -> Self:
+        """Read the parts of the archive."""
+        return cls.from_dict(archive.json(f"{cls.kind}.json"))
+
+    @classmethod
+    def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {**data, "version": data["calipers"]}
+
+    def _check(self) -> None:
+        """Refuse parts that do not fit together.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Names them.
+        """
+
+
+def load_result(path: str | Path) -> Result:
+    """Read what any command kept: a zip of ``save``, or the JSON that the command wrote.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or damaged, or holds no result.
+    """
+    import zipfile
+
+    place = Path(path)
+    check_plain(place)
+    if place.suffix.lower() != ".json" or zipfile.is_zipfile(place):
+        return Result.load(place)
+    from calipers.memory import budget, json_size, read_whole, reading
+
+    def refusal(problem: str) -> InputError:
+        return InputError(f"{place}: {problem}")
+
+    with fitting_in_memory(place), reading():
+        try:
+            with open(place, "rb") as file:
+                content = read_whole(file, refusal)
+            budget().take(json_size(content), refusal)
+            data = json.loads(content)
+        except OSError as error:
+            raise InputError(f"{place}: cannot be read: {error.strerror or error}") from error
+        except InputError:
+            raise
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{place}: is no JSON: {error!s:.200}") from error
+    kind = kind_of(data)
+    if kind is None:
+        raise InputError(f"{place}: holds no result of calipers")
+    try:
+        return class_of(kind).from_dict(data)
+    except InputError as error:
+        raise InputError(f"{place}: is no {kind} of calipers, or is damaged: {error}") from error
+
+
+def kind_of(data: Any) -> str | None:
+    """Tell of which kind of result plain data are; None where of none."""
+    if not isinstance(data, Mapping) or "calipers" not in data:
+        return None
+    settings = data.get("settings")
+    if "truths" in data and "matrix" in data:
+        return "ranking"
+    if "samples" in data and "signatures" in data:
+        return "probe"
+    if "columns" in data and "metrics" in data:
+        return "agreement"
+    if "views" in data and "systems" in data:
+        return "overlap"
+    if isinstance(settings, Mapping) and "over" in settings:
+        return "sweep"
+    if isinstance(settings, Mapping) and "aligned" in settings:
+        return "texts"
+    return "comparison" if "systems" in data and "reference" in data else None
+
+
+def class_of(kind: str) -> type[Result]:
+    """The class of a kind of results, loaded when it is first needed."""
+    if kind not in _HOMES:
+        raise InputError(f"it holds {kind!r:.100}, none of {', '.join(_HOMES)}")
+    module, name = _HOMES[kind].split(":")
+    home: type[Result] = getattr(importlib.import_module(f"calipers.results.{module}"), name)
+    return home
+
+
+def with_warnings(summary: SetSummary) -> dict[str, Any]:
+    """A set of samples and what reading it brought up, as most results write it."""
+    return {**summary._outline(), "warnings": summary.warnings}
+
+
+def of_system(summary: SetSummary, **more: Any) -> dict[str, Any]:
+    """What is known of a system, its set first; ``warnings`` are those of both."""
+    data = {**summary._outline(), **more}
+    return {**data, "warnings": (*summary.warnings, *more["warnings"])}
+
+
+def system_from(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The way back: all warnings go to the system."""
+    return {**data, "summary": {**data, "warnings": ()}}

@@ -1,0 +1,110 @@
+"""Scores as tidy rows: one for each score of each set, or for each sample, for data frames.
+
+The rows are dicts of strings, numbers and None, so that any table can be made from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from calipers.errors import require
+from calipers.score import Score
+
+if TYPE_CHECKING:
+    from calipers.results.comparison import Comparison
+    from calipers.results.texts import TextComparison
+
+Row = dict[str, Any]
+
+TEXT = "text"
+"""The view of statistics that need no embeddings."""
+
+
+def score_rows(result: Comparison | TextComparison) -> list[Row]:
+    """Give one row for each score of each set, the reference's own first.
+
+    Returns
+    -------
+    list of dict
+        ``system``, ``role`` (``"generated"`` or ``"reference"``), ``view``, ``metric``,
+        ``options``, ``key`` (of which the three before are the parts), ``value``, ``low``, ``high``
+        and ``level`` of the interval, ``standard_error``, ``approximate``, ``noise_floor`` and
+        ``noise_floor_sd``, ``range_low``, ``range_high``, ``better``, ``reference``, ``gap``,
+        ``n``, ``reason``, ``signature``. None where something was not measured; an undefined value
+        is NaN, and ``reason`` says why.
+    """
+    return [
+        {**about, **_of_score(score), "n": n, "reason": score.reason, "signature": score.signature}
+        for about, n, score in _scores(result)
+    ]
+
+
+def sample_rows(result: Comparison | TextComparison) -> list[Row]:
+    """Give one row for each sample and each score that has a value for each.
+
+    Returns
+    -------
+    list of dict
+        ``system``, ``role``, ``view``, ``metric``, ``options``, ``key``, ``sample`` (its place, the
+        files of a system one after another) and ``value``. Recall and coverage have a value for
+        each sample of the reference.
+    """
+    return [
+        {**about, "sample": place, "value": value}
+        for about, _, score in _scores(result)
+        if score.per_sample is not None
+        for place, value in enumerate(score.per_sample.tolist())
+    ]
+
+
+def data_frame(rows: Iterable[Row]) -> Any:
+    """Make a data frame of rows.
+
+    Raises
+    ------
+    MissingExtraError
+        If pandas is not installed.
+    """
+    pandas = require("pandas", extra="pandas", purpose="a data frame of scores")
+    return pandas.DataFrame(list(rows))
+
+
+def _scores(result: Comparison | TextComparison) -> Iterator[tuple[Row, int, Score]]:
+    """Every score, with what names it and the samples of its set."""
+    views = list(result.settings.get("views") or [TEXT])
+    sets = [(system.summary, "generated", system.scores) for system in result.systems]
+    if result.reference is not None:
+        sets.insert(0, (result.reference, "reference", result.reference_scores))
+    for summary, role, scores in sets:
+        for key, score in scores.items():
+            about = {"system": summary.name, "role": role, **_of_key(key, views)}
+            yield about, summary.n, score
+
+
+def _of_key(key: str, views: list[str]) -> Row:
+    """Take a key apart; a view that it does not name is the first."""
+    view, dot, rest = key.partition(".")
+    known = bool(dot) and view in (*views, TEXT)
+    metric, _, options = (rest if known else key).partition(":")
+    return {"view": view if known else views[0], "metric": metric, "options": options, "key": key}
+
+
+def _of_score(score: Score) -> Row:
+    low, high = score.interval or (None, None)
+    floor = score.floor
+    return {
+        "value": float(score.value),
+        "low": low,
+        "high": high,
+        "level": score.level,
+        "standard_error": score.standard_error,
+        "approximate": score.approximate,
+        "noise_floor": score.noise_floor,
+        "noise_floor_sd": None if floor is None else floor.spread,
+        "range_low": float(score.range[0]),
+        "range_high": float(score.range[1]),
+        "better": score.better,
+        "reference": score.reference,
+        "gap": score.gap,
+    }

@@ -1,0 +1,91 @@
+"""A set of samples behind a result: what is known of it, its texts and its vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+from numpy.typing import NDArray
+
+from calipers.serialise import Plain
+
+if TYPE_CHECKING:
+    from calipers.explain import Words
+
+
+@dataclass(frozen=True)
+class SetSummary(Plain):
+    """What a person should know of a set of samples before reading scores.
+
+    Attributes
+    ----------
+    name, source
+        What it is called, and where it came from.
+    n, n_given
+        Samples that were compared, and samples that were there.
+    words
+        ``{"mean", "median"}`` of the whitespace-separated words of a text; None for embeddings.
+    content_hash
+        SHA-256 of the samples that were compared, hexadecimal.
+    warnings
+        What reading the set brought up.
+    groups
+        Samples of each group that were compared, by label, over all files of a system; None where
+        no groups were asked for, or the set has none.
+    clusters
+        Of how many clusters the samples of a file are, where those were asked for; else None.
+    """
+
+    name: str
+    source: str
+    n: int
+    n_given: int
+    words: Mapping[str, float] | None
+    content_hash: str
+    warnings: tuple[str, ...] = ()
+    groups: Mapping[str, int] | None = None
+    clusters: int | None = None
+
+    _optional = ("warnings", "groups", "clusters")
+
+    def _outline(self) -> Mapping[str, Any]:
+        data = super()._outline()
+        return {name: each for name, each in data.items() if name != "warnings"}
+
+
+class Texts(Protocol):
+    """Texts in order: a list of strings, or a set that makes them when asked."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[str]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """The samples behind a summary.
+
+    Attributes
+    ----------
+    texts
+        The texts in order, or None where only embeddings were given.
+    vectors
+        Embeddings as compared before preprocessing, by view, each of shape ``(n, d)``.
+    """
+
+    texts: Texts | None
+    vectors: Mapping[str, NDArray[Any]]
+
+    @cached_property
+    def listed(self) -> list[str] | None:
+        """The texts, read once; None where there are none."""
+        return None if self.texts is None else list(self.texts)
+
+    @cached_property
+    def words(self) -> Words | None:
+        """The words of the texts, counted once for all explanations; None without texts."""
+        from calipers.explain import Words
+
+        return None if self.listed is None else Words.of(self.listed)

@@ -1,0 +1,190 @@
+"""What a run over texts found: statistics of several systems beside those of a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from calipers import __version__
+from calipers.errors import unknown_name
+from calipers.results.result import Result, of_system, system_from, with_warnings
+from calipers.results.sets import SetSummary
+from calipers.score import Score
+from calipers.serialise import Plain, plain
+
+if TYPE_CHECKING:
+    from calipers.report.table import Document
+    from calipers.results.archive import Archive, Draft
+    from calipers.uncertainty.spread import Spread
+
+
+@dataclass(frozen=True, eq=False)
+class TextResult(Plain):
+    """What was measured of one system.
+
+    Attributes
+    ----------
+    summary
+        Its set; with several seed files, sizes are those of one and lengths the mean.
+    scores
+        By key ``metric[:option…]``, as ``distinct:n=2``. Statistics of one set hold T(Q) in
+        ``value``, T(P) in ``reference`` and |T(Q) - T(P)| in ``gap``.
+    seeds
+        The sources of its files, when it has several.
+    warnings
+        What is to be known of this system.
+    spreads
+        How much the scores move from one draw of the texts to another, by the same keys, as
+        :mod:`calipers.uncertainty.text_replicates` tells it; empty without intervals.
+    gap_spreads
+        The same of the gaps.
+    """
+
+    _apart = ("spreads", "gap_spreads")
+
+    summary: SetSummary
+    scores: Mapping[str, Score]
+    seeds: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    spreads: Mapping[str, Spread] = field(default_factory=dict, repr=False)
+    gap_spreads: Mapping[str, Spread] = field(default_factory=dict, repr=False)
+
+    @property
+    def name(self) -> str:
+        """What the system is called."""
+        return self.summary.name
+
+    def __getitem__(self, key: str) -> Score:
+        if key not in self.scores:
+            raise unknown_name(f"score of {self.name!r}", key, self.scores)
+        return self.scores[key]
+
+    def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
+        """Return the result as plain data; `per_sample` as of :meth:`TextComparison.to_dict`."""
+        return plain(self, per_sample=per_sample)  # type: ignore[no-any-return]
+
+    def _outline(self) -> Mapping[str, Any]:
+        return of_system(self.summary, seeds=self.seeds, scores=self.scores, warnings=self.warnings)
+
+    @classmethod
+    def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        return system_from(data)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TextComparison(Result):
+    """Texts of several systems, measured beside those of a reference: print it, look scores up.
+
+    Attributes
+    ----------
+    systems
+        One result for each system, in the order given; ``found["model_a"]["self_bleu"].gap``.
+    settings
+        The choices of the run, as plain data.
+    reference
+        The reference set, or None.
+    reference_scores
+        T(P), by the keys of the statistics of one set.
+    train
+        The training set, or None.
+    warnings
+        What is to be known of the whole.
+    version
+        Of Calipers, that made it.
+    """
+
+    kind = "texts"
+    _optional = ("reference_scores", "train")
+
+    systems: tuple[TextResult, ...]
+    settings: Mapping[str, Any]
+    reference: SetSummary | None = None
+    reference_scores: Mapping[str, Score] = field(default_factory=dict)
+    train: SetSummary | None = None
+    warnings: tuple[str, ...] = ()
+    version: str = __version__
+
+    def __getitem__(self, name: str) -> TextResult:
+        for system in self.systems:
+            if system.name == name:
+                return system
+        raise unknown_name("system", name, [system.name for system in self.systems])
+
+    def __contains__(self, name: object) -> bool:
+        return any(system.name == name for system in self.systems)
+
+    def __iter__(self) -> Iterator[TextResult]:
+        return iter(self.systems)
+
+    def __len__(self) -> int:
+        return len(self.systems)
+
+    def __repr__(self) -> str:
+        names = ", ".join(repr(system.name) for system in self.systems)
+        against = "" if self.reference is None else f" with {self.reference.name!r}"
+        return f"<TextComparison of {names}{against}>"
+
+    def document(self) -> Document:
+        """Return the tables and notes that are shown."""
+        from calipers.report.documents import texts
+
+        return texts.document(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        from calipers.report.documents import summary
+        from calipers.report.render.html import html
+
+        return html(summary(self.to_dict()))
+
+    def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
+        """Return all results as plain data, fit for strict JSON.
+
+        Parameters
+        ----------
+        per_sample
+            Whether to include one value for each text, where a metric has them.
+        """
+        return plain(self, per_sample=per_sample)  # type: ignore[no-any-return]
+
+    def _outline(self) -> Mapping[str, Any]:
+        reference = None if self.reference is None else with_warnings(self.reference)
+        if reference is not None:
+            reference |= {"scores": self.reference_scores}
+        return {
+            "calipers": self.version,
+            "settings": self.settings,
+            "reference": reference,
+            "train": None if self.train is None else with_warnings(self.train),
+            "systems": self.systems,
+            "warnings": self.warnings,
+        }
+
+    @classmethod
+    def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        scores = (data["reference"] or {}).get("scores", {})
+        return {**super()._restored(data), "reference_scores": scores}
+
+    def to_pandas(self, *, per_sample: bool = False) -> Any:
+        """Return the scores as a tidy data frame; see :meth:`Comparison.to_pandas`."""
+        from calipers.results.rows import data_frame, sample_rows, score_rows
+
+        return data_frame(sample_rows(self) if per_sample else score_rows(self))
+
+    def _pack(self, draft: Draft) -> None:
+        super()._pack(draft)
+        draft.add_per_sample("reference", self.reference_scores)
+        for place, system in enumerate(self.systems):
+            draft.add_per_sample(f"systems/{place}", system.scores)
+
+    @classmethod
+    def _unpacked(cls, archive: Archive) -> TextComparison:
+        data = archive.json(f"{cls.kind}.json")
+        archive.check_arrays(data)
+        found = cls.from_dict(data)
+        systems = tuple(
+            replace(system, scores=archive.with_per_sample(f"systems/{place}", system.scores))
+            for place, system in enumerate(found.systems)
+        )
+        reference = archive.with_per_sample("reference", found.reference_scores)
+        return replace(found, systems=systems, reference_scores=reference)

@@ -1,0 +1,394 @@
+"""Frozen dataclasses ⇄ plain data, fit for strict JSON.
+
+Written, a dataclass is a dict of its fields, an array a list, a tuple a list, and a number that
+JSON lacks ``None``. Read, every value is held against the type of its field: null is an open bound
+in a pair of bounds, None where the field may be None, and NaN for any other number. What is written
+of a class beyond its fields, or otherwise, the class says itself (:class:`Plain`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.errors import InputError
+from calipers.score import NoiseFloor, Score
+
+Data = Mapping[str, Any]
+T = TypeVar("T")
+
+MOST = 2**53
+"""Whole numbers are below this, so that they are the same in every reader of JSON."""
+
+
+class Plain:
+    """A dataclass that is written as plain data and read from it; by default, field by field."""
+
+    _written: ClassVar[tuple[str, ...]] = ()
+    """The attributes that are written, in order; all fields where none are named."""
+    _key: ClassVar[str] = ""
+    """The field that is not written, since the object stands under it in a mapping."""
+    _optional: ClassVar[tuple[str, ...]] = ()
+    """Fields that may be missing when it is read: those that older files lack."""
+    _apart: ClassVar[tuple[str, ...]] = ()
+    """Fields that are neither written nor read."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data, fit for strict JSON."""
+        return plain(self)  # type: ignore[no-any-return]
+
+    @classmethod
+    def from_dict(cls, data: Data) -> Self:
+        """Return what :meth:`to_dict` wrote.
+
+        Raises
+        ------
+        InputError
+            If a field is missing or cannot be; names its place.
+        """
+        return read(cls, data)
+
+    def _outline(self) -> Data:
+        """What is written, by key and in order, of whatever kind."""
+        left_out = {*self._apart, self._key}
+        names = self._written or [each.name for each in dataclasses.fields(self)]  # type: ignore[arg-type]
+        return {name: getattr(self, name) for name in names if name not in left_out}
+
+    def _of_samples(self) -> Data:
+        """What is written after that, where values of single samples are asked for."""
+        return {}
+
+    @classmethod
+    def _restored(cls, data: Data) -> Data:
+        """Bring what was written to fields; keys that are no fields may stay."""
+        return data
+
+
+def plain(value: Any, *, per_sample: bool = False) -> Any:
+    """Write a value as plain data, at any depth.
+
+    Parameters
+    ----------
+    value
+        A dataclass, a mapping, a tuple or list, an array, or what JSON holds as it is.
+    per_sample
+        Whether to include one value for each sample, where a score has them.
+    """
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return float(value) if math.isfinite(value) else None
+        case np.generic():
+            return plain(value.item())
+        case np.ndarray():
+            return values(value)
+        case Mapping():
+            return {str(name): plain(each, per_sample=per_sample) for name, each in value.items()}
+        case tuple() | list():
+            return [plain(each, per_sample=per_sample) for each in value]
+        case Score() | NoiseFloor() | Plain():
+            return plain(_outline(value, per_sample), per_sample=per_sample)
+        case _:
+            return value
+
+
+def values(array: NDArray[Any]) -> list[Any]:
+    """The values of an array, row by row; those that JSON lacks become None."""
+    listed: list[Any] = array.tolist()
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        return [plain(each) for each in listed]
+    return listed
+
+
+def read(kind: type[T], data: Any) -> T:
+    """Read a dataclass from what :func:`plain` wrote.
+
+    Raises
+    ------
+    InputError
+        If a field is missing or cannot be; names its place, as ``scores.recall.interval[0]``.
+    """
+    try:
+        found: T = _converter().structure(data, kind)
+    except Exception as error:
+        refused = _first(error)
+        where = refused.place.removeprefix(".") or "the data"
+        raise InputError(f"{where} {refused.what}") from None
+    return found
+
+
+# ------------------------------------------------------------------ scores
+
+
+def _outline(value: Score | NoiseFloor | Plain, per_sample: bool) -> Data:
+    if isinstance(value, NoiseFloor):
+        counts = {"size": value.size, "splits": value.splits, "inside": value.inside}
+        return {**{name: _real(each) for name, each in vars(value).items()}, **counts}
+    if isinstance(value, Score):
+        return _score_outline(value, per_sample)
+    return {**value._outline(), **(value._of_samples() if per_sample else {})}
+
+
+def _score_outline(score: Score, per_sample: bool) -> Data:
+    data: dict[str, Any] = {
+        "value": _real(score.value),
+        "interval": score.interval and tuple(map(_real, score.interval)),
+        "level": score.level,
+        "standard_error": _real(score.standard_error),
+        "sources": {name: _real(error) for name, error in score.sources.items()},
+        "approximate": score.approximate,
+        "noise_floor": _real(score.noise_floor),
+        "floor": score.floor,
+        "range": tuple(map(_real, score.range)),
+        "better": score.better,
+        "signature": score.signature,
+        "reason": score.reason,
+    }
+    if score.reference is not None:
+        data |= {"reference": _real(score.reference), "gap": _real(score.gap)}
+    if score.seeds:
+        data |= {"seeds": tuple(map(_real, score.seeds)), "seeds_sd": _deviation(score.seeds)}
+    if score.details:
+        data["details"] = score.details
+    if per_sample and score.per_sample is not None:
+        data["per_sample"] = score.per_sample
+    return data
+
+
+def _real(value: float | None) -> float | None:
+    """A number as a float, of whatever kind it is."""
+    return None if value is None else float(value)
+
+
+def _deviation(seeds: tuple[float, ...]) -> float | None:
+    """The sample standard deviation over seed files; None where fewer than two have a value."""
+    import statistics
+
+    finite = [value for value in seeds if math.isfinite(value)]
+    return statistics.stdev(finite) if len(finite) > 1 else None
+
+
+_OPTIONAL = {
+    Score: (
+        *("seeds", "reference", "standard_error", "sources", "approximate", "floor"),
+        *("details", "per_sample"),
+    ),
+    NoiseFloor: ("margin",),
+}
+
+
+def _restored(kind: type, data: Data) -> Data:
+    if issubclass(kind, Plain):
+        return kind._restored(data)
+    # Older files say null for what they lack, newer ones leave it out
+    empty = ("sources",) if kind is Score else ()
+    return {name: each for name, each in data.items() if each is not None or name not in empty}
+
+
+# ------------------------------------------------------------------ reading
+
+
+class _RefusedError(ValueError):
+    """A value that cannot be, and where it stands."""
+
+    def __init__(self, what: str, place: str = "") -> None:
+        super().__init__(what)
+        self.what, self.place = what, place
+
+
+def _first(error: BaseException, step: str = "") -> _RefusedError:
+    """The first of the errors that cattrs gathered of a class, with the way to it."""
+    if isinstance(error, MemoryError):
+        raise error
+    if isinstance(error, BaseExceptionGroup):
+        inner = error.exceptions[0]
+        notes = [note.name for note in getattr(inner, "__notes__", ()) if hasattr(note, "name")]
+        return _first(inner, step + "".join(f".{name}" for name in notes[:1]))
+    if isinstance(error, _RefusedError):
+        return _RefusedError(error.what, step + error.place)
+    return _RefusedError(f"cannot be read: {error!s:.200}", step)
+
+
+def _refuse(value: Any, rule: str) -> _RefusedError:
+    return _RefusedError(f"is {value!r:.100}, {rule}")
+
+
+@cache
+def _converter() -> Any:
+    """The hooks of cattrs by type; loaded when something is first read."""
+    from cattrs import Converter
+    from cattrs.gen import make_dict_structure_fn, override
+
+    made = Converter()
+
+    def of_class(kind: type) -> Callable[[Any, Any], Any]:
+        apart, needed = _fields(kind)
+        left_out: Any = {name: override(omit=True) for name in apart}
+        fill: Any = make_dict_structure_fn(kind, made, **left_out)
+
+        def structure(data: Any, _: Any) -> Any:
+            try:
+                fields = _restored(kind, _object(data))
+            except KeyError as error:
+                raise _RefusedError(f"lacks {error}") from None
+            except (AttributeError, TypeError, ValueError) as error:
+                raise _first(error) from None
+            for name in needed:
+                if name not in fields:
+                    raise _RefusedError(f"lacks {name!r}")
+            return fill(fields, kind)
+
+        return structure
+
+    def of_mapping(kind: Any) -> Callable[[Any, Any], Any]:
+        key, item = get_args(kind)
+        hook, named = made.get_structure_hook(item), _key_of(item)
+
+        def structure(data: Any, _: Any) -> Any:
+            found = {}
+            for name, each in _object(data).items():
+                given = {**_object(each, f".{name}"), named: name} if named else each
+                try:
+                    found[int(name) if key is int else name] = hook(given, item)
+                except Exception as error:
+                    raise _first(error, f".{name}") from None
+            return found
+
+        return structure
+
+    def of_tuple(kind: Any) -> Callable[[Any, Any], Any]:
+        item = get_args(kind)[0]
+        hook = made.get_structure_hook(item)
+
+        def structure(data: Any, _: Any) -> Any:
+            found = []
+            for place, each in enumerate(_listed(data)):
+                try:
+                    found.append(hook(each, item))
+                except Exception as error:
+                    raise _first(error, f"[{place}]") from None
+            return tuple(found)
+
+        return structure
+
+    def is_of(origin: Any) -> Callable[[Any], bool]:
+        return lambda kind: get_origin(kind) is origin
+
+    made.register_structure_hook_factory(dataclasses.is_dataclass, of_class)
+    made.register_structure_hook_factory(is_of(Mapping), of_mapping)
+    made.register_structure_hook_factory(is_of(tuple), of_tuple)
+    made.register_structure_hook_func(lambda kind: kind == tuple[float, float], _bounds)
+    made.register_structure_hook_func(is_of(np.ndarray), _array)
+    made.register_structure_hook_func(is_of(Literal), _choice)
+    for kind, hook in {float: _number, int: _whole, bool: _flag, str: _text}.items():
+        made.register_structure_hook(kind, hook)
+    return made
+
+
+def _fields(kind: type) -> tuple[set[str], list[str]]:
+    """The fields of a class that are never read, and those that must be there; types resolved."""
+    apart = set(getattr(kind, "_apart", ()))
+    optional = {*apart, *getattr(kind, "_optional", _OPTIONAL.get(kind, ()))}
+    fields = dataclasses.fields(kind)
+
+    def holder() -> None: ...
+
+    holder.__annotations__ = {each.name: each.type for each in fields if each.name not in apart}
+    names = vars(sys.modules[kind.__module__])
+    hints = get_type_hints(holder, dict(names), {"NDArray": NDArray, "Mapping": Mapping})
+    for each in fields:  # cattrs takes types that were resolved before
+        each.type = hints.get(each.name, object)
+    return apart, [each.name for each in fields if each.name not in optional]
+
+
+def _key_of(kind: Any) -> str:
+    return kind._key if isinstance(kind, type) and issubclass(kind, Plain) else ""
+
+
+def _object(data: Any, place: str = "") -> Data:
+    if not isinstance(data, Mapping):
+        raise _RefusedError(f"is {data!r:.100}, not an object", place)
+    return data
+
+
+def _listed(data: Any) -> list[Any]:
+    if not isinstance(data, list | tuple):
+        raise _refuse(data, "not a list")
+    return list(data)
+
+
+def _number(value: Any, _: Any = None) -> float:
+    if value is None:
+        return math.nan
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _refuse(value, "not a number")
+    try:
+        return float(value)
+    except OverflowError:
+        raise _refuse(value, "beyond what a number can be") from None
+
+
+def _whole(value: Any, _: Any = None) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < MOST:
+        raise _refuse(value, "not a whole number of at least 0")
+    return value
+
+
+def _flag(value: Any, _: Any = None) -> bool:
+    if not isinstance(value, bool):
+        raise _refuse(value, "neither true nor false")
+    return value
+
+
+def _text(value: Any, _: Any = None) -> str:
+    if not isinstance(value, str):
+        raise _refuse(value, "not a text")
+    return value
+
+
+def _choice(value: Any, kind: Any) -> Any:
+    if value not in get_args(kind):
+        raise _refuse(value, f"none of {get_args(kind)}")
+    return value
+
+
+def _bounds(data: Any, _: Any = None) -> tuple[float, float]:
+    if not isinstance(data, list | tuple) or len(data) != 2:
+        raise _refuse(data, "not two bounds")
+    bounds = []
+    for place, (bound, open_end) in enumerate(zip(data, (-math.inf, math.inf), strict=True)):
+        try:
+            bounds.append(open_end if bound is None else _number(bound))
+        except _RefusedError as error:
+            raise _first(error, f"[{place}]") from None
+    return bounds[0], bounds[1]
+
+
+def _array(data: Any, kind: Any) -> NDArray[Any]:
+    """An array of numbers, null for NaN; of any kind of number where the type names none."""
+    dtype = get_args(get_args(kind)[1])[0] if get_args(kind)[1:] else Any
+    known = isinstance(dtype, type) and issubclass(dtype, np.generic)
+    whole = known and issubclass(dtype, np.integer)
+    try:
+        array = np.array(_listed(data) if whole else _with_nan(_listed(data)))
+    except ValueError:
+        raise _refuse(data, "not an array of numbers") from None
+    kinds = "iu" if whole else "biuf"
+    if array.size and array.dtype.kind not in kinds:
+        raise _refuse(data, "not an array of numbers")
+    return array.astype(dtype) if known else array
+
+
+def _with_nan(data: list[Any]) -> list[Any]:
+    return [
+        math.nan if each is None else _with_nan(each) if isinstance(each, list) else each
+        for each in data
+    ]

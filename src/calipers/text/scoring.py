@@ -1,0 +1,126 @@
+"""What a statistic of texts is measured on, and how its score is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, SupportsFloat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers import __version__
+from calipers.catalogue.texts import TEXT_METRICS
+from calipers.score import Score, signature
+from calipers.text.corpus import Corpus, as_strings
+from calipers.text.ngrams import Doubles
+from calipers.text.tokens import Texts
+
+Chosen = Mapping[str, Any]
+"""The options of a text metric, by name."""
+
+
+@dataclass(frozen=True, eq=False)
+class TextPair:
+    """What a metric of texts is measured on.
+
+    Attributes
+    ----------
+    texts
+        The set that is measured.
+    against
+        What it is held against: the reference or the training set; None for statistics of one set.
+    seed, threads
+        As of the run.
+    """
+
+    texts: Corpus
+    against: Corpus | None = None
+    seed: int = 0
+    threads: int | None = None
+
+    @property
+    def references(self) -> Corpus:
+        """What it is held against, which the run has made sure of."""
+        assert self.against is not None
+        return self.against
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The number of texts, by its name in signatures."""
+        return {"n": len(self.texts)}
+
+
+def raw_texts(texts: Texts) -> Sequence[str]:
+    """Return the texts of a corpus, or whatever holds strings as a list.
+
+    Raises
+    ------
+    InputError
+        If there is no text, or something is no string.
+    """
+    return texts.texts if isinstance(texts, Corpus) else as_strings(texts)
+
+
+def catalogued(metric: str, value: SupportsFloat, /, **rest: Any) -> Score:
+    """Make a score with the range and the direction that the catalogue gives the metric."""
+    entry = TEXT_METRICS[metric]
+    return Score(float(value), range=entry.range, better=entry.better, **rest)
+
+
+def text_score(
+    metric: str,
+    value: SupportsFloat,
+    texts: Corpus | Sequence[str],
+    /,
+    *,
+    reason: str | None = None,
+    per_sample: NDArray[Any] | None = None,
+    **pins: object,
+) -> Score:
+    """Make the score of a statistic of one set.
+
+    Parameters
+    ----------
+    metric
+        Its name in the catalogue, which tells range and direction.
+    value, reason, per_sample
+        As in a :class:`~calipers.score.Score`.
+    texts
+        A corpus, whose tokenizer stands in the signature, or texts that needed no tokens.
+    pins
+        The choices behind it; `metric` among them is another name in the signature.
+    """
+    tokenizer = {"tokenizer": texts.tokenizer} if isinstance(texts, Corpus) else {}
+    own = {**tokenizer, "n": len(texts), "calipers": __version__}
+    return catalogued(
+        metric,
+        value,
+        signature=signature({"metric": metric, **pins, **own}),
+        reason=reason,
+        per_sample=per_sample,
+    )
+
+
+def mean_score(
+    metric: str, values: Doubles, texts: Corpus | Sequence[str], /, *, reason: str, **rest: Any
+) -> Score:
+    """Average over the texts that have a value; how many have none stands in the signature.
+
+    Parameters
+    ----------
+    metric, texts
+        As for :func:`text_score`.
+    values
+        One for each text, NaN where a text has none, shape (n,).
+    reason
+        Why the whole is NaN, where no text has a value.
+    rest
+        As for :func:`text_score`.
+    """
+    defined = values[~np.isnan(values)]
+    missing = len(values) - len(defined)
+    pins: dict[str, Any] = {"undefined": missing} if missing else {}
+    if len(defined):
+        return text_score(metric, np.mean(defined), texts, per_sample=values, **rest, **pins)
+    return text_score(metric, np.nan, texts, reason=reason, per_sample=values, **rest, **pins)

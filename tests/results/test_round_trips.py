@@ -1,0 +1,499 @@
+"""Every result through JSON, through its zip and back; files that hold another kind are named."""
+
+from __future__ import annotations
+
+import json
+import math
+import zipfile
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import calipers
+from calipers.errors import InputError, MissingExtraError
+from calipers.results import Comparison, Result, SetSummary, Sweep, SystemResult, load_result
+from calipers.results.agreement import Agreement, Column, MetricAgreement
+from calipers.results.archive import ABOUT
+from calipers.results.comparison import Advice, SignificanceTest
+from calipers.results.overlap import Overlap, OverlapSystem, OverlapView
+from calipers.results.probe import Move, Probe, ProbedChange, ProbedView
+from calipers.results.ranking import Beside, Fit, Matrix, Player, RankedMetric, Ranking, Truth
+from calipers.results.rows import sample_rows, score_rows
+from calipers.results.sets import Samples
+from calipers.results.sweep import Curve, SweptSystem
+from calipers.results.texts import TextComparison, TextResult
+from calipers.score import NoiseFloor, Score
+from calipers.serialise import plain, read
+
+ABOUT_SET = SetSummary(
+    "human", "human.jsonl", 4, 5, {"mean": 4.5, "median": 4.0}, "ab" * 32, ("short",), {"x": 4}, 3
+)
+OTHER = replace(ABOUT_SET, name="a", words=None, groups=None, clusters=None, warnings=())
+FLOOR = NoiseFloor(0.9, 0.01, 0.8, math.nan, 2, 10)
+SCORES = {
+    "precision": Score(
+        1 / 3, (0.1, math.inf), 0.95, signature="metric:precision", floor=FLOOR, seeds=(0.2, 0.5)
+    ),
+    "form.frechet_distance": Score(
+        math.nan, range=(0.0, math.inf), better="lower", reason="too few samples"
+    ),
+}
+TEXT_SCORES = {
+    "distinct:n=2": Score(
+        0.7, reference=0.8, better="closest", per_sample=np.array([0.5, 1.0]), details=({"a": 1},)
+    ),
+    "repetition": Score(0.1, sources={"seed": 0.01}, standard_error=0.01, approximate=True),
+}
+NAN = math.nan
+
+
+def comparison() -> Comparison:
+    system = SystemResult(
+        OTHER,
+        {**SCORES, "recall": Score(0.5, per_sample=np.array([True, False, True, False]))},
+        {"prd": np.ones((3, 2))},
+        seeds=("a1", "a2"),
+        samples=(Samples(["a", "b", "c", "d"], {"meaning": np.eye(4)}),),
+        warnings=("one",),
+        neighbours={"nearest_reference": np.arange(4)},
+        confounders={"lengths": {}, "copies": None},
+        correlations={"precision|recall": -0.25},
+    )
+    return Comparison(
+        ABOUT_SET,
+        (system,),
+        {"views": ["meaning", "form"], "k": None},
+        ("all",),
+        Samples(["e", "f", "g", "h"], {"meaning": np.ones((4, 4))}),
+        reference_scores={"near_copies:train": Score(0.0)},
+        train=replace(ABOUT_SET, name="train"),
+        tests=(SignificanceTest("a", "reference", "mmd", 0.1, None, 0.04, NAN, reason="none"),),
+        advice=(Advice("a", "recall", (2, 4), (0.4, 0.5), NAN, 0.1, 0.2, False),),
+    )
+
+
+def sweep() -> Sweep:
+    curves = {
+        "precision": Curve(
+            np.array([1, 2, 4, 8]), np.array([[0.1, 0.5, 0.5, 0.5], [0.2, 0.5, 0.5, NAN]]), "k"
+        ),
+        "form.mmd": Curve(
+            np.array([1, 2, 4, 8]), np.ones((1, 4)), "k", (0.0, math.inf), "lower", "why"
+        ),
+        "recall": Curve(np.array([1, 2, 4, 8]), np.ones((2, 4)), "k", tolerance=0.05),
+    }
+    system = SweptSystem(OTHER, curves, ("a1", "a2"), ("one",))
+    settings = {"values": [1, 2, 4, 8], "views": ["meaning", "form"], "embedder": "minilm"}
+    fixed = {"metrics": ["precision", "recall"], "tolerance": 0.01, "seed": 0, "max_samples": None}
+    return Sweep("k", ABOUT_SET, (system,), settings | fixed, ("w",))
+
+
+def overlap() -> Overlap:
+    systems = tuple(
+        OverlapSystem(replace(ABOUT_SET, name=name), (replace(ABOUT_SET, name=name, warnings=()),))
+        for name in ("a", "b")
+    )
+    view = OverlapView(
+        *("meaning", ("a", "b"), (4, 4), np.array([[NAN, 0.5], [0.25, NAN]])),
+        precision_sd=np.full((2, 2), NAN),
+        file_pairs=np.ones((2, 2), np.int64),
+        signatures=(("", "ab"), ("ba", "")),
+    )
+    return Overlap(systems, {"meaning": view}, {"embedder": "minilm", "k": 4, "seed": 7}, ("w",))
+
+
+def agreement() -> Agreement:
+    columns = (Column("minilm", "meaning"), Column("tfidf", "words"))
+    square = np.array([[1.0, NAN], [NAN, 1.0]])
+    metric = MetricAgreement(
+        *("precision", columns, ("a", "b")),
+        scores=((Score(0.5), Score(0.75)), (Score(0.75), Score(NAN, reason="none"))),
+        spearman=square,
+        kendall=square,
+        chance=square,
+        reasons=((None, "too few"), ("too few", None)),
+        tie=0.25,
+    )
+    settings = {"embedders": [{"embedder": "minilm"}, {"embedder": "tfidf"}], "views": []}
+    systems = tuple(replace(ABOUT_SET, name=name) for name in ("a", "b"))
+    return Agreement(
+        ABOUT_SET, systems, columns, {"precision": metric}, settings, 0.25, NAN, ("w",)
+    )
+
+
+def probe() -> Probe:
+    move = Move("precision", "higher", (0.9, 0.95), (0.5, NAN), 0.05)
+    change = ProbedChange("shuffle", "words shuffled", "puts words in any order", 0.9, NAN, (move,))
+    view = ProbedView("meaning", {"shuffle": change})
+    settings = {"embedder": "tfidf", "seeds": 2, "half": 2, "k": 4, "seed": 0}
+    settings |= {"metrics": ["precision"], "changes": ["shuffle"]}
+    return Probe(ABOUT_SET, {"meaning": view}, settings, {"precision": "metric:precision"}, ("w",))
+
+
+def ranking() -> Ranking:
+    player = Player("a", 1.5, 0.1, (1.0, 2.0), 3.0, 1.0, 0.5)
+    fit = Fit((player,), "davidson", 0.1, NAN, 1.0, 0.95, np.array([[0.01]]))
+    beside = Beside("mauve", 3, NAN, None, -0.5, True, -0.5, 0.5, (0.1, 0.9), "a tie", (0.0, 1.0))
+    truths = {
+        "people": Truth("people", "p.csv", "judgements", {"a": 1.5}, {"mauve": beside}, fit),
+        "other": Truth("other", "o.csv", "scores", {"a": NAN}, {}, None, {"a": 0.1}),
+    }
+    matrix = Matrix(
+        *("spearman", ("mauve", "people"), 1, np.array([[1.0, NAN], [NAN, 1.0]])),
+        systems=np.full((2, 2), 3),
+        reasons=((None, "a tie"), ("a tie", None)),
+    )
+    metrics = {"mauve": RankedMetric("mauve", "higher", {"a": 0.5}, {"a": 0.1}, {})}
+    return Ranking(
+        ("a",), metrics, truths, matrix, {"level": 0.95}, {3: NAN, 5: 0.9}, ("n",), ("w",)
+    )
+
+
+def texts() -> TextComparison:
+    systems = (TextResult(OTHER, TEXT_SCORES, ("a1", "a2"), ("one",)),)
+    settings = {"aligned": False, "tokenizer": "words", "seed": 0, "metrics": [*TEXT_SCORES]}
+    scores = {"distinct:n=2": Score(0.8, better="closest")}
+    return TextComparison(systems, settings, ABOUT_SET, scores, None, ("w",))
+
+
+EVERY = {
+    made.__name__: made for made in (comparison, sweep, overlap, agreement, probe, ranking, texts)
+}
+
+
+@pytest.fixture(params=EVERY.values(), ids=EVERY)
+def result(request):
+    return request.param()
+
+
+def through_json(data):
+    return json.loads(json.dumps(data, allow_nan=False))
+
+
+def same(one, other) -> bool:
+    """Whether two results hold the same, NaN for NaN and array for array."""
+    if type(one) is not type(other) and not (
+        isinstance(one, float | int) and isinstance(other, float | int)
+    ):
+        return False
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and np.array_equal(one, other, one.dtype.kind == "f")
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, tuple | list):
+        return len(one) == len(other) and all(map(same, one, other))
+    if hasattr(one, "__dataclass_fields__"):
+        return all(same(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
+    return one == other or (one != one and other != other)
+
+
+def test_data_come_back_the_same(result):
+    data = through_json(result.to_dict())
+    back = type(result).from_dict(data)
+    assert type(back) is type(result)
+    assert through_json(back.to_dict()) == data
+    assert list(through_json(back.to_dict())) == list(data)
+    if not isinstance(result, Ranking | Agreement):
+        assert str(back) == str(result)
+
+
+@pytest.mark.parametrize("made", [sweep, overlap, agreement, ranking])
+def test_fields_come_back_the_same(made):
+    result = made()
+    back = type(result).from_dict(through_json(result.to_dict()))
+    if made is sweep:  # its systems have one list of warnings
+        system = result.systems[0]
+        assert same(back.systems[0].curves, system.curves)
+        assert back.systems[0].warnings == (*system.summary.warnings, *system.warnings)
+        result = replace(result, systems=back.systems)
+    assert same(back, result)
+
+
+def test_a_probe_comes_back_with_the_noise_as_the_least():
+    result = probe()
+    back = Probe.from_dict(through_json(result.to_dict()))
+    there, here = (each["meaning"]["shuffle"]["precision"] for each in (result, back))
+    assert same(replace(here, least_noise=there.least_noise), there)
+    assert here.noise == there.noise == here.least_noise
+
+
+def test_every_result_is_saved_and_loaded(result, tmp_path):
+    path = tmp_path / "run.zip"
+    result.save(path)
+    for back in (type(result).load(path), Result.load(path), load_result(path)):
+        assert type(back) is type(result)
+        assert through_json(back.to_dict()) == through_json(result.to_dict())
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["run.zip"]
+    with zipfile.ZipFile(path) as archive:
+        about = json.loads(archive.read(ABOUT))
+    assert about == {"kind": result.kind, "format": 2, "calipers": calipers.__version__}
+
+
+def test_values_of_samples_come_back_with_the_zip(tmp_path):
+    for result in (comparison(), texts()):
+        result.save(tmp_path / "run.zip")
+        back = Result.load(tmp_path / "run.zip")
+        assert back.to_dict(per_sample=True) == result.to_dict(per_sample=True)
+
+
+def test_values_of_samples_come_back_with_the_json():
+    for result in (comparison(), texts()):
+        data = through_json(result.to_dict(per_sample=True))
+        assert type(result).from_dict(data).to_dict(per_sample=True) == data
+
+
+def test_json_of_every_command_is_read(result, tmp_path):
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(result.to_dict()))
+    back = load_result(path)
+    assert type(back) is type(result)
+    assert back.to_dict() == through_json(result.to_dict())
+
+
+def test_another_kind_is_named(tmp_path):
+    path = tmp_path / "run.zip"
+    sweep().save(path)
+    with pytest.raises(InputError, match=r"run\.zip: holds a result of the kind 'sweep', not 'com"):
+        Comparison.load(path)
+
+
+def written(path, about):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(ABOUT, json.dumps(about))
+        archive.writestr("sweep.json", json.dumps(sweep().to_dict()))
+
+
+@pytest.mark.parametrize(
+    ("about", "words"),
+    [
+        ({"kind": "sweep", "format": 3}, "has format 3, of a later version of calipers"),
+        ({"kind": "sweep", "format": "2"}, "its format is '2', not a whole number"),
+        ({"kind": "os", "format": 2}, "it holds 'os', none of comparison, sweep"),
+        ({"kind": ["sweep"], "format": 2}, r"its kind is \['sweep'\], not a text"),
+        ({"kind": "probe", "format": 2}, "is no result saved by calipers, or is damaged"),
+        ({"format": 2}, "is no result saved by calipers, or is damaged"),
+        ([], "is no result saved by calipers, or is damaged"),
+    ],
+)
+def test_a_zip_that_says_what_it_is_not_is_refused(tmp_path, about, words):
+    written(tmp_path / "bad.zip", about)
+    with pytest.raises(InputError, match=rf"bad\.zip: .*{words}"):
+        Result.load(tmp_path / "bad.zip")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "is no JSON"),
+        ("[1]", "holds no result of calipers"),
+        ('{"systems": []}', "holds no result of calipers"),
+        ('{"calipers": "1", "settings": {"over": "k"}}', "is no sweep of calipers, or is damaged"),
+    ],
+)
+def test_json_that_is_no_result_is_refused(tmp_path, text, words):
+    path = tmp_path / "run.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=rf"run\.json: {words}"):
+        load_result(path)
+
+
+def test_json_that_is_too_large_is_refused(tmp_path):
+    path = tmp_path / "run.json"
+    path.write_bytes(b" " * 2_000_000)
+    with calipers.memory_limit("1MB"), pytest.raises(InputError, match=r"run\.json: .*1\.0 MB"):
+        load_result(path)
+
+
+def test_settings_that_cannot_be_are_named():
+    data = comparison().to_dict()
+    with pytest.raises(InputError, match="k is 'many', not a whole number"):
+        Comparison.from_dict({**data, "settings": {"views": ["meaning"], "k": "many"}})
+
+
+def test_want_of_memory_is_no_damage(monkeypatch):
+    def full(*args):
+        raise MemoryError
+
+    monkeypatch.setattr("calipers.results.system.check_confounders", full)
+    with pytest.raises(MemoryError):
+        Comparison.from_dict(comparison().to_dict())
+
+
+def test_a_missing_file_is_named(tmp_path):
+    for name in ("run.json", "run.zip"):
+        with pytest.raises(InputError, match=rf"{name}: cannot be read: No such file"):
+            load_result(tmp_path / name)
+
+
+DAMAGE = [
+    (overlap, lambda d: d["views"]["meaning"].update(precision=[[1.0]]), "precision of 'meaning'"),
+    (overlap, lambda d: d["views"]["meaning"]["precision"][0].pop(), "precision"),
+    (overlap, lambda d: d["views"]["meaning"].update(precision=[["x", 1], [1, 1]]), "of numbers"),
+    (overlap, lambda d: d["views"]["meaning"].update(precision=[[5, 1], [1, 1]]), "between 0 and"),
+    (overlap, lambda d: d.update(views={}), "no views"),
+    (overlap, lambda d: d["systems"][0].update(files=[]), "damaged"),
+    (overlap, lambda d: d["systems"][0]["files"][0].update(n=0), "without samples"),
+    (overlap, lambda d: d.update(systems=3), "damaged"),
+    (sweep, lambda d: d["systems"][0]["curves"]["recall"].update(values=[1]), "curve 'recall'"),
+    (sweep, lambda d: d["systems"][0]["curves"]["recall"].update(values=[1.5, 2, 3]), "values"),
+    (sweep, lambda d: d["systems"][0]["curves"]["recall"].update(replicates=[]), "curve 'recall'"),
+    (sweep, lambda d: d["settings"].update(over="x"), "over is 'x', none of"),
+    (agreement, lambda d: d["metrics"]["precision"].update(kendall=[[1]]), "kendall"),
+    (agreement, lambda d: d["metrics"]["precision"]["scores"].pop(), "scores of 'precision'"),
+    (agreement, lambda d: d["metrics"]["precision"]["scores"][0].pop("a"), "lacks 'a'"),
+    (agreement, lambda d: d.pop("limits"), "lacks 'limits'"),
+    (probe, lambda d: _move(d)["values"].pop(), "precision of 'shuffle' has 1 values and 2"),
+    (probe, lambda d: _move(d).update(noise="x"), "moves.0..least_noise is 'x', not a number"),
+    (ranking, lambda d: d["matrix"].update(values=[[1.0]]), "values of the matrix"),
+    (ranking, lambda d: d["matrix"].update(systems=[[0.5, 1], [1, 1]]), "systems"),
+    (ranking, lambda d: d["truths"]["people"].update(made_of="guesses"), "made_of is 'guesses'"),
+    (texts, lambda d: d["systems"][0]["scores"].update(repetition=4), "repetition is 4, not an"),
+    (texts, lambda d: d["systems"][0].update(n=-1), r"n is -1, not a whole number"),
+    (texts, lambda d: d["systems"][0].update(n=10**400), "n is 1000"),
+]
+
+
+def _move(data):
+    return data["views"]["meaning"]["shuffle"]["metrics"]["precision"]
+
+
+@pytest.mark.parametrize(("made", "damage", "words"), DAMAGE)
+def test_damage_is_named(tmp_path, made, damage, words):
+    result, path = made(), tmp_path / "bad.zip"
+    result.save(path)
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    data = json.loads(parts[f"{result.kind}.json"])
+    damage(data)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in (parts | {f"{result.kind}.json": json.dumps(data)}).items():
+            archive.writestr(name, content)
+    with pytest.raises(InputError, match=rf"bad\.zip: is no {result.kind} saved .*{words}"):
+        type(result).load(path)
+
+
+def test_any_damage_to_any_zip_is_said_and_never_raised_raw(result, tmp_path, rng):
+    path, broken = tmp_path / "run.zip", tmp_path / "broken.zip"
+    result.save(path)
+    whole = path.read_bytes()
+    refused = 0
+    for _ in range(60):
+        content = bytearray(whole)
+        for place in rng.integers(0, len(content), 4):
+            content[place] = rng.integers(0, 256)
+        broken.write_bytes(bytes(content))
+        try:
+            Result.load(broken)
+        except InputError:
+            refused += 1
+    assert refused > 20
+
+
+def test_objects_are_never_unpickled(tmp_path):
+    path = tmp_path / "run.zip"
+    texts().save(path)
+    np.save(tmp_path / "evil.npy", np.array([print], object), allow_pickle=True)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.write(tmp_path / "evil.npy", "systems/0/per_sample/evil.npy")
+    with pytest.raises(InputError, match="Object arrays cannot be loaded"):
+        TextComparison.load(path)
+
+
+numbers = st.floats(allow_nan=True, allow_infinity=False)
+
+
+@given(
+    st.lists(numbers, min_size=1, max_size=5),
+    st.none() | st.tuples(numbers, numbers),
+    st.text(max_size=5),
+    st.dictionaries(st.text(max_size=3), numbers, max_size=2),
+)
+def test_any_score_comes_back(seeds, interval, words, sources):
+    score = Score(
+        seeds[0], interval, signature=words, reason=words, seeds=tuple(seeds), sources=sources
+    )
+    data = through_json(plain(score))
+    back = read(Score, data)
+    assert through_json(plain(back)) == data
+    assert same(back.seeds, score.seeds)
+    assert (back.signature, back.reason, list(back.sources)) == (words, words, list(sources))
+
+
+# ---------------------------------------------------------------- data frames
+
+
+def test_rows_name_every_score_of_every_set():
+    rows = score_rows(comparison())
+    assert [(row["system"], row["role"], row["key"]) for row in rows] == [
+        ("human", "reference", "near_copies:train"),
+        ("a", "generated", "precision"),
+        ("a", "generated", "form.frechet_distance"),
+        ("a", "generated", "recall"),
+    ]
+    train, precision, distance, _ = rows
+    assert (train["view"], train["metric"], train["options"]) == ("meaning", "near_copies", "train")
+    assert (distance["view"], distance["metric"]) == ("form", "frechet_distance")
+    assert (precision["low"], precision["high"], precision["level"]) == (0.1, math.inf, 0.95)
+    assert (precision["noise_floor"], precision["noise_floor_sd"]) == (0.9, 0.01)
+    assert (distance["range_low"], distance["range_high"]) == (0.0, math.inf)
+    assert (math.isnan(distance["value"]), distance["low"]) == (True, None)
+    assert distance["reason"] == "too few samples"
+    assert {row["view"] for row in score_rows(texts())} == {"text"}
+
+
+def test_rows_of_samples():
+    rows = sample_rows(comparison())
+    assert [(row["key"], row["sample"], row["value"]) for row in rows] == [
+        ("recall", place, place % 2 == 0) for place in range(4)
+    ]
+
+
+def test_a_data_frame_of_scores():
+    pytest.importorskip("pandas")
+    frame = comparison().to_pandas()
+    assert list(frame["key"]) == [row["key"] for row in score_rows(comparison())]
+    assert frame.loc[frame["key"] == "precision", "value"].item() == 1 / 3
+    assert len(comparison().to_pandas(per_sample=True)) == 4
+    assert len(texts().to_pandas()) == 3
+
+
+def test_without_pandas_the_command_that_brings_it_is_named(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'calipers\[pandas\]'"):
+        comparison().to_pandas()
+
+
+# ---------------------------------------------------------------- explanations
+
+
+class Watching:
+    """Keeps the tasks that were opened, and how far they came."""
+
+    def __init__(self):
+        self.seen = []
+
+    def task(self, description, total):
+        from contextlib import nullcontext
+
+        self.seen.append([description, total, 0])
+
+        def advance(steps):
+            self.seen[-1][2] += steps
+
+        return nullcontext(advance)
+
+
+def test_explanations_and_maps_are_made_ahead():
+    rng = np.random.default_rng(0)
+    sets = {name: rng.standard_normal((60, 3)) for name in "ab"}
+    found = calipers.compare(rng.standard_normal((60, 3)), sets, floor=False)
+    watching = Watching()
+    explained = found.explained(progress=watching)
+    assert watching.seen == [["explaining", 3, 3]]
+    view = next(iter(explained.maps))
+    assert explained["a"].explained[view] == found["a"].explain()
+    assert explained.report_data() == found.report_data()
+    assert not found["a"].explained
