@@ -50,6 +50,10 @@ class StandInComparison:
     def report_data(self, *, redact: bool = False, map_method: str | None = None) -> dict[str, Any]:
         return {"comparison": self.to_dict(), "redacted": redact, "method": map_method}
 
+    def explained(self, *, map_method: str | None = None, progress: Any = None) -> Any:
+        with progress.task("Explaining", 1):
+            return self
+
     def save(self, path: str) -> None:
         Path(path).write_bytes(b"zip")
 

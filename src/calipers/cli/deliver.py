@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import textwrap
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from calipers.cli.outputs import Outputs, Results
@@ -60,6 +61,9 @@ def deliver_comparison(
 ) -> None:
     """Write the files of a comparison, and show its table.
 
+    The page and the zip hold explanations and maps: what was not kept of them is made before either
+    is written.
+
     Parameters
     ----------
     comparison
@@ -78,6 +82,10 @@ def deliver_comparison(
     data = _data(comparison, outputs, per_sample=per_sample)
     look = _look(details=details)
 
+    @cache
+    def explained() -> Comparison:
+        return comparison.explained(map_method=outputs.layout, progress=outputs.progress())
+
     def show() -> None:
         show_data(data, look)
         if after:
@@ -87,8 +95,9 @@ def deliver_comparison(
         Results(
             show=show if screen else lambda: None,
             warnings=lambda: look.document(data).warnings,
-            texts=texts_of(data) | {"html": lambda: _page(comparison, outputs)},
-            files={"save": comparison.save},
+            texts=texts_of(data) | {"html": lambda: _page(explained(), outputs)},
+            files={"save": lambda path: explained().save(path)},
+            before={"html": explained, "save": explained},
         )
     )
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from calipers.catalogue.shown import views_of
 from calipers.report.html.texts import Shown, Texts
-from calipers.report.html.wording import count, share, short
+from calipers.report.html.wording import count, share
 from calipers.report.names import VIEWS, clean, shorten
 from calipers.report.numbers import MISSING
+from calipers.report.shown import short
 from calipers.report.table import Data
 
 LONGEST_WORD = 200
