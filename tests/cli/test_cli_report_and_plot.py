@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -145,7 +146,41 @@ def test_nothing_is_measured_again(calipers, kept_texts, monkeypatch):
 
     monkeypatch.setattr(EmbedderChoice, "load", measured)
     monkeypatch.setattr(pair.Pair, "__init__", measured)
+    monkeypatch.setattr("calipers.results.system.explain_pair", measured)
+    monkeypatch.setattr("calipers.explain.sample_map", measured)
     assert calipers("report", str(kept_texts), "--html", "r.html").exit_code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("output", ["--html", "--save"])
+def test_nothing_is_computed_while_a_file_is_written(calipers, kept_texts, monkeypatch, output):
+    import calipers.explain as explain
+    import calipers.results.system as system
+
+    open_tasks, during = [], set()
+
+    class Watching:
+        @contextmanager
+        def task(self, description, total):
+            open_tasks.append(description)
+            yield lambda steps: None
+            open_tasks.pop()
+
+    def watched(function):
+        def call(*given, **named):
+            during.add(tuple(open_tasks))
+            return function(*given, **named)
+
+        return call
+
+    monkeypatch.setattr("calipers.cli.outputs.Outputs.progress", lambda self: Watching())
+    monkeypatch.setattr(system, "explain_pair", watched(system.explain_pair))
+    monkeypatch.setattr(explain, "sample_map", watched(explain.sample_map))
+    files = [str(kept_texts.parent / f"{name}.txt") for name in ("human", "model_a")]
+    job = ("compare", "-r", *files, "--embedder", "tfidf", "--no-cache", "--no-floor")
+    result = calipers(*job, output, "out.zip" if output == "--save" else "out.html")
+    assert result.exit_code == 0, result.output
+    assert during == {("Explaining",)}
 
 
 OF_COMPARISONS = [name for name, kind in KINDS.items() if kind.takes == "comparison"]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from statistics import NormalDist
 from typing import Any
 
@@ -43,7 +43,25 @@ SCRIPTS = (
 STYLES = ("pictures.css",)
 """The files in ``static`` that say how the pictures look."""
 
-LEVEL = 0.95
+LEVEL, USUAL_C = 0.95, 5.0
+"""The level of intervals and the scaling of MAUVE where a run does not say."""
+DIGITS = 5
+
+PAIRS = (("recall", "precision"), ("coverage", "density"))
+"""What lies across (diversity) and what goes up (quality)."""
+
+NEAREST = 1 / 300
+"""Points of a curve that are nearer to the last one than this add nothing that can be seen."""
+CURVES = {"prd": "from cells of k-means"}
+FRONTIERS = {
+    "frontier_star": "smoothed by Krichevsky and Trofimov",
+    "frontier": "unsmoothed",
+}
+
+WORDS, LONGEST_WORD = 8, 24
+"""Telling words that a bar has at most, and the width of each."""
+
+Rows = Sequence[Sequence[float | None]]
 
 
 def chart_data(data: Data) -> dict[str, Any]:
@@ -86,9 +104,6 @@ def _level(data: Data) -> float:
 # ------------------------------------------------------------------ what all pictures share
 
 
-DIGITS = 5
-
-
 def number(value: Any, digits: int = DIGITS) -> float | None:
     """Cut a number to what a picture can show; None for what is no finite number."""
     if not isinstance(value, int | float) or not math.isfinite(value):
@@ -104,15 +119,11 @@ def systems_of(data: Data) -> list[Data]:
 
 def shown_names(data: Data) -> list[str]:
     """Name the systems; one that is called as the reference says that it is none."""
-    names = [short(system["name"]) for system in systems_of(data)]
     taken = {reference_name(data), "reference"}
+    names = [short(system["name"]) for system in systems_of(data)]
     told = [f"{name} (generated)" if name in taken else name for name in names]
-    return [_counted(name, told[:place].count(name)) for place, name in enumerate(told)]
-
-
-def _counted(name: str, before: int) -> str:
-    """Tell names apart that are alike once they are short."""
-    return f"{name} ({before + 1})" if before else name
+    before = [told[:place].count(name) for place, name in enumerate(told)]
+    return [f"{name} ({n + 1})" if n else name for name, n in zip(told, before, strict=True)]
 
 
 def reference_name(data: Data) -> str:
@@ -139,10 +150,6 @@ def prefix(views: Sequence[str], view: str) -> str:
 # ------------------------------------------------------------------ the precision-recall plane
 
 
-PAIRS = (("recall", "precision"), ("coverage", "density"))
-"""What lies across (diversity) and what goes up (quality)."""
-
-
 def plane_data(data: Data, views: Sequence[str]) -> list[dict[str, Any]]:
     """Give a plane for each view and pair of scores that some system has.
 
@@ -157,76 +164,55 @@ def plane_data(data: Data, views: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _plane(data: Data, views: Sequence[str], view: str, pair: tuple[str, str]) -> dict[str, Any]:
-    before = prefix(views, view)
-    across, up = before + pair[0], before + pair[1]
-    points = [
-        _point(data, row, across, up)
-        for row, system in enumerate(systems_of(data))
-        if _known(system, across) and _known(system, up)
-    ]
+    keys = [prefix(views, view) + name for name in pair]
+    made = [_point(data, row, keys) for row in range(len(systems_of(data)))]
     about = {"view": views.index(view), "across": pair[0], "up": pair[1]}
-    return {**about, "points": points, "floor": _floor(data, across, up)}
+    return {**about, "points": list(filter(None, made)), "floor": _floor(data, keys)}
 
 
-def _known(system: Data, key: str) -> bool:
-    return number((system["scores"].get(key) or {}).get("value")) is not None
-
-
-def _point(data: Data, row: int, across: str, up: str) -> dict[str, Any]:
+def _point(data: Data, row: int, keys: Sequence[str]) -> dict[str, Any] | None:
+    """Give the point of a system; None where it lacks a score."""
     system = systems_of(data)[row]
-    x, y = system["scores"][across], system["scores"][up]
+    scores = [system["scores"].get(key) or {} for key in keys]
+    values = _both(score.get("value") for score in scores)
+    if values is None:
+        return None
     correlations = (data.get("correlations") or {}).get(system["name"]) or {}
     return {
         "system": row,
-        "x": number(x["value"]),
-        "y": number(y["value"]),
-        "error": [number(score.get("standard_error")) for score in (x, y)],
-        "interval": [_interval(x), _interval(y)],
-        "correlation": number(correlations.get(f"{up}|{across}")),
-        "beside": _both(_of_floor(x, "beside"), _of_floor(y, "beside")),
+        "x": values[0],
+        "y": values[1],
+        "error": [number(score.get("standard_error")) for score in scores],
+        "interval": [
+            _both(score["interval"]) if score.get("interval") else None for score in scores
+        ],
+        "correlation": number(correlations.get(f"{keys[1]}|{keys[0]}")),
+        "beside": _both(_of_floors(scores, "beside")),
     }
 
 
-def _floor(data: Data, across: str, up: str) -> dict[str, Any] | None:
+def _floor(data: Data, keys: Sequence[str]) -> dict[str, Any] | None:
     """Give the first noise floor that is known for both scores; None without one."""
     for system in systems_of(data):
-        x, y = system["scores"].get(across) or {}, system["scores"].get(up) or {}
-        middle = _both(_of_floor(x, "value"), _of_floor(y, "value"))
+        scores = [system["scores"].get(key) or {} for key in keys]
+        middle = _both(_of_floors(scores, "value"))
         if middle is not None:
-            spreads = [_of_floor(score, "spread") or 0.0 for score in (x, y)]
-            half = [number(WIDTH * spread) for spread in spreads]
-            return {"middle": middle, "half": half, "size": x["floor"].get("size")}
+            half = [number(WIDTH * (spread or 0.0)) for spread in _of_floors(scores, "spread")]
+            return {"middle": middle, "half": half, "size": scores[0]["floor"].get("size")}
     return None
 
 
-def _of_floor(score: Data, field: str) -> Any:
-    return (score.get("floor") or {}).get(field)
+def _of_floors(scores: Sequence[Data], field: str) -> list[Any]:
+    return [(score.get("floor") or {}).get(field) for score in scores]
 
 
-def _both(x: Any, y: Any) -> list[float] | None:
+def _both(values: Iterable[Any]) -> list[float] | None:
     """Give two numbers, or None where one of them is not known."""
-    first, second = number(x), number(y)
-    return None if first is None or second is None else [first, second]
-
-
-def _interval(score: Data) -> list[float] | None:
-    return _both(*score["interval"]) if score.get("interval") else None
+    found = [each for value in values if (each := number(value)) is not None]
+    return found if len(found) == 2 else None
 
 
 # ------------------------------------------------------------------ curves
-
-
-NEAREST = 1 / 300
-"""Points of a curve that are nearer to the last one than this add nothing that can be seen."""
-USUAL_C = 5.0
-CURVES = {"prd": "from cells of k-means"}
-FRONTIERS = {
-    "frontier_star": "smoothed by Krichevsky and Trofimov",
-    "frontier": "unsmoothed",
-}
-
-Row = Sequence[float | None]
-Rows = Sequence[Row]
 
 
 def curve_data(data: Data, views: Sequence[str]) -> list[dict[str, Any]]:
@@ -236,8 +222,7 @@ def curve_data(data: Data, views: Sequence[str]) -> list[dict[str, Any]]:
     None where no error is known.
     """
     return [
-        {**about, "lines": _lines(data, key, across=1, up=0)}
-        for about, key in _kinds(data, views, CURVES)
+        {**about, "lines": _lines(data, key, up=0)} for about, key in _kinds(data, views, CURVES)
     ]
 
 
@@ -248,7 +233,7 @@ def frontier_data(data: Data, views: Sequence[str]) -> list[dict[str, Any]]:
     and their standard errors; ``c`` is the scaling constant that MAUVE used.
     """
     return [
-        {**about, "c": _scaling(data, key), "lines": _lines(data, key, across=1, up=2)}
+        {**about, "c": _scaling(data, key), "lines": _lines(data, key, up=2)}
         for about, key in _kinds(data, views, FRONTIERS)
     ]
 
@@ -271,58 +256,42 @@ def _kinds(
 
 def _says(words: str, key: str) -> str:
     """Say how a curve was made."""
-    options = [option for option in key.partition(":")[2].split(":") if option]
-    told = [_option(option) for option in options]
-    estimated = any(option in MADE_BY for option in options)
+    options = [option.partition("=") for option in key.partition(":")[2].split(":") if option]
+    told = [
+        MADE_BY.get(name) or clean(f"{DIVERGENCE.labels.get(name, name)} {weight}".strip())
+        for name, _, weight in options
+    ]
+    estimated = any(name in MADE_BY and not weight for name, _, weight in options)
     return ", ".join(told if estimated else [words, *told])
 
 
-def _option(option: str) -> str:
-    name, _, weight = option.partition("=")
-    if name in MADE_BY:
-        return MADE_BY[name]
-    return clean(f"{DIVERGENCE.labels.get(name, name)} {weight}".strip())
-
-
-def _lines(data: Data, key: str, *, across: int, up: int) -> list[dict[str, Any]]:
-    """Give the curve of every system that has it."""
+def _lines(data: Data, key: str, *, up: int) -> list[dict[str, Any]]:
+    """Give the curve of every system that has it; what lies across is column 1 of all curves."""
     made = []
     for row, system in enumerate(systems_of(data)):
         points = (data["curves"].get(system["name"]) or {}).get(key) or []
-        errors = ((data.get("curve_errors") or {}).get(system["name"]) or {}).get(key)
-        kept = _kept(points, across, up)
+        errors = ((data.get("curve_errors") or {}).get(system["name"]) or {}).get(key) or []
+        kept, known = _kept(points, up), len(errors) == len(points)
         if kept:
-            line = {"x": _column(points, kept, across), "y": _column(points, kept, up)}
-            made.append({"system": row, **line, **_errors(errors, kept, len(points), across, up)})
+            x, y = (_column(points, kept, column) for column in (1, up))
+            own = [_column(errors, kept, column) if known else None for column in (1, up)]
+            made.append({"system": row, "x": x, "y": y, "x_error": own[0], "y_error": own[1]})
     return made
-
-
-def _errors(errors: Rows | None, kept: list[int], n: int, across: int, up: int) -> dict[str, Any]:
-    known = errors is not None and len(errors) == n
-    return {
-        "x_error": _column(errors, kept, across) if errors and known else None,
-        "y_error": _column(errors, kept, up) if errors and known else None,
-    }
 
 
 def _column(rows: Rows, kept: list[int], column: int) -> list[float | None]:
     return [number(rows[place][column], 4) for place in kept]
 
 
-def _kept(points: Rows, across: int, up: int) -> list[int]:
+def _kept(points: Rows, up: int) -> list[int]:
     """Choose the points to draw: the ends, and those that are not on top of the last one."""
-    known = [
-        (place, x, y)
-        for place, point in enumerate(points)
-        if (x := number(point[across])) is not None and (y := number(point[up])) is not None
-    ]
-    kept = known[:1]
-    for each in known[1:]:
-        if math.dist(each[1:], kept[-1][1:]) >= NEAREST:
-            kept.append(each)
-    if known and kept[-1] != known[-1]:
-        kept.append(known[-1])
-    return [place for place, *_ in kept]
+    at = {place: _both((point[1], point[up])) for place, point in enumerate(points)}
+    known = {place: point for place, point in at.items() if point is not None}
+    kept = list(known)[:1]
+    for place, point in known.items():
+        if math.dist(point, known[kept[-1]]) >= NEAREST:
+            kept.append(place)
+    return [*kept, *(place for place in list(known)[-1:] if place != kept[-1])]
 
 
 def _scaling(data: Data, key: str) -> float:
@@ -339,10 +308,6 @@ def _scaling(data: Data, key: str) -> float:
 # ------------------------------------------------------------------ topics
 
 
-WORDS = 8
-LONGEST_WORD = 24
-
-
 def topic_data(data: Data, views: Sequence[str]) -> list[dict[str, Any]]:
     """Give the topics of every view and system that was explained, largest share first.
 
@@ -350,18 +315,13 @@ def topic_data(data: Data, views: Sequence[str]) -> list[dict[str, Any]]:
     the gap, negative where the system has less of the topic than the reference, and both shares of
     samples: ``expected`` (reference) and ``produced`` (generated).
     """
-    told = data.get("explanations") or {}
-    made = [
-        {"view": place, "system": row, "bars": _bars(told.get(system["name"], {}).get(view))}
-        for place, view in enumerate(views)
-        for row, system in enumerate(systems_of(data))
-    ]
-    return [each for each in made if each["bars"]]
-
-
-def _bars(explanation: Data | None) -> list[dict[str, Any]]:
-    topics = (explanation or {}).get("topics") or []
-    return [_bar(topic) for topic in topics if number(topic.get("share")) is not None]
+    told, made = data.get("explanations") or {}, []
+    for place, view in enumerate(views):
+        for row, system in enumerate(systems_of(data)):
+            topics = (told.get(system["name"], {}).get(view) or {}).get("topics") or []
+            bars = [_bar(topic) for topic in topics if number(topic.get("share")) is not None]
+            made += [{"view": place, "system": row, "bars": bars}] if bars else []
+    return made
 
 
 def _bar(topic: Data) -> dict[str, Any]:
