@@ -31,7 +31,6 @@ from calipers.embed.minilm import (
     WIDTH,
     find_model,
     load_tokenizer,
-    read_verified,
 )
 from embedder import THEIRS, Views, cosine, lines, news, ours, side_by_side, theirs
 
@@ -104,7 +103,7 @@ def quantised(path: Path) -> Path:
 
 def through(forward: Forward, texts: list[str], tokens: int) -> Callable[[], Views]:
     """Tokenise, sort, pad and run, as a backend would."""
-    tokenizer = load_tokenizer(read_verified(find_model(), "tokenizer.json"))
+    tokenizer = load_tokenizer()
     tokenizer.enable_truncation(MAX_LENGTH)
 
     def work() -> Views:

@@ -52,7 +52,7 @@ class MiniLM(PackedBert):
         self.layers, self.width = 6, WIDTH
         every = range(self.layers + 1)
         super().__init__(weights, heads=HEADS, wanted=every, device="cpu", dtype=torch.float32)
-        self._tokenizer = load_tokenizer(read_verified(folder, "tokenizer.json"))
+        self._tokenizer = load_tokenizer()
 
     def tokens(self, texts: list[str], max_length: int) -> list[list[int]]:
         found = [each.ids for each in self._tokenizer.encode_batch_fast(texts)]

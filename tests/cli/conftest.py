@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from typer.testing import CliRunner
@@ -37,6 +37,8 @@ EXPLAINED: list[str | None] = []
 @dataclass(frozen=True)
 class StandInComparison:
     """What the command line sees of a comparison."""
+
+    kind: ClassVar[str] = "comparison"
 
     settings: dict[str, Any] = field(
         default_factory=lambda: {"embedder": "minilm", "views": ["meaning"], "seed": 0}
@@ -100,7 +102,8 @@ def calls(monkeypatch) -> Calls:
     stand_in(monkeypatch, "calipers.evaluate.compare", compare=compare)
     monkeypatch.setattr("calipers.samples.read_samples", read)
     monkeypatch.setattr("calipers.samples.read_systems", read)
-    stand_in(monkeypatch, "calipers.results", Comparison=StandInComparison)
+    monkeypatch.setattr("calipers.results.Comparison", StandInComparison)
+    monkeypatch.setattr("calipers.results.result.Result.load", StandInComparison.load)
     monkeypatch.setattr("calipers.report.html.html_page", lambda data: f"<html>{data}</html>\n")
 
     def run(*, seed=0, progress=None):

@@ -235,7 +235,8 @@ def without_zlib(text):
     return [line for line in text.splitlines() if not line.startswith("  Compression")]
 
 
-def test_the_commands_of_the_page(calipers):
+def test_the_commands_of_the_page(calipers, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
     (code,) = re.findall(r"```python\n(import random\n.*?)```", PAGE, flags=re.DOTALL)
     exec(compile(code, "docs/text.md", "exec"), {})
     shown = re.findall(r"```sh\n(calipers text .*?)\n```\n\n```text\n(.*?)\n```", PAGE, re.DOTALL)

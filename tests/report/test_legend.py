@@ -8,7 +8,7 @@ import calipers
 from calipers.report.documents import texts
 from calipers.report.legend import SHOWN, detail_notes, remarks
 from calipers.report.redacted import without_texts
-from calipers.report.render.text import plain as written
+from calipers.report.render.text import plain as printed
 from calipers.report.shown import metric_of
 from calipers.score import Score
 from calipers.serialise import plain, read
@@ -22,7 +22,7 @@ def test_phrases_stand_in_the_table_and_in_the_json():
     found = calipers.measure_texts(
         {"chatty": GENERATED}, reference=HUMAN, metrics="overused_phrases", tokenizer="whitespace"
     )
-    text = " ".join(written(texts.document(found.to_dict())).split())
+    text = " ".join(printed(texts.document(found.to_dict())).split())
     # Two phrases could be over-used at all: p = 2 / C(40, 20)
     assert "chatty, Over-used-3: 'to be honest' (texts 20, references 0, p value 1.5e-11)" in text
     (row,) = json.loads(json.dumps(found.to_dict(), allow_nan=False))["systems"][0]["scores"][

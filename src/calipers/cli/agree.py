@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from calipers.cli.command import check_metrics_are_listed, command, computing, read_sides
 from calipers.cli.compare import Generated, Reference
-from calipers.cli.deliver import Look, deliver_data
-from calipers.cli.outputs import Outputs
+from calipers.cli.deliver import deliver
+from calipers.cli.outputs import FORMATS, Outputs
 from calipers.evaluate.options import AgreeOptions
 
 EXAMPLES = (
@@ -27,7 +27,7 @@ EXAMPLES = (
 )
 
 
-@command(AgreeOptions, writes=("json",), reads=("reference", "generated"), shown=EXAMPLES)
+@command(AgreeOptions, writes=FORMATS, reads=("reference", "generated"), shown=EXAMPLES)
 def agree(
     generated: Generated, reference: Reference, *, options: AgreeOptions, outputs: Outputs
 ) -> None:
@@ -41,10 +41,4 @@ def agree(
         from calipers.evaluate.agree import agree as run
 
         found = run(*read_sides(reference, generated, options), **options.keywords())
-    deliver_data(found.to_dict(), outputs, _look())
-
-
-def _look() -> Look:
-    from calipers.report.documents import agree
-
-    return Look(agree.document, "↑↓≈–…·─")
+    deliver(found, outputs)

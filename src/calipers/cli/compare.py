@@ -8,9 +8,9 @@ import typer
 
 from calipers.cli.command import check_metrics_are_listed, command, computing, read_sides
 from calipers.cli.command_line import with_command
-from calipers.cli.deliver import deliver_comparison
+from calipers.cli.deliver import deliver
 from calipers.cli.options import Details
-from calipers.cli.outputs import Outputs, check_per_sample
+from calipers.cli.outputs import FORMATS, PAGE, Outputs, check_per_sample
 from calipers.cli.page import CompareCommand
 from calipers.evaluate.option import INPUT, OUTPUT
 from calipers.evaluate.options import CompareOptions
@@ -106,7 +106,7 @@ EXAMPLES = (
 
 @command(
     CompareOptions,
-    writes=("html", "json", "save", "markdown", "latex", "csv"),
+    writes=(*FORMATS, "table", *PAGE),
     reads=("reference", "generated"),
     page=CompareCommand,
     shown=EXAMPLES,
@@ -134,4 +134,4 @@ def compare(
 
         comparison = run(*read_sides(reference, generated, options), **options.keywords())
     kept = with_command(comparison)
-    deliver_comparison(kept, outputs, per_sample=per_sample, details=details)
+    deliver(kept, outputs, per_sample=per_sample, details=details)

@@ -1,72 +1,47 @@
-"""What a command found ──► the screen, and the texts of the files that were asked for."""
+"""A result ──► the screen, and every file that was asked for.
+
+All commands deliver in this one way: a result gives a document and data, and each format is written
+from one of them.
+"""
 
 from __future__ import annotations
 
 import sys
 import textwrap
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from calipers.cli.outputs import Outputs, Results
 from calipers.cli.streams import encodable, line_width, told_of_output, write
+from calipers.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from calipers.report.table import Document
-    from calipers.results import Comparison
+    from calipers.results.result import Result
 
 Data = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Look:
-    """How the results of a command look.
-
-    Attributes
-    ----------
-    document
-        Makes of the data what is shown.
-    signs
-        What a terminal must be able to show of it.
-    """
-
-    document: Callable[[Data], Document]
-    signs: str
-
-
-def deliver_data(
-    data: Data, outputs: Outputs, look: Look, *, plot: Callable[[str], None] | None = None
-) -> None:
-    """Write the files of a command that gives a table; `plot` draws its figure into a file."""
-    outputs.deliver(
-        Results(
-            show=lambda: show_data(data, look),
-            warnings=lambda: look.document(data).warnings,
-            texts=texts_of(data),
-            files={} if plot is None else {"plot": plot},
-        )
-    )
-
-
-def deliver_comparison(
-    comparison: Comparison,
+def deliver(
+    result: Result,
     outputs: Outputs,
     *,
     per_sample: bool = False,
     details: bool = False,
     after: str = "",
     screen: bool = True,
+    plot: Callable[[str], None] | None = None,
 ) -> None:
-    """Write the files of a comparison, and show its table.
+    """Write the files of a result, and show its tables.
 
     The page and the zip hold explanations and maps: what was not kept of them is made before either
     is written.
 
     Parameters
     ----------
-    comparison
+    result
         What was found.
     outputs
         Where it goes.
@@ -75,35 +50,81 @@ def deliver_comparison(
     details
         Whether the differences of all pairs of systems are shown.
     after
-        Words that come after the table.
+        Words that come after the tables.
     screen
-        Whether the table is shown at all.
+        Whether the tables are shown at all.
+    plot
+        Draws the figure of the command into a file.
+
+    Raises
+    ------
+    InputError
+        If texts are to be left out of a result that is no comparison.
     """
-    data = _data(comparison, outputs, per_sample=per_sample)
-    look = _look(details=details)
+    from calipers.report.documents import document_of
+
+    data = _data(result, redact=outputs.redact, per_sample=per_sample)
+    options = {"details": True} if details and result.kind == "comparison" else {}
+
+    def document() -> Document:
+        return document_of(result.kind, data, **options)
 
     @cache
-    def explained() -> Comparison:
-        return comparison.explained(map_method=outputs.layout, progress=outputs.progress())
+    def complete() -> Result:
+        return _explained(result, outputs)
 
     def show() -> None:
-        show_data(data, look)
+        show_document(document())
         if after:
             write("\n" + _wrapped(after))
 
     outputs.deliver(
         Results(
             show=show if screen else lambda: None,
-            warnings=lambda: look.document(data).warnings,
-            texts=texts_of(data) | {"html": lambda: _page(explained(), outputs)},
-            files={"save": lambda path: explained().save(path)},
-            before={"html": explained, "save": explained},
+            warnings=lambda: document().warnings,
+            texts=_texts(result.kind, data, complete, outputs),
+            files={
+                "save": lambda path: complete().save(path),
+                "table": lambda path: _write_rows(result, path, per_sample=per_sample),
+                **({} if plot is None else {"plot": plot}),
+            },
+            before={"html": complete, "save": complete},
         )
     )
 
 
-def texts_of(data: Data) -> dict[str, Callable[[], str]]:
-    """Give what makes the texts of a table, by the name of the output."""
+def show_document(document: Document) -> None:
+    """Show tables: with weight and shade on a terminal, as plain text anywhere else."""
+    from rich.console import Console
+
+    from calipers.report.render.text import Screen, plain
+
+    console, text = Console(), plain(document, width=line_width())
+    if console.is_terminal and encodable(text, sys.stdout) == text:
+        with told_of_output():
+            console.print(Screen(document))
+    else:
+        write(text)
+
+
+def _explained(result: Result, outputs: Outputs) -> Result:
+    """Give a comparison with all that its page and its zip hold; other results as they are."""
+    from calipers.results import Comparison
+
+    if not isinstance(result, Comparison):
+        return result
+    return result.explained(map_method=outputs.layout, progress=outputs.progress())
+
+
+def _texts(
+    kind: str, data: Data, complete: Callable[[], Result], outputs: Outputs
+) -> dict[str, Callable[[], str]]:
+    """Give what makes the text of each format; `complete` gives the result with explanations."""
+
+    def summary() -> Document:
+        from calipers.report.documents import summary_of
+
+        return summary_of(kind, data)
 
     def json() -> str:
         from calipers.report import json_text
@@ -111,59 +132,54 @@ def texts_of(data: Data) -> dict[str, Callable[[], str]]:
         return json_text(data)
 
     def markdown() -> str:
-        from calipers.report.documents import summary
-        from calipers.report.render.markdown import markdown
+        from calipers.report import markdown
 
-        return markdown(summary(data))
+        return markdown(summary())
 
     def latex() -> str:
-        from calipers.report.documents import summary
-        from calipers.report.render.latex import latex
+        from calipers.report import latex
 
-        return latex(summary(data))
+        return latex(summary())
 
     def csv() -> str:
-        from calipers.report.render.csv import scores_csv
+        from calipers.report.render.csv import scores_csv, tables_csv
 
-        return scores_csv(data)
+        return scores_csv(data) if kind in ("comparison", "texts") else tables_csv(summary())
 
-    return {"json": json, "markdown": markdown, "latex": latex, "csv": csv}
+    def html() -> str:
+        from calipers.results import Comparison
 
+        if isinstance(found := complete(), Comparison):
+            from calipers.report.html import html_page
 
-def show_data(data: Data, look: Look) -> None:
-    """Show a table: with weight and shade on a terminal, as plain text anywhere else."""
-    from rich.console import Console
+            return html_page(found.report_data(redact=outputs.redact, map_method=outputs.layout))
+        from calipers.report.documents import document_of
+        from calipers.report.render.html import page
 
-    from calipers.report.render.text import Screen, plain
+        return page(document_of(kind, data))
 
-    console, document = Console(), look.document(data)
-    if console.is_terminal and encodable(look.signs, sys.stdout) == look.signs:
-        with told_of_output():
-            console.print(Screen(document))
-    else:
-        write(plain(document, width=line_width()))
+    return {"json": json, "markdown": markdown, "latex": latex, "csv": csv, "html": html}
 
 
-def _look(*, details: bool) -> Look:
-    from calipers.report.documents import compare
+def _write_rows(result: Any, path: str, *, per_sample: bool) -> None:
+    from calipers.results.rows import sample_rows, score_rows, write_rows
 
-    return Look(lambda data: compare.document(data, details=details), "↑↓–…·─éχ²")
+    write_rows(sample_rows(result) if per_sample else score_rows(result), path)
 
 
-def _data(comparison: Comparison, outputs: Outputs, *, per_sample: bool) -> Data:
-    data = comparison.to_dict(per_sample=per_sample)
-    if not outputs.redact:
+def _data(result: Result, *, redact: bool, per_sample: bool) -> Data:
+    write_data: Callable[..., Data] = result.to_dict  # those with values of samples take an option
+    data = write_data(per_sample=True) if per_sample else write_data()
+    if not redact:
         return data
+    if result.kind != "comparison":
+        raise InputError(
+            f"--redact leaves texts out of a comparison; this is another result, {result.kind}"
+        )
     from calipers.report.redacted import without_texts
 
     redacted: Data = without_texts({"comparison": data})["comparison"]
     return redacted
-
-
-def _page(comparison: Comparison, outputs: Outputs) -> str:
-    from calipers.report.html import html_page
-
-    return html_page(comparison.report_data(redact=outputs.redact, map_method=outputs.layout))
 
 
 def _wrapped(text: str) -> str:

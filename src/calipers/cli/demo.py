@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from calipers.cli.command import command, computing
 from calipers.cli.command_line import with_command
-from calipers.cli.deliver import deliver_comparison
-from calipers.cli.outputs import Outputs
+from calipers.cli.deliver import deliver
+from calipers.cli.outputs import FORMATS, PAGE, Outputs
 from calipers.evaluate.options import DemoOptions
 
 NEXT = """\
@@ -14,7 +14,7 @@ For your own files (a text a line, JSON lines, CSV, Parquet, ...):
   calipers compare --reference human.jsonl model_a.jsonl model_b.jsonl"""
 
 
-@command(DemoOptions, writes=("html", "json", "save", "markdown", "latex", "csv"), limited=False)
+@command(DemoOptions, writes=(*FORMATS, "table", *PAGE), limited=False)
 def demo(*, options: DemoOptions, outputs: Outputs) -> None:
     """Compare three small systems with human texts; nothing to prepare.
 
@@ -26,4 +26,4 @@ def demo(*, options: DemoOptions, outputs: Outputs) -> None:
         from calipers.demo import READING, run
 
         comparison = run(seed=options.seed, progress=outputs.progress())
-    deliver_comparison(with_command(comparison), outputs, after=f"{READING}\n\n{NEXT}")
+    deliver(with_command(comparison), outputs, after=f"{READING}\n\n{NEXT}")

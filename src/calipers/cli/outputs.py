@@ -23,8 +23,14 @@ from calipers.evaluate.option import OUTPUT
 from calipers.progress import Progress, Silent
 
 STDIO = "-"
-FILES = ("save", "output", "json", "csv", "markdown", "latex", "plot", "html")
+FILES = ("save", "output", "table", "json", "csv", "markdown", "latex", "plot", "html")
 """All outputs, in the order in which they are written: first what cannot be made from another."""
+
+FORMATS = ("html", "json", "save", "markdown", "latex", "csv")
+"""What every command that gives a result can write."""
+
+PAGE = ("redact", "map")
+"""What a report with texts and pictures can be asked for beside that."""
 
 HINTS = {"html": ": open it in a browser"}
 
@@ -34,9 +40,17 @@ Layout = Literal["pca", "umap"]
 MAPS: Sequence[Layout] = ("pca", "umap")
 FIGURES = (".png", ".pdf", ".svg")
 
-OTHERS = {"save": "a zip file", "output": "a file that is no text", "plot": "a figure"}
+OTHERS = {
+    "save": "a zip file",
+    "output": "a file that is no text",
+    "table": "a table for data frames",
+    "plot": "a figure",
+}
 """Outputs that are no text, and what they are: standard output is not for them."""
 
+
+ROWS = (".parquet", ".arrow")
+"""Endings of tables for data frames."""
 
 REPORT = ("plotly", "jinja2")
 
@@ -60,6 +74,10 @@ def _file(name: str, text: str, *, metavar: str = "FILE") -> Any:
 
 Html = _file(
     "--html",
+    "Write the tables as one HTML page that opens offline in any browser.",
+)
+Pictures = _file(
+    "--html",
     "Write a report with pictures: the table, curves, a map of all samples, the worst samples and "
     "missed topics beside their neighbours. One file that opens offline in any browser; it holds "
     "texts, see --redact.",
@@ -71,7 +89,17 @@ Json = _file(
 Markdown = _file("--markdown", "Write the table in Markdown; - for standard output.")
 Latex = _file("--latex", "Write the table in LaTeX, ready for a paper; - for standard output.")
 Csv = _file("--csv", "Write a row for each score as CSV; - for standard output.")
+TableFile = _file(
+    "--table",
+    "Write a row for each score, for data frames, as .parquet or .arrow; with --per-sample a row "
+    "for each sample.",
+)
 Save = _file(
+    "--save",
+    "Keep the result; `calipers show` takes it up again, in any of these formats.",
+    metavar="RUN.zip",
+)
+SaveAll = _file(
     "--save",
     "Keep scores, curves, texts and vectors; `calipers show` and `calipers report` take them up "
     "again.",
@@ -114,7 +142,9 @@ _KINDS = {
     "markdown": Markdown,
     "latex": Latex,
     "csv": Csv,
+    "table": TableFile,
 }
+_WITH_PICTURES = {"html": Pictures, "save": SaveAll}
 _PAGE: dict[str, tuple[Any, Any]] = {"redact": (Redact, False), "map": (Map, None)}
 _ALWAYS: dict[str, tuple[Any, Any]] = {"force": (Force, False), "quiet": (Quiet, False)}
 
@@ -125,15 +155,16 @@ def output_parameters(*names: str, **worded: Any) -> list[inspect.Parameter]:
     Parameters
     ----------
     names
-        Which ones, such as ``"json"``; ``--force`` and ``--quiet`` come with every choice, and
-        with ``"html"`` also ``--redact`` and ``--map``.
+        Which ones, such as ``"json"``; ``--force`` and ``--quiet`` come with every choice.
     worded
         Options that the command words in its own way, by name: an annotated type, or a pair of
         it and the default.
     """
     own = {name: each if isinstance(each, tuple) else (each, None) for name, each in worded.items()}
-    files = {name: own.get(name) or (_KINDS[name], None) for name in (*names, *own)}
-    options = files | (_PAGE if "html" in names else {}) | _ALWAYS
+    kinds = _KINDS | (_WITH_PICTURES if "redact" in names else {})
+    written = [name for name in (*names, *own) if name not in _PAGE]
+    files = {name: own.get(name) or (kinds[name], None) for name in written}
+    options = files | {name: _PAGE[name] for name in names if name in _PAGE} | _ALWAYS
     kind = inspect.Parameter.KEYWORD_ONLY
     return [
         inspect.Parameter(name, kind, default=default, annotation=annotated)
@@ -189,6 +220,8 @@ class Outputs:
     layout
         How the map of the report lays out the samples, ``"pca"`` or ``"umap"``; None where nobody
         said.
+    pictures
+        Whether ``html`` is the report with pictures.
     """
 
     paths: Mapping[str, str]
@@ -196,6 +229,7 @@ class Outputs:
     quiet: bool = False
     redact: bool = False
     layout: Layout | None = None
+    pictures: bool = False
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Outputs:
@@ -206,6 +240,7 @@ class Outputs:
             quiet=given.get("quiet", False),
             redact=given.get("redact", False),
             layout=given.get("map"),
+            pictures="redact" in given,
         )
 
     @property
@@ -216,7 +251,7 @@ class Outputs:
     def check(self, inputs: Sequence[str] = ()) -> None:
         """Refuse early what could not be written late; `inputs` are the files that are read."""
         _check_standard_output(self.paths)
-        _check_page(self.paths, redact=self.redact, layout=self.layout)
+        _check_page(self)
         named = [(f"--{name}", path) for name, path in self.paths.items() if path != STDIO]
         check_outputs(named, inputs, force=self.force)
 
@@ -308,19 +343,23 @@ def _check_standard_output(paths: Mapping[str, str]) -> None:
         )
 
 
-def _check_page(paths: Mapping[str, str], *, redact: bool, layout: Layout | None) -> None:
+def _check_page(outputs: Outputs) -> None:
     """Refuse figures of unknown kinds, and options of the report that have nothing to act on."""
+    paths = outputs.paths
     figure = paths.get("plot", FIGURES[0])
     if not figure.lower().endswith(FIGURES):
         raise InputError(f"--plot must name a file ending in {', '.join(FIGURES)}; found {figure}")
-    if redact:
+    table = paths.get("table", ROWS[0])
+    if not table.lower().endswith(ROWS):
+        raise InputError(f"--table must name a file ending in {', '.join(ROWS)}; found {table}")
+    if outputs.redact:
         _check_redact(paths)
-    if layout is not None:
-        _check_layout(layout)
+    if outputs.layout is not None:
+        _check_layout(outputs.layout)
         if "html" not in paths:
             raise InputError("--map lays out the samples in --html; give --html FILE with it")
-    if "html" in paths:
-        _check_packages(layout)
+    if "html" in paths and outputs.pictures:
+        _check_packages(outputs.layout)
 
 
 def _check_redact(paths: Mapping[str, str]) -> None:
@@ -491,5 +530,5 @@ def _gravity(failure: Exception) -> int:
 
 def check_per_sample(paths: Mapping[str, str], *, per_sample: bool) -> None:
     """Refuse ``--per-sample`` where no JSON is written; `paths` are the outputs by name."""
-    if per_sample and "json" not in paths:
+    if per_sample and not {"json", "table"} & set(paths):
         raise InputError("--per-sample adds values to the JSON; give --json FILE with it")

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from calipers.cli.command import command, computing
-from calipers.cli.deliver import Look, deliver_data
-from calipers.cli.outputs import Outputs
+from calipers.cli.deliver import deliver
+from calipers.cli.outputs import FORMATS, Outputs
 from calipers.errors import InputError
 from calipers.evaluate.option import INPUT
 from calipers.evaluate.options import OverlapOptions
@@ -40,7 +40,7 @@ EXAMPLES = (
 )
 
 
-@command(OverlapOptions, writes=("json",), reads=("systems",), shown=EXAMPLES)
+@command(OverlapOptions, writes=FORMATS, reads=("systems",), shown=EXAMPLES)
 def overlap(systems: Systems, *, options: OverlapOptions, outputs: Outputs) -> None:
     """Hold systems against each other, without a reference.
 
@@ -59,10 +59,4 @@ def overlap(systems: Systems, *, options: OverlapOptions, outputs: Outputs) -> N
 
         read = read_systems(systems, field=options.field, skip_bad=options.skip_bad)
         found = run(read, **options.keywords())
-    deliver_data(found.to_dict(), outputs, _look())
-
-
-def _look() -> Look:
-    from calipers.report.documents import overlap
-
-    return Look(overlap.document, "±–…·─")
+    deliver(found, outputs)

@@ -329,8 +329,10 @@ def blaming(paths: list[str]) -> Iterator[None]:
 def _kept(path: Path, kind: str) -> Any:
     from calipers.results import Comparison
     from calipers.results.report_data import picture_data
+    from calipers.results.result import Result
 
-    return picture_data(Comparison.load(path), kind)
+    result = Result.load(path)
+    return picture_data(result, kind) if isinstance(result, Comparison) else result.to_dict()
 
 
 def _json(path: Path, kind: str) -> Any:

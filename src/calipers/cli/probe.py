@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from calipers.cli.command import command, computing
-from calipers.cli.deliver import Look, deliver_data
-from calipers.cli.outputs import Outputs
+from calipers.cli.deliver import deliver
+from calipers.cli.outputs import FORMATS, Outputs
 from calipers.evaluate.option import INPUT
 from calipers.evaluate.options import ProbeOptions
 
@@ -36,7 +36,7 @@ EXAMPLES = (
 )
 
 
-@command(ProbeOptions, writes=("json",), reads=("texts",), shown=EXAMPLES)
+@command(ProbeOptions, writes=FORMATS, reads=("texts",), shown=EXAMPLES)
 def probe(texts: Texts, *, options: ProbeOptions, outputs: Outputs) -> None:
     """See what an embedder sees.
 
@@ -48,10 +48,4 @@ def probe(texts: Texts, *, options: ProbeOptions, outputs: Outputs) -> None:
         from calipers.evaluate.probe import probe as run
 
         found = run(texts, **options.keywords())
-    deliver_data(found.to_dict(), outputs, _look())
-
-
-def _look() -> Look:
-    from calipers.report.documents import probe
-
-    return Look(probe.document, "–·─±")
+    deliver(found, outputs)

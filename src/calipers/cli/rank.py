@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from calipers.cli.command import command, computing
-from calipers.cli.deliver import Look, deliver_data
-from calipers.cli.outputs import Outputs
+from calipers.cli.deliver import deliver
+from calipers.cli.outputs import FORMATS, Outputs
 from calipers.errors import InputError
 from calipers.evaluate.option import INPUT, OUTPUT
 from calipers.evaluate.options import RankOptions
@@ -51,7 +51,7 @@ EXAMPLES = (
 )
 
 
-@command(RankOptions, writes=("json",), plot=Plot, reads=("scores",), shown=EXAMPLES)
+@command(RankOptions, writes=FORMATS, plot=Plot, reads=("scores",), shown=EXAMPLES)
 def rank(scores: Scores, *, options: RankOptions, outputs: Outputs) -> None:
     """See whether metrics rank systems as people do.
 
@@ -68,8 +68,7 @@ def rank(scores: Scores, *, options: RankOptions, outputs: Outputs) -> None:
         from calipers.evaluate.rank import rank as run
 
         found = run(scores, **options.keywords())
-    data = found.to_dict()
-    deliver_data(data, outputs, _look(), plot=lambda path: _draw(data, path))
+    deliver(found, outputs, plot=lambda path: _draw(found.to_dict(), path))
 
 
 def _draw(data: dict[str, Any], path: str) -> None:
@@ -77,9 +76,3 @@ def _draw(data: dict[str, Any], path: str) -> None:
     from calipers.report.plots.heat_map import heat_map_figure
 
     plots.save_figure(heat_map_figure(data), path)
-
-
-def _look() -> Look:
-    from calipers.report.documents import rank
-
-    return Look(rank.document, "↑↓≈≤≥–…·─")

@@ -9,16 +9,16 @@ from typing import Annotated
 import typer
 
 from calipers.cli.command import command, computing
-from calipers.cli.deliver import deliver_comparison
+from calipers.cli.deliver import deliver
 from calipers.cli.options import Details
-from calipers.cli.outputs import Outputs
+from calipers.cli.outputs import PAGE, Outputs
 from calipers.evaluate.option import INPUT
 
 Run = Annotated[
     str,
     typer.Argument(
         metavar="RUN.zip",
-        help="What `calipers compare --save RUN.zip` wrote.",
+        help="What `calipers compare --save RUN.zip` wrote, or --save of another command.",
         rich_help_panel=INPUT,
         show_default=False,
     ),
@@ -44,22 +44,22 @@ REPORTING = (
 
 
 @command(
-    writes=("html", "json", "markdown", "latex", "csv"),
+    writes=("html", "json", "markdown", "latex", "csv", *PAGE),
     reads=("run",),
     stopped="stopped.",
     shown=SHOWING,
 )
 def show(run: Run, *, outputs: Outputs, details: Details = False) -> None:
-    """Show again what `calipers compare --save` kept."""
+    """Show again what `calipers compare --save` kept, or --save of another command."""
     with computing(outputs):
-        from calipers.results import Comparison
+        from calipers.results.result import Result
 
-        comparison = Comparison.load(run)
-    deliver_comparison(comparison, outputs, details=details)
+        result = Result.load(run)
+    deliver(result, outputs, details=details)
 
 
 @command(
-    writes=("html", "json", "markdown", "latex", "csv"),
+    writes=("html", "json", "markdown", "latex", "csv", *PAGE),
     reads=("run",),
     stopped="stopped.",
     checked=False,
@@ -75,10 +75,10 @@ def report(run: Run, *, outputs: Outputs) -> None:
     files = outputs if outputs.paths else replace(outputs, paths={"html": page_beside(run)})
     files.check([run])
     with computing(files):
-        from calipers.results import Comparison
+        from calipers.results.result import Result
 
-        comparison = Comparison.load(run)
-    deliver_comparison(comparison, files, screen=False)
+        result = Result.load(run)
+    deliver(result, files, screen=False)
 
 
 def page_beside(run: str) -> str:

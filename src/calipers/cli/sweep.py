@@ -8,8 +8,8 @@ import typer
 
 from calipers.cli.command import check_metrics_are_listed, command, computing, read_sides
 from calipers.cli.compare import Generated, Reference
-from calipers.cli.deliver import Look, deliver_data
-from calipers.cli.outputs import Outputs
+from calipers.cli.deliver import deliver
+from calipers.cli.outputs import FORMATS, Outputs
 from calipers.errors import InputError
 from calipers.evaluate.option import OUTPUT
 from calipers.evaluate.options import SweepOptions
@@ -53,7 +53,7 @@ EXAMPLES = (
 
 @command(
     SweepOptions,
-    writes=("json",),
+    writes=FORMATS,
     plot=Plot,
     reads=("reference", "generated"),
     shown=EXAMPLES,
@@ -79,17 +79,10 @@ def sweep(
         from calipers.evaluate.sweep import sweep as run
 
         found = run(*read_sides(reference, generated, options), **options.keywords())
-    data = found.to_dict()
-    deliver_data(data, outputs, _look(), plot=lambda path: _draw(data, path))
+    deliver(found, outputs, plot=lambda path: _draw(found.to_dict(), path))
 
 
 def _draw(data: dict[str, Any], path: str) -> None:
     from calipers.report.plots import save_figure, sweep_figure
 
     save_figure(sweep_figure(data), path)
-
-
-def _look() -> Look:
-    from calipers.report.documents import sweep
-
-    return Look(sweep.document, "↑↓–…·─±")

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from calipers.cli.command import command, computing
-from calipers.cli.deliver import Look, deliver_data
-from calipers.cli.outputs import Outputs, check_per_sample
+from calipers.cli.deliver import deliver
+from calipers.cli.outputs import FORMATS, Outputs, check_per_sample
 from calipers.cli.page import TextCommand
 from calipers.errors import InputError
 from calipers.evaluate.option import INPUT, OUTPUT
@@ -60,7 +60,7 @@ EXAMPLES = (
 
 @command(
     TextOptions,
-    writes=("json", "markdown", "latex", "csv"),
+    writes=(*FORMATS, "table"),
     reads=("generated",),
     page=TextCommand,
     shown=EXAMPLES,
@@ -87,10 +87,4 @@ def text(
 
         systems = read_systems(generated, field=options.field)
         found = measure_texts(systems, **options.keywords())
-    deliver_data(found.to_dict(per_sample=per_sample), outputs, _look())
-
-
-def _look() -> Look:
-    from calipers.report.documents import texts
-
-    return Look(texts.document, "–…·─")
+    deliver(found, outputs, per_sample=per_sample)

@@ -59,6 +59,7 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
         generated,
         options,
         seed=options.seed,
+        skip_bad=options.skip_bad,
         keep_sizes=options.keep_sizes,
         labels=options,
     )

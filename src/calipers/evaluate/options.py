@@ -223,8 +223,8 @@ class Reading(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Files(Reading):
-    """How files are read, of images too."""
+class Files(Group):
+    """What becomes of image files that cannot be read."""
 
     skip_bad: bool = option(
         False,
@@ -237,7 +237,7 @@ class Files(Reading):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sampling(Files):
+class Sampling(Reading):
     """How many samples are read of a set."""
 
     max_samples: int | None = option(
@@ -247,6 +247,15 @@ class Sampling(Files):
         panel=INPUT,
         kept=True,
         doc="Cut every set, the reference too but not the training set, to this many samples.",
+    )
+    skip_words: int | None = option(
+        None,
+        "Leave out the first N words of every text, such as the words of a prompt that all begin "
+        "with; what is left of shorter texts is empty.",
+        whole(1, optional=True),
+        panel=INPUT,
+        kept=True,
+        doc="Leave out this many words at the start of every text, also of the training set.",
     )
 
 
@@ -678,7 +687,7 @@ def pair_settings(options: Group, **more: Any) -> Settings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions(Embedding, Seeded, Inference, Measuring, Labels, Sizes):
+class CompareOptions(Embedding, Seeded, Inference, Measuring, Labels, Sizes, Files):
     """The options of ``compare``."""
 
 
@@ -688,7 +697,7 @@ class DemoOptions(Seeded):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SweepOptions(Embedding, Seeded, Neighbours, Sampling):
+class SweepOptions(Embedding, Seeded, Neighbours, Sampling, Files):
     """The options of ``sweep``."""
 
     over: Over = option(
@@ -749,7 +758,7 @@ class SweepOptions(Embedding, Seeded, Neighbours, Sampling):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OverlapOptions(Embedding, Seeded, Neighbours, Sizes):
+class OverlapOptions(Embedding, Seeded, Neighbours, Sizes, Files):
     """The options of ``overlap``."""
 
     max_samples: int | None = reworded(
@@ -768,7 +777,7 @@ class OverlapOptions(Embedding, Seeded, Neighbours, Sizes):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AgreeOptions(Running, Model, Seeded, Measuring, Sizes):
+class AgreeOptions(Running, Model, Seeded, Measuring, Sizes, Files):
     """The options of ``agree``."""
 
     max_samples: int | None = reworded(
@@ -843,7 +852,7 @@ class ProbeOptions(Embedding, Seeded, Reading):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EmbedOptions(Embedding, Files):
+class EmbedOptions(Embedding, Reading, Files):
     """The options of ``embed``."""
 
     fit_on: Any = option(
@@ -866,7 +875,7 @@ class EmbedOptions(Embedding, Files):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextOptions(Running, Seeded, Reading):
+class TextOptions(Running, Seeded, Sizes):
     """The options of ``text``."""
 
     reference: Any = option(

@@ -73,7 +73,7 @@ def overlap(systems: Any, options: OverlapOptions) -> Overlap:
         If there are fewer than two systems, samples cannot be read or do not fit together, or an
         option is out of its range.
     """
-    inputs = read_alone(systems, options, seed=options.seed)
+    inputs = read_alone(systems, options, seed=options.seed, skip_bad=options.skip_bad)
     check_k(inputs, options.k)
     model = open_embedder(options, inputs.sets, fit_on_all=True)
     settings, progress = pair_settings(options), options.progress or Silent()

@@ -73,7 +73,7 @@ def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
         set is too small for a value that was given.
     """
     asked = _check_values(options.over, options.values)
-    inputs = read_sides(reference, generated, options, seed=options.seed)
+    inputs = read_sides(reference, generated, options, seed=options.seed, skip_bad=options.skip_bad)
     chosen, notes = _choose_values(options.over, asked, inputs, k=options.k)
     model = open_embedder(options, inputs.sets)
     wanted = _choose_metrics(options.metrics, model.views, options.over)

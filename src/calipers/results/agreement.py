@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, groupby, pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,6 @@ from calipers.results.result import Result, with_warnings
 from calipers.results.sets import SetSummary
 from calipers.score import Score
 from calipers.serialise import Plain
-
-if TYPE_CHECKING:
-    from calipers.report.table import Document
 
 NARROWEST_TIE = 0.01
 """What MAUVE moves by with the seed of k-means alone."""
@@ -315,12 +312,6 @@ class Agreement(Result):
     def __repr__(self) -> str:
         names = ", ".join(repr(column.label) for column in self.columns)
         return f"<Agreement of {names} on {len(self.systems)} systems>"
-
-    def document(self) -> Document:
-        """Return the tables and notes that are shown."""
-        from calipers.report.documents import agree
-
-        return agree.document(self.to_dict())
 
     def _outline(self) -> Mapping[str, Any]:
         return {

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from calipers.explain import SampleMap
     from calipers.explain.map import Method
     from calipers.report.plots import Axes
-    from calipers.report.table import Document
     from calipers.results.archive import Archive, Draft
 
 Data = dict[str, Any]
@@ -178,18 +177,6 @@ class Comparison(Result):
 
     def __len__(self) -> int:
         return len(self.systems)
-
-    def document(self) -> Document:
-        """Return the tables and notes that are shown."""
-        from calipers.report.documents import compare
-
-        return compare.document(self.to_dict())
-
-    def _repr_html_(self) -> str:
-        from calipers.report.documents import summary
-        from calipers.report.render.html import html
-
-        return html(summary(self.to_dict()))
 
     def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
         """Return all results as plain data, fit for strict JSON.

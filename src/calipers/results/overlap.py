@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,6 @@ from calipers.errors import unknown_name
 from calipers.results.result import Result
 from calipers.results.sets import SetSummary
 from calipers.serialise import Plain
-
-if TYPE_CHECKING:
-    from calipers.report.table import Document
 
 NEARLY_ALL = 0.9
 NEARLY_NONE = 0.1
@@ -333,12 +330,6 @@ class Overlap(Result):
 
     def __repr__(self) -> str:
         return f"<Overlap of {', '.join(map(repr, self.names))}>"
-
-    def document(self) -> Document:
-        """Return the tables and notes that are shown."""
-        from calipers.report.documents import overlap
-
-        return overlap.document(self.to_dict())
 
     def _outline(self) -> Mapping[str, Any]:
         return {

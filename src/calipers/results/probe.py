@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -26,9 +26,6 @@ from calipers.errors import unknown_name
 from calipers.results.result import Result, with_warnings
 from calipers.results.sets import SetSummary
 from calipers.serialise import Plain
-
-if TYPE_CHECKING:
-    from calipers.report.table import Document
 
 CLEAR = 0.1
 ENOUGH = 0.5
@@ -241,12 +238,6 @@ class Probe(Result):
 
     def __repr__(self) -> str:
         return f"<Probe of {self.settings['embedder']!r} with {self.samples.name!r}>"
-
-    def document(self) -> Document:
-        """Return the tables and notes that are shown."""
-        from calipers.report.documents import probe
-
-        return probe.document(self.to_dict())
 
     def _outline(self) -> Mapping[str, Any]:
         return {

@@ -18,7 +18,6 @@ from calipers.serialise import Plain
 
 if TYPE_CHECKING:
     from calipers.report.plots import Figure
-    from calipers.report.table import Document
 
 Interval = tuple[float, float]
 
@@ -302,12 +301,6 @@ class Ranking(Result):
     def __repr__(self) -> str:
         beside = ", ".join(repr(name) for name in self.truths) or "one another"
         return f"<Ranking of {len(self.systems)} systems by {len(self.metrics)} metrics: {beside}>"
-
-    def document(self) -> Document:
-        """Return the tables and notes that are shown."""
-        from calipers.report.documents import rank
-
-        return rank.document(self.to_dict())
 
     def _outline(self) -> Mapping[str, Any]:
         return {

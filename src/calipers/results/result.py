@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
@@ -30,7 +29,7 @@ _HOMES = {
 """The kinds of results, and where their classes are."""
 
 
-class Result(Plain, ABC):
+class Result(Plain):
     """The result of a command: frozen, complete, and readable without computing anything again."""
 
     kind: ClassVar[str]
@@ -41,9 +40,28 @@ class Result(Plain, ABC):
 
         return plain(self.document())
 
-    @abstractmethod
-    def document(self) -> Document:
-        """Return the tables and notes that are shown."""
+    def _repr_html_(self) -> str:
+        from calipers.report.render.html import html
+
+        return html(self.summary())
+
+    def document(self, **options: Any) -> Document:
+        """Return what printing shows: tables and notes, as values.
+
+        Parameters
+        ----------
+        options
+            Of the document of its kind, such as ``details=True`` of a comparison.
+        """
+        from calipers.report.documents import document_of
+
+        return document_of(self.kind, self.to_dict(), **options)
+
+    def summary(self) -> Document:
+        """Return what a paper or a notebook shows: the tables, and what one needs to read them."""
+        from calipers.report.documents import summary_of
+
+        return summary_of(self.kind, self.to_dict())
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:

@@ -21,7 +21,6 @@ from calipers.serialise import Plain
 
 if TYPE_CHECKING:
     from calipers.report.plots import Figure
-    from calipers.report.table import Document
 
 Over = Literal["k", "n"]
 
@@ -227,12 +226,6 @@ class Sweep(Result):
     def __repr__(self) -> str:
         names = ", ".join(repr(system.name) for system in self.systems)
         return f"<Sweep over {self.over} of {names} with {self.reference.name!r}>"
-
-    def document(self) -> Document:
-        """Return the tables and notes that are shown."""
-        from calipers.report.documents import sweep
-
-        return sweep.document(self.to_dict())
 
     def _outline(self) -> Mapping[str, Any]:
         return {

@@ -14,7 +14,6 @@ from calipers.score import Score
 from calipers.serialise import Plain, plain
 
 if TYPE_CHECKING:
-    from calipers.report.table import Document
     from calipers.results.archive import Archive, Draft
     from calipers.uncertainty.spread import Spread
 
@@ -124,18 +123,6 @@ class TextComparison(Result):
         names = ", ".join(repr(system.name) for system in self.systems)
         against = "" if self.reference is None else f" with {self.reference.name!r}"
         return f"<TextComparison of {names}{against}>"
-
-    def document(self) -> Document:
-        """Return the tables and notes that are shown."""
-        from calipers.report.documents import texts
-
-        return texts.document(self.to_dict())
-
-    def _repr_html_(self) -> str:
-        from calipers.report.documents import summary
-        from calipers.report.render.html import html
-
-        return html(summary(self.to_dict()))
 
     def to_dict(self, *, per_sample: bool = False) -> dict[str, Any]:
         """Return all results as plain data, fit for strict JSON.

@@ -3,10 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
+from types import ModuleType
+from typing import Any
 
 from calipers.errors import InputError
 from calipers.report.names import clean
 from calipers.report.table import Data, Document
+
+MODULES = {
+    "comparison": "compare",
+    "sweep": "sweep",
+    "overlap": "overlap",
+    "agreement": "agree",
+    "probe": "probe",
+    "ranking": "rank",
+    "texts": "texts",
+}
+"""Kind of a result to the module that says what is shown of it."""
+
+
+def document_of(kind: str, data: Data, **options: Any) -> Document:
+    """Give what the screen shows of a result of some kind, by what its ``to_dict()`` gives."""
+    document: Document = _module(kind).document(data, **options)
+    return document
+
+
+def summary_of(kind: str, data: Data) -> Document:
+    """Give what a paper or a notebook shows of a result: for most kinds the same."""
+    module = _module(kind)
+    shown: Document = getattr(module, "summary", module.document)(data)
+    return shown
+
+
+def _module(kind: str) -> ModuleType:
+    return import_module(f"calipers.report.documents.{MODULES[kind]}")
 
 
 def summary(data: Data) -> Document:

@@ -40,6 +40,10 @@ from calipers.report.table import (
 LINE = "1px solid rgba(128, 128, 128, .45)"
 PLAIN = "background: none; border: 0; white-space: nowrap; padding: .15em .7em"
 FAINT = "opacity: .75"
+PAGE_STYLE = (
+    "body { font: 15px/1.5 system-ui, sans-serif; max-width: 75em; margin: 2em auto; "
+    "padding: 0 1em; color-scheme: light dark } table { border-collapse: collapse }"
+)
 
 
 def html(document: Document) -> str:
@@ -51,6 +55,16 @@ def html(document: Document) -> str:
     """
     body = "\n".join(_parts(document))
     return f'<div class="calipers mathjax_ignore tex2jax_ignore">\n{body}\n</div>'
+
+
+def page(document: Document) -> str:
+    """Write a document as one HTML file that opens offline."""
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{_text(document.title)}</title>\n<style>{PAGE_STYLE}</style>\n</head>\n"
+        f"<body>\n{html(document)}\n</body>\n</html>\n"
+    )
 
 
 def _parts(document: Document) -> Iterator[str]:

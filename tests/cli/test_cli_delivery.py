@@ -1,0 +1,123 @@
+"""Every command that gives a result writes it in every format, keeps it, and shows it again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+SETS = ("-r", "r.npy", "a.npy", "b.npy")
+VECTORS = ("--embedder", "precomputed", "--no-cache")
+COMMANDS = {
+    "comparison": ("compare", *SETS, *VECTORS, "--metrics", "recall", "--no-floor"),
+    "sweep": ("sweep", *SETS, *VECTORS, "--over", "k", "--values", "1-4"),
+    "overlap": ("overlap", "a.npy", "b.npy", *VECTORS),
+    "agreement": (
+        *("agree", "-r", "human.txt", "a.txt", "b.txt", "--embedders", "tfidf,tfidf:size=8"),
+        *("--metrics", "recall", "--no-cache"),
+    ),
+    "probe": (
+        *("probe", "human.txt", "--embedder", "tfidf", "--no-cache", "--seeds", "2"),
+        *("--changes", "truncation", "--metrics", "recall"),
+    ),
+    "ranking": ("rank", "scores.csv"),
+    "texts": ("text", "a.txt", "-r", "human.txt", "--metrics", "distinct", "--no-intervals"),
+}
+"""What each command computes a small result with, by the kind of result."""
+
+SCORES = """system,metric,mean
+a,good,1
+b,good,2
+c,good,3
+a,close,2
+b,close,1
+c,close,3
+"""
+
+
+@pytest.fixture
+def inputs(tmp_path, monkeypatch, rng):
+    monkeypatch.chdir(tmp_path)
+    words = [
+        "the",
+        "cat",
+        "sat",
+        "on",
+        "a",
+        "mat",
+        "while",
+        "dogs",
+        "run",
+        "fast",
+        "over",
+        "hills",
+        "and",
+        "rivers",
+    ]
+    for name in ("r", "a", "b"):
+        np.save(f"{name}.npy", rng.normal(size=(40, 4)))
+    for name in ("human", "a", "b"):
+        texts = [" ".join(rng.choice(words, 9)) for _ in range(40)]
+        Path(f"{name}.txt").write_text("\n".join(texts))
+    Path("scores.csv").write_text(SCORES)
+
+
+@pytest.mark.parametrize("kind", COMMANDS)
+def test_a_result_is_written_in_every_format_and_shown_again(calipers, inputs, kind):
+    asked = ["--json", "x.json", "--markdown", "x.md", "--latex", "x.tex", "--csv", "x.csv"]
+    made = calipers(*COMMANDS[kind], *asked, "--save", "x.zip", "--html", "x.html", "--quiet")
+    assert made.exit_code == 0, made.output
+    assert "\\begin{table}" in Path("x.tex").read_text()
+    assert "|" in Path("x.md").read_text()
+    assert len(Path("x.csv").read_text().splitlines()) > 1
+    assert Path("x.html").read_text().lower().startswith("<!doctype html>")
+    again = calipers("show", "x.zip", "--json", "again.json")
+    assert again.stdout == made.stdout
+    assert json.loads(Path("again.json").read_text()) == json.loads(Path("x.json").read_text())
+    for name, option in (("md", "--markdown"), ("tex", "--latex"), ("csv", "--csv")):
+        assert calipers("show", "x.zip", option, "-").stdout == Path(f"x.{name}").read_text()
+    assert calipers("report", "x.zip", "--html", "y.html").exit_code == 0
+    if kind != "comparison":
+        assert Path("y.html").read_text() == Path("x.html").read_text()
+
+
+def test_texts_can_be_left_out_of_comparisons_alone(calipers, inputs):
+    calipers(*COMMANDS["overlap"], "--save", "o.zip")
+    refused = calipers("show", "o.zip", "--redact", "--json", "o.json")
+    assert refused.exit_code == 2
+    assert "leaves texts out of a comparison; this is another result, overlap" in refused.stderr
+
+
+def test_a_kept_sweep_is_drawn(calipers, inputs):
+    calipers(*COMMANDS["sweep"], "--save", "s.zip")
+    assert calipers("plot", "sweep", "s.zip", "-o", "s.png").exit_code == 0
+    assert Path("s.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+@pytest.mark.parametrize("kind", ["comparison", "texts"])
+def test_scores_are_written_as_a_table_for_data_frames(calipers, inputs, kind, ending):
+    made = calipers(*COMMANDS[kind], "--table", f"t.{ending}", "--json", "x.json", "--quiet")
+    assert made.exit_code == 0, made.output
+    rows = read_table(f"t.{ending}")
+    scores = json.loads(Path("x.json").read_text())["systems"][0]["scores"]
+    values = {row["key"]: row["value"] for row in rows if row["system"] == "a"}
+    assert values == {key: score["value"] for key, score in scores.items()}
+    assert calipers(*COMMANDS[kind], "--table", f"s.{ending}", "--per-sample").exit_code == 0
+    assert {row["sample"] for row in read_table(f"s.{ending}")} >= set(range(40))
+
+
+def read_table(path):
+    read = pyarrow.parquet.read_table if path.endswith("parquet") else pyarrow.feather.read_table
+    return read(path).to_pylist()
+
+
+def test_a_table_has_one_of_two_endings(calipers, inputs):
+    refused = calipers(*COMMANDS["texts"], "--table", "t.csv")
+    assert refused.exit_code == 2
+    assert "--table must name a file ending in .parquet, .arrow; found t.csv" in refused.stderr
+    assert "cannot go to standard output" in calipers(*COMMANDS["texts"], "--table", "-").stderr
