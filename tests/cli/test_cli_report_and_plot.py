@@ -127,6 +127,27 @@ def test_a_redacted_report_of_a_real_run_holds_none_of_its_texts(calipers, kept_
         assert str(kept_texts.parent) not in found
 
 
+@pytest.mark.slow
+def test_a_redacted_table_of_a_real_run_names_no_folder(calipers, kept_texts, monkeypatch):
+    pytest.importorskip("pyarrow")
+    import pyarrow.parquet as parquet
+
+    from calipers.results import rows
+
+    folder = "/home/jane/model"
+    monkeypatch.setattr(
+        rows,
+        "score_rows",
+        lambda result: [{"system": "a/b", "signature": f"embedder:{folder}|k:4"}],
+    )
+    files = [str(kept_texts.parent / f"{name}.txt") for name in ("human", "model_a")]
+    job = ("compare", "-r", *files, "--embedder", "tfidf", "--no-cache", "--no-floor")
+    result = calipers(*job, "--table", "t.parquet", "--redact")
+    assert result.exit_code == 0, result.output
+    found = parquet.read_table("t.parquet").to_pylist()
+    assert found == [{"system": "a/b", "signature": "embedder:model|k:4"}]
+
+
 def test_every_setting_is_documented_and_none_else(calipers, kept_texts):
     page = (Path(__file__).parents[2] / "docs" / "json.md").read_text()
     section = page.partition("\n## Settings\n")[2].partition("\n## ")[0]

@@ -85,7 +85,9 @@ def deliver(
             texts=_texts(result.kind, data, complete, outputs),
             files={
                 "save": lambda path: complete().save(path),
-                "table": lambda path: _write_rows(result, path, per_sample=per_sample),
+                "table": lambda path: _write_rows(
+                    result, path, redact=outputs.redact, per_sample=per_sample
+                ),
                 **({} if plot is None else {"plot": plot}),
             },
             before={"html": complete, "save": complete},
@@ -161,10 +163,15 @@ def _texts(
     return {"json": json, "markdown": markdown, "latex": latex, "csv": csv, "html": html}
 
 
-def _write_rows(result: Any, path: str, *, per_sample: bool) -> None:
+def _write_rows(result: Any, path: str, *, redact: bool, per_sample: bool) -> None:
     from calipers.results.rows import sample_rows, score_rows, write_rows
 
-    write_rows(sample_rows(result) if per_sample else score_rows(result), path)
+    rows = sample_rows(result) if per_sample else score_rows(result)
+    if redact:
+        from calipers.report.redacted import Redaction
+
+        rows = Redaction.of({"comparison": result.to_dict()}).value(rows)
+    write_rows(rows, path)
 
 
 def _data(result: Result, *, redact: bool, per_sample: bool) -> Data:
