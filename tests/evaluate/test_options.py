@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 
 import pytest
 
@@ -11,7 +11,16 @@ import calipers
 from calipers.cli import options as flags
 from calipers.errors import InputError
 from calipers.evaluate import options
-from calipers.evaluate.option import Group, one_of, one_side, option, options_of, reworded, whole
+from calipers.evaluate.option import (
+    Group,
+    one_of,
+    one_side,
+    option,
+    options_class,
+    options_of,
+    reworded,
+    whole,
+)
 
 FUNCTIONS = {
     "compare": options.CompareOptions,
@@ -25,7 +34,7 @@ FUNCTIONS = {
 EVERY = [*FUNCTIONS.values(), options.EmbedOptions]
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class Toy(Group):
     """Two options of a toy."""
 
@@ -33,7 +42,7 @@ class Toy(Group):
     kind: str = option("a", "Which kind.", one_of("a", "b"), doc="The kind, in Python's words.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class Longer(Toy):
     """The same with another default and help."""
 

@@ -26,6 +26,7 @@ from calipers.evaluate.option import (
     Rule,
     one_of,
     option,
+    options_class,
     positive,
     reworded,
     share,
@@ -175,7 +176,7 @@ NAMES = Rule("be names with commas between them", _names, unchecked, "LIST")
 THREE_WAY = Rule("", lambda text: None, three_way, "")
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class Running(Group):
     """How a run goes, whatever it measures."""
 
@@ -193,7 +194,7 @@ class Running(Group):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class Seeded(Group):
     """Randomness."""
 
@@ -207,7 +208,7 @@ class Seeded(Group):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class Reading(Group):
     """How files are read."""
 
@@ -222,7 +223,7 @@ class Reading(Group):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class Files(Group):
     """What becomes of image files that cannot be read."""
 
@@ -236,7 +237,7 @@ class Files(Group):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class Sampling(Reading):
     """How many samples are read of a set."""
 
@@ -259,7 +260,7 @@ class Sampling(Reading):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class Sizes(Sampling):
     """Whether sets of different sizes are cut to one."""
 
@@ -275,7 +276,7 @@ class Sizes(Sampling):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class Labels(Group):
     """Which rows belong together, and what else holds for the sets of a comparison."""
 
@@ -331,7 +332,7 @@ class Labels(Group):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class Neighbours(Group):
     """How neighbourhoods are spanned."""
 
@@ -374,7 +375,7 @@ class Neighbours(Group):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class Measuring(Neighbours):
     """What is measured, and how."""
 
@@ -441,7 +442,7 @@ class Measuring(Neighbours):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class Inference(Group):
     """How sure the scores are."""
 
@@ -500,7 +501,7 @@ class Inference(Group):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class NamedEmbedder(Group):
     """Which embedder turns samples into vectors."""
 
@@ -523,7 +524,7 @@ class NamedEmbedder(Group):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class Model(Group):
     """What is said of embedders, whichever they are."""
 
@@ -662,7 +663,7 @@ class Model(Group):
         return EmbedderChoice(name, self.of_embedders())
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class Embedding(Running, Model, NamedEmbedder):
     """What turns samples into vectors, and how and where it runs."""
 
@@ -686,17 +687,17 @@ def pair_settings(options: Group, **more: Any) -> Settings:
 # The commands ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class CompareOptions(Embedding, Seeded, Inference, Measuring, Labels, Sizes, Files):
     """The options of ``compare``."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class DemoOptions(Seeded):
     """The options of ``demo``."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class SweepOptions(Embedding, Seeded, Neighbours, Sampling, Files):
     """The options of ``sweep``."""
 
@@ -757,7 +758,7 @@ class SweepOptions(Embedding, Seeded, Neighbours, Sampling, Files):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class OverlapOptions(Embedding, Seeded, Neighbours, Sizes, Files):
     """The options of ``overlap``."""
 
@@ -776,7 +777,7 @@ class OverlapOptions(Embedding, Seeded, Neighbours, Sizes, Files):
     k: int = reworded(Neighbours, "k", "Nearest neighbours that span the balls of a support.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class AgreeOptions(Running, Model, Seeded, Measuring, Sizes, Files):
     """The options of ``agree``."""
 
@@ -812,7 +813,7 @@ class AgreeOptions(Running, Model, Seeded, Measuring, Sizes, Files):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class ProbeOptions(Embedding, Seeded, Reading):
     """The options of ``probe``."""
 
@@ -851,7 +852,7 @@ class ProbeOptions(Embedding, Seeded, Reading):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class EmbedOptions(Embedding, Reading, Files):
     """The options of ``embed``."""
 
@@ -874,7 +875,7 @@ class EmbedOptions(Embedding, Reading, Files):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class TextOptions(Running, Seeded, Sizes):
     """The options of ``text``."""
 
@@ -962,7 +963,7 @@ class TextOptions(Running, Seeded, Sizes):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class RankOptions(Seeded):
     """The options of ``rank``."""
 
