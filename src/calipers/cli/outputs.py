@@ -186,12 +186,20 @@ class Results:
         By the name of an output, what makes its text.
     files
         By the name of an output that is no text, what writes it to a path.
+    before
+        By the name of an output, what is computed before it is written, with progress of its own.
     """
 
     show: Callable[[], None]
     warnings: Callable[[], Iterable[str]]
     texts: Mapping[str, Callable[[], str]]
     files: Mapping[str, Callable[[str], None]] = field(default_factory=dict)
+    before: Mapping[str, Callable[[], object]] = field(default_factory=dict)
+
+    def prepare(self, name: str) -> None:
+        """Compute what an output needs."""
+        if name in self.before:
+            self.before[name]()
 
 
 @dataclass(frozen=True)
@@ -276,6 +284,7 @@ class Outputs:
         attempts.settle()
 
     def _write(self, name: str, path: str, results: Results) -> None:
+        results.prepare(name)
         with self.progress().task(f"Writing {_printable(Path(path).name)}", None):
             if name in results.texts:
                 from calipers import report
@@ -293,6 +302,7 @@ class Outputs:
             results.show()
             return
         with calm(quiet=self.quiet):
+            results.prepare(self.on_screen)
             text = results.texts[self.on_screen]()
         write_bytes_of(text)
         for warning in results.warnings() if not self.quiet else ():
