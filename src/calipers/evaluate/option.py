@@ -152,7 +152,7 @@ Class = TypeVar("Class")
 
 
 @dataclass(frozen=True)
-class Option:
+class OptionField:
     """What is said of an option, beside its type and default.
 
     Attributes
@@ -213,7 +213,7 @@ class Option:
 
 def option(default: Any, help: str, rule: Rule = TEXT, **more: Any) -> Any:
     """Make an option with a default, as a field of a group."""
-    return field(default=default, metadata={"option": Option(help, rule, **more)})
+    return field(default=default, metadata={"option": OptionField(help, rule, **more)})
 
 
 def reworded(base: type, name: str, help: str | None = None, **more: Any) -> Any:
@@ -224,7 +224,7 @@ def reworded(base: type, name: str, help: str | None = None, **more: Any) -> Any
     return field(default=default, metadata={"option": changed})
 
 
-def options_of(group: Any) -> Iterator[tuple[Field[Any], Option]]:
+def options_of(group: Any) -> Iterator[tuple[Field[Any], OptionField]]:
     """Give every option of a group."""
     for each in fields(group):
         yield each, each.metadata["option"]
