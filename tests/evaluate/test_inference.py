@@ -668,3 +668,17 @@ def test_a_curve_whose_errors_one_file_lacks_has_none():
     known, unknown = of_file([1, 1], [1, 1], [1, 1]), Scored({}, {"prd": np.ones((1, 2))}, {})
     assert average([known, unknown]).curve_variances == {}
     assert average([known, unknown]).curves["prd"].tolist() == [[1, 1]]
+
+
+def test_a_p_value_that_no_permutation_reached_is_at_its_limit(rng):
+    far, near = rng.normal(size=(140, 3)) + 9, rng.normal(size=(140, 3))
+    found = calipers.compare(
+        rng.normal(size=(140, 3)), {"far": far, "near": near}, cache=False, floor=False
+    )
+    tests = {(test.a, test.score): test for test in found.tests if test.b == "reference"}
+    assert tests["far", "mmd"].at_limit
+    assert not tests["near", "mmd"].at_limit
+    assert "yes: p ≤ " in str(found)
+    between = [test for test in found.tests if test.b != "reference"]
+    assert between
+    assert not any(test.at_limit for test in between)

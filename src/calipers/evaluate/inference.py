@@ -38,6 +38,9 @@ NEARLY_ALL = 0.99
 WHOLE = 10_000
 """Words of a prompt that are compared; there are hardly longer ones."""
 
+ROUNDING = 1e-9
+"""What a p-value times the number it was divided by may be off by."""
+
 
 def check_inference(options: Inference, inputs: ComparisonInputs) -> None:
     """Refuse a margin without a level, and pairs where there cannot be any.
@@ -160,6 +163,7 @@ def reference_tests(
                 test.p_value,
                 np.nan,
                 reason=test.reason,
+                at_limit=test.p_value * (1 + test.permutations) < 1 + ROUNDING,
             )
             for name, tests in systems.items()
             for key, test in tests.items()

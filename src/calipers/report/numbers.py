@@ -182,7 +182,7 @@ def is_lopsided(score: Mapping[str, Any]) -> bool:
     return bool(long - short > seen and long > LOPSIDED * max(short, 0.0))
 
 
-def p_text(p: float | None, alpha: float) -> str:
+def p_text(p: float | None, alpha: float, *, at_limit: bool = False) -> str:
     """Write a p-value, never as 0, and on the same side of `alpha` as it is.
 
     Examples
@@ -191,6 +191,11 @@ def p_text(p: float | None, alpha: float) -> str:
     ('p < 0.001', 'p = 0.031', 'p = 0.41')
     >>> p_text(0.04996, 0.05), p_text(1.0, 0.05)
     ('p = 0.04996', 'p = 1')
+
+    Where no permutation showed as much, the p-value is at most the smallest they can give:
+
+    >>> p_text(0.003, 0.05, at_limit=True)
+    'p ≤ 0.003'
     """
     if p is None:
         return f"p = {MISSING}"
@@ -198,7 +203,8 @@ def p_text(p: float | None, alpha: float) -> str:
         return f"p < {_SMALLEST_P}"
     texts = (f"{p:.{decimals}f}" for decimals in range(2 if p >= 0.0995 else 3, 17))
     text = next((text for text in texts if (float(text) < alpha) == (p < alpha)), repr(p))
-    return f"p = {'1' if float(text) == 1 else text}"
+    sign = "≤" if at_limit else "="
+    return f"p {sign} {'1' if float(text) == 1 else text}"
 
 
 def about(n: float) -> str:

@@ -58,6 +58,9 @@ class SignificanceTest(Plain):
     detectable
         The smallest true difference that this test, adjusted over its family, would have found in
         four of five runs; None against the reference.
+    at_limit
+        Whether `p_value` is the smallest that so many permutations can give, so that the true one
+        is at most this.
     equivalence
         p-value of the hypothesis that the scores are at least a margin apart, adjusted by Holm over
         all pairs and scores; None where no margin was given.
@@ -76,8 +79,9 @@ class SignificanceTest(Plain):
     standard_error: float | None = None
     detectable: float | None = None
     equivalence: float | None = None
+    at_limit: bool = False
 
-    _optional = ("standard_error", "detectable", "equivalence")
+    _optional = ("standard_error", "detectable", "equivalence", "at_limit")
 
 
 @dataclass(frozen=True)

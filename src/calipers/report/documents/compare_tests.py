@@ -207,7 +207,10 @@ def _verdicts(data: Data, metric: Metric, names: Sequence[str]) -> tuple[Column,
 
 def _verdict(test: Data | None, alpha: float) -> str:
     p = None if test is None else test["adjusted_p_value"]
-    return MISSING if p is None else f"{'yes' if p < alpha else 'no'}: {p_text(p, alpha)}"
+    if test is None or p is None:
+        return MISSING
+    told = p_text(p, alpha, at_limit=bool(test.get("at_limit")))
+    return f"{'yes' if p < alpha else 'no'}: {told}"
 
 
 def _floor_rows(
