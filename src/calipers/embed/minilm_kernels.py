@@ -1,9 +1,9 @@
 """A BERT encoder in compiled loops: tokens of several texts to the mean states of each text.
 
-The texts of a batch stand end to end. Dense layers take all their tokens as one matrix, in blocks of
-rows that stay in a core's own cache; attention takes one text after the other, so nothing is padded.
-Every number is summed in one order, whatever stands beside it: a text has the same vectors, bit by
-bit, in any batch, order and number of threads.
+The texts of a batch stand end to end. Dense layers take all their tokens as one matrix, in blocks
+of rows that stay in a core's own cache; attention takes one text after the other, so nothing is
+padded. Every number is summed in one order, whatever stands beside it: a text has the same vectors,
+bit by bit, in any batch, order and number of threads.
 
 Weights lie in panels, as `numeric/simd.py` multiplies them: 48 outputs side by side, one input
 after the other.
@@ -67,8 +67,9 @@ class Weights(NamedTuple):
         def dense(*parts: str) -> tuple[Floats, Floats]:
             names = [[f"encoder.layer.{i}.{part}" for part in parts] for i in range(layers)]
             weights, biases = (
-                np.stack([np.concatenate([tensors[f"{name}.{kind}"] for name in own])
-                          for own in names])
+                np.stack(
+                    [np.concatenate([tensors[f"{name}.{kind}"] for name in own]) for own in names]
+                )
                 for kind in ("weight", "bias")
             )
             return _in_panels(weights), biases
@@ -77,22 +78,26 @@ class Weights(NamedTuple):
             return np.stack([tensors[f"{name}.LayerNorm.{kind}"] for kind in ("weight", "bias")])
 
         project = dense(*(f"attention.self.{part}" for part in ("query", "key", "value")))
-        pairs = [
-            project, dense("attention.output.dense"),
-            dense("intermediate.dense"), dense("output.dense"),
-        ]
+        merge = dense("attention.output.dense")
+        widen, narrow = dense("intermediate.dense"), dense("output.dense")
         norms = [
             [norm(f"encoder.layer.{i}.{part}") for part in ("attention.output", "output")]
             for i in range(layers)
         ]
         return cls(
-            tensors["embeddings.word_embeddings.weight"],
-            tensors["embeddings.position_embeddings.weight"]
+            words=tensors["embeddings.word_embeddings.weight"],
+            positions=tensors["embeddings.position_embeddings.weight"]
             + tensors["embeddings.token_type_embeddings.weight"][0],
-            norm("embeddings"),
-            *(weights for weights, _ in pairs),
-            *(biases for _, biases in pairs),
-            np.array(norms),
+            norm=norm("embeddings"),
+            project=project[0],
+            merge=merge[0],
+            widen=widen[0],
+            narrow=narrow[0],
+            project_bias=project[1],
+            merge_bias=merge[1],
+            widen_bias=widen[1],
+            narrow_bias=narrow[1],
+            norms=np.array(norms),
         )
 
 
@@ -104,10 +109,8 @@ def _in_panels(weights: Floats) -> Floats:
 
 
 @kernel
-def mean_states(
-    tokens: Any, starts: Any, weights: Any, first: int, layers: int, pooled: Any
-) -> None:
-    """Mean over the tokens of each text of the states after two layers.
+def put_mean_states(tokens: Any, starts: Any, weights: Any, depths: Any, means: Any) -> None:
+    """Mean over the tokens of each text of the states after some layers.
 
     Parameters
     ----------
@@ -118,12 +121,10 @@ def mean_states(
         text has a token.
     weights
         Those of all layers.
-    first
-        The layer whose states are pooled first, from 1.
-    layers
-        The last one.
-    pooled
-        Takes the means, float32 of shape (2, texts, d).
+    depths
+        The layers whose states are wanted, from 1 to L, integers of shape (views,).
+    means
+        Takes the means, float32 of shape (views, texts, d).
     """
     width = weights.words.shape[1]
     room = (tokens.shape[0] + ROWS - 1) // ROWS * ROWS
@@ -132,11 +133,16 @@ def mean_states(
     added = np.empty((BLOCK, width), np.float32)
     hidden = np.empty((BLOCK, weights.widen_bias.shape[1]), np.float32)
     _look_up(tokens, starts, weights, states)
-    for i in range(layers):
+    for i in range(weights.project.shape[0]):
         for row in range(0, room, BLOCK):
             end = min(room, row + BLOCK)
-            _dense(states[row:end], weights.project[i], weights.project_bias[i], False,
-                   projected[row:end])
+            _dense(
+                states[row:end],
+                weights.project[i],
+                weights.project_bias[i],
+                False,
+                projected[row:end],
+            )
         _attend(projected, starts)
         for row in range(0, room, BLOCK):
             end = min(room, row + BLOCK)
@@ -146,17 +152,18 @@ def mean_states(
             _dense(own, weights.widen[i], weights.widen_bias[i], True, wide)
             _dense(wide, weights.narrow[i], weights.narrow_bias[i], False, new)
             _add_norm(own, new, weights.norms[i, 1])
-        if i + 1 == first:
-            _pool(states, starts, pooled[0])
-    _pool(states, starts, pooled[1])
+        for view in range(depths.shape[0]):
+            if depths[view] == i + 1:
+                _pool(states, starts, means[view])
 
 
 @kernel
 def _look_up(tokens: Any, starts: Any, weights: Any, states: Any) -> None:
     for text in range(starts.shape[0] - 1):
         for row in range(starts[text], starts[text + 1]):
-            states[row] = weights.words[tokens[row]]
-            states[row] += weights.positions[row - starts[text]]
+            token, place = tokens[row], row - starts[text]
+            for c in range(states.shape[1]):
+                states[row, c] = weights.words[token, c] + weights.positions[place, c]
     _norm(states, weights.norm)
 
 
@@ -246,7 +253,8 @@ def _attend(projected: Any, starts: Any) -> None:
     most = (longest + PANEL - 1) // PANEL
     keys = np.zeros((most, HEAD, PANEL), np.float32)
     values = np.zeros((most * PANEL, PANEL), np.float32)
-    values[:, HEAD] = 1  # so that the sum of the weights stands behind what they weigh
+    for row in range(values.shape[0]):
+        values[row, HEAD] = 1  # so that the sum of the weights stands behind what they weigh
     scores = np.empty((most, ROWS, PANEL), np.float32)
     shares = np.empty((ROWS, most * PANEL), np.float32)
     seen = np.empty((ROWS, PANEL), np.float32)
@@ -268,7 +276,7 @@ def _attend(projected: Any, starts: Any) -> None:
                         query,
                         projected.shape[1],
                         address(keys) + np.uintp(4 * panel * HEAD * PANEL),
-                        HEAD,
+                        keys.shape[1],
                         address(scores) + np.uintp(4 * panel * ROWS * PANEL),
                     )
                 _weigh(scores, panels, shares)
@@ -283,9 +291,7 @@ def _attend(projected: Any, starts: Any) -> None:
 
 
 @kernel
-def _lay_out(
-    projected: Any, start: int, length: int, head: int, keys: Any, values: Any
-) -> None:
+def _lay_out(projected: Any, start: int, length: int, head: int, keys: Any, values: Any) -> None:
     """Lay out the keys and values of one head; what only fills a panel stays as it is."""
     width = projected.shape[1] // 3
     for row in range(length):
@@ -347,7 +353,8 @@ def _add_norm(states: Any, added: Any, norm: Any) -> None:
 def _pool(states: Any, starts: Any, pooled: Any) -> None:
     total = np.empty(states.shape[1], np.float64)
     for text in range(starts.shape[0] - 1):
-        total[:] = 0
+        for c in range(states.shape[1]):
+            total[c] = 0
         for row in range(starts[text], starts[text + 1]):
             for c in range(states.shape[1]):
                 total[c] += states[row, c]
