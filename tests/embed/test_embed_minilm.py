@@ -133,9 +133,10 @@ def test_no_more_texts_share_a_pass_in_torch_than_asked(monkeypatch):
 
 
 def test_torch_gives_the_same_vectors(batch):
-    # Torch itself is up to 1e-6 from exact arithmetic, where form reaches 5
-    for view, found in in_torch().embed(TEXTS).views.items():
-        np.testing.assert_allclose(batch.views[view], found, rtol=1e-6, atol=1e-6)
+    found = in_torch().embed(TEXTS).views
+    assert np.abs(batch.views["meaning"] - found["meaning"]).max() < 1e-6
+    # Form reaches 5, and there torch itself is up to 1.2e-6 from exact arithmetic
+    assert np.abs(batch.views["form"] - found["form"]).max() < 2e-6
 
 
 def test_threads_and_batches_change_no_bit(batch, monkeypatch):

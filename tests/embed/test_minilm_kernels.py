@@ -140,7 +140,7 @@ def test_gelu():
 
 OTHER_PROCESSOR = """
 import llvmlite.binding as llvm
-found = dict(llvm.get_host_cpu_features())
+found = llvm.get_host_cpu_features()
 for name in found:
     if name.startswith(HIDDEN):
         found[name] = False

@@ -211,8 +211,8 @@ class _Encoder(Protocol):
         """Put the means over the tokens of each text into (views, texts, d), as in `LAYERS`."""
 
 
-TOKENS = 384
-"""Most tokens that a thread takes at a time: enough that the weights are not read too often."""
+TOKENS = 512
+"""Most tokens that a thread takes at a time: as many as pass a dense layer together."""
 
 
 class CompiledEncoder:
@@ -290,9 +290,10 @@ class TorchEncoder:
 
 def load_tokenizer() -> Any:
     """Make the tokenizer from its verified file; it neither pads nor cuts."""
+    from tokenizers import Tokenizer
+
     content = read_verified(find_model(), "tokenizer.json")
-    tokenizers = require("tokenizers", extra="text", purpose="the embedder 'minilm'")
-    tokenizer = tokenizers.Tokenizer.from_buffer(content)
+    tokenizer = Tokenizer.from_buffer(content)
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer

@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.numeric.compile import inlined, kernel, summation
+from calipers.numeric.compile import fused, kernel, summation
 from calipers.numeric.simd import HEIGHT, PANEL, WIDTH, address, multiply_rows
 
 Floats = NDArray[np.float32]
 
 ROWS = 8  # tokens that are multiplied at a time: a multiple of every patch's height
-BLOCK = 96  # tokens that pass a dense layer together
+BLOCK = 512  # tokens that pass a dense layer together, so that its weights are not read too often
 DEPTH = 128  # inputs of a dense layer that are multiplied at a time
 HEAD = 32  # numbers of a head; all weights of this module have this size
 EPSILON = 1e-12
@@ -181,7 +181,7 @@ def _multiply(left: Any, stride: int, right: Any, depth: int, sums: Any) -> None
             )
 
 
-@inlined
+@fused
 def _exp(x: Any) -> Any:
     """The exponential of what is not positive; below -87 that of -87."""
     x = max(x, np.float32(-87.0))
@@ -198,7 +198,7 @@ def _exp(x: Any) -> Any:
     return p * np.int32((np.int32(n) + np.int32(127)) << np.int32(23)).view(np.float32)
 
 
-@inlined
+@fused
 def _gelu(x: Any) -> Any:
     """x times the normal distribution function, whose tail is the density times a ratio."""
     t = abs(x)
