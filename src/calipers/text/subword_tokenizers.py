@@ -52,7 +52,7 @@ class HuggingFaceTokenizer:
         from tokenizers import Tokenizer
 
         try:
-            self._tokenizer = Tokenizer.from_buffer(content)
+            self._tokenizer: Any = Tokenizer.from_buffer(content)
         except Exception as error:  # the package raises nothing narrower
             raise InputError(
                 f"{source}: not a file that describes a tokenizer ({error})"
