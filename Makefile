@@ -32,8 +32,8 @@ quick: export OMP_NUM_THREADS = 1
 quick: ## the same without the slow ones, while working; two files at a time
 	pytest -m "not slow" -n 2 --dist loadfile
 
-tables: ## the tables of metrics in README.md and docs/metrics.md, from the catalogue
-	python docs/metric_tables.py
+tables: ## the tables of metrics and options in README.md and docs, from where they are stated
+	python docs/tables.py
 
 bench: ## every measurement in benchmarks/, ours beside theirs
 	@status=0; for script in benchmarks/[!_]*.py; do \

@@ -10,8 +10,8 @@ import numpy as np
 from bands_worlds import ANGLES, CASES, LEVEL, PAIRS, WEIGHTS
 from calibration_intervals import doubt
 from calibration_store import Record, Store
-from calipers.report.plots.curves_content import deviations
-from calipers.report.plots.ellipse import Extent, error_ellipse
+from calipers.report.plots.curves import deviations
+from calipers.report.plots.plane import Extent, error_ellipse
 
 PART = "bands"
 COSTS = ("D(Q‖R)", "D(P‖R)")

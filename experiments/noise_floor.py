@@ -25,8 +25,9 @@ from calipers.evaluate.advice import advise
 from calipers.evaluate.embed import embed
 from calipers.evaluate.embedding import Embedded, embed_sides, open_embedder
 from calipers.evaluate.inputs import ComparisonInputs, read_sides
-from calipers.evaluate.noise_floor import Floors, measure_floors, score_parts
+from calipers.evaluate.noise_floor import Floors, measure_floors
 from calipers.evaluate.options import CompareOptions
+from calipers.evaluate.scoring import score_rows
 from calipers.metrics.pair import Settings
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Silent
@@ -122,7 +123,7 @@ def limits(n: int, d: int, shift: float, worlds: int, many: int) -> None:
     left, right = shifted(np.random.default_rng([9, d]), many, d, shift)
     run = Run.of(left, {"system": right}, 0, LIMITS)
     sides = (run.embedded.reference, np.arange(many)), (run.embedded.systems[0][0], np.arange(many))
-    truth = score_parts(*sides, run.choices, Settings(buckets=n // 10))
+    truth = score_rows(*sides, run.choices, Settings(buckets=n // 10))
     print(f"\nn = {n:,}, d = {d}, shift {shift}: {many:,} samples; then what is off by how much:")
     print("n itself; the limit; by 1/√n; by a free exponent (each with its share that is NaN)")
     values = np.array(found)

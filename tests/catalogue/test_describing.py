@@ -80,8 +80,8 @@ def test_no_metric_read_from_ratios_speaks_of_cells():
 # The tables of metrics in the documentation are those of the catalogue.
 
 
-SCRIPT = Path(__file__).parents[2] / "docs" / "metric_tables.py"
-SPEC = importlib.util.spec_from_file_location("metric_tables", SCRIPT)
+SCRIPT = Path(__file__).parents[2] / "docs" / "tables.py"
+SPEC = importlib.util.spec_from_file_location("tables", SCRIPT)
 tables = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(tables)
 

@@ -30,6 +30,10 @@ EXAMPLE = "A secret text of model_b"
 """What the warning of the second system quotes."""
 
 
+EXPLAINED: list[str | None] = []
+"""With which maps a comparison was explained."""
+
+
 @dataclass(frozen=True)
 class StandInComparison:
     """What the command line sees of a comparison."""
@@ -52,6 +56,10 @@ class StandInComparison:
     def report_data(self, *, redact: bool = False, map_method: str | None = None) -> dict[str, Any]:
         return {"comparison": self.to_dict(), "redacted": redact, "method": map_method}
 
+    def explained(self, *, map_method: str | None = None, progress: Any = None) -> Any:
+        EXPLAINED.append(map_method)
+        return self
+
     def save(self, path: str) -> None:
         Path(path).write_bytes(b"zip")
 
@@ -69,6 +77,8 @@ class Calls:
         self.groups: list[tuple[Any, str | None]] = []
         self.clusters: list[tuple[Any, str | None]] = []
         self.skips: list[bool] = []
+        self.explained = EXPLAINED
+        EXPLAINED.clear()
         self.act = lambda: None
 
 

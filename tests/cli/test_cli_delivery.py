@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow.feather
+import pyarrow.parquet
 import pytest
 
 SETS = ("-r", "r.npy", "a.npy", "b.npy")
@@ -94,3 +96,28 @@ def test_a_kept_sweep_is_drawn(calipers, inputs):
     calipers(*COMMANDS["sweep"], "--save", "s.zip")
     assert calipers("plot", "sweep", "s.zip", "-o", "s.png").exit_code == 0
     assert Path("s.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+@pytest.mark.parametrize("kind", ["comparison", "texts"])
+def test_scores_are_written_as_a_table_for_data_frames(calipers, inputs, kind, ending):
+    made = calipers(*COMMANDS[kind], "--table", f"t.{ending}", "--json", "x.json", "--quiet")
+    assert made.exit_code == 0, made.output
+    rows = read_table(f"t.{ending}")
+    scores = json.loads(Path("x.json").read_text())["systems"][0]["scores"]
+    values = {row["key"]: row["value"] for row in rows if row["system"] == "a"}
+    assert values == {key: score["value"] for key, score in scores.items()}
+    assert calipers(*COMMANDS[kind], "--table", f"s.{ending}", "--per-sample").exit_code == 0
+    assert {row["sample"] for row in read_table(f"s.{ending}")} >= set(range(40))
+
+
+def read_table(path):
+    read = pyarrow.parquet.read_table if path.endswith("parquet") else pyarrow.feather.read_table
+    return read(path).to_pylist()
+
+
+def test_a_table_has_one_of_two_endings(calipers, inputs):
+    refused = calipers(*COMMANDS["texts"], "--table", "t.csv")
+    assert refused.exit_code == 2
+    assert "--table must name a file ending in .parquet, .arrow; found t.csv" in refused.stderr
+    assert "cannot go to standard output" in calipers(*COMMANDS["texts"], "--table", "-").stderr

@@ -173,6 +173,13 @@ def test_a_missing_umap_is_told_before_the_work(calipers, calls, monkeypatch):
     assert calls.read == []
 
 
+def test_the_map_reaches_what_is_explained_before_the_page_is_written(calipers, calls, monkeypatch):
+    monkeypatch.setattr("calipers.cli.outputs._installed", lambda module: True)
+    assert calipers(*JOB, "--html", "b.html", "--save", "b.zip", "--map", "umap").exit_code == 0
+    assert calipers(*JOB, "--json", "b.json").exit_code == 0
+    assert calls.explained == ["umap"]
+
+
 def test_the_map_reaches_the_report(calipers):
     pytest.importorskip("umap")
     calipers(*JOB, "--html", "a.html")

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -126,6 +127,27 @@ def test_a_redacted_report_of_a_real_run_holds_none_of_its_texts(calipers, kept_
         assert str(kept_texts.parent) not in found
 
 
+@pytest.mark.slow
+def test_a_redacted_table_of_a_real_run_names_no_folder(calipers, kept_texts, monkeypatch):
+    pytest.importorskip("pyarrow")
+    import pyarrow.parquet as parquet
+
+    from calipers.results import rows
+
+    folder = "/home/jane/model"
+    monkeypatch.setattr(
+        rows,
+        "score_rows",
+        lambda result: [{"system": "a/b", "signature": f"embedder:{folder}|k:4"}],
+    )
+    files = [str(kept_texts.parent / f"{name}.txt") for name in ("human", "model_a")]
+    job = ("compare", "-r", *files, "--embedder", "tfidf", "--no-cache", "--no-floor")
+    result = calipers(*job, "--table", "t.parquet", "--redact")
+    assert result.exit_code == 0, result.output
+    found = parquet.read_table("t.parquet").to_pylist()
+    assert found == [{"system": "a/b", "signature": "embedder:model|k:4"}]
+
+
 def test_every_setting_is_documented_and_none_else(calipers, kept_texts):
     page = (Path(__file__).parents[2] / "docs" / "json.md").read_text()
     section = page.partition("\n## Settings\n")[2].partition("\n## ")[0]
@@ -145,7 +167,41 @@ def test_nothing_is_measured_again(calipers, kept_texts, monkeypatch):
 
     monkeypatch.setattr(EmbedderChoice, "load", measured)
     monkeypatch.setattr(pair.Pair, "__init__", measured)
+    monkeypatch.setattr("calipers.results.system.explain_pair", measured)
+    monkeypatch.setattr("calipers.explain.sample_map", measured)
     assert calipers("report", str(kept_texts), "--html", "r.html").exit_code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("output", ["--html", "--save"])
+def test_nothing_is_computed_while_a_file_is_written(calipers, kept_texts, monkeypatch, output):
+    import calipers.explain as explain
+    import calipers.results.system as system
+
+    open_tasks, during = [], set()
+
+    class Watching:
+        @contextmanager
+        def task(self, description, total):
+            open_tasks.append(description)
+            yield lambda steps: None
+            open_tasks.pop()
+
+    def watched(function):
+        def call(*given, **named):
+            during.add(tuple(open_tasks))
+            return function(*given, **named)
+
+        return call
+
+    monkeypatch.setattr("calipers.cli.outputs.Outputs.progress", lambda self: Watching())
+    monkeypatch.setattr(system, "explain_pair", watched(system.explain_pair))
+    monkeypatch.setattr(explain, "sample_map", watched(explain.sample_map))
+    files = [str(kept_texts.parent / f"{name}.txt") for name in ("human", "model_a")]
+    job = ("compare", "-r", *files, "--embedder", "tfidf", "--no-cache", "--no-floor")
+    result = calipers(*job, output, "out.zip" if output == "--save" else "out.html")
+    assert result.exit_code == 0, result.output
+    assert during == {("Explaining",)}
 
 
 OF_COMPARISONS = [name for name, kind in KINDS.items() if kind.takes == "comparison"]

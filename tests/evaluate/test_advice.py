@@ -10,14 +10,14 @@ import pytest
 import calipers
 from calipers.catalogue.choosing import choose
 from calipers.evaluate.advice import (
-    AdviceJob,
+    NestedParts,
     advise,
-    size_warnings_for,
     tolerance,
+    unlevelled,
     with_standard_errors,
 )
 from calipers.evaluate.embedding import embed_sides, open_embedder
-from calipers.evaluate.inputs import read_sides
+from calipers.evaluate.inputs import few_samples, read_sides
 from calipers.evaluate.options import CompareOptions
 from calipers.metrics.pair import Settings
 from calipers.progress import Silent
@@ -65,13 +65,13 @@ def test_the_last_value_is_that_of_the_comparison(reference, generated):
 
 def test_parts_are_compared_with_the_cells_of_all_samples(reference, generated, monkeypatch):
     seen = []
-    score = AdviceJob._score
+    score = NestedParts._score
 
-    def watched(self, file, rows, others):
+    def watched(self, file, rows, others, advance):
         seen.append((rows, others))
-        return score(self, file, rows, others)
+        return score(self, file, rows, others, advance)
 
-    monkeypatch.setattr(AdviceJob, "_score", watched)
+    monkeypatch.setattr(NestedParts, "_score", watched)
     (found,) = advised(reference, {"g": generated}, shown=["mauve_star"])
     assert [len(rows) for rows, _ in seen] == [20] * 8 + [40] * 4 + [80] * 2 + [160]
     for place, (rows, others) in enumerate(seen[8:12]):
@@ -160,12 +160,12 @@ def test_the_tolerance_is_that_of_sweeps(end, bounds, allowed):
 def test_small_sets_are_named_with_their_sizes(rng):
     rows = rng.standard_normal((1_200, 2))
     inputs, _, _ = prepared(rows, {"a": rows[:999], "b": rows[:1_000]})
-    (warning,) = size_warnings_for(inputs)
+    (warning,) = few_samples(inputs)
     assert warning.startswith("fewer than 1,000 samples in a (999): ")
     assert "section 8" in warning
     assert "where both sets are small" in warning
     assert "where the generated set alone is, coverage falls" in warning
-    assert size_warnings_for(prepared(rows, {"b": rows[:1_000]})[0]) == ()
+    assert few_samples(prepared(rows, {"b": rows[:1_000]})[0]) == ()
 
 
 def test_scores_that_still_move_are_named_with_their_step(rng):
@@ -177,7 +177,7 @@ def test_scores_that_still_move_are_named_with_their_step(rng):
         return Advice(system, score, sizes, (0.7, 0.8, 0.85, 0.9), 0.95, -0.05, 0.01, plateau)
 
     found = (advice("a", "recall", False), advice("a", "precision", True), advice("b", "x", True))
-    assert size_warnings_for(inputs, found) == (
+    assert (*few_samples(inputs), *unlevelled(found)) == (
         "a: from 600 to 1,200 samples these scores still moved: recall by +0.05; more samples "
         "would move them on",
     )

@@ -12,7 +12,7 @@ from calipers.catalogue.estimation import Options
 from calipers.embed import Embeddings, EncodedBatch
 from calipers.errors import InputError
 from calipers.evaluate.embedding import Embedded
-from calipers.evaluate.scored import Scored, average
+from calipers.evaluate.scoring import Scored, average
 from calipers.metrics.pair import Pair, Settings
 from calipers.samples import SampleSet, System
 from calipers.score import Score

@@ -12,7 +12,6 @@ from calipers.catalogue.choosing import choose
 from calipers.errors import InputError
 from calipers.evaluate.embedding import embed_sides, open_embedder
 from calipers.evaluate.inputs import read_sides
-from calipers.evaluate.intervals import Certainty
 from calipers.evaluate.options import CompareOptions, Labels
 from calipers.evaluate.scoring import score_pair
 from calipers.metrics.pair import Settings
@@ -182,7 +181,8 @@ def against_reference(sides, *, clusters):
         choose(["precision"], model.views),
         Settings(threads=1),
         reference_hash="x",
-        certainty=Certainty(permutations=199),
+        level=0.95,
+        permutations=199,
         clusters=both if clusters else None,
     ).tests
 

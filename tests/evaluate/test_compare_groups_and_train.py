@@ -10,8 +10,8 @@ from calipers.embed import EncodedBatch
 from calipers.errors import InputError
 from calipers.estimate.axes import preprocess
 from calipers.estimate.knn.neighbourhoods import neighbourhoods
-from calipers.evaluate.groups import group_sizes, lost_groups, small_groups
-from calipers.evaluate.scored import Scored, average
+from calipers.evaluate.labels import group_sizes, lost_groups, small_groups
+from calipers.evaluate.scoring import Scored, average
 from calipers.metrics import authenticity, near_copies
 from calipers.metrics.copying import are_near_copies
 from calipers.report import json_text

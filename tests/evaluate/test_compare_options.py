@@ -333,3 +333,21 @@ def test_pixels_that_nobody_chose_are_warned_of():
         == embedding.usual_warnings(Embedding(), TEXTS)
         == ()
     )
+
+
+@pytest.mark.parametrize("function", ["compare", "sweep", "overlap", "measure_texts"])
+def test_words_that_all_texts_begin_with_can_be_left_out(function):
+    import calipers
+
+    texts = [f"once upon a {word} there was a {word} in the {word}" for word in "abcdefghijkl"]
+    others = [f"once upon a {word} it rained on {word} and {word}" for word in "mnopqrstuvwx"]
+    inputs = {
+        "compare": (texts, others),
+        "sweep": (texts, others),
+        "overlap": ({"one": texts, "two": others},),
+        "measure_texts": (others,),
+    }[function]
+    more = {} if function == "measure_texts" else {"embedder": "tfidf", "cache": False}
+    found = getattr(calipers, function)(*inputs, skip_words=3, **more)
+    assert found.settings["skip_words"] == 3
+    assert "the first 3 words of every text were left out" in str(found)

@@ -19,8 +19,8 @@ from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.inference import adjusted, are_paired, prompts_of
 from calipers.evaluate.inputs import InputSet, InputSystem
 from calipers.evaluate.intervals import correlations, permutations_for, with_intervals
-from calipers.evaluate.scored import Scored, average
-from calipers.evaluate.shared import RunSpace
+from calipers.evaluate.scoring import Scored, average
+from calipers.evaluate.spaces import RunSpace
 from calipers.metrics.pair import Pair, Settings
 from calipers.samples import SampleSet, System
 from calipers.score import Score

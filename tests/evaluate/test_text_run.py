@@ -19,7 +19,6 @@ from calipers.evaluate.options import CompareOptions
 from calipers.evaluate.text_view import with_text_scores
 from calipers.evaluate.text_warnings import script_warnings
 from calipers.evaluate.texts import MOST_FOR_VENDI
-from calipers.progress import Silent
 from calipers.report.documents import texts as text_statistics
 from calipers.report.render.text import plain
 from calipers.results import Comparison
@@ -556,8 +555,7 @@ def test_a_comparison_gets_intervals_and_spreads_under_text(comparison):
         settings={},
     )
     choices = choose_text("mean_length,self_bleu,novelty:n=2")
-    options = {"seed": 0, "threads": 1, "progress": Silent()}
-    found, spreads = with_text_scores(empty, inputs, choices, level=0.9, **options)
+    found, spreads = with_text_scores(empty, inputs, choices, CompareOptions(level=0.9, threads=1))
     for system, moved in zip(found.systems, spreads, strict=True):
         assert set(moved) == {"text.mean_length", "text.self_bleu", "text.novelty:n=2"}
         for key, spread in moved.items():
@@ -566,10 +564,10 @@ def test_a_comparison_gets_intervals_and_spreads_under_text(comparison):
             if score.gap is None:  # else what ranks it is the gap, with a spread of its own
                 assert score.standard_error == pytest.approx(spread.standard_error)
             assert spread.standard_error > 0
-    plain, none = with_text_scores(empty, inputs, choices, **options)
+    plain, none = with_text_scores(empty, inputs, choices, CompareOptions(level=None, threads=1))
     assert none == ({}, {})
     assert plain.systems[0].scores["text.self_bleu"].interval is None
-    same, nothing = with_text_scores(empty, inputs, [], level=0.9, **options)
+    same, nothing = with_text_scores(empty, inputs, [], CompareOptions(level=0.9))
     assert same is empty
     assert nothing == ({}, {})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -143,3 +143,64 @@ def _advised(name: str, key: str, its: Data) -> Data:
 def four_sure() -> Data:
     """Four systems with intervals, floors, tests, seeds and advice."""
     return sure(["model_a", "model_b", "model_c", "model_d"])
+
+
+@pytest.fixture
+def report() -> Callable[..., Data]:
+    """Give the maker of report data: systems by name, with two groups, topics and a map."""
+
+    def build(*names: str, views: Sequence[str] = ("meaning",)) -> Data:
+        systems = [system(name, _drawn_scores(place)) for place, name in enumerate(names)]
+        data = comparison(systems, views=list(views), group="topic", k=4)
+        data["reference"]["groups"] = {"World": 300, "Sports": 200}
+        sets = [_mapped(name, "generated", [1, 0, 1], place) for place, name in enumerate(names)]
+        layout = {"method": "pca", "explained": [0.25, 0.125]}
+        return {
+            "comparison": data,
+            "explanations": {name: {views[0]: _explained()} for name in names},
+            "map": {views[0]: {**layout, "sets": [_mapped("human", "reference", [1] * 4), *sets]}},
+        }
+
+    return build
+
+
+def _drawn_scores(place: int) -> Data:
+    value = 0.8 - 0.0625 * place
+    sure = {"interval": [value - 0.125, value + 0.0625], "level": 0.95}
+    groups = {"World": value, "Sports": value / 2}
+    return {
+        **{key: score(value, **sure) for key in ("precision", "recall", "coverage", "mauve_star")},
+        "frechet_distance": score(10.0 ** (place - 1), range=[0.0, None], better="lower"),
+        "type_token": score(0.5, reference=0.75, gap=0.25, better="closest"),
+        **{f"recall:group={g}": score(v, **sure) for g, v in groups.items()},
+        **{f"precision:group={g}": score(None if g == "World" else v) for g, v in groups.items()},
+    }
+
+
+def _region(
+    words: list[str], expected: float, produced: float, contribution: float, direction: str
+) -> Data:
+    return {
+        "words": words,
+        "expected": expected,
+        "produced": produced,
+        "contribution": contribution,
+        "share": contribution / 0.1,
+        "direction": direction,
+        "cells": [7],
+    }
+
+
+def _explained() -> Data:
+    topics = [
+        _region(["rest"], 0.3, 0.3, 0.01, "even"),
+        _region(["sport", "ball"], 0.5, 0.1, 0.06, "under"),
+        _region([], 0.2, 0.6, 0.03, "over"),
+    ]
+    return {"score": 0.1, "topics": topics, "cells": topics[:1], "notes": []}
+
+
+def _mapped(name: str, role: str, inside: list[int], shift: float = 0.0) -> Data:
+    size = len(inside)
+    coordinates = {"x": [shift + i for i in range(size)], "y": [2.0 * i for i in range(size)]}
+    return {"name": name, "role": role, "rows": list(range(size)), **coordinates, "inside": inside}

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from calipers.report.documents import rank
-from calipers.report.plots import heat_map_axes, heat_map_figure, save_figure
+from calipers.report.plots import heat_map_plot, save_figure
 from calipers.report.render.text import Screen, plain
 
 
@@ -265,7 +265,7 @@ def test_names_cannot_steer_the_terminal():
 
 
 def test_a_heat_map_writes_every_value_and_sets_truths_apart(two_truths):
-    axes = heat_map_axes(two_truths)
+    axes = heat_map_plot(two_truths).axes()
     written = [each.get_text() for each in axes.texts]
     assert written.count("1.00") == 5
     assert written.count("−0.25") == 20
@@ -276,7 +276,7 @@ def test_a_heat_map_writes_every_value_and_sets_truths_apart(two_truths):
 
 
 def test_its_colours_are_centred_and_legible(matrix_alone):
-    axes = heat_map_axes(matrix_alone)
+    axes = heat_map_plot(matrix_alone).axes()
     (image,) = axes.images
     assert image.get_clim() == (-1, 1)
     assert image.cmap(0.5)[:3] == pytest.approx((1, 1, 1), abs=0.01)
@@ -288,7 +288,9 @@ def test_its_colours_are_centred_and_legible(matrix_alone):
 
 
 def test_an_empty_line_before_truths_only_where_there_are_some(matrix_alone):
-    dark = [line for line in heat_map_axes(matrix_alone).lines if line.get_color() != "white"]
+    dark = [
+        line for line in heat_map_plot(matrix_alone).axes().lines if line.get_color() != "white"
+    ]
     assert dark == []
 
 
@@ -297,7 +299,7 @@ def test_an_empty_line_before_truths_only_where_there_are_some(matrix_alone):
 def test_heat_maps_are_the_same_every_time(tmp_path, two_truths, name, start):
     found = []
     for _ in range(2):
-        save_figure(heat_map_figure(two_truths), tmp_path / name)
+        save_figure(heat_map_plot(two_truths).figure(), tmp_path / name)
         found.append((tmp_path / name).read_bytes())
     assert found[0].startswith(start)
     assert found[0] == found[1]

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from calipers.errors import InputError
 from calipers.report.documents import sweep as sweeps
-from calipers.report.plots import save_figure, sweep_axes, sweep_figure
+from calipers.report.plots import save_figure, sweep_plot
 from calipers.report.plots.style import COLOURS
 from calipers.report.render.text import Screen, plain
 from calipers.results.sweep import Curve
@@ -177,7 +177,7 @@ def lines_of(axes):
 
 
 def test_the_lines_of_a_figure_hold_the_means(by_n):
-    panels = sweep_figure(by_n).axes
+    panels = sweep_plot(by_n).figure().axes
     assert [panel.get_title(loc="left") for panel in panels] == ["By meaning", "By form"]
     for panel in panels:
         drawn = lines_of(panel)
@@ -190,7 +190,7 @@ def test_the_lines_of_a_figure_hold_the_means(by_n):
 
 
 def test_bands_reach_one_deviation_to_each_side(by_n):
-    panel = sweep_figure(by_n).axes[0]
+    panel = sweep_plot(by_n).figure().axes[0]
     (corners,) = [path.vertices for path in panel.collections[0].get_paths()]
     at_100 = corners[corners[:, 0] == 100, 1]
     assert at_100.min() == pytest.approx(0.6 - np.sqrt(0.02))
@@ -198,13 +198,13 @@ def test_bands_reach_one_deviation_to_each_side(by_n):
 
 
 def test_a_tick_stands_where_a_plateau_starts(by_n):
-    panel = sweep_figure(by_n).axes[0]
+    panel = sweep_plot(by_n).figure().axes[0]
     ticks = [line for line in panel.lines if line.get_label() == "_plateau"]
     assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in ticks] == [(100, 1.2)]
 
 
 def test_systems_differ_in_colour_and_metrics_in_marker_and_dashes(by_k):
-    axes = sweep_axes(by_k)
+    axes = sweep_plot(by_k).axes()
     assert axes.get_xscale() == "linear"
     drawn = lines_of(axes)
     colours = {name: line.get_color() for name, line in drawn.items()}
@@ -218,9 +218,9 @@ def test_systems_differ_in_colour_and_metrics_in_marker_and_dashes(by_k):
 def test_more_than_two_metrics_take_rows_of_panels():
     names = ("precision", "recall", "density", "coverage", "clipped_coverage")
     data = sweep("k", {name: [[0.5] * 30] for name in names}, views=("meaning", "form"))
-    figure = sweep_figure(data)
+    figure = sweep_plot(data).figure()
     assert [len(lines_of(panel)) for panel in figure.axes] == [2, 2, 2, 2, 1, 1]
-    assert len(lines_of(sweep_axes(data, metrics=["recall"], view="form"))) == 1
+    assert len(lines_of(sweep_plot(data, metrics=["recall"], view="form").axes())) == 1
 
 
 def test_metrics_that_fall_have_panels_of_their_own_as_far_as_they_reach():
@@ -228,7 +228,7 @@ def test_metrics_that_fall_have_panels_of_their_own_as_far_as_they_reach():
     data = sweep("n", rows)
     for name in ("frechet_distance", "near_copies"):
         data["systems"][0]["curves"][name]["better"] = "lower"
-    rising, falling = sweep_figure(data).axes
+    rising, falling = sweep_plot(data).figure().axes
     assert list(lines_of(rising)) == ["model_0, Recall"]
     assert list(lines_of(falling)) == ["model_0, Fréchet", "model_0, Copies"]
     assert rising.get_ylim() == pytest.approx((0, 1.03))
@@ -240,7 +240,7 @@ def test_metrics_that_fall_have_panels_of_their_own_as_far_as_they_reach():
 )
 def test_the_legend_of_a_figure_says_what_a_band_is(over, rows, told):
     data = sweep(over, {"recall": [[0.5] * (4 if over == "n" else 30)] * rows})
-    (legend,) = sweep_figure(data).legends
+    (legend,) = sweep_plot(data).figure().legends
     texts = [text.get_text() for text in legend.get_texts()]
     assert ({"n": "±1 SD (orders)", "k": "±1 SD (files)"}[over] in texts) is told
 
@@ -253,7 +253,7 @@ def test_authenticity_has_no_arrow_since_neither_end_is_best():
 
 def test_undefined_values_leave_a_gap():
     data = sweep("n", {"cover_recall": [[np.nan, 0.5, 0.5, 0.5]]})
-    (line,) = lines_of(sweep_figure(data).axes[0]).values()
+    (line,) = lines_of(sweep_plot(data).figure().axes[0]).values()
     assert np.isnan(line.get_ydata()).tolist() == [True, False, False, False]
 
 
@@ -262,14 +262,14 @@ def test_undefined_values_leave_a_gap():
 def test_files_are_the_same_every_time(tmp_path, by_n, name, start):
     found = []
     for _ in range(2):
-        save_figure(sweep_figure(by_n), tmp_path / name)
+        save_figure(sweep_plot(by_n).figure(), tmp_path / name)
         found.append((tmp_path / name).read_bytes())
     assert found[0].startswith(start)
     assert found[0] == found[1]
 
 
 def test_an_svg_keeps_its_words_as_words(tmp_path, by_n):
-    save_figure(sweep_figure(by_n), tmp_path / "a.svg")
+    save_figure(sweep_plot(by_n).figure(), tmp_path / "a.svg")
     text = (tmp_path / "a.svg").read_text()
     assert "N, samples on each side" in text
     assert "date" not in text.lower()
@@ -278,15 +278,15 @@ def test_an_svg_keeps_its_words_as_words(tmp_path, by_n):
 def test_the_settings_of_a_user_are_left_alone_and_do_not_matter(by_n, tmp_path):
     import matplotlib
 
-    save_figure(sweep_figure(by_n), tmp_path / "a.png")
+    save_figure(sweep_plot(by_n).figure(), tmp_path / "a.png")
     with matplotlib.rc_context({"lines.linewidth": 9.0, "font.size": 20.0}):
-        save_figure(sweep_figure(by_n), tmp_path / "b.png")
+        save_figure(sweep_plot(by_n).figure(), tmp_path / "b.png")
         assert matplotlib.rcParams["lines.linewidth"] == 9.0
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
 
 
 def test_other_kinds_of_files_are_refused(tmp_path, by_n):
     with pytest.raises(InputError, match=r"kept as \.png, \.pdf, \.svg; found '\.gif'"):
-        save_figure(sweep_figure(by_n), tmp_path / "a.gif")
+        save_figure(sweep_plot(by_n).figure(), tmp_path / "a.gif")
     with pytest.raises(InputError, match="cannot be written"):
-        save_figure(sweep_figure(by_n), tmp_path / "none" / "a.png")
+        save_figure(sweep_plot(by_n).figure(), tmp_path / "none" / "a.png")

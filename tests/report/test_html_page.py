@@ -20,14 +20,15 @@ from hypothesis import strategies as st
 from calipers.errors import MissingExtraError
 from calipers.report.documents import compare
 from calipers.report.html import html_page
-from calipers.report.html.checks import checks
 from calipers.report.html.islands import island, policy, visible
 from calipers.report.html.lists import system_lists
 from calipers.report.html.page import Pictures
-from calipers.report.html.table import parts, score_table
+from calipers.report.html.tables import MARKS, checks, parts, scores_of, written
 from calipers.report.html.texts import LONGEST, SHORTEST, Texts, _fair, fitting
-from calipers.report.html.wording import listing, named, plain, share
+from calipers.report.html.wording import listing, share
 from calipers.report.redacted import file_names, without_texts
+from calipers.report.shown import named
+from calipers.report.table import said
 
 Data = dict[str, Any]
 HOSTILE = [
@@ -591,54 +592,55 @@ def test_phrases_of_scripts_without_spaces_are_no_telling_words(four_sure: Data)
 
 
 def test_the_table_marks_and_sorts(two_systems: Data) -> None:
-    table = score_table(compare.document(two_systems), two_systems)
-    assert [(view, width) for view, _, width in table.groups] == [("meaning", 4), ("form", 4)]
-    first = table.systems[0].values[0]
-    assert (first.text, first.mark, first.says, first.sort) == (
+    found = scores_of(compare.document(two_systems), two_systems)
+    assert found.table.groups == [("meaning", 4), ("form", 4)]
+    first = found.table.scores[0].cells[1]
+    assert (first.value, first.mark, MARKS[first.mark], first.number) == (
         "0.910",
         "*",
         "best of its column",
         0.91,
     )
-    assert table.floor is None
-    assert table.lead == ("n", "words")
-    assert "↑ higher is better" in table.how
+    assert found.floor is None
+    assert [column.head for column in found.table.lead[1:]] == ["n", "words"]
+    assert "↑ higher is better" in found.how
 
 
 def test_a_statistic_of_one_set_sorts_by_its_gap(make: Any) -> None:
     one = make["score"](3.0, better="closest", range=[1.0, None], reference=9.0, gap=6.0)
     data = make["comparison"]([make["system"]("a", {"vendi": one})], views=["meaning"])
-    table = score_table(compare.document(data), data)
-    assert table.systems[0].values[0].sort == 6.0
-    assert table.reference.values[0].text == "9.000"
+    reference, system = scores_of(compare.document(data), data).table.scores[0].cells
+    assert system.number == 6.0
+    assert reference.value == "9.000"
 
 
 def test_undefined_scores_have_no_place_in_the_order(make: Any) -> None:
     none = make["score"](None, reason="fewer than 5 samples")
     data = make["comparison"]([make["system"]("a", {"recall": none})], views=["meaning"])
-    table = score_table(compare.document(data), data)
-    assert (table.systems[0].values[0].text, table.systems[0].values[0].sort) == ("–", None)
-    assert table.reasons == ("a, Recall by meaning: fewer than 5 samples",)
+    found = scores_of(compare.document(data), data)
+    cell = found.table.scores[0].cells[1]
+    assert (cell.value, cell.number) == ("–", None)
+    assert list(map(str, found.reasons)) == ["a, Recall by meaning: fewer than 5 samples"]
 
 
 def test_one_floor_stands_in_the_table_and_several_do_not(four_sure: Data) -> None:
-    table = score_table(compare.document(four_sure), four_sure)
-    assert table.floor is not None
-    assert table.floor.lead[0] == "2x950"
-    place = [column.key for column in table.heads].index("precision")
-    assert table.floor.values[place].text == "0.951±0.004"
+    floor = scores_of(compare.document(four_sure), four_sure).floor
+    assert floor is not None
+    assert floor[""] == "2x950"
+    assert floor["precision"] == "0.951±0.004"
     for each in four_sure["systems"][0]["scores"].values():
         each["floor"]["size"], each["floor"]["value"] = 100, 0.8
-    assert score_table(compare.document(four_sure), four_sure).floor is None
+    assert scores_of(compare.document(four_sure), four_sure).floor is None
 
 
 def test_blocks_are_the_tables_of_the_document(four_sure: Data) -> None:
-    found = {part.id: part for part in parts(compare.document(four_sure, details=True))}
+    found = {part.id: tables for part, tables in parts(compare.document(four_sure, details=True))}
     assert list(found) == ["against-reference", "floor", "pairs", "seeds", "advice"]
-    assert len(found["pairs"].tables[0].rows) == 6
-    assert all(
-        len(table.rows[0]) == len(table.headers) for p in found.values() for table in p.tables
-    )
+    pairs = found["pairs"][0].columns
+    assert len(pairs[0].cells) == 6
+    assert all(written(cell) for cell in pairs[0].cells)
+    for table in (table for tables in found.values() for table in tables):
+        assert len({len(column.cells) for column in table.columns}) == 1
 
 
 LENGTHS = {"reference": 37.5, "generated": 39.0, "distance": 0.071, "chance": 0.1}
@@ -733,13 +735,13 @@ def test_shares_are_never_rounded_to_an_end() -> None:
 
 
 def test_lists_of_names() -> None:
-    assert plain(listing([named("a"), named("b\n")])) == "a and b "
-    assert listing([]) == ""
+    assert said(listing([named("a"), named("b\n")])) == "a and b "
+    assert listing([]) == ()
 
 
 def test_long_names_and_words_are_shortened(make: Any) -> None:
     data = make["comparison"]([make["system"]("x" * 999, {"recall": make["score"](0.5)})])
-    assert len(score_table(compare.document(data), data).systems[0].name) == 40
+    assert len(scores_of(compare.document(data), data).names[1]) == 40
     topic = {"words": ["y" * 999], "direction": "over", "share": 0.5}
     told = {"x" * 999: {"meaning": {"view": "meaning", "topics": [topic]}}}
     made = system_lists({"comparison": data, "explanations": told}, Texts())[0]

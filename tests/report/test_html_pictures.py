@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from calipers.report.html.pictures import SCRIPTS, STYLES, chart_data, map_data
+from calipers.report.html.map import map_data
+from calipers.report.html.pictures import SCRIPTS, STYLES, chart_data
 
 Data = dict[str, Any]
 EMPTY: Data = {"planes": [], "curves": [], "frontiers": [], "topics": []}

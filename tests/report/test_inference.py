@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from calipers.report.documents import compare
 from calipers.report.html.verdict import verdict
-from calipers.report.html.wording import plain as unmarked
 from calipers.report.inference import all_marks, mark_notes
 from calipers.report.numbers import (
     about,
@@ -20,6 +19,7 @@ from calipers.report.numbers import (
 )
 from calipers.report.render.text import plain
 from calipers.report.shown import Metric
+from calipers.report.table import said
 
 
 def plain_text(data, *, width=100, details=False):
@@ -211,15 +211,13 @@ def test_tables_and_verdicts_say_which_are_equal(make):
     text = plain_text(data)
     assert "0.700≡" in text
     assert "≡ equal to the best within 0.05 (at 95 %)" in text
-    assert unmarked(verdict(data).nearness).endswith(
-        "; a (0.700) is equal to it within the margin."
-    )
+    assert said(verdict(data).nearness).endswith("; a (0.700) is equal to it within the margin.")
 
 
 def test_tables_and_verdicts_say_what_is_undecided(make):
     data = of_pair(make, p_value=0.01)
     assert "0.700?" in plain_text(data)
-    assert unmarked(verdict(data).nearness).endswith(
+    assert said(verdict(data).nearness).endswith(
         "; a (0.700) is undecided: apart when tested alone."
     )
 

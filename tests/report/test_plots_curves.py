@@ -16,13 +16,12 @@ from matplotlib.lines import Line2D
 
 from calipers.errors import InputError
 from calipers.report.plots import (
-    curves_axes,
-    curves_figure,
-    frontiers_axes,
-    frontiers_figure,
+    Plot,
+    curves_plot,
+    frontiers_plot,
     save_figure,
 )
-from calipers.report.plots.bands import band
+from calipers.report.plots.curves import band
 from calipers.report.plots.style import COLOURS
 
 Data = dict[str, Any]
@@ -126,7 +125,7 @@ def test_a_band_stops_where_errors_are_unknown():
 
 
 def test_curves_are_the_stored_points_recall_to_the_right(data):
-    for place, line in enumerate(lines(curves_axes(data, view="form"))):
+    for place, line in enumerate(lines(curves_plot(data, view="form").axes())):
         stored = np.array(data["curves"][("one", "two", "three")[place]]["form.prd"])
         np.testing.assert_array_equal(line.get_xdata(), stored[:, 1])
         np.testing.assert_array_equal(line.get_ydata(), stored[:, 0])
@@ -136,28 +135,28 @@ def test_curves_are_the_stored_points_recall_to_the_right(data):
 def test_the_band_of_a_curve_is_its_errors_times_z(data):
     stored = np.array(data["curves"]["one"]["prd"])[:, ::-1]
     expected = np.concatenate([stored * (1 - 0.02 * Z), (stored * (1 + 0.02 * Z))[::-1]])
-    (path,) = bands(curves_axes(data))[0].get_paths()
+    (path,) = bands(curves_plot(data).axes())[0].get_paths()
     np.testing.assert_allclose(path.vertices[:-1], np.clip(expected, 0, 1), rtol=1e-12)
 
 
 def test_the_level_of_the_run_sets_the_width(data):
     data["comparison"]["settings"]["level"] = 0.5
-    (path,) = bands(curves_axes(data))[0].get_paths()
+    (path,) = bands(curves_plot(data).axes())[0].get_paths()
     stored = data["curves"]["one"]["prd"][0][1]
     assert path.vertices[0][0] == pytest.approx(stored * (1 - 0.02 * 0.6744897501960817))
-    assert legend_names(curves_figure(data))[-1] == "50 % band"
+    assert legend_names(curves_plot(data).figure())[-1] == "50 % band"
 
 
 def test_no_band_without_errors_or_when_not_wanted(data):
-    assert bands(curves_axes(data, bands=False)) == []
+    assert bands(curves_plot(data, bands=False).axes()) == []
     data["curve_errors"] = {}
-    figure = curves_figure(data)
+    figure = curves_plot(data).figure()
     assert bands(figure.axes[0]) == []
     assert legend_names(figure) == ["one", "two", "three"]
 
 
 def test_a_figure_has_a_panel_for_each_view_and_one_legend_that_covers_none(data):
-    figure = curves_figure(data)
+    figure = curves_plot(data).figure()
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["By meaning", "By form"]
     assert figure.get_figwidth() == pytest.approx(6.8)
     assert [axes.get_xlabel() for axes in figure.axes] == ["Recall", "Recall"]
@@ -170,16 +169,18 @@ def test_a_figure_has_a_panel_for_each_view_and_one_legend_that_covers_none(data
 
 
 def test_one_view_fits_one_column(data):
-    figure = curves_figure(data, view="form")
+    figure = curves_plot(data, view="form").figure()
     assert figure.get_figwidth() == pytest.approx(3.4)
     assert len(figure.axes) == 1
-    only = curves_figure(report(["one"], views=("meaning",)))
+    only = curves_plot(report(["one"], views=("meaning",))).figure()
     assert only.axes[0].get_title(loc="left") == ""
 
 
 @pytest.mark.parametrize("count", [1, 3, 8, 20])
 def test_the_legend_stays_within_the_figure(count):
-    figure = curves_figure(report([f"a system of number {i}" for i in range(count)]), view="form")
+    figure = curves_plot(
+        report([f"a system of number {i}" for i in range(count)]), view="form"
+    ).figure()
     figure.draw_without_rendering()
     legend = figure.legends[0].get_window_extent()
     assert legend.x0 >= 0
@@ -188,17 +189,17 @@ def test_the_legend_stays_within_the_figure(count):
 
 
 def test_systems_look_different_and_keep_their_look(data):
-    drawn = lines(curves_axes(report([f"s{i}" for i in range(28)])))
+    drawn = lines(curves_plot(report([f"s{i}" for i in range(28)])).axes())
     assert len({(line.get_color(), str(line._dash_pattern)) for line in drawn}) == 28
     del data["curves"]["one"]
-    assert lines(curves_axes(data))[0].get_color() == COLOURS[1]
+    assert lines(curves_plot(data).axes())[0].get_color() == COLOURS[1]
 
 
 def test_what_is_missing_is_named(data):
     del data["curves"]["one"]
     data["curves"]["two"]["form.prd"] = []
     data["curves"]["three"]["prd"] = [[None, None]] * 4
-    figure = curves_figure(data)
+    figure = curves_plot(data).figure()
     names = legend_names(figure)
     assert names[:3] == ["one (missing)", "two (missing by form)", "three (missing by meaning)"]
     assert [len(lines(axes)) for axes in figure.axes] == [1, 1]
@@ -206,9 +207,12 @@ def test_what_is_missing_is_named(data):
 
 def test_a_gap_in_a_curve_is_a_gap(data):
     data["curves"]["one"]["prd"][4] = [None, None]
-    drawn = lines(curves_axes(data))[0]
+    drawn = lines(curves_plot(data).axes())[0]
     assert np.flatnonzero(np.isnan(drawn.get_xdata())).tolist() == [4]
-    assert [len(path.vertices) for path in bands(curves_axes(data))[0].get_paths()] == [9, 13]
+    assert [len(path.vertices) for path in bands(curves_plot(data).axes())[0].get_paths()] == [
+        9,
+        13,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -221,30 +225,30 @@ def test_a_gap_in_a_curve_is_a_gap(data):
     ],
 )
 def test_what_is_not_there_is_said(data, options, message):
-    for draw in (curves_figure, curves_axes):
+    for draw in (Plot.figure, Plot.axes):
         with pytest.raises(InputError, match=r".") as raised:
-            draw(data, **options)
+            draw(curves_plot(data, **options))
         assert message in str(raised.value)
 
 
 def test_the_json_of_a_comparison_has_no_curves(data):
-    for draw in (curves_figure, frontiers_figure):
+    for plot in (curves_plot, frontiers_plot):
         with pytest.raises(InputError, match="the zip of --save has those of the metrics"):
-            draw(data["comparison"])
+            plot(data["comparison"])
 
 
 # Divergence frontiers
 
 
 def test_frontiers_are_transformed_with_their_ends_by_the_c_of_the_run(data):
-    line = lines(frontiers_axes(data, view="form"))[1]
+    line = lines(frontiers_plot(data, view="form").axes())[1]
     stored = np.array(data["curves"]["two"]["form.frontier_star"])
     expected = np.concatenate([[[1, 0]], np.exp(-4 * stored[:, 1:]), [[0, 1]]])
     np.testing.assert_allclose(line.get_xydata(), expected, rtol=1e-15)
 
 
 def test_the_band_of_a_frontier_moves_costs_and_leaves_the_ends(data):
-    (path,) = bands(frontiers_axes(data))[0].get_paths()
+    (path,) = bands(frontiers_plot(data).axes())[0].get_paths()
     costs = np.array(data["curves"]["one"]["frontier_star"])[:, 1:]
     closer, farther = (np.exp(-4 * costs * (1 + side * 0.02 * Z)) for side in (-1, 1))
     start, end = [[1, 0]], [[0, 1]]
@@ -253,19 +257,19 @@ def test_the_band_of_a_frontier_moves_costs_and_leaves_the_ends(data):
 
 
 def test_the_legend_tells_the_areas_of_every_view(data):
-    figure = frontiers_figure(data)
+    figure = frontiers_plot(data).figure()
     assert figure.legends[0].get_title().get_text() == "MAUVE* by meaning / by form"
     assert legend_names(figure)[:2] == ["one  0.900 / 0.800", "two  0.890 / 0.790"]
-    alone = frontiers_figure(data, view="form")
+    alone = frontiers_plot(data, view="form").figure()
     assert alone.legends[0].get_title().get_text() == "MAUVE*"
     assert legend_names(alone)[0] == "one  0.800"
 
 
 def test_another_c_is_another_curve_and_has_no_area_to_tell(data):
-    figure = frontiers_figure(data, c=1)
+    figure = frontiers_plot(data, c=1).figure()
     assert figure.axes[0].get_xlabel() == "Generated set, exp(−1 KL(Q‖R))"
     assert legend_names(figure)[0] == "one"
-    assert legend_names(frontiers_figure(data, c=4))[0] == "one  0.900 / 0.800"
+    assert legend_names(frontiers_plot(data, c=4).figure())[0] == "one  0.900 / 0.800"
     cost = data["curves"]["one"]["frontier_star"][3][1]
     assert lines(figure.axes[0])[0].get_xdata()[4] == pytest.approx(math.exp(-cost))
 
@@ -273,33 +277,33 @@ def test_another_c_is_another_curve_and_has_no_area_to_tell(data):
 def test_c_is_that_of_the_settings_where_no_score_tells(data):
     for system in data["comparison"]["systems"]:
         system["scores"] = {}
-    assert "exp(−5 KL" in frontiers_axes(data).get_xlabel()
+    assert "exp(−5 KL" in frontiers_plot(data).axes().get_xlabel()
     data["comparison"]["settings"]["c"] = 2.5
-    assert "exp(−2.5 KL" in frontiers_axes(data).get_xlabel()
-    assert legend_names(frontiers_figure(data))[0] == "one  – / –"
+    assert "exp(−2.5 KL" in frontiers_plot(data).axes().get_xlabel()
+    assert legend_names(frontiers_plot(data).figure())[0] == "one  – / –"
 
 
 def test_raw_costs_are_the_stored_ones(data):
-    axes = frontiers_axes(data, scale="raw")
+    axes = frontiers_plot(data, scale="raw").axes()
     stored = np.array(data["curves"]["three"]["frontier_star"])[:, 1:]
     np.testing.assert_array_equal(lines(axes)[2].get_xydata(), stored)
     assert axes.get_ylabel() == "Cost of the reference, KL(P‖R)"
     inner = max(max(row[1:]) for row in data["curves"]["three"]["frontier_star"][1:-1])
     assert axes.get_xlim()[1] == axes.get_ylim()[1] == pytest.approx(1.05 * inner)
-    assert legend_names(frontiers_figure(data, scale="raw"))[:3] == ["one", "two", "three"]
+    assert legend_names(frontiers_plot(data, scale="raw").figure())[:3] == ["one", "two", "three"]
 
 
 def test_infinite_costs_are_where_the_curve_ends(data):
     data["curves"]["one"]["frontier_star"][0] = [0.01, 0.0, float("inf")]
-    line = lines(frontiers_axes(data))[0]
+    line = lines(frontiers_plot(data).axes())[0]
     assert line.get_xydata()[1].tolist() == [1.0, 0.0]
-    assert np.isfinite(frontiers_axes(data, scale="raw").get_ylim()[1])
+    assert np.isfinite(frontiers_plot(data, scale="raw").axes().get_ylim()[1])
 
 
 def test_other_divergences_are_named(data):
     for own in data["curves"].values():
         own["frontier:interpolated_chi2=0.3:knn"] = own["frontier_star"]
-    axes = frontiers_axes(data, curve="frontier:interpolated_chi2=0.3:knn")
+    axes = frontiers_plot(data, curve="frontier:interpolated_chi2=0.3:knn").axes()
     assert axes.get_xlabel() == "Generated set, exp(−5 χ² 0.3(Q‖R))"
     assert axes.get_legend().get_title().get_text() == "MAUVE χ² 0.3 k-NN"
 
@@ -316,13 +320,13 @@ def test_other_divergences_are_named(data):
 )
 def test_frontiers_that_cannot_be_drawn(data, options, message):
     with pytest.raises(InputError) as raised:
-        frontiers_axes(data, **options)
+        frontiers_plot(data, **options).axes()
     assert message in str(raised.value)
 
 
 def test_a_missing_frontier_has_no_area(data):
     del data["curves"]["two"]
-    assert legend_names(frontiers_figure(data))[1] == "two (missing)"
+    assert legend_names(frontiers_plot(data).figure())[1] == "two (missing)"
 
 
 # Both
@@ -334,40 +338,40 @@ def svg_texts(path: Any) -> list[str]:
     return [text.strip().lstrip("\N{HAIR SPACE}") for text in found]
 
 
-@pytest.mark.parametrize("draw", [curves_figure, frontiers_figure])
-def test_hostile_names_show_as_typed(draw, tmp_path):
-    save_figure(draw(report(HOSTILE)), tmp_path / "figure.svg")
+@pytest.mark.parametrize("plot", [curves_plot, frontiers_plot])
+def test_hostile_names_show_as_typed(plot, tmp_path):
+    save_figure(plot(report(HOSTILE)).figure(), tmp_path / "figure.svg")
     shown = "\n".join(svg_texts(tmp_path / "figure.svg"))
     for name in HOSTILE[:4]:
         assert name in shown
     assert "aaaaaaaaaaaa…aaaaaaaaaaa" in shown
     assert "\ufffd\ufffdevil\ufffd\"'" in shown
     assert "(blank name)" in shown
-    assert len(draw(report(HOSTILE)).legends[0].get_texts()) == len(HOSTILE) + 1
+    assert len(plot(report(HOSTILE)).figure().legends[0].get_texts()) == len(HOSTILE) + 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("draw", "suffix"),
-    [(curves_figure, ".svg"), (curves_figure, ".png"), (frontiers_figure, ".pdf")],
+    ("plot", "suffix"),
+    [(curves_plot, ".svg"), (curves_plot, ".png"), (frontiers_plot, ".pdf")],
 )
-def test_the_same_data_give_the_same_bytes(draw, suffix, data, tmp_path):
+def test_the_same_data_give_the_same_bytes(plot, suffix, data, tmp_path):
     before = copy.deepcopy(data)
     for name in ("a", "b"):
-        save_figure(draw(data), tmp_path / f"{name}{suffix}")
+        save_figure(plot(data).figure(), tmp_path / f"{name}{suffix}")
     assert (tmp_path / f"a{suffix}").read_bytes() == (tmp_path / f"b{suffix}").read_bytes()
     assert data == before
 
 
-@pytest.mark.parametrize("draw", [curves_axes, frontiers_axes])
-def test_axes_of_a_person_keep_what_they_hold(draw, data):
+@pytest.mark.parametrize("plot", [curves_plot, frontiers_plot])
+def test_axes_of_a_person_keep_what_they_hold(plot, data):
     with matplotlib.rc_context({"lines.linewidth": 7, "text.color": "red"}):
         settings = dict(matplotlib.rcParams)
         figure = Figure()
         mine, other = figure.subplots(1, 2)
         (own,) = mine.plot([0.2, 0.3], [0.1, 0.2])
         mine.set_title("Mine")
-        assert draw(data, mine, legend=False) is mine
+        assert plot(data).axes(mine, legend=False) is mine
         assert dict(matplotlib.rcParams) == settings
     assert mine.lines[0] is own
     assert own.get_linewidth() == 7

@@ -20,16 +20,13 @@ from matplotlib.text import Annotation, Text
 
 from calipers.errors import InputError
 from calipers.report.plots import (
-    f_scores_axes,
-    f_scores_figure,
-    plane_axes,
-    plane_figure,
+    Plot,
+    f_scores_plot,
+    plane_plot,
     save_figure,
 )
-from calipers.report.plots.ellipse import error_ellipse
-from calipers.report.plots.plane_content import Floor, Place
-from calipers.report.plots.plane_labels import arrange
-from calipers.report.plots.plane_limits import span
+from calipers.report.plots.labels import arrange
+from calipers.report.plots.plane import Floor, Place, error_ellipse, span
 from calipers.report.plots.style import COLOURS
 
 Data = dict[str, Any]
@@ -135,7 +132,7 @@ def test_no_ellipse_without_all_three(unknown):
 
 
 def test_points_and_ellipses_are_those_of_the_scores(data):
-    axes = plane_axes(data, view="form")
+    axes = plane_plot(data, view="form").axes()
     expected = {"one": (0.4, 0.7), "two": (0.5, 0.5), "three": (0.7, 0.75)}
     for name, point in points_of(axes).items():
         assert point == pytest.approx(expected[name])
@@ -150,8 +147,8 @@ def test_points_and_ellipses_are_those_of_the_scores(data):
 
 
 def test_the_correlation_may_be_named_either_way_round(data):
-    there = patches(plane_axes(data), Ellipse)[0]
-    back = patches(plane_axes(data, x="precision", y="recall"), Ellipse)[0]
+    there = patches(plane_plot(data).axes(), Ellipse)[0]
+    back = patches(plane_plot(data, x="precision", y="recall").axes(), Ellipse)[0]
     assert (there.width, there.height) == pytest.approx((back.width, back.height))
     assert there.angle + back.angle == pytest.approx(90)
 
@@ -159,17 +156,17 @@ def test_the_correlation_may_be_named_either_way_round(data):
 def test_the_level_of_the_run_sets_the_ellipse(data):
     data["comparison"]["settings"]["level"] = 0.5
     by_hand = error_ellipse(0.03, 0.04, 0.5, level=0.5)
-    assert patches(plane_axes(data), Ellipse)[0].width == pytest.approx(by_hand.width)
-    assert "50 % ellipse" in legend_names(plane_figure(data))
+    assert patches(plane_plot(data).axes(), Ellipse)[0].width == pytest.approx(by_hand.width)
+    assert "50 % ellipse" in legend_names(plane_plot(data).figure())
 
 
 def test_crosses_of_intervals_where_the_correlation_is_unknown(data):
     del data["correlations"]["two"]["precision|recall"]
-    axes = plane_axes(data)
+    axes = plane_plot(data).axes()
     assert [tuple(each.center) for each in patches(axes, Ellipse)] == [(0.5, 0.7), (0.8, 0.75)]
     bars = [line.get_xydata().tolist() for line in axes.lines if "interval" in line.get_label()]
     np.testing.assert_allclose(bars, [[[0.54, 0.5], [0.66, 0.5]], [[0.6, 0.42], [0.6, 0.58]]])
-    assert legend_names(plane_figure(data, view="meaning"))[:2] == [
+    assert legend_names(plane_plot(data, view="meaning").figure())[:2] == [
         "95 % ellipse",
         "95 % intervals",
     ]
@@ -179,7 +176,7 @@ def test_a_bare_point_where_no_error_is_known(data):
     for system in data["comparison"]["systems"]:
         system["scores"]["recall"] = score(0.5, None)
         system["scores"]["precision"] = score(0.6, None)
-    axes = plane_axes(data)
+    axes = plane_plot(data).axes()
     assert points_of(axes)["one"] == (0.5, 0.6)
     assert not patches(axes, Ellipse)
     assert not [line for line in axes.lines if "interval" in line.get_label()]
@@ -187,12 +184,12 @@ def test_a_bare_point_where_no_error_is_known(data):
 
 
 def test_the_floor_is_a_box_of_its_spread(data):
-    (box,) = patches(plane_axes(data), Rectangle)
+    (box,) = patches(plane_plot(data).axes(), Rectangle)
     assert box.get_bbox().extents == pytest.approx(
         [0.9 - 0.01 * Z, 0.8 - 0.01 * Z, 0.9 + 0.01 * Z, 0.8 + 0.01 * Z]
     )
-    assert "noise floor: halves of human, 250 each" in legend_names(plane_figure(data))
-    without = plane_figure(data, floor=False)
+    assert "noise floor: halves of human, 250 each" in legend_names(plane_plot(data).figure())
+    without = plane_plot(data, floor=False).figure()
     assert not patches(without.axes[0], Rectangle)
     assert legend_names(without) == ["95 % ellipse"]
 
@@ -201,14 +198,14 @@ def test_a_floor_of_an_older_file_is_a_cross(data):
     for system in data["comparison"]["systems"]:
         for each in system["scores"].values():
             each["floor"] = None
-    axes = plane_axes(data)
+    axes = plane_plot(data).axes()
     assert not patches(axes, Rectangle)
     (cross,) = [line for line in axes.lines if line.get_label() == "_floor"]
     assert cross.get_xydata().tolist() == [[0.9, 0.8]]
 
 
 def test_axes_show_all_that_is_drawn_and_not_beyond_the_scale(data):
-    axes = plane_axes(data)
+    axes = plane_plot(data).axes()
     for ellipse in patches(axes, Ellipse):
         box = ellipse.get_path().get_extents(ellipse.get_patch_transform())
         assert axes.get_xlim()[0] < box.x0
@@ -216,7 +213,7 @@ def test_axes_show_all_that_is_drawn_and_not_beyond_the_scale(data):
         assert axes.get_ylim()[0] < box.y0
         assert box.y1 < axes.get_ylim()[1]
     assert axes.get_xlim()[1] < 1.05
-    whole = plane_axes(data, whole=True)
+    whole = plane_plot(data, whole=True).axes()
     assert whole.get_xlim()[0] == whole.get_ylim()[0] == 0
     assert whole.get_xlim()[1] == whole.get_ylim()[1] == pytest.approx(1, abs=0.04)
 
@@ -225,22 +222,22 @@ def test_scores_without_an_upper_end(data):
     for place, system in enumerate(data["comparison"]["systems"]):
         system["scores"]["density"] = {**score(1.2 + place), "range": [0.0, None]}
         system["scores"]["coverage"] = score(0.4)
-    axes = plane_axes(data, x="coverage", y="density")
+    axes = plane_plot(data, x="coverage", y="density").axes()
     assert axes.get_ylim()[1] > 3.24
-    assert plane_axes(data, x="coverage", y="density", whole=True).get_ylim()[0] == 0
+    assert plane_plot(data, x="coverage", y="density", whole=True).axes().get_ylim()[0] == 0
     assert axes.get_xlabel() == "Coverage (diversity)"
 
 
 def test_small_scores_without_an_upper_end_fill_the_axes(data):
     for place, system in enumerate(data["comparison"]["systems"]):
         system["scores"]["mmd"] = {**score(1e-4 * (1 + place), 1e-6), "range": [None, None]}
-    low, high = plane_axes(data, x="mmd", y="precision").get_xlim()
+    low, high = plane_plot(data, x="mmd", y="precision").axes().get_xlim()
     assert 0 < low < 1e-4
     assert 3e-4 < high < 4e-4
 
 
 def test_families_are_joined_in_their_order(data):
-    axes = plane_axes(data, join=[["three", "one", "two"]])
+    axes = plane_plot(data, join=[["three", "one", "two"]]).axes()
     (line,) = [line for line in axes.lines if line.get_label() == "_family"]
     assert line.get_xydata().tolist() == [[0.8, 0.75], [0.5, 0.7], [0.6, 0.5]]
 
@@ -250,26 +247,26 @@ def test_missing_systems_are_named_and_the_others_keep_their_look(data):
     first["scores"]["recall"] = score(None)
     first["scores"]["form.recall"] = score(None)
     del second["scores"]["form.precision"]
-    figure = plane_figure(data)
+    figure = plane_plot(data).figure()
     assert legend_names(figure)[:2] == ["one (missing)", "two (missing by form)"]
     assert list(points_of(figure.axes[0])) == ["two", "three"]
     assert list(points_of(figure.axes[1])) == ["three"]
     assert figure.axes[1].lines[-1].get_color() == COLOURS[2]
-    joined = plane_axes(data, join=[["one", "two", "three"]])
+    joined = plane_plot(data, join=[["one", "two", "three"]]).axes()
     assert [len(each.get_xdata()) for each in joined.lines if each.get_label() == "_family"] == [2]
 
 
 def test_scores_that_are_all_undefined_leave_empty_axes(data):
     for system in data["comparison"]["systems"]:
         system["scores"] = {key: score(None) for key in system["scores"]}
-    figure = plane_figure(data)
+    figure = plane_plot(data).figure()
     assert points_of(figure.axes[0]) == {}
     assert legend_names(figure) == ["one (missing)", "two (missing)", "three (missing)"]
-    f_scores_figure(data)
+    f_scores_plot(data).figure()
 
 
 def test_the_json_of_a_comparison_is_enough(data):
-    axes = plane_axes(data["comparison"])
+    axes = plane_plot(data["comparison"]).axes()
     assert len(points_of(axes)) == 3
     assert not patches(axes, Ellipse)
 
@@ -285,9 +282,9 @@ def test_the_json_of_a_comparison_is_enough(data):
     ],
 )
 def test_what_cannot_be_drawn_is_said(data, options, message):
-    for draw in (plane_figure, plane_axes):
+    for draw in (Plot.figure, Plot.axes):
         with pytest.raises(InputError) as raised:
-            draw(data, **options)
+            draw(plane_plot(data, **options))
         assert message in str(raised.value)
 
 
@@ -295,7 +292,7 @@ def test_two_scores_that_no_system_has_together(data):
     for place, system in enumerate(data["comparison"]["systems"]):
         del system["scores"]["form.recall" if place else "form.precision"]
     with pytest.raises(InputError, match="no system has both 'recall' and 'precision' by form"):
-        plane_axes(data, view="form")
+        plane_plot(data, view="form").axes()
 
 
 # Names
@@ -303,7 +300,7 @@ def test_two_scores_that_no_system_has_together(data):
 
 @pytest.mark.parametrize("count", [1, 3, 8, 12])
 def test_names_hide_neither_each_other_nor_points(count):
-    figure = plane_figure(many(count))
+    figure = plane_plot(many(count)).figure()
     figure.draw_without_rendering()
     axes = figure.axes[0]
     # An annotation's own extent has its line in it
@@ -317,17 +314,17 @@ def test_names_hide_neither_each_other_nor_points(count):
 
 
 def test_far_names_have_a_line_to_their_point_and_near_ones_none():
-    figure = plane_figure(report({f"name {i}": (0.5, 0.5) for i in range(9)}))
+    figure = plane_plot(report({f"name {i}": (0.5, 0.5) for i in range(9)})).figure()
     figure.draw_without_rendering()
     led = [text.arrow_patch.get_visible() for text in names_of(figure.axes[0])]
     assert 3 <= sum(led) < 9
-    figure = plane_figure(report({"a": (0.2, 0.2), "b": (0.8, 0.8)}))
+    figure = plane_plot(report({"a": (0.2, 0.2), "b": (0.8, 0.8)})).figure()
     figure.draw_without_rendering()
     assert not any(text.arrow_patch.get_visible() for text in names_of(figure.axes[0]))
 
 
 def test_names_find_new_places_when_the_axes_change():
-    figure = plane_figure(many(8))
+    figure = plane_plot(many(8)).figure()
     places = []
     for limits in ((0.0, 1.0), (0.5, 0.7)):
         figure.axes[0].set(xlim=limits, ylim=limits)
@@ -348,24 +345,24 @@ def test_a_name_stays_in_the_frame_and_off_lines():
 
 
 def test_many_systems_are_named_in_the_legend():
-    figure = plane_figure(many(13))
+    figure = plane_plot(many(13)).figure()
     assert not names_of(figure.axes[0])
     assert legend_names(figure)[:13] == [f"system-{i}b" for i in range(13)]
-    assert len(names_of(plane_axes(many(13), labels=True))) == 13
-    assert not names_of(plane_axes(many(3), labels=False))
+    assert len(names_of(plane_plot(many(13), labels=True).axes())) == 13
+    assert not names_of(plane_plot(many(3), labels=False).axes())
 
 
 def test_hostile_names_show_as_typed(tmp_path):
     data = report({name: (0.5, 0.1 + 0.15 * i) for i, name in enumerate(HOSTILE)})
     data["comparison"]["reference"]["name"] = "$x_1$"
-    for draw in (plane_figure, f_scores_figure):
+    for plot in (plane_plot, f_scores_plot):
         for labels in (True, False):
-            save_figure(draw(data, labels=labels), tmp_path / "figure.svg")
+            save_figure(plot(data, labels=labels).figure(), tmp_path / "figure.svg")
             root = ElementTree.fromstring((tmp_path / "figure.svg").read_bytes())
             texts = root.iter("{http://www.w3.org/2000/svg}text")
             shown = {"".join(each.itertext()).strip(" \N{HAIR SPACE}") for each in texts}
             assert {*HOSTILE[:4], "b\ufffd\ufffdc"} <= shown
-            if draw is plane_figure:
+            if plot is plane_plot:
                 assert "noise floor: halves of $x_1$, 250 each" in shown
 
 
@@ -373,7 +370,7 @@ def test_hostile_names_show_as_typed(tmp_path):
 
 
 def test_f_scores_have_recall_to_the_right_and_a_diagonal(data):
-    axes = f_scores_axes(data)
+    axes = f_scores_plot(data).axes()
     assert points_of(axes) == {"one": (0.5, 0.7), "two": (0.6, 0.5), "three": (0.8, 0.75)}
     assert axes.get_xlim() == axes.get_ylim()
     (diagonal,) = [line for line in axes.lines if line.get_label() == "_diagonal"]
@@ -387,7 +384,7 @@ def test_f_scores_have_recall_to_the_right_and_a_diagonal(data):
 
 def test_f_scores_have_ellipses_where_the_correlation_is_known(data):
     data["correlations"]["one"]["prd_f8|prd_f1_8"] = -0.5
-    (ellipse,) = patches(f_scores_axes(data), Ellipse)
+    (ellipse,) = patches(f_scores_plot(data).axes(), Ellipse)
     by_hand = error_ellipse(0.02, 0.01, -0.5, level=0.95)
     assert (ellipse.width, ellipse.height) == pytest.approx((by_hand.width, by_hand.height))
     assert ellipse.angle == pytest.approx(by_hand.angle)
@@ -396,10 +393,10 @@ def test_f_scores_have_ellipses_where_the_correlation_is_known(data):
 def test_f_scores_of_a_frontier_and_of_an_estimator(data):
     scores = data["comparison"]["systems"][0]["scores"]
     scores |= {"frontier_f8:knn": score(0.3), "frontier_f1_8:knn": score(0.4)}
-    assert points_of(f_scores_axes(data, curve="frontier:knn")) == {"one": (0.3, 0.4)}
+    assert points_of(f_scores_plot(data, curve="frontier:knn").axes()) == {"one": (0.3, 0.4)}
     for curve, message in (("x", "curve must be prd or frontier"), ("prd:kde", "'prd_f8:kde'")):
         with pytest.raises(InputError, match=message):
-            f_scores_figure(data, curve=curve)
+            f_scores_plot(data, curve=curve).figure()
 
 
 # Both
@@ -407,26 +404,26 @@ def test_f_scores_of_a_frontier_and_of_an_estimator(data):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("draw", "suffix"),
-    [(plane_figure, ".png"), (plane_figure, ".pdf"), (f_scores_figure, ".svg")],
+    ("plot", "suffix"),
+    [(plane_plot, ".png"), (plane_plot, ".pdf"), (f_scores_plot, ".svg")],
 )
-def test_the_same_data_give_the_same_bytes(draw, suffix, data, tmp_path):
+def test_the_same_data_give_the_same_bytes(plot, suffix, data, tmp_path):
     before = copy.deepcopy(data)
     for name in ("a", "b"):
-        save_figure(draw(data), tmp_path / f"{name}{suffix}")
+        save_figure(plot(data).figure(), tmp_path / f"{name}{suffix}")
     assert (tmp_path / f"a{suffix}").read_bytes() == (tmp_path / f"b{suffix}").read_bytes()
     assert data == before
 
 
-@pytest.mark.parametrize("draw", [plane_axes, f_scores_axes])
-def test_axes_of_a_person_keep_what_they_hold(draw, data):
+@pytest.mark.parametrize("plot", [plane_plot, f_scores_plot])
+def test_axes_of_a_person_keep_what_they_hold(plot, data):
     with matplotlib.rc_context({"lines.markersize": 30, "text.usetex": False}):
         settings = dict(matplotlib.rcParams)
         figure = Figure()
         mine, other = figure.subplots(1, 2)
         own = mine.scatter([0.5], [0.5])
         mine.set_title("Mine")
-        assert draw(data, mine) is mine
+        assert plot(data).axes(mine) is mine
         assert dict(matplotlib.rcParams) == settings
     assert own in mine.collections
     assert mine.get_title() == "Mine"
@@ -436,7 +433,11 @@ def test_axes_of_a_person_keep_what_they_hold(draw, data):
 
 
 def test_the_legend_covers_nothing(data):
-    for figure in (plane_figure(data), plane_figure(many(20)), f_scores_figure(many(30))):
+    for figure in (
+        plane_plot(data).figure(),
+        plane_plot(many(20)).figure(),
+        f_scores_plot(many(30)).figure(),
+    ):
         figure.draw_without_rendering()
         legend = figure.legends[0].get_window_extent()
         assert not any(legend.overlaps(axes.get_tightbbox()) for axes in figure.axes)

@@ -492,7 +492,7 @@ def test_explanations_and_maps_are_made_ahead():
     found = calipers.compare(rng.standard_normal((60, 3)), sets, floor=False)
     watching = Watching()
     explained = found.explained(progress=watching)
-    assert watching.seen == [["explaining", 3, 3]]
+    assert watching.seen == [["Explaining", 3, 3]]
     view = next(iter(explained.maps))
     assert explained["a"].explained[view] == found["a"].explain()
     assert explained.report_data() == found.report_data()

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InputError
-from calipers.report.html.checks import checks
+from calipers.report.html.tables import checks
 from calipers.results import Comparison, SetSummary, SystemResult
 from calipers.results.comparison import Advice, SignificanceTest
 from calipers.results.system import check_confounders

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from calipers.errors import InputError
 from calipers.samples import SampleSet, as_sample_set, read_samples
 from calipers.samples.sample_set import CHUNK
-from calipers.samples.truncation import first_words, match_length
+from calipers.samples.truncation import first_words, last_words, match_length, skip_words
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 TEXTS = st.lists(TEXT, min_size=1, max_size=20).map(lambda texts: [*texts, "x"])
@@ -373,3 +373,23 @@ def test_numpy_whole_numbers_are_numbers():
 def test_only_texts_are_cut(samples, held):
     with pytest.raises(InputError, match=f"set: match_length.*cuts texts.*holds {held}$"):
         match_length(samples, 5)
+
+
+@given(st.text(max_size=40), st.integers(1, 6))
+def test_the_first_words_and_the_rest_are_the_whole(text, words):
+    first, rest = first_words(text, words), last_words(text, words)
+    assert first.split()[:words] + rest.split() == text.split()
+    assert text.endswith(rest)
+
+
+def test_first_words_are_left_out_of_every_text():
+    left = skip_words(sample_set(["a b c", "a b", "a  b  c d ", ""]), 2)
+    assert list(left) == ["c", "", "c d ", ""]
+    assert "the first 2 words of every text were left out; 2 texts had no more and are empty" in (
+        left.notes
+    )
+
+
+def test_first_words_are_left_out_of_texts_alone():
+    with pytest.raises(InputError, match=r"--skip-words.* shortens texts, but this set holds"):
+        skip_words(SampleSet.from_vectors(np.ones((3, 2)), name="rows"), 1)

@@ -127,7 +127,7 @@ def choose(
         listed = [metric for metric in METRICS.values() if not metric.on_request]
         found: Iterable[Choice] = _embedded(listed, (), None, estimator)
     else:
-        found = (one for name in _split(names) for one in _expand(str(name), views, estimator))
+        found = (one for name in split_names(names) for one in _expand(str(name), views, estimator))
     chosen = _each_once(found)
     if not chosen:
         raise InputError("metrics must name at least one metric; found none")
@@ -275,8 +275,9 @@ def key(view: str, metric: str, views: tuple[str, ...]) -> str:
     return metric if view == views[0] else f"{view}.{metric}"
 
 
-def _split(names: str | Iterable[str]) -> Iterable[str]:
-    return names.replace(",", " ").split() if isinstance(names, str) else names
+def split_names(names: str | Iterable[str]) -> list[str]:
+    """Give names in a list, or in one string with commas or spaces between them."""
+    return names.replace(",", " ").split() if isinstance(names, str) else list(names)
 
 
 def _each_once(choices: Iterable[Choice]) -> list[Choice]:
@@ -384,7 +385,7 @@ def _texts_by_default() -> list[Choice]:
 def _all_texts_of(names: str | Iterable[str]) -> Iterable[Choice]:
     if not isinstance(names, Iterable):
         raise InputError(f"metrics must be a list of keys, or one string; found {names!r}")
-    for name in _split(names):
+    for name in split_names(names):
         if not isinstance(name, str):
             raise InputError(f"metrics must be strings such as 'self_bleu'; found {name!r}")
         yield from _expand_text(name)

@@ -186,6 +186,14 @@ class Metric:
             return options.key(self.name)
         return canonical(self.name, self.options, options)
 
+    def label_of(self, words: Sequence[str]) -> str:
+        """What a row is called where the key has these options, as written."""
+        labels = {word: label for option in self.options for word, label in option.labels.items()}
+        sizes = [f"-{word.removeprefix('n=')}" for word in words if word.startswith("n=")][:1]
+        unsaid = [option.unsaid(words) for option in self.options]
+        others = [labels.get(word, word) for word in words if word and not word.startswith("n=")]
+        return " ".join(["".join([self.label, *sizes, *unsaid]), *others]).replace(" -", "-")
+
     def meaning_of(self, words: Sequence[str]) -> str:
         """What the legend of a table says of it where the key has these options, as written."""
         found = (self.meanings[word] for word in words if word in self.meanings)

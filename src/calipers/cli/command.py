@@ -21,7 +21,7 @@ from calipers.cli.page import Command, examples
 from calipers.cli.streams import calm
 from calipers.errors import InputError
 from calipers.evaluate.option import Group, options_of
-from calipers.evaluate.options import Files, Running
+from calipers.evaluate.options import Running
 from calipers.memory import memory_limit, parse_size
 
 STDIO = "-"
@@ -127,7 +127,7 @@ def computing(outputs: Outputs) -> Iterator[None]:
         yield
 
 
-def read_sides(reference: str, generated: Sequence[str], options: Files) -> tuple[Any, Any]:
+def read_sides(reference: str, generated: Sequence[str], options: Any) -> tuple[Any, Any]:
     """Read both sides first: a misspelt last file should not cost the work on the others."""
     from calipers.samples import read_samples, read_systems
 

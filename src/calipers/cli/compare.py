@@ -106,7 +106,7 @@ EXAMPLES = (
 
 @command(
     CompareOptions,
-    writes=(*FORMATS, *PAGE),
+    writes=(*FORMATS, "table", *PAGE),
     reads=("reference", "generated"),
     page=CompareCommand,
     shown=EXAMPLES,

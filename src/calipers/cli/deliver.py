@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from calipers.cli.outputs import Outputs, Results
@@ -34,6 +35,9 @@ def deliver(
     plot: Callable[[str], None] | None = None,
 ) -> None:
     """Write the files of a result, and show its tables.
+
+    The page and the zip hold explanations and maps: what was not kept of them is made before either
+    is written.
 
     Parameters
     ----------
@@ -65,6 +69,10 @@ def deliver(
     def document() -> Document:
         return document_of(result.kind, data, **options)
 
+    @cache
+    def complete() -> Result:
+        return _explained(result, outputs)
+
     def show() -> None:
         show_document(document())
         if after:
@@ -74,8 +82,15 @@ def deliver(
         Results(
             show=show if screen else lambda: None,
             warnings=lambda: document().warnings,
-            texts=_texts(result, data, outputs),
-            files={"save": result.save} | ({} if plot is None else {"plot": plot}),
+            texts=_texts(result.kind, data, complete, outputs),
+            files={
+                "save": lambda path: complete().save(path),
+                "table": lambda path: _write_rows(
+                    result, path, redact=outputs.redact, per_sample=per_sample
+                ),
+                **({} if plot is None else {"plot": plot}),
+            },
+            before={"html": complete, "save": complete},
         )
     )
 
@@ -94,9 +109,19 @@ def show_document(document: Document) -> None:
         write(text)
 
 
-def _texts(result: Result, data: Data, outputs: Outputs) -> dict[str, Callable[[], str]]:
-    """Give what makes the text of each format."""
-    kind = result.kind
+def _explained(result: Result, outputs: Outputs) -> Result:
+    """Give a comparison with all that its page and its zip hold; other results as they are."""
+    from calipers.results import Comparison
+
+    if not isinstance(result, Comparison):
+        return result
+    return result.explained(map_method=outputs.layout, progress=outputs.progress())
+
+
+def _texts(
+    kind: str, data: Data, complete: Callable[[], Result], outputs: Outputs
+) -> dict[str, Callable[[], str]]:
+    """Give what makes the text of each format; `complete` gives the result with explanations."""
 
     def summary() -> Document:
         from calipers.report.documents import summary_of
@@ -126,16 +151,27 @@ def _texts(result: Result, data: Data, outputs: Outputs) -> dict[str, Callable[[
     def html() -> str:
         from calipers.results import Comparison
 
-        if isinstance(result, Comparison):
+        if isinstance(found := complete(), Comparison):
             from calipers.report.html import html_page
 
-            return html_page(result.report_data(redact=outputs.redact, map_method=outputs.layout))
+            return html_page(found.report_data(redact=outputs.redact, map_method=outputs.layout))
         from calipers.report.documents import document_of
         from calipers.report.render.html import page
 
         return page(document_of(kind, data))
 
     return {"json": json, "markdown": markdown, "latex": latex, "csv": csv, "html": html}
+
+
+def _write_rows(result: Any, path: str, *, redact: bool, per_sample: bool) -> None:
+    from calipers.results.rows import sample_rows, score_rows, write_rows
+
+    rows = sample_rows(result) if per_sample else score_rows(result)
+    if redact:
+        from calipers.report.redacted import Redaction
+
+        rows = Redaction.of({"comparison": result.to_dict()}).value(rows)
+    write_rows(rows, path)
 
 
 def _data(result: Result, *, redact: bool, per_sample: bool) -> Data:

@@ -14,7 +14,7 @@ For your own files (a text a line, JSON lines, CSV, Parquet, ...):
   calipers compare --reference human.jsonl model_a.jsonl model_b.jsonl"""
 
 
-@command(DemoOptions, writes=(*FORMATS, *PAGE), limited=False)
+@command(DemoOptions, writes=(*FORMATS, "table", *PAGE), limited=False)
 def demo(*, options: DemoOptions, outputs: Outputs) -> None:
     """Compare three small systems with human texts; nothing to prepare.
 

@@ -34,6 +34,8 @@ def guarded(interrupted: str = STOPPED_UNCACHED) -> Iterator[None]:
         yield
         with told_of_output():
             sys.stdout.flush()
+    except (typer.Exit, typer.Abort):  # which are RuntimeErrors
+        raise
     except CalipersError as error:
         write_error(f"calipers: {error}")
         _flush()

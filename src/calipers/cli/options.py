@@ -16,7 +16,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from calipers.errors import CalipersError, InputError
-from calipers.evaluate.option import INPUT, OUTPUT, Group, Option, Rule, options_of
+from calipers.evaluate.option import INPUT, OUTPUT, Group, OptionField, Rule, options_of
 
 Made = TypeVar("Made", bound=Group)
 Completer = Callable[[str], list[str]]
@@ -145,18 +145,18 @@ COMPLETERS: Mapping[str, Completer] = {
 }
 
 
-def _parameter(name: str, annotation: Any, about: Option) -> inspect.Parameter:
+def _parameter(name: str, annotation: Any, about: OptionField) -> inspect.Parameter:
     default = inspect.Parameter.empty if about.required else _unset(about)
     kind = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(name, kind, default=default, annotation=annotation)
 
 
-def _unset(about: Option) -> Any:
+def _unset(about: OptionField) -> Any:
     """What an option holds that nobody typed: a switch is off."""
     return False if not about.rule.metavar and "/" not in about.flags("")[0] else None
 
 
-def _annotated(each: Field[Any], about: Option, flags: tuple[str, ...]) -> Any:
+def _annotated(each: Field[Any], about: OptionField, flags: tuple[str, ...]) -> Any:
     rule, several = about.rule, about.several
     if not rule.metavar:
         kind: Any = bool | None if "/" in flags[0] else bool
@@ -186,14 +186,14 @@ def _read(rule: Rule, flag: str, text: str) -> Any:
         raise CalipersError(str(error)) from None
 
 
-def _help(each: Field[Any], about: Option) -> str:
+def _help(each: Field[Any], about: OptionField) -> str:
     """Say what an option does, and what holds where it is left out."""
     hidden = any(each.default is value for value in (None, False, MISSING))
     silent = about.required or not about.show_default or hidden
     return about.help if silent else f"{about.help} [default: {each.default}]"
 
 
-def _completer(about: Option) -> Completer | None:
+def _completer(about: OptionField) -> Completer | None:
     if isinstance(about.complete, str):
         return COMPLETERS[about.complete]
     if about.several and about.rule.values:

@@ -23,7 +23,7 @@ from calipers.evaluate.option import OUTPUT
 from calipers.progress import Progress, Silent
 
 STDIO = "-"
-FILES = ("save", "output", "json", "csv", "markdown", "latex", "plot", "html")
+FILES = ("save", "output", "table", "json", "csv", "markdown", "latex", "plot", "html")
 """All outputs, in the order in which they are written: first what cannot be made from another."""
 
 FORMATS = ("html", "json", "save", "markdown", "latex", "csv")
@@ -40,9 +40,17 @@ Layout = Literal["pca", "umap"]
 MAPS: Sequence[Layout] = ("pca", "umap")
 FIGURES = (".png", ".pdf", ".svg")
 
-OTHERS = {"save": "a zip file", "output": "a file that is no text", "plot": "a figure"}
+OTHERS = {
+    "save": "a zip file",
+    "output": "a file that is no text",
+    "table": "a table for data frames",
+    "plot": "a figure",
+}
 """Outputs that are no text, and what they are: standard output is not for them."""
 
+
+ROWS = (".parquet", ".arrow")
+"""Endings of tables for data frames."""
 
 REPORT = ("plotly", "jinja2")
 
@@ -81,6 +89,11 @@ Json = _file(
 Markdown = _file("--markdown", "Write the table in Markdown; - for standard output.")
 Latex = _file("--latex", "Write the table in LaTeX, ready for a paper; - for standard output.")
 Csv = _file("--csv", "Write a row for each score as CSV; - for standard output.")
+TableFile = _file(
+    "--table",
+    "Write a row for each score, for data frames, as .parquet or .arrow; with --per-sample a row "
+    "for each sample.",
+)
 Save = _file(
     "--save",
     "Keep the result; `calipers show` takes it up again, in any of these formats.",
@@ -129,6 +142,7 @@ _KINDS = {
     "markdown": Markdown,
     "latex": Latex,
     "csv": Csv,
+    "table": TableFile,
 }
 _WITH_PICTURES = {"html": Pictures, "save": SaveAll}
 _PAGE: dict[str, tuple[Any, Any]] = {"redact": (Redact, False), "map": (Map, None)}
@@ -172,12 +186,20 @@ class Results:
         By the name of an output, what makes its text.
     files
         By the name of an output that is no text, what writes it to a path.
+    before
+        By the name of an output, what is computed before it is written, with progress of its own.
     """
 
     show: Callable[[], None]
     warnings: Callable[[], Iterable[str]]
     texts: Mapping[str, Callable[[], str]]
     files: Mapping[str, Callable[[str], None]] = field(default_factory=dict)
+    before: Mapping[str, Callable[[], object]] = field(default_factory=dict)
+
+    def prepare(self, name: str) -> None:
+        """Compute what an output needs."""
+        if name in self.before:
+            self.before[name]()
 
 
 @dataclass(frozen=True)
@@ -262,6 +284,7 @@ class Outputs:
         attempts.settle()
 
     def _write(self, name: str, path: str, results: Results) -> None:
+        results.prepare(name)
         with self.progress().task(f"Writing {_printable(Path(path).name)}", None):
             if name in results.texts:
                 from calipers import report
@@ -279,6 +302,7 @@ class Outputs:
             results.show()
             return
         with calm(quiet=self.quiet):
+            results.prepare(self.on_screen)
             text = results.texts[self.on_screen]()
         write_bytes_of(text)
         for warning in results.warnings() if not self.quiet else ():
@@ -325,6 +349,9 @@ def _check_page(outputs: Outputs) -> None:
     figure = paths.get("plot", FIGURES[0])
     if not figure.lower().endswith(FIGURES):
         raise InputError(f"--plot must name a file ending in {', '.join(FIGURES)}; found {figure}")
+    table = paths.get("table", ROWS[0])
+    if not table.lower().endswith(ROWS):
+        raise InputError(f"--table must name a file ending in {', '.join(ROWS)}; found {table}")
     if outputs.redact:
         _check_redact(paths)
     if outputs.layout is not None:
@@ -503,5 +530,5 @@ def _gravity(failure: Exception) -> int:
 
 def check_per_sample(paths: Mapping[str, str], *, per_sample: bool) -> None:
     """Refuse ``--per-sample`` where no JSON is written; `paths` are the outputs by name."""
-    if per_sample and "json" not in paths:
+    if per_sample and not {"json", "table"} & set(paths):
         raise InputError("--per-sample adds values to the JSON; give --json FILE with it")

@@ -7,7 +7,6 @@ import warnings
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,10 +18,20 @@ from calipers.cli.outputs import Outputs, Results
 from calipers.cli.page import PlotCommand
 from calipers.cli.streams import write_error
 from calipers.errors import CalipersError, InputError
-from calipers.evaluate.option import FLAG, INPUT, OUTPUT, TEXT, Group, one_of, option, whole
+from calipers.evaluate.option import (
+    FLAG,
+    INPUT,
+    OUTPUT,
+    TEXT,
+    Group,
+    one_of,
+    option,
+    options_class,
+    whole,
+)
 from calipers.evaluate.options import KEYS
 from calipers.files import check_there
-from calipers.report.plot_kinds import INPUTS, KINDS, check_input, kind_of
+from calipers.report.plot_kinds import INPUTS, KINDS, check_input, draw, kind_of
 
 if TYPE_CHECKING:
     from calipers.report.plots import Figure
@@ -90,7 +99,7 @@ EXAMPLES = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class PlotOptions(Group):
     """The options of ``plot``; None where nothing was typed, since most plots take few of them."""
 
@@ -229,8 +238,6 @@ def _option(name: str) -> str:
 
 def _drawn(kind: str, inputs: list[str], options: dict[str, Any]) -> Figure:
     data = [read_input(path, kind) for path in inputs]
-    from calipers.report.plots.kinds import draw
-
     with blaming(inputs):
         return draw(kind, data, **options)
 

@@ -73,6 +73,6 @@ def rank(scores: Scores, *, options: RankOptions, outputs: Outputs) -> None:
 
 def _draw(data: dict[str, Any], path: str) -> None:
     from calipers.report import plots
-    from calipers.report.plots.heat_map import heat_map_figure
+    from calipers.report.plots.heat_map import heat_map_plot
 
-    plots.save_figure(heat_map_figure(data), path)
+    plots.save_figure(heat_map_plot(data).figure(), path)

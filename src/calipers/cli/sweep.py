@@ -83,6 +83,6 @@ def sweep(
 
 
 def _draw(data: dict[str, Any], path: str) -> None:
-    from calipers.report.plots import save_figure, sweep_figure
+    from calipers.report.plots import save_figure, sweep_plot
 
-    save_figure(sweep_figure(data), path)
+    save_figure(sweep_plot(data).figure(), path)

@@ -60,7 +60,7 @@ EXAMPLES = (
 
 @command(
     TextOptions,
-    writes=FORMATS,
+    writes=(*FORMATS, "table"),
     reads=("generated",),
     page=TextCommand,
     shown=EXAMPLES,

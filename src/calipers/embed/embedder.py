@@ -62,6 +62,10 @@ class Embeddings:
     view_signature: Mapping[str, str] = field(default_factory=dict)
     truncated: NDArray[np.bool_] | None = None
 
+    def __len__(self) -> int:
+        """Count the samples."""
+        return len(next(iter(self.views.values())))
+
 
 class Embedder(ABC):
     """What turns samples into vectors.

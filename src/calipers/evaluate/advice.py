@@ -18,7 +18,7 @@ from calipers.embed import Embeddings
 from calipers.estimate.quantise import bucket_count
 from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.inputs import ComparisonInputs
-from calipers.evaluate.noise_floor import Rows, choices_for, length, score_parts
+from calipers.evaluate.scoring import Rows, choices_for, score_rows
 from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import Clusters
 from calipers.progress import Advance, Progress
@@ -32,9 +32,6 @@ from calipers.uncertainty.sample_size import PARTS, Nested, extrapolate
 ORDERS = 2
 # So that orders share no stream with whatever else is drawn from the same seed
 STREAM = 0xAD71CE
-
-RECOMMENDED = 1_000
-"""Samples that each set should have: Pillutla et al., JMLR 2023, section 8."""
 
 NAMED = 4
 
@@ -66,18 +63,23 @@ def advise(
         One for each system and score; none for a system with too few samples to cut in eight.
     """
     chosen = choices_for(shown, choices, tuple(embedded.reference.views))
-    systems = zip(inputs.systems, embedded.systems, strict=True)
-    large_enough = [
-        (entry, files) for entry, files in systems if chosen and _fits(embedded, files, settings)
+    nested = [
+        NestedParts(
+            system.name,
+            embedded.reference,
+            files,
+            chosen,
+            settings,
+            inputs.reference.clusters,
+            [file.clusters for file in system.files],
+            len(files) * -(-orders // len(files)),
+        )
+        for system, files in zip(inputs.systems, embedded.systems, strict=True)
     ]
-    steps = sum(_steps(files, orders) for _, files in large_enough)
-    advice: list[Advice] = []
+    large_enough = [parts for parts in nested if chosen and parts.smallest // PARTS[0] > settings.k]
+    steps = sum(parts.steps for parts in large_enough)
     with progress.task("Measuring what more samples change", steps) as advance:
-        for entry, files in large_enough:
-            clusters = inputs.reference.clusters, [file.clusters for file in entry.files]
-            job = AdviceJob(embedded.reference, files, chosen, settings, advance, *clusters)
-            advice += job.advice(entry.name, orders)
-    return tuple(advice)
+        return tuple(advice for parts in large_enough for advice in parts.advice(advance))
 
 
 def with_standard_errors(advice: Sequence[Advice], comparison: Comparison) -> tuple[Advice, ...]:
@@ -92,38 +94,47 @@ def with_standard_errors(advice: Sequence[Advice], comparison: Comparison) -> tu
 
 
 @dataclass(frozen=True, eq=False)
-class AdviceJob:
+class NestedParts:
     """The parts of one system and of the reference, and the scores of all samples once known."""
 
+    system: str
     reference: Embeddings
     files: Sequence[Embeddings]
     choices: Sequence[Choice]
     settings: Settings
-    advance: Advance
     clusters: Clusters | None
-    of_files: Sequence[Clusters | None]
+    file_clusters: Sequence[Clusters | None]
+    orders: int
     whole: dict[int, Scores] = field(default_factory=dict)
 
-    def advice(self, system: str, orders: int) -> Iterator[Advice]:
+    @property
+    def smallest(self) -> int:
+        """Samples of the smallest set."""
+        return min(len(self.reference), *map(len, self.files))
+
+    @property
+    def steps(self) -> int:
+        """How many parts are scored; whole files once each."""
+        return self.orders * sum(PARTS[:-1]) + len(self.files)
+
+    def advice(self, advance: Advance) -> Iterator[Advice]:
         """Advise on every score."""
-        drawn = [self._order(order) for order in range(_orders(self.files, orders))]
-        smallest = min(length(self.reference), *map(length, self.files))
-        sizes = tuple(smallest // parts for parts in PARTS)
+        drawn = [self._order(order, advance) for order in range(self.orders)]
+        sizes = tuple(self.smallest // parts for parts in PARTS)
         for name, full in self.whole[0].items():
             values = [
                 np.array([[part[name].value for part in order[level]] for order in drawn])
                 for level in range(len(PARTS))
             ]
-            yield _advice(system, name, sizes, Nested(tuple(values)), full.range)
+            yield _advice(self.system, name, sizes, Nested(tuple(values)), full.range)
 
-    def _order(self, order: int) -> list[list[Scores]]:
+    def _order(self, order: int, advance: Advance) -> list[list[Scores]]:
         """Score the parts of one random order, from eighths to the whole."""
         which = order % len(self.files)
-        file, parts = self.files[which], PARTS[:-1]
-        n, m = length(self.reference), length(file)
+        file, ours, theirs = self.files[which], self.clusters, self.file_clusters[which]
+        n, m = len(self.reference), len(file)
         rng = np.random.default_rng([self.settings.seed, STREAM, order])
         # Rows that continue the same prompts, or belong together, stay in one part
-        ours, theirs = self.clusters, self.of_files[which]
         if ours is None or theirs is None:
             left = rng.permutation(n)
             right = left if n == m else rng.permutation(m)
@@ -131,18 +142,21 @@ class AdviceJob:
             left = ours.shuffled(rng)
             right = left if ours.alike(theirs) else theirs.shuffled(rng)
         levels = []
-        for count in parts:
+        for count in PARTS[:-1]:
             pieces = zip(_cut(left, count), _cut(right, count), strict=True)
-            levels.append([self._score(file, *rows) for rows in pieces])
+            levels.append([self._score(file, *rows, advance) for rows in pieces])
         if which not in self.whole:
-            self.whole[which] = self._score(file, np.arange(n), np.arange(m))
+            self.whole[which] = self._score(file, np.arange(n), np.arange(m), advance)
         return [*levels, [self.whole[which]]]
 
-    def _score(self, file: Embeddings, rows: Rows, others: Rows) -> Scores:
-        cells = bucket_count(self.settings.buckets, length(self.reference), length(file))
+    def _score(
+        self, file: Embeddings, reference_rows: Rows, file_rows: Rows, advance: Advance
+    ) -> Scores:
+        cells = bucket_count(self.settings.buckets, len(self.reference), len(file))
         settings = replace(self.settings, buckets=cells)
-        scores = score_parts((self.reference, rows), (file, others), self.choices, settings)
-        self.advance(1)
+        sides = (self.reference, reference_rows), (file, file_rows)
+        scores = score_rows(*sides, self.choices, settings)
+        advance(1)
         return scores
 
 
@@ -175,49 +189,7 @@ def _cut(rows: Rows, parts: int) -> list[Rows]:
     return [np.sort(rows[start:end]) for start, end in pairwise(ends)]
 
 
-def _fits(embedded: Embedded, files: Sequence[Embeddings], settings: Settings) -> bool:
-    smallest = min(length(embedded.reference), *map(length, files))
-    return smallest // PARTS[0] > settings.k
-
-
-def _orders(files: Sequence[Embeddings], orders: int) -> int:
-    return len(files) * -(-orders // len(files))
-
-
-def _steps(files: Sequence[Embeddings], orders: int) -> int:
-    return _orders(files, orders) * sum(PARTS[:-1]) + len(files)
-
-
-def size_warnings_for(inputs: ComparisonInputs, advice: Sequence[Advice] = ()) -> tuple[str, ...]:
-    """Warn of sets below 1,000 samples, and of scores that have not levelled off.
-
-    Parameters
-    ----------
-    intake
-        Both sides, as they are compared.
-    advice
-        What :func:`advise` gave; empty where it was not asked for.
-    """
-    return (*_few(inputs), *_moving(advice))
-
-
-def _few(inputs: ComparisonInputs) -> Iterator[str]:
-    """Warn of fewer samples than the paper recommends."""
-    sizes = [("the reference", len(inputs.reference.samples))]
-    sizes += [
-        (entry.name, min(len(file.samples) for file in entry.files)) for entry in inputs.systems
-    ]
-    small = [f"{name} ({size:,})" for name, size in sizes if size < RECOMMENDED]
-    if small:
-        yield (
-            f"fewer than {RECOMMENDED:,} samples in {first_names(small, NAMED)}: scores of so few "
-            "are biased and vary more (Pillutla et al., JMLR 2023, section 8): where both sets are "
-            "small, wide balls of neighbours can raise precision, recall and coverage; where the "
-            "generated set alone is, coverage falls"
-        )
-
-
-def _moving(advice: Sequence[Advice]) -> Iterator[str]:
+def unlevelled(advice: Sequence[Advice]) -> Iterator[str]:
     """Warn, for each system, of the scores that moved on from half of the samples to all."""
     for system, of_system in groupby(advice, key=lambda one: one.system):
         moving = [one for one in of_system if not one.plateau]

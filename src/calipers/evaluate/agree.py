@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from calipers.catalogue.choosing import check_keys, choose, key
+from calipers.catalogue.choosing import check_keys, choose, key, split_names
 from calipers.catalogue.estimation import COUNTING
 from calipers.catalogue.keys import split_key
 from calipers.catalogue.shown import HEADLINE
@@ -94,7 +94,7 @@ def _keys(metrics: str | Iterable[str] | None, estimator: str) -> list[str]:
     if metrics is None:
         counted = estimator == COUNTING
         return [name if counted else name.removesuffix("_star") for name in HEADLINE]
-    keys = metrics.replace(",", " ").split() if isinstance(metrics, str) else list(metrics)
+    keys = split_names(metrics)
     for each in keys:
         view, name, options = split_key(each)
         if view == TEXT or each == TEXT:

@@ -8,23 +8,21 @@ from typing import Any
 
 from calipers.catalogue.choosing import Choice, check_extras, choose
 from calipers.catalogue.suggest import check_known
-from calipers.embed import Embedder
 from calipers.estimate.quantise import bucket_count
 from calipers.evaluate.embedding import cache_of, embed_sides, open_embedder, usual_warnings
-from calipers.evaluate.inference import Sureness
+from calipers.evaluate.inference import check_inference, with_inference
 from calipers.evaluate.inputs import ComparisonInputs, check_k, read_sides, size_warnings
-from calipers.evaluate.intervals import TESTS, Certainty, check_certainty, permutations_for
 from calipers.evaluate.option import two_sides
-from calipers.evaluate.options import CompareOptions, pair_settings
-from calipers.evaluate.results import score_systems
+from calipers.evaluate.options import CompareOptions
+from calipers.evaluate.systems import score_systems
 from calipers.evaluate.text_view import (
     VIEW,
-    check_beside,
+    check_text_keys,
     split_asked,
     text_keys,
     with_text_scores,
 )
-from calipers.evaluate.train import check_train
+from calipers.evaluate.training_set import check_train
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Silent
 from calipers.results import Comparison
@@ -59,38 +57,22 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
         generated,
         options,
         seed=options.seed,
+        skip_bad=options.skip_bad,
         keep_sizes=options.keep_sizes,
         labels=options,
     )
-    check_certainty(options.level, options.paired, options.margin, inputs)
-    check_beside(asked, texts, inputs)
+    check_inference(options, inputs)
+    check_text_keys(asked, texts, inputs)
     _check_sizes(inputs, options)
     model = open_embedder(options, inputs.sets)
     check_known(asked or (), views=model.views)
     choices = choose(asked, model.views, estimator=options.estimator)
     check_extras(choices, equal_sizes=inputs.one_size)
-    settings, progress = pair_settings(options), options.progress or Silent()
-    certainty = _certainty(options, inputs, model)
+    progress = options.progress or Silent()
     with limit_threads(options.threads):
         embedded = embed_sides(inputs, model, cache_of(options), progress)
-        comparison, spreads = score_systems(
-            inputs,
-            embedded,
-            choices,
-            settings,
-            progress,
-            shared=options.shared,
-            certainty=certainty,
-        )
-        comparison, of_texts = with_text_scores(
-            comparison,
-            inputs,
-            texts,
-            level=options.level,
-            seed=options.seed,
-            threads=options.threads,
-            progress=progress,
-        )
+        comparison, spreads = score_systems(inputs, embedded, choices, options)
+        comparison, of_texts = with_text_scores(comparison, inputs, texts, options)
         comparison = replace(
             comparison,
             warnings=(
@@ -108,29 +90,17 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
                 "embedding": dict(model.signature),
             },
         )
-        moved = [{**own, **more} for own, more in zip(spreads, of_texts, strict=True)]
-        job = Sureness(inputs, embedded, choices, settings, progress)
-        return job.add(comparison, moved, certainty, floor=options.floor, advice=options.advice)
+        all_spreads = [{**own, **more} for own, more in zip(spreads, of_texts, strict=True)]
+        return with_inference(comparison, inputs, embedded, choices, all_spreads, options)
 
 
 def _check_sizes(inputs: ComparisonInputs, options: CompareOptions) -> None:
     """Say before the long work which set is too small."""
-    check_train(inputs.train)
+    if inputs.train is not None:
+        check_train(inputs.train)
     check_k(inputs, options.k)
-    sizes = [len(samples) for samples in inputs.sets]
-    bucket_count(options.buckets, sizes[0], min(sizes[1:]))
-
-
-def _certainty(
-    options: CompareOptions, inputs: ComparisonInputs, model: Embedder
-) -> Certainty | None:
-    """Give what the intervals and tests need; None where they were not asked for."""
-    if options.level is None:
-        return None
-    tests = len(TESTS) * len(model.views) * len(inputs.systems)
-    sizes = [len(samples) for samples in inputs.sets]
-    count = permutations_for(tests, options.level, rows=sizes[0] + max(sizes[1:]))
-    return Certainty(options.level, options.paired, options.margin, count)
+    n, *others = map(len, inputs.sets)
+    bucket_count(options.buckets, n, min(others))
 
 
 def _shown(choices: Sequence[Choice], texts: Sequence[Any]) -> list[str]:

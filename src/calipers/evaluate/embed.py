@@ -36,14 +36,14 @@ class Embedded:
 
     def signature(self, view: str) -> str:
         """Everything that pins the vectors of a view, as one line."""
-        pins = {
+        fields = {
             **self.embeddings.signature,
             "view": view,
             "pooling": self.embeddings.view_signature.get(view, "own"),
             "n": str(len(self.samples)),
             "samples": self.samples.content_hash[:16],
         }
-        return "|".join(f"{key}:{value}" for key, value in pins.items())
+        return "|".join(f"{key}:{value}" for key, value in fields.items())
 
 
 @one_side(EmbedOptions)
@@ -78,6 +78,6 @@ def embed(samples: Any, options: EmbedOptions) -> Embedded:
         )
     progress = options.progress or Silent()
     with limit_threads(options.threads):
-        found = embed_samples(held, model, cache=cache_of(options), progress=progress)
-    warnings = (*held.notes, *usual_warnings(options, held), *found.notes)
-    return Embedded(held, found, warnings)
+        embeddings = embed_samples(held, model, cache=cache_of(options), progress=progress)
+    warnings = (*held.notes, *usual_warnings(options, held), *embeddings.notes)
+    return Embedded(held, embeddings, warnings)

@@ -118,20 +118,20 @@ class Embedded:
         return notes_of_all(
             [
                 self.reference,
-                *(part for parts in self.systems for part in parts),
+                *(file for files in self.systems for file in files),
                 *([] if self.train is None else [self.train]),
             ]
         )
 
-    def own_notes(self, parts: Sequence[Embeddings]) -> tuple[str, ...]:
+    def own_notes(self, files: Sequence[Embeddings]) -> tuple[str, ...]:
         """What holds for these sets alone."""
         shared = self.shared_notes
-        return tuple(note for part in parts for note in part.notes if note not in shared)
+        return tuple(note for file in files for note in file.notes if note not in shared)
 
 
-def notes_of_all(every: Sequence[Embeddings]) -> tuple[str, ...]:
+def notes_of_all(sets: Sequence[Embeddings]) -> tuple[str, ...]:
     """What embedding every one of several sets brought up."""
-    return tuple(note for note in every[0].notes if all(note in part.notes for part in every))
+    return tuple(note for note in sets[0].notes if all(note in other.notes for other in sets))
 
 
 def embed_sides(
@@ -150,11 +150,11 @@ def embed_sides(
 
     embedded = Embedded(
         embed(inputs.reference),
-        tuple(tuple(embed(file) for file in entry.files) for entry in inputs.systems),
+        tuple(tuple(embed(file) for file in system.files) for system in inputs.systems),
         None if inputs.train is None else embed(inputs.train),
     )
     named = [
-        (entry.name, parts) for entry, parts in zip(inputs.systems, embedded.systems, strict=True)
+        (system.name, files) for system, files in zip(inputs.systems, embedded.systems, strict=True)
     ]
     if inputs.train is not None and embedded.train is not None:
         named.append((inputs.train.samples.name, (embedded.train,)))
@@ -177,10 +177,10 @@ def check_columns(
         The embeddings of the files of every other set, by its name.
     """
     for view, rows in first.views.items():
-        for name, parts in others:
-            for part in parts:
-                if part.views[view].shape[1] != rows.shape[1]:
+        for name, files in others:
+            for file in files:
+                if file.views[view].shape[1] != rows.shape[1]:
                     raise InputError(
                         f"{name}: embeddings must have as many columns as {whose} "
-                        f"{rows.shape[1]}; found {part.views[view].shape[1]}"
+                        f"{rows.shape[1]}; found {file.views[view].shape[1]}"
                     )

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from calipers.catalogue.choosing import Choice
 from calipers.catalogue.shown import shown_keys
-from calipers.evaluate.advice import advise, size_warnings_for, with_standard_errors
+from calipers.errors import InputError
+from calipers.evaluate.advice import advise, unlevelled, with_standard_errors
 from calipers.evaluate.confounders_texts import fold
 from calipers.evaluate.embedding import Embedded
-from calipers.evaluate.inputs import ComparisonInputs, InputSystem
-from calipers.evaluate.intervals import Certainty, Spreads, interval_warnings
+from calipers.evaluate.inputs import ComparisonInputs, InputSystem, few_samples
+from calipers.evaluate.intervals import Spreads, interval_warnings
 from calipers.evaluate.noise_floor import add_floors, measure_floors
-from calipers.metrics.pair import Settings
-from calipers.progress import Progress
+from calipers.evaluate.options import CompareOptions, Inference, pair_settings
+from calipers.progress import Silent
 from calipers.results import Comparison
 from calipers.results.comparison import REFERENCE, SignificanceTest
 from calipers.samples import SampleSet
@@ -38,70 +39,81 @@ WHOLE = 10_000
 """Words of a prompt that are compared; there are hardly longer ones."""
 
 
-@dataclass(frozen=True, eq=False)
-class Sureness:
-    """The sets of a run and its choices, from which all of it is made.
+def check_inference(options: Inference, inputs: ComparisonInputs) -> None:
+    """Refuse a margin without a level, and pairs where there cannot be any.
 
-    Attributes
-    ----------
-    intake, embedded
-        Both sides, as they are compared.
-    choices, settings
-        What is measured, and how.
-    progress
-        What shows how far it is.
+    Raises
+    ------
+    InputError
+        If tests of equivalence are asked for without a level, or sets of different size are to be
+        paired.
     """
-
-    inputs: ComparisonInputs
-    embedded: Embedded
-    choices: Sequence[Choice]
-    settings: Settings
-    progress: Progress
-
-    def add(
-        self,
-        comparison: Comparison,
-        spreads: Sequence[Spreads],
-        certainty: Certainty | None,
-        *,
-        floor: bool | None,
-        advice: bool,
-    ) -> Comparison:
-        """Add what was asked for to a comparison that has its scores and settings."""
-        keys = [shown.key for shown in shown_keys(comparison.to_dict())]
-        if certainty is not None:
-            comparison = with_tests(
-                comparison, self.inputs, spreads, certainty, keys=keys, seed=self.settings.seed
-            )
-            few = interval_warnings(self.inputs, self.choices, self.settings.k)
-            comparison = replace(comparison, warnings=(*comparison.warnings, *few))
-        run = (self.inputs, self.embedded, self.choices, self.settings, self.progress)
-        cheap = len(self.inputs.reference.samples) < CHEAP
-        if floor or (floor is None and certainty is not None and cheap):
-            floors = measure_floors(*run, shown=None if floor else keys)
-            comparison = add_floors(comparison, floors)
-        advised = advise(*run, shown=keys) if advice and keys else ()
-        return replace(
-            comparison,
-            advice=with_standard_errors(advised, comparison),
-            warnings=(*comparison.warnings, *size_warnings_for(self.inputs, advised)),
+    if options.margin is not None and options.level is None:
+        raise InputError("margin asks for tests of equivalence, which need a level; found None")
+    sizes = {len(file.samples) for _, file in inputs.named}
+    if options.paired and len(sizes) > 1:
+        raise InputError(
+            "paired rows need generated sets of one size, row i of each answering prompt i; "
+            f"found {min(sizes)} to {max(sizes)} samples"
         )
 
 
-def with_tests(
+def with_inference(
     comparison: Comparison,
     inputs: ComparisonInputs,
+    embedded: Embedded,
+    choices: Sequence[Choice],
     spreads: Sequence[Spreads],
-    certainty: Certainty,
-    *,
-    keys: Sequence[str],
-    seed: int,
+    options: CompareOptions,
 ) -> Comparison:
+    """Add tests, noise floors and advice, as far as the options ask for them.
+
+    Parameters
+    ----------
+    comparison
+        With all its scores and settings, which say what its table shows: that is tested.
+    inputs, embedded
+        Both sides, as they are compared.
+    choices
+        What is measured on embeddings.
+    spreads
+        For every system how much what ranks it moves, by key.
+    """
+    scores = [{"scores": system.scores} for system in comparison.systems]
+    shown = shown_keys({"settings": comparison.settings, "systems": scores})
+    keys = [score.key for score in shown]
+    run = inputs, embedded, choices, pair_settings(options), options.progress or Silent()
+    if options.level is not None:
+        tests = _tests(comparison, inputs.systems, spreads, keys, options.level, options)
+        comparison = replace(
+            comparison,
+            tests=(*tests, *comparison.tests),
+            warnings=(*comparison.warnings, *interval_warnings(inputs, choices, options.k)),
+        )
+    cheap = len(inputs.reference.samples) < CHEAP
+    if options.floor or (options.floor is None and options.level is not None and cheap):
+        floors = measure_floors(*run, shown=None if options.floor else keys)
+        comparison = add_floors(comparison, floors)
+    warnings = (*comparison.warnings, *few_samples(inputs))
+    if options.advice and keys:
+        advice = with_standard_errors(advise(*run, shown=keys), comparison)
+        return replace(comparison, advice=advice, warnings=(*warnings, *unlevelled(advice)))
+    return replace(comparison, warnings=warnings)
+
+
+def _tests(
+    comparison: Comparison,
+    systems: Sequence[InputSystem],
+    spreads: Sequence[Spreads],
+    keys: Sequence[str],
+    level: float,
+    options: CompareOptions,
+) -> list[SignificanceTest]:
     """Test every pair of systems by every score of the table, all of them together."""
-    tested = [{key: moves[key] for key in keys if key in moves} for moves in spreads]
+    tested = [{key: own[key] for key in keys if key in own} for own in spreads]
     values = [
-        {key: _ranked(system.scores[key]) for key in moves}
-        for system, moves in zip(comparison.systems, tested, strict=True)
+        {key: _ranked(system.scores[key]) for key in own}
+        for system, own in zip(comparison.systems, tested, strict=True)
     ]
     tests = differences(
         values,
@@ -111,16 +123,15 @@ def with_tests(
             for system in comparison.systems
             for key, score in system.scores.items()
         },
-        prompts=prompts_of(inputs.systems, certainty.paired),
-        level=certainty.level,
-        seed=seed,
+        prompts=prompts_of(systems, options.paired),
+        level=level,
+        seed=options.seed,
     )
-    equivalences = _equivalences(comparison, tests, certainty.margin)
-    between = (
-        _significance_test(comparison, test, p, certainty.level)
+    equivalences = _equivalences(comparison, tests, options.margin)
+    return [
+        _significance_test(comparison, test, p, level)
         for test, p in zip(tests, equivalences, strict=True)
-    )
-    return replace(comparison, tests=(*between, *comparison.tests))
+    ]
 
 
 def prompts_of(systems: Sequence[InputSystem], paired: bool | None) -> list[int]:
@@ -128,14 +139,14 @@ def prompts_of(systems: Sequence[InputSystem], paired: bool | None) -> list[int]
     if paired is not None:
         return [0 if paired else place for place in range(len(systems))]
     numbers: list[int] = []
-    for place, entry in enumerate(systems):
-        alike = (first for first in range(place) if are_paired(systems[first], entry))
+    for place, system in enumerate(systems):
+        alike = (first for first in range(place) if are_paired(systems[first], system))
         numbers.append(next((numbers[first] for first in alike), place))
     return numbers
 
 
 def reference_tests(
-    systems: Sequence[tuple[str, Mapping[str, TwoSample]]],
+    systems: Mapping[str, Mapping[str, TwoSample]],
 ) -> tuple[SignificanceTest, ...]:
     """Say for every system whether it differs from the reference, over all of these tests."""
     return adjusted(
@@ -150,7 +161,7 @@ def reference_tests(
                 np.nan,
                 reason=test.reason,
             )
-            for name, tests in systems
+            for name, tests in systems.items()
             for key, test in tests.items()
         ]
     )
@@ -166,7 +177,7 @@ def adjusted(tests: Sequence[SignificanceTest]) -> tuple[SignificanceTest, ...]:
 
 def are_paired(first: InputSystem, second: InputSystem) -> bool:
     """Whether all files of two systems answer the same prompts row by row."""
-    files = [(file.samples for file in entry.files) for entry in (first, second)]
+    files = [(file.samples for file in system.files) for system in (first, second)]
     if len(first.files) != len(second.files):
         return False
     return all(paired_rows(a, b) for a, b in zip(*files, strict=True))
@@ -196,13 +207,12 @@ def _equivalences(
     comparison: Comparison, tests: Sequence[Difference], margin: float | None
 ) -> list[float | None]:
     """Adjusted p-values of being at least a margin apart, for scores between 0 and 1."""
-    bounded = [
-        margin is not None and comparison.systems[test.first].scores[test.score].range == (0.0, 1.0)
-        for test in tests
-    ]
     p_values = [
-        test.equivalence(margin) if tested and margin is not None else np.nan
-        for test, tested in zip(tests, bounded, strict=True)
+        test.equivalence(margin)
+        if margin is not None
+        and comparison.systems[test.first].scores[test.score].range == (0.0, 1.0)
+        else np.nan
+        for test in tests
     ]
     return [None if np.isnan(p) else float(p) for p in holm(p_values)]
 

@@ -14,17 +14,20 @@ from typing import Any
 import numpy as np
 
 from calipers.errors import InputError
-from calipers.evaluate.clusters import RunClusters, clusters_of
-from calipers.evaluate.groups import group_sizes, grouped, lost_groups
+from calipers.evaluate.labels import RunClusters, clusters_of, group_sizes, grouped, lost_groups
 from calipers.evaluate.options import Labels, Sampling, Sizes, TextOptions
 from calipers.numeric.blocks import Clusters
 from calipers.results import SetSummary
 from calipers.samples import SampleSet, System, as_sample_set
 from calipers.samples.truncation import match_length as with_length
-from calipers.samples.wording import KINDS, counted
+from calipers.samples.truncation import skip_words as without_words
+from calipers.samples.wording import KINDS, counted, first_names
 
 LENGTH_RATIO = 1.25
 FEW = 100
+RECOMMENDED = 1_000
+"""Samples that each set should have: Pillutla et al., JMLR 2023, section 8."""
+NAMED = 4
 # Fewer samples than this times k, and a ball spans a good part of its set
 WIDE = 10
 LEAST = 2
@@ -46,6 +49,16 @@ class InputSystem:
     name: str
     files: tuple[InputSet, ...]
 
+    @property
+    def n(self) -> int:
+        """The number of samples, of the smallest file where there are several."""
+        return min(len(file.samples) for file in self.files)
+
+    @property
+    def seeds(self) -> tuple[str, ...]:
+        """Where its files come from, where there are several: one for each seed."""
+        return tuple(file.samples.source for file in self.files) if len(self.files) > 1 else ()
+
 
 @dataclass(frozen=True)
 class Inputs:
@@ -59,12 +72,12 @@ class Inputs:
     def files(self) -> tuple[InputSet, ...]:
         """The reference, where there is one, then every generated set."""
         own = () if self.reference is None else (self.reference,)
-        return (*own, *(file for entry in self.systems for file in entry.files))
+        return (*own, *(file for system in self.systems for file in system.files))
 
     @property
     def named(self) -> tuple[tuple[str, InputSet], ...]:
         """Every generated set, with the name of its system."""
-        return tuple((entry.name, file) for entry in self.systems for file in entry.files)
+        return tuple((system.name, file) for system in self.systems for file in system.files)
 
     @property
     def sets(self) -> tuple[SampleSet, ...]:
@@ -100,7 +113,7 @@ class ComparisonInputs(Inputs):
         if self.reference.clusters is None:
             return None
         systems = [
-            [file.clusters for file in entry.files if file.clusters] for entry in self.systems
+            [file.clusters for file in system.files if file.clusters] for system in self.systems
         ]
         return self.reference.clusters, systems
 
@@ -181,6 +194,7 @@ def read_sides(
     options: Sampling,
     *,
     seed: int,
+    skip_bad: bool = False,
     keep_sizes: bool = False,
     labels: Labels | None = None,
 ) -> ComparisonInputs:
@@ -192,29 +206,32 @@ def read_sides(
     the texts of all three are cut to so many words.
     """
     about, most = labels or Labels(), options.max_samples
-    reading = Reading(options.field, about.group, about.cluster, options.skip_bad)
+    reading = Reading(options.field, about.group, about.cluster, skip_bad)
     given = reading.one(reference, "reference")
     reference_set, systems = grouped(given, reading.systems(generated), about.group)
     train_set = None
     if about.train is not None:
         _refuse_paths("train", about.train)
-        train_set = Reading(options.field, skip_bad=options.skip_bad).one(about.train, "train")
+        train_set = Reading(options.field, skip_bad=skip_bad).one(about.train, "train")
     _check_kinds(reference_set, systems, train_set)
     size = _size(systems, most, keep_sizes=keep_sizes)
 
     def reduced(samples: SampleSet, limit: int | None) -> InputSet:
-        return _cut(samples, limit, seed, words=about.match_length)
+        return _cut(samples, limit, options, seed=seed, words=about.match_length)
 
     first = reduced(reference_set, most)
-    entries = [InputSystem(s.name, tuple(reduced(x, size) for x in s.sets)) for s in systems]
-    every = [first.samples, *(own.samples for entry in entries for own in entry.files)]
-    own_clusters, *others = clusters_of(every, about.cluster)
+    cut = [[reduced(samples, size) for samples in system.sets] for system in systems]
+    every = [first.samples, *(file.samples for files in cut for file in files)]
+    clusters = iter(clusters_of(every, about.cluster))
+    first = replace(first, clusters=next(clusters))
     return ComparisonInputs(
         systems=tuple(
-            replace(entry, files=tuple(replace(own, clusters=others.pop(0)) for own in entry.files))
-            for entry in entries
+            InputSystem(
+                system.name, tuple(replace(file, clusters=next(clusters)) for file in files)
+            )
+            for system, files in zip(systems, cut, strict=True)
         ),
-        reference=replace(first, clusters=own_clusters),
+        reference=first,
         train=None if train_set is None else reduced(train_set, None),
         group=about.group,
         lost=lost_groups(reference_set, first.samples),
@@ -222,7 +239,7 @@ def read_sides(
     )
 
 
-def read_alone(systems: Any, options: Sizes, *, seed: int) -> Inputs:
+def read_alone(systems: Any, options: Sizes, *, seed: int, skip_bad: bool = False) -> Inputs:
     """Read systems that no reference stands beside, and cut every file to one size.
 
     Every file is cut to `max_samples`, and unless `keep_sizes` to the smallest of all files: the
@@ -233,7 +250,7 @@ def read_alone(systems: Any, options: Sizes, *, seed: int) -> Inputs:
     InputError
         If there are fewer than two systems, or they are not of one kind.
     """
-    read = _several(systems, Reading(options.field, skip_bad=options.skip_bad))
+    read = _several(systems, Reading(options.field, skip_bad=skip_bad))
     first = read[0].sets[0].kind
     for system in read:
         for samples in system.sets:
@@ -243,7 +260,7 @@ def read_alone(systems: Any, options: Sizes, *, seed: int) -> Inputs:
                     "all systems must be samples of one kind"
                 )
     size = _size(read, options.max_samples, keep_sizes=options.keep_sizes)
-    return Inputs(_cut_all(read, size, seed))
+    return Inputs(_cut_all(read, size, options, seed=seed))
 
 
 def read_texts(generated: Any, options: TextOptions) -> Inputs:
@@ -267,9 +284,9 @@ def read_texts(generated: Any, options: TextOptions) -> Inputs:
         _check_rows(systems, reference)
     size = _size(systems, options.max_samples, reference, keep_sizes=options.keep_sizes)
     return Inputs(
-        _cut_all(systems, size, seed),
-        None if reference is None else _cut(reference, size, seed),
-        None if train is None else _cut(train, None, seed),
+        _cut_all(systems, size, options, seed=seed),
+        None if reference is None else _cut(reference, size, options, seed=seed),
+        None if train is None else _cut(train, None, options, seed=seed),
     )
 
 
@@ -280,7 +297,7 @@ def check_k(inputs: Inputs, k: int) -> None:
     if size < k + 1:
         shorter = f", cut to {size}" if size < file.n_given else ""
         raise InputError(
-            f"{_where(file.samples, file.samples.name)}: k = {k} needs at least {k + 1} samples in "
+            f"{where(file.samples)}: k = {k} needs at least {k + 1} samples in "
             f"every set; it has {file.n_given}{shorter}"
         )
 
@@ -317,15 +334,30 @@ def length_warnings(reference: SetSummary, generated: SetSummary) -> tuple[str, 
 
 def trust_warnings(reference: SetSummary, generated: SetSummary, k: int) -> tuple[str, ...]:
     """Warn where the scores cannot mean much, whatever they are."""
-    found = []
+    warnings = []
     if generated.content_hash == reference.content_hash:
-        found.append("is the reference itself, sample for sample")
+        warnings.append("is the reference itself, sample for sample")
     size = min(reference.n, generated.n)
     if size < FEW:
-        found.append(f"{size} samples are few: chance alone moves its scores a lot")
+        warnings.append(f"{size} samples are few: chance alone moves its scores a lot")
     if size < WIDE * k:
-        found.append(f"balls of {k} neighbours among {size} samples hold nearly everything")
-    return tuple(found)
+        warnings.append(f"balls of {k} neighbours among {size} samples hold nearly everything")
+    return tuple(warnings)
+
+
+def few_samples(inputs: ComparisonInputs) -> tuple[str, ...]:
+    """Warn of fewer samples than the paper recommends."""
+    sizes = [("the reference", len(inputs.reference.samples))]
+    sizes += [(system.name, system.n) for system in inputs.systems]
+    small = [f"{name} ({size:,})" for name, size in sizes if size < RECOMMENDED]
+    if not small:
+        return ()
+    return (
+        f"fewer than {RECOMMENDED:,} samples in {first_names(small, NAMED)}: scores of so few "
+        "are biased and vary more (Pillutla et al., JMLR 2023, section 8): where both sets are "
+        "small, wide balls of neighbours can raise precision, recall and coverage; where the "
+        "generated set alone is, coverage falls",
+    )
 
 
 def size_warnings(inputs: ComparisonInputs, *, keep_sizes: bool) -> tuple[str, ...]:
@@ -378,14 +410,27 @@ def _check_kinds(reference: SampleSet, systems: Sequence[System], train: SampleS
                 )
 
 
-def _cut(samples: SampleSet, size: int | None, seed: int, *, words: int | None = None) -> InputSet:
+def _cut(
+    samples: SampleSet,
+    size: int | None,
+    options: Sampling,
+    *,
+    seed: int,
+    words: int | None = None,
+) -> InputSet:
     kept = samples if size is None else samples.subsample(size, seed=seed)
+    kept = kept if options.skip_words is None else without_words(kept, options.skip_words)
     kept = kept if words is None else with_length(kept, words)
     return InputSet(kept, len(samples))
 
 
-def _cut_all(systems: Sequence[System], size: int | None, seed: int) -> tuple[InputSystem, ...]:
-    return tuple(InputSystem(s.name, tuple(_cut(x, size, seed) for x in s.sets)) for s in systems)
+def _cut_all(
+    systems: Sequence[System], size: int | None, options: Sampling, *, seed: int
+) -> tuple[InputSystem, ...]:
+    return tuple(
+        InputSystem(system.name, tuple(_cut(x, size, options, seed=seed) for x in system.sets))
+        for system in systems
+    )
 
 
 def _size(
@@ -410,11 +455,11 @@ def _several(systems: Any, reading: Reading) -> tuple[System, ...]:
             "systems must be a dict from name to samples, such as {'a': texts_a, 'b': texts_b}; "
             f"found a {type(systems).__name__}"
         )
-    found = reading.systems(systems) if isinstance(systems, System) or systems else ()
-    if len(found) < LEAST:
-        names = ", ".join(repr(system.name) for system in found) or "none"
+    read = reading.systems(systems) if isinstance(systems, System) or systems else ()
+    if len(read) < LEAST:
+        names = ", ".join(repr(system.name) for system in read) or "none"
         raise InputError(f"systems must hold at least {LEAST} systems; found {names}")
-    return found
+    return read
 
 
 def _one_of_texts(reading: Reading, side: str, value: Any) -> SampleSet | None:
@@ -437,7 +482,7 @@ def _check_texts(
     for name, samples in named:
         if samples.kind != "texts":
             raise InputError(
-                f"{_where(samples, name)}: text metrics need texts; it holds "
+                f"{where(samples, name)}: text metrics need texts; it holds "
                 f"{KINDS[samples.kind]} "
                 "(calipers compare takes those)"
             )
@@ -451,7 +496,7 @@ def _check_rows(systems: Sequence[System], reference: SampleSet | None) -> None:
         for samples in system.sets:
             if len(samples) != len(reference):
                 raise InputError(
-                    f"{_where(samples, system.name)}: has {counted(len(samples), 'text')} and the "
+                    f"{where(samples, system.name)}: has {counted(len(samples), 'text')} and the "
                     f"reference has {len(reference)}; aligned, text i belongs to reference i, so "
                     f"{_surplus(len(samples), len(reference))}"
                 )
@@ -463,9 +508,9 @@ def _surplus(texts: int, references: int) -> str:
     return f"{rows} of the {'texts' if texts > references else 'references'} would have no partner"
 
 
-def _where(samples: SampleSet, name: str) -> str:
+def where(samples: SampleSet, name: str | None = None) -> str:
     """Name a set by its file, where it came from one."""
-    return name if samples.source.startswith("<") else samples.source
+    return name or samples.name if samples.source.startswith("<") else samples.source
 
 
 def _words(sets: Sequence[SampleSet]) -> dict[str, float] | None:

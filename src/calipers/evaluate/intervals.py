@@ -1,24 +1,23 @@
 """How much the scores of one pair of sets move: intervals, and whether its sets differ at all.
 
-What is asked for is a :class:`Certainty`. :func:`with_certainty` adds to what was scored of a pair
-the spreads of its scores and the tests of its two sets, :func:`with_intervals` makes intervals of
-spreads, :func:`correlations` tells how errors go together, and :func:`interval_warnings` why there
-are no intervals. Tests between systems are in :mod:`calipers.evaluate.inference`.
+:func:`measure_uncertainty` gives the spreads of the scores of a pair and tests its two sets,
+:func:`with_intervals` makes intervals of spreads, :func:`correlations` tells how errors go
+together, and :func:`interval_warnings` why there are no intervals. Tests between systems are in
+:mod:`calipers.evaluate.inference`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from numpy.typing import NDArray
 
 from calipers.catalogue.choosing import Choice
-from calipers.errors import InputError
-from calipers.evaluate.clusters import cluster_warnings
-from calipers.evaluate.groups import Labels
 from calipers.evaluate.inputs import ComparisonInputs
-from calipers.evaluate.scored import Scored
+from calipers.evaluate.labels import Groups, cluster_warnings
 from calipers.metrics.groups import group_scores
 from calipers.metrics.pair import Pair
 from calipers.numeric.blocks import DEFAULT_BLOCKS
@@ -57,7 +56,7 @@ MANY_ROWS = 4_000
 NAMED = 4
 
 TESTS = {"classifier_auc": classifier_test, "mmd": mmd_test}
-"""The tests of whether two sets can be told apart, by the statistic."""
+"""The tests of whether two sets are distinguishable, by the statistic."""
 
 DRAWN_TOGETHER = (
     ("precision", "recall"),
@@ -68,28 +67,6 @@ DRAWN_TOGETHER = (
     ("frontier_f8", "frontier_f1_8"),
 )
 """Scores that are drawn against each other, the one of quality first where there is one."""
-
-
-@dataclass(frozen=True)
-class Certainty:
-    """What a run is asked to tell of how sure it is.
-
-    Attributes
-    ----------
-    level
-        Confidence level of the intervals, in (0, 1).
-    paired
-        Whether row i of every generated set answers the same prompt; None to find out.
-    margin
-        How far apart scores between 0 and 1 may be to count as equal; None to leave such tests out.
-    permutations
-        How often labels are permuted in each test against the reference.
-    """
-
-    level: float = 0.95
-    paired: bool | None = None
-    margin: float | None = None
-    permutations: int = FEWEST_PERMUTATIONS
 
 
 def permutations_for(tests: int, level: float, *, rows: int) -> int:
@@ -104,61 +81,48 @@ def permutations_for(tests: int, level: float, *, rows: int) -> int:
     return min(max(needed - 1, FEWEST_PERMUTATIONS), MOST_PERMUTATIONS)
 
 
-def check_certainty(
-    level: float | None, paired: bool | None, margin: float | None, inputs: ComparisonInputs
-) -> None:
-    """Refuse a margin without a level, and pairs where there cannot be any.
+def measure_uncertainty(
+    pair: Pair,
+    choices: Sequence[Choice],
+    groups: Groups | None,
+    *,
+    level: float,
+    permutations: int,
+) -> tuple[Spreads, Mapping[str, NDArray[Any]], Mapping[str, TwoSample]]:
+    """Tell how much the scores and the curves of a pair move, and whether its sets differ at all.
 
-    Raises
-    ------
-    InputError
-        If tests of equivalence are asked for without a level, or sets of different size are to be
-        paired.
+    Returns
+    -------
+    spreads, curve_variances, tests
+        By key; of curves the variance at every point that comes from either set.
     """
-    if margin is not None and level is None:
-        raise InputError("margin asks for tests of equivalence, which need a level; found None")
-    sizes = {len(file.samples) for entry in inputs.systems for file in entry.files}
-    if paired and len(sizes) > 1:
-        raise InputError(
-            "paired rows need generated sets of one size, row i of each answering prompt i; "
-            f"found {min(sizes)} to {max(sizes)} samples"
-        )
-
-
-def with_certainty(
-    scored: Scored, pair: Pair, choices: Sequence[Choice], labels: Labels | None, asked: Certainty
-) -> Scored:
-    """Add how much the scores move, and whether both sets can be told apart at all."""
     kept = [choice for choice in choices if is_kept(choice)]
-    rest = [choice for choice in choices if not is_kept(choice)]
+    others = [choice for choice in choices if not is_kept(choice)]
     left_out = None if pair.blocks is None else delete_blocks(pair)
-    of_kept = spreads(pair, kept, further=_by_group(pair, labels), left_out=left_out)
+    of_kept = spreads(pair, kept, further=_by_group(pair, groups), left_out=left_out)
     curves = {} if left_out is None else curve_variances(left_out)
-    of_rest, tests = _side_by_side(
-        lambda: spreads(pair, rest), lambda: _tests(pair, asked), threads=pair.settings.threads
+    of_others, tests = _side_by_side(
+        lambda: spreads(pair, others),
+        lambda: _tests(pair, level, permutations),
+        threads=pair.settings.threads,
     )
-    return replace(scored, spreads=of_kept | of_rest, tests=tests, curve_variances=curves)
+    return of_kept | of_others, curves, tests
 
 
-def _tests(pair: Pair, asked: Certainty) -> dict[str, TwoSample]:
-    """Whether both sets can be told apart at all.
+def _tests(pair: Pair, level: float, permutations: int) -> dict[str, TwoSample]:
+    """Whether both sets are distinguishable at all.
 
     What labels are permuted over must be exchangeable: rows of one cluster are not, one random row
     of every cluster is.
     """
-    sides, signature = pair.projected, ""
+    sides, signature, seed = pair.projected, "", pair.settings.seed
     if pair.clusters is not None:
-        seed = pair.settings.seed
         rows = [clusters.one_each(seed) for clusters in pair.clusters]
         sides, signature = (sides[0][rows[0]], sides[1][rows[1]]), "rows:one_of_each_cluster"
     results = {}
     for name, test in TESTS.items():
         result = test(
-            *sides,
-            permutations=asked.permutations,
-            seed=pair.settings.seed,
-            level=asked.level,
-            threads=pair.settings.threads,
+            *sides, permutations=permutations, seed=seed, level=level, threads=pair.settings.threads
         )
         results[name] = replace(result, signature=join_signature(result.signature, signature))
     return results
@@ -179,37 +143,45 @@ def _side_by_side(
         return first(), later.result()
 
 
-def _by_group(pair: Pair, labels: Labels | None) -> Further | None:
+def _by_group(pair: Pair, groups: Groups | None) -> Further | None:
     """What reads the scores of groups off a pair without a block."""
-    if labels is None:
+    if groups is None:
         return None
-    nearest = labels.reference[pair.neighbourhoods.reference.nearest]
+    nearest = groups.reference[pair.neighbourhoods.reference.nearest]
 
-    def read(part: DeleteBlock) -> dict[str, float]:
-        keep = part.kept
-        ours, theirs = labels.reference, labels.generated
-        close = nearest
-        if part.side == "reference":
-            ours = ours[keep]
+    def read(remaining: DeleteBlock) -> dict[str, float]:
+        rows, reference, generated, close = (
+            remaining.kept,
+            groups.reference,
+            groups.generated,
+            nearest,
+        )
+        if remaining.side == "reference":
+            reference = reference[rows]
         else:
-            theirs = None if theirs is None else theirs[keep]
-            close = nearest[keep]
-        near, k = part.neighbourhoods, part.settings.k
-        scores = group_scores(near, k, ours, theirs, nearest=close)
+            generated = None if generated is None else generated[rows]
+            close = nearest[rows]
+        scores = group_scores(
+            remaining.neighbourhoods, remaining.settings.k, reference, generated, nearest=close
+        )
         return {name: score.value for name, score in scores.items()}
 
     return read
 
 
-def with_intervals(scores: Mapping[str, Score], spreads: Spreads, level: float) -> dict[str, Score]:
-    """Put standard errors and intervals on the scores whose spread is known."""
+def with_intervals(
+    scores: Mapping[str, Score], spreads: Spreads, level: float | None
+) -> Mapping[str, Score]:
+    """Put standard errors and intervals on the scores whose spread is known; none without level."""
+    if level is None:
+        return scores
     return {
-        name: _certain(score, spreads[name], level) if name in spreads else score
+        name: _with_interval(score, spreads[name], level) if name in spreads else score
         for name, score in scores.items()
     }
 
 
-def _certain(score: Score, spread: Spread, level: float) -> Score:
+def _with_interval(score: Score, spread: Spread, level: float) -> Score:
     interval = confidence_interval(score.value, spread, level=level, bounds=score.range)
     if interval is None:
         return score
@@ -229,15 +201,15 @@ def correlations(spreads: Mapping[str, Spread]) -> dict[str, float]:
 
     By both keys with a bar between them: ``form.precision|form.recall``.
     """
-    together = {}
+    correlated = {}
     for key, spread in spreads.items():
         view, dot, name = key.rpartition(".")
         for first, second in DRAWN_TOGETHER:
             other = spreads.get(f"{view}{dot}{second}") if name == first else None
             value = None if other is None else correlation(spread, other)
             if value is not None:
-                together[f"{key}|{view}{dot}{second}"] = value
-    return together
+                correlated[f"{key}|{view}{dot}{second}"] = value
+    return correlated
 
 
 def interval_warnings(
@@ -247,7 +219,7 @@ def interval_warnings(
 
     Parameters
     ----------
-    intake
+    inputs
         Both sides, as they are compared.
     choices
         What is measured.
@@ -256,17 +228,13 @@ def interval_warnings(
     """
     if not choices:
         return ()
-    return (*_too_small(inputs, choices, k), *_without_interval(choices), *cluster_warnings(inputs))
-
-
-def _without_interval(choices: Sequence[Choice]) -> Iterator[str]:
-    """Name the scores whose intervals would be wrong at any size."""
-    names = list(dict.fromkeys(choice.name for choice in choices if has_no_interval(choice)))
-    if names:
-        yield (
+    warnings = list(_too_small(inputs, choices, k))
+    if names := list(dict.fromkeys(choice.name for choice in choices if has_no_interval(choice))):
+        warnings.append(
             f"no intervals for {first_names(names, NAMED)}: neither blocks left out nor "
             "smaller sets tell how much these scores move"
         )
+    return (*warnings, *cluster_warnings(inputs))
 
 
 def _too_small(inputs: ComparisonInputs, choices: Sequence[Choice], k: int) -> Iterator[str]:
@@ -277,10 +245,9 @@ def _too_small(inputs: ComparisonInputs, choices: Sequence[Choice], k: int) -> I
         yield lacking
     if n < _least(k):
         return
-    for entry in inputs.systems:
-        size = min(len(file.samples) for file in entry.files)
-        if lacking := _shortage(size, by_part if n >= ENOUGH_FOR_PARTS else [], k):
-            yield f"{entry.name}: {lacking}"
+    for system in inputs.systems:
+        if lacking := _shortage(system.n, by_part if n >= ENOUGH_FOR_PARTS else [], k):
+            yield f"{system.name}: {lacking}"
 
 
 def _shortage(size: int, by_part: Sequence[str], k: int) -> str | None:

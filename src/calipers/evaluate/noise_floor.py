@@ -9,26 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.catalogue.choosing import Choice, key, needs_of
+from calipers.catalogue.choosing import Choice
 from calipers.embed import Embeddings
 from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.inputs import ComparisonInputs
-from calipers.evaluate.scoring import by_name
-from calipers.evaluate.spaces import pair_of
-from calipers.metrics.pair import Pair, Settings
+from calipers.evaluate.scoring import Rows, choices_for, score_rows
+from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import Clusters
 from calipers.numeric.validation import check_whole
 from calipers.progress import Advance, Progress
 from calipers.results import Comparison
 from calipers.score import NoiseFloor, Score
 from calipers.uncertainty.noise_floor import SPLITS, Split, floor_size, noise_floor, split_rows
-
-Rows = NDArray[np.intp]
 
 Values = list[dict[str, Score]]
 """Scores by key, for each split."""
@@ -81,21 +77,21 @@ def measure_floors(
         If `splits` is below 2: one split has no spread.
     """
     check_whole("splits", splits, 2)
-    count = max(splits, *(len(entry.files) for entry in inputs.systems))
+    count = max(splits, *(len(system.files) for system in inputs.systems))
     if shown is not None:
         choices = choices_for(shown, choices, tuple(embedded.reference.views))
     clusters = inputs.reference.clusters
-    job = FloorJob(embedded.reference, tuple(choices), settings, count, clusters)
+    halves = ReferenceHalves(embedded.reference, tuple(choices), settings, count, clusters)
     systems = list(zip(inputs.systems, embedded.systems, strict=True))
-    fit = [(entry, parts) for entry, parts in systems if job.size(parts) > settings.k]
-    steps = count * (len({job.size(parts) for _, parts in fit}) + len(fit))
+    fit = [(system, files) for system, files in systems if halves.size(files) > settings.k]
+    steps = count * (len({halves.size(files) for _, files in fit}) + len(fit))
     with progress.task("Measuring the noise floor", steps) as advance:
         floors = {
-            entry.name: job.floors(parts, advance, [file.clusters for file in entry.files])
-            for entry, parts in fit
+            system.name: halves.floors(files, advance, [file.clusters for file in system.files])
+            for system, files in fit
         }
-    without = [(entry.name, parts) for entry, parts in systems if entry.name not in floors]
-    return Floors(floors, _missing(job, without))
+    without = [(system.name, files) for system, files in systems if system.name not in floors]
+    return Floors(floors, _missing(halves, without))
 
 
 def add_floors(comparison: Comparison, floors: Floors) -> Comparison:
@@ -113,7 +109,7 @@ def add_floors(comparison: Comparison, floors: Floors) -> Comparison:
 
 
 @dataclass(frozen=True, eq=False)
-class FloorJob:
+class ReferenceHalves:
     """What the floors of all systems share: the reference, and its halves once scored, by size."""
 
     reference: Embeddings
@@ -121,31 +117,26 @@ class FloorJob:
     settings: Settings
     splits: int
     clusters: Clusters | None = None
-    halves: dict[int, Values] = field(default_factory=dict)
+    scored: dict[int, Values] = field(default_factory=dict)
 
-    @property
-    def n(self) -> int:
-        """Samples of the reference."""
-        return length(self.reference)
-
-    def size(self, parts: Sequence[Embeddings]) -> int:
+    def size(self, files: Sequence[Embeddings]) -> int:
         """Samples on each side, for one system."""
-        return floor_size(self.n, min(map(length, parts)), self.clusters)
+        return floor_size(len(self.reference), min(map(len, files)), self.clusters)
 
     def floors(
         self,
-        parts: Sequence[Embeddings],
+        files: Sequence[Embeddings],
         advance: Advance,
         clusters: Sequence[Clusters | None],
     ) -> dict[str, NoiseFloor]:
         """Measure the floors of one system, with all its files and the clusters of each."""
-        size, systems = self.size(parts), []
-        halves = self.halves.setdefault(size, [])
+        size, beside = self.size(files), []
+        halves = self.scored.setdefault(size, [])
         for split in range(self.splits):
-            file, theirs = parts[split % len(parts)], clusters[split % len(parts)]
+            file, theirs = files[split % len(files)], clusters[split % len(files)]
             rows = split_rows(
-                self.n,
-                length(file),
+                len(self.reference),
+                len(file),
                 size=size,
                 seed=self.settings.seed,
                 split=split,
@@ -156,15 +147,14 @@ class FloorJob:
             if len(halves) == split:
                 halves.append(self._score(rows, self.reference, rows.second))
                 advance(1)
-            systems.append(self._score(rows, file, rows.generated))
+            beside.append(self._score(rows, file, rows.generated))
             advance(1)
-        return _floors(halves, systems, n=self.n, m=sum(map(length, parts)), size=size)
+        return _floors(halves, beside, n=len(self.reference), m=sum(map(len, files)), size=size)
 
     def _score(self, split: Split, other: Embeddings, rows: Rows) -> dict[str, Score]:
         """Score rows of a set against the first half of a split."""
         settings = replace(self.settings, seed=split.seed)
-        sides = (self.reference, split.first), (other, rows)
-        return score_parts(*sides, self.choices, settings)
+        return score_rows((self.reference, split.first), (other, rows), self.choices, settings)
 
 
 def _floors(halves: Values, systems: Values, **sizes: int) -> dict[str, NoiseFloor]:
@@ -184,63 +174,15 @@ def _column(values: Values, name: str) -> NDArray[np.float64]:
     return np.array([scores[name].value for scores in values])
 
 
-def _missing(job: FloorJob, systems: Sequence[tuple[str, Sequence[Embeddings]]]) -> tuple[str, ...]:
+def _missing(
+    halves: ReferenceHalves, systems: Sequence[tuple[str, Sequence[Embeddings]]]
+) -> tuple[str, ...]:
     """Say which systems have no floor, and why."""
     if not systems:
         return ()
-    names, size, k = ", ".join(name for name, _ in systems), job.size(systems[0][1]), job.settings.k
+    names, k = ", ".join(name for name, _ in systems), halves.settings.k
     return (
-        f"no noise floor for {names}: two halves of the {job.n} reference samples and as many "
-        f"generated ones would be sets of {size}; k = {k} needs at least {k + 1}",
+        f"no noise floor for {names}: two halves of the {len(halves.reference)} reference samples "
+        f"and as many generated ones would be sets of {halves.size(systems[0][1])}; k = {k} needs "
+        f"at least {k + 1}",
     )
-
-
-def length(embeddings: Embeddings) -> int:
-    """Count the rows of a set."""
-    return len(next(iter(embeddings.views.values())))
-
-
-class WithoutBlocks(Pair):
-    """A pair whose estimates keep no replicates: nothing reads them from a part."""
-
-    @cached_property
-    def blocks(self) -> None:
-        """No labels."""
-        return None
-
-
-def choices_for(
-    shown: Collection[str], choices: Sequence[Choice], views: tuple[str, ...]
-) -> list[Choice]:
-    """Give the choices behind keys of scores, each for the views that the keys name."""
-    return [
-        replace(choice, view=view)
-        for choice in choices
-        for view in views
-        if choice.view in (None, view) and key(view, choice.name, views) in shown
-    ]
-
-
-def score_parts(
-    reference: tuple[Embeddings, Rows],
-    generated: tuple[Embeddings, Rows],
-    choices: Sequence[Choice],
-    settings: Settings,
-) -> dict[str, Score]:
-    """Score some rows of both sets, in every view, as a comparison of just these would.
-
-    Every part is projected and quantised by itself, whatever the space of the whole run.
-    """
-    (left, rows), (right, others) = reference, generated
-    views = tuple(left.views)
-    scored: dict[str, Score] = {}
-    for view in views:
-        of_view = by_name(choice for choice in choices if choice.view in (None, view))
-        if not of_view:
-            continue
-        given = left.views[view][rows], right.views[view][others]
-        needs = needs_of(choice.metric for choice in of_view)
-        pair = pair_of(*given, settings, needs, WithoutBlocks)
-        scores = {key(view, choice.name, views): choice.score(pair) for choice in of_view}
-        scored |= {name: replace(score, per_sample=None) for name, score in scores.items()}
-    return scored

@@ -14,7 +14,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, dataclass_transform
 
 from calipers.errors import InputError, unknown_name
 
@@ -145,11 +145,14 @@ TEXT = Rule("be a text", lambda text: text, unchecked)
 FLAG = Rule("be a flag", lambda text: None, switch, "")
 
 
+Class = TypeVar("Class")
+
+
 # What an option is -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Option:
+class OptionField:
     """What is said of an option, beside its type and default.
 
     Attributes
@@ -210,7 +213,7 @@ class Option:
 
 def option(default: Any, help: str, rule: Rule = TEXT, **more: Any) -> Any:
     """Make an option with a default, as a field of a group."""
-    return field(default=default, metadata={"option": Option(help, rule, **more)})
+    return field(default=default, metadata={"option": OptionField(help, rule, **more)})
 
 
 def reworded(base: type, name: str, help: str | None = None, **more: Any) -> Any:
@@ -221,15 +224,35 @@ def reworded(base: type, name: str, help: str | None = None, **more: Any) -> Any
     return field(default=default, metadata={"option": changed})
 
 
-def options_of(group: Any) -> Iterator[tuple[Field[Any], Option]]:
+def options_of(group: Any) -> Iterator[tuple[Field[Any], OptionField]]:
     """Give every option of a group."""
     for each in fields(group):
         yield each, each.metadata["option"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def options_class(cls: type[Class]) -> type[Class]:
+    """Make a frozen dataclass of options; what :class:`Group` does is not made for each anew."""
+    make = dataclass(frozen=True, kw_only=True, eq=False, repr=False, match_args=False)
+    return make(cls)
+
+
+@options_class
 class Group:
     """Options that go together; a value that breaks its rule is refused when they are made."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]  # values may be lists
+
+    def __repr__(self) -> str:
+        changed = {
+            each.name: getattr(self, each.name)
+            for each in fields(self)
+            if getattr(self, each.name) is not each.default
+        }
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in changed.items())})"
 
     def __post_init__(self) -> None:
         """Check every value.

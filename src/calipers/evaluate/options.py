@@ -26,6 +26,7 @@ from calipers.evaluate.option import (
     Rule,
     one_of,
     option,
+    options_class,
     positive,
     reworded,
     share,
@@ -175,7 +176,7 @@ NAMES = Rule("be names with commas between them", _names, unchecked, "LIST")
 THREE_WAY = Rule("", lambda text: None, three_way, "")
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class Running(Group):
     """How a run goes, whatever it measures."""
 
@@ -193,7 +194,7 @@ class Running(Group):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class Seeded(Group):
     """Randomness."""
 
@@ -207,7 +208,7 @@ class Seeded(Group):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class Reading(Group):
     """How files are read."""
 
@@ -222,9 +223,9 @@ class Reading(Group):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Files(Reading):
-    """How files are read, of images too."""
+@options_class
+class Files(Group):
+    """What becomes of image files that cannot be read."""
 
     skip_bad: bool = option(
         False,
@@ -236,8 +237,8 @@ class Files(Reading):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sampling(Files):
+@options_class
+class Sampling(Reading):
     """How many samples are read of a set."""
 
     max_samples: int | None = option(
@@ -248,9 +249,18 @@ class Sampling(Files):
         kept=True,
         doc="Cut every set, the reference too but not the training set, to this many samples.",
     )
+    skip_words: int | None = option(
+        None,
+        "Leave out the first N words of every text, such as the words of a prompt that all begin "
+        "with; what is left of shorter texts is empty.",
+        whole(1, optional=True),
+        panel=INPUT,
+        kept=True,
+        doc="Leave out this many words at the start of every text, also of the training set.",
+    )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class Sizes(Sampling):
     """Whether sets of different sizes are cut to one."""
 
@@ -266,7 +276,7 @@ class Sizes(Sampling):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class Labels(Group):
     """Which rows belong together, and what else holds for the sets of a comparison."""
 
@@ -322,7 +332,7 @@ class Labels(Group):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class Neighbours(Group):
     """How neighbourhoods are spanned."""
 
@@ -365,7 +375,7 @@ class Neighbours(Group):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class Measuring(Neighbours):
     """What is measured, and how."""
 
@@ -432,7 +442,7 @@ class Measuring(Neighbours):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class Inference(Group):
     """How sure the scores are."""
 
@@ -491,7 +501,7 @@ class Inference(Group):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class NamedEmbedder(Group):
     """Which embedder turns samples into vectors."""
 
@@ -514,7 +524,7 @@ class NamedEmbedder(Group):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class Model(Group):
     """What is said of embedders, whichever they are."""
 
@@ -653,7 +663,7 @@ class Model(Group):
         return EmbedderChoice(name, self.of_embedders())
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class Embedding(Running, Model, NamedEmbedder):
     """What turns samples into vectors, and how and where it runs."""
 
@@ -677,18 +687,18 @@ def pair_settings(options: Group, **more: Any) -> Settings:
 # The commands ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
-class CompareOptions(Embedding, Seeded, Inference, Measuring, Labels, Sizes):
+@options_class
+class CompareOptions(Embedding, Seeded, Inference, Measuring, Labels, Sizes, Files):
     """The options of ``compare``."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class DemoOptions(Seeded):
     """The options of ``demo``."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class SweepOptions(Embedding, Seeded, Neighbours, Sampling):
+@options_class
+class SweepOptions(Embedding, Seeded, Neighbours, Sampling, Files):
     """The options of ``sweep``."""
 
     over: Over = option(
@@ -748,8 +758,8 @@ class SweepOptions(Embedding, Seeded, Neighbours, Sampling):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class OverlapOptions(Embedding, Seeded, Neighbours, Sizes):
+@options_class
+class OverlapOptions(Embedding, Seeded, Neighbours, Sizes, Files):
     """The options of ``overlap``."""
 
     max_samples: int | None = reworded(
@@ -767,8 +777,8 @@ class OverlapOptions(Embedding, Seeded, Neighbours, Sizes):
     k: int = reworded(Neighbours, "k", "Nearest neighbours that span the balls of a support.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class AgreeOptions(Running, Model, Seeded, Measuring, Sizes):
+@options_class
+class AgreeOptions(Running, Model, Seeded, Measuring, Sizes, Files):
     """The options of ``agree``."""
 
     max_samples: int | None = reworded(
@@ -803,7 +813,7 @@ class AgreeOptions(Running, Model, Seeded, Measuring, Sizes):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class ProbeOptions(Embedding, Seeded, Reading):
     """The options of ``probe``."""
 
@@ -842,8 +852,8 @@ class ProbeOptions(Embedding, Seeded, Reading):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class EmbedOptions(Embedding, Files):
+@options_class
+class EmbedOptions(Embedding, Reading, Files):
     """The options of ``embed``."""
 
     fit_on: Any = option(
@@ -865,8 +875,8 @@ class EmbedOptions(Embedding, Files):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class TextOptions(Running, Seeded, Reading):
+@options_class
+class TextOptions(Running, Seeded, Sizes):
     """The options of ``text``."""
 
     reference: Any = option(
@@ -953,7 +963,7 @@ class TextOptions(Running, Seeded, Reading):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@options_class
 class RankOptions(Seeded):
     """The options of ``rank``."""
 

@@ -32,7 +32,7 @@ from calipers.evaluate.inputs import (
 )
 from calipers.evaluate.option import one_side
 from calipers.evaluate.options import OverlapOptions, pair_settings
-from calipers.evaluate.scoring import neighbour_pins, pins_of
+from calipers.evaluate.scoring import neighbour_fields, signature_fields
 from calipers.evaluate.spaces import neighbour_rows
 from calipers.metrics.knn_support import precision_score, recall_score
 from calipers.metrics.pair import Settings
@@ -73,7 +73,7 @@ def overlap(systems: Any, options: OverlapOptions) -> Overlap:
         If there are fewer than two systems, samples cannot be read or do not fit together, or an
         option is out of its range.
     """
-    inputs = read_alone(systems, options, seed=options.seed)
+    inputs = read_alone(systems, options, seed=options.seed, skip_bad=options.skip_bad)
     check_k(inputs, options.k)
     model = open_embedder(options, inputs.sets, fit_on_all=True)
     settings, progress = pair_settings(options), options.progress or Silent()
@@ -214,7 +214,7 @@ def _signature(left: Member, right: Member, view: str, settings: Settings, pairs
     }
     hashes = {"reference": _hashes(left), "generated": _hashes(right)}
     own = left.files[0].embeddings
-    shared = neighbour_pins(pins_of(own, view, settings, **hashes), settings)
+    shared = neighbour_fields(signature_fields(own, view, settings, **hashes), settings)
     return signature({**pins, **shared, "file_pairs": pairs})
 
 
@@ -235,8 +235,8 @@ def _embed(
         return File(samples, embed_samples(samples, model, cache=cache, progress=progress))
 
     members = tuple(
-        Member(entry.name, tuple(embed(file.samples) for file in entry.files))
-        for entry in inputs.systems
+        Member(system.name, tuple(embed(file.samples) for file in system.files))
+        for system in inputs.systems
     )
     named = [(each.name, [file.embeddings for file in each.files]) for each in members]
     first = members[0]
@@ -259,15 +259,15 @@ def _describe(
     return tuple(
         OverlapSystem(
             summarise(
-                entry.files,
-                name=entry.name,
+                system.files,
+                name=system.name,
                 notes=tuple(
                     note for f in member.files for note in f.embeddings.notes if note not in shared
                 ),
             ),
-            tuple(summarise([file], name=file.samples.name) for file in entry.files),
+            tuple(summarise([file], name=file.samples.name) for file in system.files),
         )
-        for entry, member in zip(inputs.systems, members, strict=True)
+        for system, member in zip(inputs.systems, members, strict=True)
     )
 
 

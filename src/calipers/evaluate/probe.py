@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.catalogue.choosing import Choice, check_extras, check_keys, choose, key
+from calipers.catalogue.choosing import Choice, check_extras, check_keys, choose, key, split_names
 from calipers.catalogue.keys import split_key
 from calipers.embed import Cache, Embedder, Embeddings, embed_samples
 from calipers.errors import InputError, unknown_name
@@ -133,7 +133,7 @@ def _choose_changes(names: str | Iterable[str] | None) -> list[Change]:
     """
     if names is None:
         return list(CHANGES.values())
-    listed = names.replace(",", " ").split() if isinstance(names, str) else list(names)
+    listed = split_names(names)
     for name in listed:
         if name not in CHANGES:
             raise unknown_name("change", str(name), CHANGES)
@@ -151,8 +151,7 @@ def _choose_metrics(metrics: str | Iterable[str] | None) -> list[str]:
         If a key is unknown, names a view, or has no such scale.
     """
     check_keys(metrics)
-    listed = metrics.replace(",", " ").split() if isinstance(metrics, str) else metrics
-    asked = METRICS if listed is None else tuple(listed)
+    asked = METRICS if metrics is None else split_names(metrics)
     for name in asked:
         view = split_key(name)[0]
         if view:

@@ -16,7 +16,7 @@ from calipers.errors import InputError
 from calipers.evaluate.option import one_side
 from calipers.evaluate.options import RankOptions
 from calipers.evaluate.rank_scores import Column, Scores, ranking_values, read_scores
-from calipers.evaluate.rank_truth import Judging, read_truths
+from calipers.evaluate.rank_truth import read_truths
 from calipers.results.ranking import Beside, Matrix, RankedMetric, Ranking, Truth
 from calipers.samples.wording import names
 from calipers.uncertainty.correlation import (
@@ -83,8 +83,7 @@ def rank(scores: Any, options: RankOptions) -> Ranking:
             f"{given.source}: one metric alone has nothing to be ranked beside; give judgements, a "
             "truth, or more metrics"
         )
-    judging = Judging(options.ties, level, options.keep_unscored, seed)
-    read = read_truths(judgements, truth, given, options.truth_columns, judging)
+    read = read_truths(given, options)
     truths = [_with_correlations(one, given, level=level, seed=seed) for one in read.truths]
     sizes = sorted({metric.n for one in truths for metric in one}) or [len(given.systems)]
     return Ranking(

@@ -275,7 +275,7 @@ def _scores_of_comparison(data: Mapping[str, Any], source: str, reference: str |
     own = compared.get("name") if isinstance(compared, Mapping) else None
     own = own if isinstance(own, str) else None
     scores = _gather(source, columns, reference or own)
-    shown = tuple(shown.key for shown in shown_keys(data) if shown.key in columns)
+    shown = tuple(score.key for score in shown_keys(data) if score.key in columns)
     named = (*scores.named, *([own] if own else []))
     return replace(scores, named=named, defaults=shown or tuple(columns))
 

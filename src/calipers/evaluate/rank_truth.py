@@ -15,11 +15,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from calipers.errors import InputError, unknown_name
+from calipers.evaluate.options import RankOptions
 from calipers.evaluate.rank_scores import Scores
 from calipers.evaluate.rank_tables import Row, Table, as_number, is_blank, read_table
 from calipers.results.ranking import Fit, Player, Truth
 from calipers.samples.wording import names
-from calipers.uncertainty.bradley_terry import BradleyTerry, Ties, fit_bradley_terry
+from calipers.uncertainty.bradley_terry import BradleyTerry, fit_bradley_terry
 from calipers.uncertainty.preferences import Preferences, count_preferences
 
 ERRORS = "_sd"
@@ -39,50 +40,22 @@ class Truths:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Judging:
-    """How judgements become scores.
-
-    Attributes
-    ----------
-    ties
-        What becomes of them.
-    level
-        Of the intervals.
-    keep_unscored
-        Whether judged systems without scores stay in the fit.
-    seed
-        Of ties at random.
-    """
-
-    ties: Ties
-    level: float
-    keep_unscored: bool
-    seed: int
-
-
-def read_truths(
-    judgements: Any,
-    truth: Any,
-    scores: Scores,
-    columns: Sequence[str] | None,
-    judging: Judging,
-) -> Truths:
-    """Read the truths that scores are held against: of `truth` or of `judgements`, if of either.
+def read_truths(scores: Scores, options: RankOptions) -> Truths:
+    """Read the truths that scores are held against, of `truth` or of `judgements`, if of either.
 
     Raises
     ------
     InputError
         If a table cannot be read or breaks a rule, or nobody names the reference.
     """
-    if truth is not None:
-        table = read_table(_rows(truth), "truth")
+    if options.truth is not None:
+        table = read_table(_rows(options.truth), "truth")
         _check_reference(scores, table, "system")
-        return _truths_of_scores(table, scores, columns)
-    if judgements is not None:
-        table = read_table(judgements, "judgements")
+        return _truths_of_scores(table, scores, options.truth_columns)
+    if options.judgements is not None:
+        table = read_table(options.judgements, "judgements")
         _check_reference(scores, table, "a", "b")
-        return _truths_of_judgements(table, scores, columns, judging)
+        return _truths_of_judgements(table, scores, options)
     _check_reference(scores)
     return Truths((), ())
 
@@ -201,9 +174,7 @@ def _blank(truths: Sequence[Truth]) -> Iterator[str]:
             yield f"{truth.name}: no value of {names(blank)}; held against the other systems"
 
 
-def _truths_of_judgements(
-    table: Table, scores: Scores, columns: Sequence[str] | None, judging: Judging
-) -> Truths:
+def _truths_of_judgements(table: Table, scores: Scores, options: RankOptions) -> Truths:
     """Fit a Bradley-Terry model to each column of answers.
 
     Raises
@@ -212,13 +183,14 @@ def _truths_of_judgements(
         If a column is missing, an answer cannot be read, a system has no scores and these are not
         kept, or the judgements do not connect all systems.
     """
-    table.need("a", "b", *(columns or ()))
+    columns = options.truth_columns or ()
+    table.need("a", "b", *columns)
     judged = _players(table)
-    if not judging.keep_unscored:
+    if not options.keep_unscored:
         _check_scored(table, scores, judged)
     truths = []
     for column in columns or (_answers(table),):
-        fit = _fit(table, column, judging)
+        fit = _fit(table, column, options)
         fitted = {
             player.name: player.score for player in fit.players if player.name in scores.systems
         }
@@ -227,7 +199,7 @@ def _truths_of_judgements(
     return Truths(tuple(truths), tuple(_left_out(scores, judged, table.source.path)))
 
 
-def _fit(table: Table, column: str, judging: Judging) -> Fit:
+def _fit(table: Table, column: str, options: RankOptions) -> Fit:
     a, b, answers = ([row.get(key) for _, row in table.rows] for key in ("a", "b", column))
     try:
         preferences = count_preferences(a, b, answers)
@@ -235,7 +207,7 @@ def _fit(table: Table, column: str, judging: Judging) -> Fit:
         _raise_at_its_row(table, column, error)
     try:
         model = fit_bradley_terry(
-            preferences, ties=judging.ties, scale=SCALE, level=judging.level, seed=judging.seed
+            preferences, ties=options.ties, scale=SCALE, level=options.level, seed=options.seed
         )
     except InputError as error:
         raise table.source.error(f"column {column!r}: {error}") from None

@@ -1,27 +1,97 @@
-"""From embeddings of one pair to its scores and curves, view by view."""
+"""From the embeddings of a pair of sets to its scores and curves, view by view.
+
+:func:`score_pair` scores a whole pair, :func:`score_rows` some rows of it, as noise floors and
+advice need them; :func:`average` brings the files of one system together. Every score is signed
+with what it depends on (:func:`signature_fields`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from calipers import __version__
-from calipers.catalogue.choosing import Choice, needs_of
+from calipers.catalogue.choosing import Choice, key, needs_of
 from calipers.catalogue.embeddings import METRICS
 from calipers.embed import Embeddings
-from calipers.evaluate.clusters import Both
-from calipers.evaluate.groups import Labels
-from calipers.evaluate.intervals import Certainty, with_certainty
-from calipers.evaluate.neighbours import cell_labels, neighbours
-from calipers.evaluate.scored import Scored, keyed
-from calipers.evaluate.spaces import PCA, PairSpace, Space
+from calipers.evaluate.intervals import FEWEST_PERMUTATIONS, measure_uncertainty
+from calipers.evaluate.labels import Groups, PairClusters
+from calipers.evaluate.spaces import PCA, PairSpace, Space, pair_of
+from calipers.metrics.copying import are_near_copies
 from calipers.metrics.groups import group_scores
 from calipers.metrics.pair import Pair, Settings
 from calipers.score import Score
 from calipers.uncertainty.replicates import columns
+from calipers.uncertainty.spread import Spread, mean_spread
+from calipers.uncertainty.two_sample import TwoSample, of_files
+
+Rows = NDArray[np.intp]
+
+UNDEFINED = re.compile(r"\|undefined:(\d+)")
+ABSENT = Score(np.nan, reason="a file of the system has no sample of this group")
+MAPPINGS = ("scores", "curves", "neighbours", "spreads", "tests", "curve_variances")
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """The scores and curves of one pair, and where its samples lie, by key.
+
+    `k_max` is the largest k for which balls were measured, 0 where none were; `notes` say what is
+    to be known of the estimates. Where that was asked for, `spreads` hold how much the scores move,
+    `curve_variances` how much the curves move with each set, `tests` whether the sets are
+    distinguishable.
+    """
+
+    scores: Mapping[str, Score]
+    curves: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    neighbours: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    k_max: int = 0
+    notes: tuple[str, ...] = ()
+    spreads: Mapping[str, Spread] = field(default_factory=dict)
+    tests: Mapping[str, TwoSample] = field(default_factory=dict)
+    curve_variances: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+    @property
+    def ranked_spreads(self) -> dict[str, Spread]:
+        """How much what ranks a system moves: the gap to the reference, where that counts."""
+        below = {
+            name: score.reference is not None and score.value < score.reference
+            for name, score in self.scores.items()
+        }
+        return {
+            name: spread.times(-1.0) if below[name] else spread
+            for name, spread in self.spreads.items()
+        }
+
+    def of_view(self, view: str, views: tuple[str, ...]) -> Scored:
+        """Put the view in front of every key, unless it is the main one."""
+        keyed: dict[str, Any] = {
+            mapping: {key(view, name, views): value for name, value in values.items()}
+            for mapping, values in vars(self).items()
+            if mapping in MAPPINGS
+        }
+        return replace(self, **keyed, notes=tuple(f"by {view}, {note}" for note in self.notes))
+
+
+def merge(several: Iterable[Scored]) -> Scored:
+    """Return what all of them hold, whose keys differ."""
+    merged = Scored({})
+    for scored in several:
+        both = {
+            mapping: {**getattr(merged, mapping), **getattr(scored, mapping)}
+            for mapping in MAPPINGS
+        }
+        notes = tuple(dict.fromkeys((*merged.notes, *scored.notes)))
+        merged = Scored(**both, k_max=max(merged.k_max, scored.k_max), notes=notes)
+    return merged
+
+
+# One pair ----------------------------------------------------------------------------------------
 
 
 def score_pair(
@@ -31,80 +101,157 @@ def score_pair(
     settings: Settings,
     *,
     reference_hash: str,
-    labels: Labels | None = None,
+    groups: Groups | None = None,
+    clusters: PairClusters | None = None,
     space: Space | None = None,
-    certainty: Certainty | None = None,
-    clusters: Both | None = None,
+    level: float | None = None,
+    permutations: int = FEWEST_PERMUTATIONS,
 ) -> Scored:
-    """Score one generated set against the reference in every view, and by group with `labels`.
+    """Score one generated set against the reference in every view.
 
-    `space` holds the rows of a whole run; without it the pair has one of its own. `certainty`
-    asks how much the scores move, too, and whether the sets can be told apart; `clusters` which
-    rows of each set belong together.
+    Parameters
+    ----------
+    reference_hash
+        Content hash of the reference, for signatures.
+    groups
+        Of the samples, where scores by group are wanted too.
+    clusters
+        Which rows of each set belong together; None where all are independent.
+    space
+        Where a whole run is compared; without it the pair has a space of its own.
+    level
+        Confidence level of the tests of whether the sets are distinguishable; None for neither
+        these tests nor spreads of the scores.
+    permutations
+        How often labels are permuted in each of these tests.
     """
-    space = space or PairSpace(reference)
-    found = Scored({}, {})
-    views = tuple(reference.views)
-    for view in views:
-        wanted = by_name(choice for choice in choices if choice.view in (None, view))
-        if not wanted:
-            continue
+    space, views = space or PairSpace(reference), tuple(reference.views)
+    by_views = []
+    for view, wanted in by_view(choices, views):
         needs = needs_of(choice.metric for choice in wanted)
         pair = space.pair(view, generated, settings, needs, clusters)
-        pins = pins_of(reference, view, settings, scope=space.scope, reference=reference_hash[:16])
-        part = _score(pair, wanted, labels)
-        if certainty is not None:
-            part = with_certainty(part, pair, wanted, labels, certainty)
+        scored = _score(pair, wanted, groups)
+        if level is not None:
+            spreads, curve_variances, tests = measure_uncertainty(
+                pair, wanted, groups, level=level, permutations=permutations
+            )
+            scored = replace(scored, spreads=spreads, curve_variances=curve_variances, tests=tests)
+        fields = signature_fields(
+            reference, view, settings, scope=space.scope, reference=reference_hash[:16]
+        )
         signed = {
-            name: score.signed(**pins_for(name, score, pins, settings))
-            for name, score in part.scores.items()
+            name: score.signed(**fields_of_score(name, score, fields, settings))
+            for name, score in scored.scores.items()
         }
-        found = found.merged(keyed(replace(part, scores=signed), view, views))
-    return found
+        by_views.append(replace(scored, scores=signed).of_view(view, views))
+    return merge(by_views)
 
 
-def pins_for(
-    name: str, score: Score, pins: Mapping[str, object], settings: Settings
-) -> dict[str, object]:
-    """The pins that hold for a score: a statistic of one set is read from the rows as embedded."""
-    if METRICS[name.partition(":")[0]].family in ("support", "copying"):
-        return neighbour_pins(pins, settings)
-    left_out = ("norm", "pca", "scope") if score.better == "closest" else ()
-    return {key: value for key, value in pins.items() if key not in left_out}
+def score_rows(
+    reference: tuple[Embeddings, Rows],
+    generated: tuple[Embeddings, Rows],
+    choices: Sequence[Choice],
+    settings: Settings,
+) -> dict[str, Score]:
+    """Score some rows of both sets, in every view, as a comparison of just these would.
+
+    They are projected and quantised by themselves, whatever the space of the whole run, and no
+    replicates are kept.
+    """
+    (left, rows), (right, other_rows) = reference, generated
+    views = tuple(left.views)
+    scores = {}
+    for view, wanted in by_view(choices, views):
+        sides = left.views[view][rows], right.views[view][other_rows]
+        needs = needs_of(choice.metric for choice in wanted)
+        pair = pair_of(*sides, settings, needs, replicates=False)
+        for choice in wanted:
+            score = replace(choice.score(pair), per_sample=None)
+            scores[key(view, choice.name, views)] = score
+    return scores
 
 
-def neighbour_pins(pins: Mapping[str, object], settings: Settings) -> dict[str, object]:
-    """The pins of what is read from neighbours: rows that are not projected are nobody's scope."""
-    if settings.projection == "union":
-        return dict(pins)
-    return {k: "none" if k == "pca" else pin for k, pin in pins.items() if k != "scope"}
+def by_view(choices: Iterable[Choice], views: Iterable[str]) -> Iterator[tuple[str, list[Choice]]]:
+    """Give each view in which something is measured, and its choices: one for each key.
+
+    A metric may have been asked for in one view and in all.
+    """
+    listed = list(choices)
+    for view in views:
+        wanted = {choice.name: choice for choice in listed if choice.view in (None, view)}
+        if wanted:
+            yield view, list(wanted.values())
 
 
-def by_name(choices: Iterable[Choice]) -> list[Choice]:
-    """One choice for each key, where a metric was asked for in one view and in all."""
-    return list({choice.name: choice for choice in choices}.values())
+def choices_for(
+    keys: Iterable[str], choices: Sequence[Choice], views: tuple[str, ...]
+) -> list[Choice]:
+    """Give the choices behind keys of scores, each for the views that the keys name."""
+    wanted = set(keys)
+    return [
+        replace(choice, view=view)
+        for choice in choices
+        for view in views
+        if choice.view in (None, view) and key(view, choice.name, views) in wanted
+    ]
 
 
-def _score(pair: Pair, wanted: Sequence[Choice], labels: Labels | None) -> Scored:
-    scores = {choice.name: choice.score(pair) for choice in wanted}
-    if labels is not None:
-        near, k = pair.neighbourhoods, pair.settings.k
-        by_group = group_scores(near, k, labels.reference, labels.generated)
-        scores |= {name: score.signed(groups=labels.pin) for name, score in by_group.items()}
-    made = Scored(scores, {})
+def _score(pair: Pair, choices: Sequence[Choice], groups: Groups | None) -> Scored:
+    """Score a pair in one view; curves and neighbours are kept where a score needed them."""
+    scores = {choice.name: choice.score(pair) for choice in choices}
+    k = pair.settings.k
+    if groups is not None:
+        by_group = group_scores(pair.neighbourhoods, k, groups.reference, groups.generated)
+        scores |= {name: score.signed(groups=groups.signature) for name, score in by_group.items()}
+    scored = Scored(scores)
+    if "neighbourhoods" in vars(pair):
+        near = pair.neighbourhoods
+        scored = replace(scored, neighbours=_neighbours(pair), k_max=near.k_max)
     if "estimates" in vars(pair):
-        made = Scored(scores, _curves(pair), cell_labels(pair), notes=pair.estimates.notes)
-    if "neighbourhoods" not in vars(pair):
-        return made
+        scored = replace(
+            scored,
+            curves={name: columns(curve) for name, curve in pair.curves.by_key.items()},
+            neighbours={**scored.neighbours, **_cells(pair)},
+            notes=pair.estimates.notes,
+        )
+    return scored
+
+
+def _neighbours(pair: Pair) -> dict[str, NDArray[Any]]:
+    """Give for every sample the nearest one of the other side and the smallest ball it is in.
+
+    With them, whether the ball of k neighbours of a reference sample holds a generated one, and
+    whether a generated sample is a near copy.
+    """
     near = pair.neighbourhoods
-    return replace(
-        made,
-        neighbours={**neighbours(near, pair.settings.k), **made.neighbours},
-        k_max=near.k_max,
-    )
+    return {
+        "nearest_reference": near.reference.nearest,
+        "reference_distance": near.reference.distance,
+        "reference_first_k": near.reference.first,
+        "nearest_generated": near.generated.nearest,
+        "generated_distance": near.generated.distance,
+        "generated_first_k": near.generated.first,
+        "covered": near.reference.held[:, pair.settings.k - 1] > 0,
+        "copied": are_near_copies(near),
+    }
 
 
-def pins_of(
+def _cells(pair: Pair) -> dict[str, NDArray[Any]]:
+    """Give the cell of every sample in the best run, and how many cells there are.
+
+    Nothing where the pair was not quantised.
+    """
+    if "cells" not in vars(pair.estimates):
+        return {}
+    reference, generated = pair.estimates.cells.labels
+    count = np.array([len(pair.estimates.cells.best.reference)])
+    return {"reference_cells": reference, "generated_cells": generated, "cell_count": count}
+
+
+# Signatures --------------------------------------------------------------------------------------
+
+
+def signature_fields(
     embeddings: Embeddings, view: str, settings: Settings, *, scope: str = "pair", **hashes: str
 ) -> dict[str, object]:
     """What every score of a view is signed with; `hashes` name the set that it is held against."""
@@ -121,6 +268,100 @@ def pins_of(
     }
 
 
-def _curves(pair: Pair) -> dict[str, NDArray[Any]]:
-    """The curves that were made; none is made for itself alone."""
-    return {name: columns(curve) for name, curve in pair.curves.by_key.items()}
+def neighbour_fields(fields: Mapping[str, object], settings: Settings) -> dict[str, object]:
+    """Those of what is read from neighbours: rows that are not projected are nobody's scope."""
+    if settings.projection == "union":
+        return dict(fields)
+    return {
+        name: "none" if name == "pca" else value
+        for name, value in fields.items()
+        if name != "scope"
+    }
+
+
+def fields_of_score(
+    name: str, score: Score, fields: Mapping[str, object], settings: Settings
+) -> dict[str, object]:
+    """Those that hold for one score: a statistic of one set is read from the rows as embedded."""
+    if METRICS[name.partition(":")[0]].family in ("support", "copying"):
+        return neighbour_fields(fields, settings)
+    left_out = ("norm", "pca", "scope") if score.better == "closest" else ()
+    return {name: value for name, value in fields.items() if name not in left_out}
+
+
+# The files of one system -------------------------------------------------------------------------
+
+
+def average(files: Sequence[Scored]) -> Scored:
+    """Bring the files of a system together: means of scores and curves, and the single values.
+
+    A group that a file has no sample of has no mean, and says so.
+    """
+    if len(files) == 1:
+        return files[0]
+    names = dict.fromkeys(name for file in files for name in file.scores)
+    scores = {name: _mean([file.scores.get(name, ABSENT) for file in files]) for name in names}
+    curves, variances = _in_all(files, "curves"), _in_all(files, "curve_variances")
+    return Scored(
+        scores,
+        {name: np.mean(points, axis=0) for name, points in curves.items()},
+        {name: np.concatenate(rows) for name, rows in _in_all(files, "neighbours").items()},
+        files[0].k_max,
+        tuple(dict.fromkeys(note for file in files for note in file.notes)),
+        {
+            name: mean_spread(spreads, scores[name].seeds)
+            for name, spreads in _in_all(files, "spreads").items()
+        },
+        {name: of_files(tests) for name, tests in _in_all(files, "tests").items()},
+        {
+            name: _mean_variances(variances[name], points)
+            for name, points in curves.items()
+            if name in variances
+        },
+    )
+
+
+def undefined_count(score: Score) -> int:
+    """How many samples have no value, and are left out of a mean, by its signature."""
+    match = UNDEFINED.search(score.signature)
+    return 0 if match is None else int(match.group(1))
+
+
+def _in_all(files: Sequence[Scored], mapping: str) -> dict[str, list[Any]]:
+    """Give what the files hold in one of their mappings, by the keys that all of them have."""
+    first, *others = (getattr(file, mapping) for file in files)
+    return {
+        name: [value, *(other[name] for other in others)]
+        for name, value in first.items()
+        if all(name in other for other in others)
+    }
+
+
+def _mean_variances(
+    variances: Sequence[NDArray[Any]], curves: Sequence[NDArray[Any]]
+) -> NDArray[Any]:
+    """How much a mean curve moves, point by point.
+
+    All files share the reference; each adds a share of what its own samples move. Where files
+    scatter more than that explains, their scatter takes its place, as in the intervals of scores.
+    """
+    reference, own = np.mean(variances, axis=0)
+    between = np.var(curves, axis=0, ddof=1)
+    return np.stack([reference, np.maximum(own, between) / len(curves)])
+
+
+def _mean(scores: Sequence[Score]) -> Score:
+    values = tuple(score.value for score in scores)
+    rows = [score.per_sample for score in scores if score.per_sample is not None]
+    first = next(score for score in scores if score is not ABSENT)
+    missing = sum(undefined_count(score) for score in scores)
+    undefined = {"undefined": missing} if missing else {}
+    return replace(
+        replace(first, signature=UNDEFINED.sub("", first.signature)).signed(
+            **undefined, files=len(scores)
+        ),
+        value=float(np.mean(values)),
+        seeds=values,
+        per_sample=np.concatenate(rows) if rows else None,
+        reason=next((score.reason for score in scores if score.reason), None),
+    )

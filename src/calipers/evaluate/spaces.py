@@ -1,5 +1,8 @@
 """Where two sets are compared: among rows as they are, in a space of the pair, or of a whole run.
 
+A :class:`Space` gives the :class:`~calipers.metrics.pair.Pair` of the reference and a generated
+set: :class:`PairSpace` one of its own, :class:`RunSpace` one that all systems of a run share.
+
 Neighbours are looked for among rows of length one, as they are. Whole distributions are compared
 on the principal axes of the union that keep 90 % of its variance. With ``projection="union"``
 neighbours are looked for there too, as in paper 000; where texts repeat, the axes then follow the
@@ -8,19 +11,30 @@ repeats, and precision falls although every text is as good as before (docs/expe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import sha256
+from itertools import pairwise
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
 
 from calipers.catalogue.needs import Needs
 from calipers.embed import Embeddings
 from calipers.estimate.axes import Projection, preprocess
-from calipers.evaluate.clusters import Both
+from calipers.estimate.quantise import Buckets, Quantisation
+from calipers.evaluate.embedding import Embedded
+from calipers.evaluate.labels import PairClusters, RunClusters
 from calipers.metrics.pair import Pair, Settings, Sides
+from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks, Clusters
 from calipers.numeric.distances import Points
 
-PCA = 0.9
+if TYPE_CHECKING:
+    from calipers.estimate.shared_cells import SharedSpace
 
-SomePair = TypeVar("SomePair", bound=Pair)
+PCA = 0.9
+"""Share of the variance of the union that the principal axes keep."""
 
 
 class Space(Protocol):
@@ -37,7 +51,7 @@ class Space(Protocol):
         generated: Embeddings,
         settings: Settings,
         needs: Needs,
-        clusters: Both | None = None,
+        clusters: PairClusters | None = None,
     ) -> Pair:
         """Give the pair of the reference and a generated set, by one view."""
         ...
@@ -60,7 +74,7 @@ class PairSpace:
         generated: Embeddings,
         settings: Settings,
         needs: Needs,
-        clusters: Both | None = None,
+        clusters: PairClusters | None = None,
     ) -> Pair:
         """Compare the two sets by themselves."""
         given = self.reference.views[view], generated.views[view]
@@ -76,15 +90,17 @@ def pair_of(
     generated: Points,
     settings: Settings,
     needs: Needs,
-    kind: type[SomePair] = Pair,  # type: ignore[assignment]
     *,
-    clusters: Both | None = None,
-) -> SomePair:
+    clusters: PairClusters | None = None,
+    replicates: bool = True,
+) -> Pair:
     """Bring two sets of embeddings to where their neighbours and their distributions are compared.
 
-    The projection is made when a metric first needs it.
+    The projection is made when a metric first needs it. Without `replicates` the estimates keep
+    none, which saves time where nothing reads them.
     """
     given = reference, generated
+    kind = Pair if replicates else _WithoutBlocks
 
     def project() -> Sides:
         return _prepared(given, PCA, settings.threads)
@@ -105,3 +121,187 @@ def neighbour_rows(
 def _prepared(given: Sides, pca: float | None, threads: int | None) -> Sides:
     rows = preprocess(*given, norm="l2", pca=pca, threads=threads)
     return rows.reference, rows.generated
+
+
+class _WithoutBlocks(Pair):
+    """A pair whose estimates keep no replicates."""
+
+    @cached_property
+    def blocks(self) -> None:
+        """No labels."""
+        return None
+
+
+# One space for a whole run -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class RunSpace:
+    """One projection and one set of cells for all systems of a run.
+
+    They are made with weight ½ on the reference and ½ divided over the systems, the files of a
+    system together, so adding a system changes the scores of the others. The order in which they
+    were named changes none: they stand in the order of their hashes, which `scope` pins.
+    """
+
+    embedded: Embedded
+    scope: str
+    projection: Projection = "none"
+    clusters: RunClusters | None = None
+
+    @classmethod
+    def of(
+        cls,
+        embedded: Embedded,
+        hashes: Sequence[str],
+        projection: Projection = "none",
+        clusters: RunClusters | None = None,
+    ) -> RunSpace:
+        """Bring the systems in the order of the hashes of their samples."""
+        order = sorted(range(len(hashes)), key=hashes.__getitem__)
+        if clusters is not None:
+            clusters = clusters[0], tuple(clusters[1][place] for place in order)
+        systems = tuple(embedded.systems[place] for place in order)
+        every = sha256("|".join(hashes[place] for place in order).encode()).hexdigest()
+        scope = f"run({every[:16]})"
+        return cls(replace(embedded, systems=systems), scope, projection, clusters)
+
+    @cached_property
+    def views(self) -> dict[str, _SharedView]:
+        """What all sets share in each view, made when first asked for."""
+        views = self.embedded.reference.views
+        return {view: _SharedView(self.embedded, view, self.clusters) for view in views}
+
+    def pair(
+        self,
+        view: str,
+        generated: Embeddings,
+        settings: Settings,
+        needs: Needs,
+        clusters: PairClusters | None = None,
+    ) -> Pair:
+        """Give both sets in the shared projection, counted over the shared cells."""
+        shared, (system, file) = self.views[view], self._place(generated)
+
+        def quantised(buckets: Buckets, restarts: int) -> Quantisation:
+            return _of_file(
+                shared.counted(buckets, restarts, settings)[system],
+                file,
+                shared.spans(system),
+                shared.blocks,
+            )
+
+        def project() -> Sides:
+            return self._projected(view, generated)
+
+        given = self.embedded.reference.views[view], generated.views[view]
+        if self.projection == "union":
+            return Pair(*project(), settings, needs, quantised, given, clusters=clusters)
+        rows = neighbour_rows(*given, self.projection, settings.threads)
+        return Pair(*rows, settings, needs, quantised, given, project, clusters)
+
+    def rows(self, view: str, generated: Embeddings) -> Sides | None:
+        """Both sets in the shared projection, where neighbours are looked for there."""
+        return self._projected(view, generated) if self.projection == "union" else None
+
+    def _projected(self, view: str, generated: Embeddings) -> Sides:
+        """Both sets in the shared projection."""
+        shared, (system, file) = self.views[view], self._place(generated)
+        return shared.space.reference, shared.space.systems[system][shared.spans(system)[file]]
+
+    def _place(self, generated: Embeddings) -> tuple[int, int]:
+        """Which file of which system these are."""
+        return next(
+            (system, file)
+            for system, files in enumerate(self.embedded.systems)
+            for file, embeddings in enumerate(files)
+            if embeddings is generated
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _SharedView:
+    """The rows of all sets by one view, and what was counted over them."""
+
+    embedded: Embedded
+    view: str
+    clusters: RunClusters | None = None
+
+    @property
+    def blocks(self) -> int:
+        """Into how many blocks every file is cut, whether it has intervals or not."""
+        return (0 if self.clusters is None else self.clusters[0].blocks) or DEFAULT_BLOCKS
+
+    @cached_property
+    def space(self) -> SharedSpace:
+        """All sets on the leading axes of their weighted union, the files of a system in a row."""
+        from calipers.estimate.shared_cells import shared_space
+
+        systems = [
+            np.concatenate([file.views[self.view] for file in files])
+            for files in self.embedded.systems
+        ]
+        return shared_space(self.embedded.reference.views[self.view], systems, norm="l2", pca=PCA)
+
+    def spans(self, system: int) -> list[slice]:
+        """Where the rows of each file of a system lie among its rows."""
+        sizes = [len(file.views[self.view]) for file in self.embedded.systems[system]]
+        ends = np.cumsum([0, *sizes]).tolist()
+        return [slice(start, end) for start, end in pairwise(ends)]
+
+    def counted(
+        self, buckets: Buckets, restarts: int, settings: Settings
+    ) -> tuple[Quantisation, ...]:
+        """Count every system over shared cells, its files as blocks of rows; once for each cut."""
+        from calipers.estimate.shared_cells import shared_quantise
+
+        asked = (buckets, restarts)
+        if asked not in self._counted:
+            self._counted[asked] = shared_quantise(
+                self.space.reference,
+                self.space.systems,
+                buckets=buckets,
+                restarts=restarts,
+                seed=settings.seed,
+                blocks=self._blocks(settings.seed),
+                threads=settings.threads,
+            )
+        return self._counted[asked]
+
+    def _blocks(self, seed: int) -> tuple[Blocks, list[Blocks]]:
+        """The block of every row, those of each file of a system after those of the one before."""
+
+        def cut(size: int, clusters: Clusters | None) -> Blocks:
+            return Blocks.of(size, clusters, seed=seed, count=self.blocks)
+
+        systems = []
+        for system in range(len(self.embedded.systems)):
+            spans = self.spans(system)
+            none: Sequence[Clusters | None] = [None] * len(spans)
+            known = none if self.clusters is None else self.clusters[1][system]
+            labels = [
+                file * self.blocks + cut(span.stop - span.start, clusters).labels
+                for file, (span, clusters) in enumerate(zip(spans, known, strict=True))
+            ]
+            systems.append(Blocks(np.concatenate(labels), len(spans) * self.blocks))
+        reference = None if self.clusters is None else self.clusters[0]
+        return cut(len(self.space.reference), reference), systems
+
+    @cached_property
+    def _counted(self) -> dict[tuple[Buckets, int], tuple[Quantisation, ...]]:
+        return {}
+
+
+def _of_file(
+    cells: Quantisation, file: int, spans: Sequence[slice], blocks: int = DEFAULT_BLOCKS
+) -> Quantisation:
+    """The cells of a system, with the counts of one of its files, each cut into so many blocks."""
+    runs = []
+    own = slice(file * blocks, (file + 1) * blocks)
+    for run in cells.runs:
+        if run.generated_blocks is None:
+            raise ValueError("cells must be counted by block of each file")
+        counts = run.generated_blocks[own]
+        runs.append(replace(run, generated=counts.sum(axis=0), generated_blocks=counts))
+    reference, generated = cells.labels
+    return replace(cells, runs=tuple(runs), labels=(reference, generated[spans[file]]))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from calipers.catalogue.choosing import Choice, check_extras, check_keys, choose, key
+from calipers.catalogue.choosing import Choice, check_extras, check_keys, choose, key, split_names
 from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.keys import split_key
 from calipers.embed import Embedder, Embeddings
@@ -27,9 +27,11 @@ from calipers.evaluate.inputs import (
     read_sides,
     summarise,
     trust_warnings,
+    where,
 )
 from calipers.evaluate.option import two_sides
 from calipers.evaluate.options import SweepOptions
+from calipers.evaluate.scoring import by_view
 from calipers.evaluate.sweep_passes import BY_K, Plan, make_curve, score_replicates
 from calipers.numeric.threads import limit_threads
 from calipers.numeric.validation import is_whole
@@ -73,7 +75,7 @@ def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
         set is too small for a value that was given.
     """
     asked = _check_values(options.over, options.values)
-    inputs = read_sides(reference, generated, options, seed=options.seed)
+    inputs = read_sides(reference, generated, options, seed=options.seed, skip_bad=options.skip_bad)
     chosen, notes = _choose_values(options.over, asked, inputs, k=options.k)
     model = open_embedder(options, inputs.sets)
     wanted = _choose_metrics(options.metrics, model.views, options.over)
@@ -168,9 +170,7 @@ def _two_digits(size: float) -> int:
 
 def _beyond(over: Over, value: int, smallest: InputSet) -> str:
     if over == "k":
-        return (
-            f"k = {value} needs at least {value + 1} samples in every set; {_described(smallest)}"
-        )
+        return _too_small(smallest, value)
     return f"n = {value} needs as many samples in every set; {_described(smallest)}"
 
 
@@ -180,10 +180,9 @@ def _too_small(smallest: InputSet, k: int) -> str:
 
 def _described(file: InputSet) -> str:
     """Name a set and its size: by its file where it came from one."""
-    source, size = file.samples.source, len(file.samples)
-    where = file.samples.name if source.startswith("<") else source
+    size = len(file.samples)
     given = f"{file.n_given}, cut to {size}" if size < file.n_given else str(size)
-    return f"{where} has {given} sample" + ("s" if given != "1" else "")
+    return f"{where(file.samples)} has {given} sample" + ("s" if given != "1" else "")
 
 
 def _choose_metrics(
@@ -197,17 +196,10 @@ def _choose_metrics(
         If a view or metric is unknown, or k is swept and the metric is not in `BY_K`.
     """
     check_keys(names)
-    if isinstance(names, str):
-        names = names.replace(",", " ").split()
-    names = list(names)
+    names = split_names(names)
     if over == "k":
         names = [key for name in names for key in _read_from_balls(str(name), views)]
-    choices = choose(names, views)
-    chosen = {
-        view: {choice.name: choice for choice in choices if choice.view in (None, view)}
-        for view in views
-    }
-    return {view: list(found.values()) for view, found in chosen.items() if found}
+    return dict(by_view(choose(names, views), views))
 
 
 def _read_from_balls(name: str, views: tuple[str, ...]) -> list[str]:
@@ -233,12 +225,12 @@ def _sweep_systems(
     """Sweep every system; the settings are left for the caller to fill."""
     notes = embedded.own_notes([embedded.reference])
     about = summarise([inputs.reference], name=inputs.reference.samples.name, notes=notes)
-    steps = len(wanted) * sum(plan.steps(len(entry.files)) for entry in inputs.systems)
+    steps = len(wanted) * sum(plan.steps(len(system.files)) for system in inputs.systems)
     systems = []
     with progress.task("Sweeping", steps) as advance:
-        for entry, files in zip(inputs.systems, embedded.systems, strict=True):
+        for system, files in zip(inputs.systems, embedded.systems, strict=True):
             curves = _curves(embedded.reference, files, wanted, plan, about, advance)
-            systems.append(_system(entry, curves, about, embedded.own_notes(files), plan))
+            systems.append(_system(system, curves, about, embedded.own_notes(files), plan))
     return Sweep(
         over=plan.options.over,
         reference=about,
@@ -274,18 +266,18 @@ def _curves(
 
 
 def _system(
-    entry: InputSystem,
+    system: InputSystem,
     curves: dict[str, Curve],
     reference: SetSummary,
     notes: tuple[str, ...],
     plan: Plan,
 ) -> SweptSystem:
-    summary = summarise(entry.files, name=entry.name, notes=notes)
+    summary = summarise(system.files, name=system.name, notes=notes)
     largest = plan.values[-1] if plan.options.over == "k" else plan.options.k
     return SweptSystem(
         summary=summary,
         curves=curves,
-        seeds=tuple(file.samples.source for file in entry.files) if len(entry.files) > 1 else (),
+        seeds=system.seeds,
         warnings=(
             *length_warnings(reference, summary),
             *trust_warnings(reference, summary, largest),

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -19,7 +18,7 @@ from calipers.catalogue.choosing import Choice, needs_of
 from calipers.embed import Embeddings
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
 from calipers.evaluate.options import SweepOptions, pair_settings
-from calipers.evaluate.scoring import pins_for, pins_of
+from calipers.evaluate.scoring import fields_of_score, signature_fields
 from calipers.evaluate.spaces import neighbour_rows, pair_of
 from calipers.metrics.knn_support import (
     coverage_score,
@@ -27,7 +26,7 @@ from calipers.metrics.knn_support import (
     precision_score,
     recall_score,
 )
-from calipers.metrics.pair import Pair, Settings
+from calipers.metrics.pair import Settings
 from calipers.metrics.robust import clipped_coverage_score
 from calipers.numeric.distances import Points
 from calipers.progress import Advance
@@ -147,17 +146,8 @@ def _score(
 ) -> dict[str, Score]:
     """Score one subsample as a comparison of just these samples would."""
     needs = needs_of(choice.metric for choice in metrics)
-    pair = pair_of(reference, generated, plan.settings, needs, _Unblocked)
+    pair = pair_of(reference, generated, plan.settings, needs, replicates=False)
     return {metric.name: _without_rows(metric.score(pair)) for metric in metrics}
-
-
-class _Unblocked(Pair):
-    """A pair whose estimates keep no replicates: a sweep does not read them."""
-
-    @cached_property
-    def blocks(self) -> None:
-        """No labels."""
-        return None
 
 
 def _without_rows(score: Score) -> Score:
@@ -177,15 +167,15 @@ def make_curve(
 ) -> Curve:
     """Bring the scores of one metric of a system together."""
     scores = [score for row in rows for score in row]
-    shared = pins_of(reference, view, plan.settings, reference=reference_hash[:16])
+    shared = signature_fields(reference, view, plan.settings, reference=reference_hash[:16])
     shared |= {} if plan.options.over == "k" else {"scope": "subsample"}
     return Curve(
         values=np.array(plan.values, np.int64),
         replicates=np.array([[score.value for score in row] for row in rows], np.float64),
         signature=join_signature(
             merge_signatures(score.signature for score in scores),
-            signature(_own_pins(plan, len(files), len(rows))),
-            signature(pins_for(metric, scores[0], shared, plan.settings)),
+            signature(_own_fields(plan, len(files), len(rows))),
+            signature(fields_of_score(metric, scores[0], shared, plan.settings)),
         ),
         range=scores[0].range,
         better=scores[0].better,
@@ -194,10 +184,10 @@ def make_curve(
     )
 
 
-def _own_pins(plan: Plan, files: int, orders: int) -> dict[str, object]:
-    """What pins the replicates: the files, and the random orders of nested subsamples."""
-    pins: dict[str, object] = {"over": plan.options.over, "files": files}
-    return pins if plan.options.over == "k" else pins | {"orders": orders}
+def _own_fields(plan: Plan, files: int, orders: int) -> dict[str, object]:
+    """What replicates are signed with: the files, and the random orders of nested subsamples."""
+    fields: dict[str, object] = {"over": plan.options.over, "files": files}
+    return fields if plan.options.over == "k" else fields | {"orders": orders}
 
 
 def merge_signatures(lines: Iterable[str]) -> str:

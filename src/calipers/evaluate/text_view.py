@@ -6,16 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from calipers.catalogue.choosing import Choice, check_extras, choose_text, is_text_key
+from calipers.catalogue.choosing import Choice, check_extras, choose_text, is_text_key, split_names
 from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.keys import split_key
 from calipers.errors import InputError
-from calipers.evaluate.clusters import few_for_texts
-from calipers.evaluate.inputs import ComparisonInputs, Inputs
+from calipers.evaluate.inputs import ComparisonInputs
 from calipers.evaluate.intervals import Spreads
+from calipers.evaluate.labels import few_for_texts
+from calipers.evaluate.options import CompareOptions
 from calipers.evaluate.text_warnings import pair_warnings
 from calipers.evaluate.texts import measure_inputs
-from calipers.progress import Progress
 from calipers.results import Comparison, SetSummary
 from calipers.results.texts import TextResult
 from calipers.samples.wording import KINDS
@@ -45,7 +45,7 @@ def split_asked(names: Any, *, train: bool) -> tuple[Any, list[Choice]]:
     """
     if names is None:
         return None, []
-    listed = names.replace(",", " ").split() if isinstance(names, str) else list(names)
+    listed = split_names(names)
     texts = [name for name in listed if _is_text(name)]
     if not texts:
         return listed, []
@@ -55,19 +55,24 @@ def split_asked(names: Any, *, train: bool) -> tuple[Any, list[Choice]]:
     return [name for name in listed if name not in texts], choices
 
 
-def check_beside(rest: Any, texts: Sequence[Choice], inputs: ComparisonInputs) -> None:
+def check_text_keys(rest: Any, texts: Sequence[Choice], inputs: ComparisonInputs) -> None:
     """Refuse text metrics of embeddings, and a run of text metrics alone.
 
     Parameters
     ----------
     rest, texts
         What :func:`split_asked` gave.
-    intake
+    inputs
         What will be compared.
     """
-    if texts:
-        _check_texts(inputs)
-    if texts and not rest:
+    if not texts:
+        return
+    samples = inputs.reference.samples
+    if samples.kind != "texts":
+        raise InputError(
+            f"{samples.name}: metrics of the view 'text' need texts; it holds {KINDS[samples.kind]}"
+        )
+    if not rest:
         keys = [choice.key for choice in texts]
         more = f" and {len(keys) - FEW} more" if keys[FEW:] else ""
         raise InputError(
@@ -80,42 +85,28 @@ def check_beside(rest: Any, texts: Sequence[Choice], inputs: ComparisonInputs) -
 def with_text_scores(
     comparison: Comparison,
     inputs: ComparisonInputs,
-    choices: Iterable[Choice],
-    *,
-    level: float | None = None,
-    seed: int,
-    threads: int | None,
-    progress: Progress,
+    choices: Sequence[Choice],
+    options: CompareOptions,
 ) -> tuple[Comparison, tuple[Spreads, ...]]:
     """Put the scores of texts beside those of embeddings, under ``text.KEY``.
 
     The generated sets were cut, or kept, already; T(P) is taken at the size of each. Beside the
     comparison stands for every system how much what ranks it moves, by the same keys: the gap to
-    the reference where the metric has one, else the score; nothing without a `level`, that of the
-    intervals.
+    the reference where the metric has one, else the score; nothing without a level of confidence.
     """
-    choices = list(choices)
     if not choices:
         return comparison, tuple({} for _ in comparison.systems)
     splitter = find_tokenizer(TOKENIZER)
-    measured = measure_inputs(
-        Inputs(inputs.systems, inputs.reference, inputs.train),
-        choices,
-        splitter,
-        level=level,
-        seed=seed,
-        threads=threads,
-        progress=progress,
-    )
+    measured = measure_inputs(inputs, choices, splitter, options)
     systems = tuple(
         replace(
             system,
-            scores={**system.scores, **_keyed(found.scores)},
-            warnings=(*system.warnings, *_further(found, measured.reference)),
+            scores={**system.scores, **_keyed(texts.scores)},
+            warnings=(*system.warnings, *_further(texts, measured.reference)),
         )
-        for system, found in zip(comparison.systems, measured.systems, strict=True)
+        for system, texts in zip(comparison.systems, measured.systems, strict=True)
     )
-    few = () if level is None else few_for_texts(inputs)
+    few = () if options.level is None else few_for_texts(inputs)
     more = replace(
         comparison,
         systems=systems,
@@ -124,7 +115,7 @@ def with_text_scores(
         warnings=(*comparison.warnings, *measured.warnings, *few),
         settings={**comparison.settings, "tokenizer": splitter.name},
     )
-    return more, tuple(_keyed({**found.spreads, **found.gap_spreads}) for found in measured.systems)
+    return more, tuple(_keyed({**texts.spreads, **texts.gap_spreads}) for texts in measured.systems)
 
 
 def text_keys(choices: Iterable[Choice]) -> list[str]:
@@ -140,10 +131,10 @@ def _is_text(name: object) -> bool:
     return name == VIEW or view == VIEW or (not view and not known and is_text_key(name))
 
 
-def _further(found: TextResult, reference: SetSummary | None) -> list[str]:
+def _further(texts: TextResult, reference: SetSummary | None) -> list[str]:
     """What only measuring the texts brought up; the rest is said of the samples already."""
-    said = {*pair_warnings(found.summary, reference)}
-    return [text for text in found.warnings if text not in said]
+    known = {*pair_warnings(texts.summary, reference)}
+    return [warning for warning in texts.warnings if warning not in known]
 
 
 def _warned(summary: SetSummary, measured: SetSummary | None) -> SetSummary:
@@ -153,11 +144,3 @@ def _warned(summary: SetSummary, measured: SetSummary | None) -> SetSummary:
 
 def _keyed(scores: Any) -> dict[str, Any]:
     return {f"{VIEW}.{key}": score for key, score in scores.items()}
-
-
-def _check_texts(inputs: ComparisonInputs) -> None:
-    samples = inputs.reference.samples
-    if samples.kind != "texts":
-        raise InputError(
-            f"{samples.name}: metrics of the view 'text' need texts; it holds {KINDS[samples.kind]}"
-        )

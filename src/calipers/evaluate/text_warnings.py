@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from calipers.catalogue.choosing import Choice
+from calipers.catalogue.keys import split_text_key
+from calipers.catalogue.texts import TEXT_METRICS
 from calipers.evaluate.inputs import FEW, InputSet, length_warnings
-from calipers.evaluate.scored import undefined_count
-from calipers.report.names import text_label
+from calipers.evaluate.scoring import undefined_count
 from calipers.results import SetSummary
 from calipers.samples.wording import counted
 from calipers.score import Score
@@ -72,11 +73,11 @@ def set_warnings(files: Sequence[InputSet], scores: Mapping[str, Score]) -> Iter
 
 def ball_warnings(scores: Mapping[str, Score]) -> Iterator[str]:
     """Say where the balls around texts hold everything, as they do where texts share little."""
-    full = [
-        f"{text_label(key)} {score.value:.3f}"
-        for key, score in scores.items()
-        if key.partition(":")[0] in OF_BALLS and score.value >= NEARLY_ALL
-    ]
+    full = []
+    for key, score in scores.items():
+        name, words = split_text_key(key)
+        if name in OF_BALLS and score.value >= NEARLY_ALL:
+            full.append(f"{TEXT_METRICS[name].label_of(words)} {score.value:.3f}")
     if full:
         mauve = scores.get("string_mauve")
         blind = mauve is not None and mauve.value >= NEARLY_ALL
@@ -89,19 +90,19 @@ def ball_warnings(scores: Mapping[str, Score]) -> Iterator[str]:
 def undefined_warnings(scores: Mapping[str, Score]) -> Iterator[str]:
     """Say for how many texts the mean of a metric does not speak."""
     missing = {key: _undefined(score) for key, score in scores.items()}
-    found = [f"{key} {count:,}" for key, count in missing.items() if count]
-    if found:
-        yield (f"some texts are too short to have a value, and are left out: {', '.join(found)}")
+    counts = [f"{key} {count:,}" for key, count in missing.items() if count]
+    if counts:
+        yield f"some texts are too short to have a value, and are left out: {', '.join(counts)}"
 
 
 def size_warnings(sizes: Mapping[str, int], choices: Iterable[Choice]) -> Iterator[str]:
     """Say that sets of different size stand side by side, where they were kept so."""
     counts = sorted(set(sizes.values()))
-    moved = [choice.key for choice in choices if choice.sized]
-    if len(counts) > 1 and moved:
+    sized = [choice.key for choice in choices if choice.sized]
+    if len(counts) > 1 and sized:
         yield (
             f"sets have {counts[0]} to {counts[-1]} texts; the number of texts alone moves "
-            f"{', '.join(moved)}, so these values are not comparable"
+            f"{', '.join(sized)}, so these values are not comparable"
         )
 
 

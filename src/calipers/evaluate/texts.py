@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypedDict
 
 from calipers.catalogue.choosing import Choice, check_extras, choose_text
 from calipers.errors import InputError, MissingExtraError
 from calipers.evaluate.inputs import Inputs, InputSet, InputSystem, read_texts, summarise
 from calipers.evaluate.intervals import Spreads, with_intervals
 from calipers.evaluate.option import one_side
-from calipers.evaluate.options import TextOptions
-from calipers.evaluate.scored import Scored, average
+from calipers.evaluate.options import CompareOptions, TextOptions
+from calipers.evaluate.scoring import Scored, average
 from calipers.evaluate.text_warnings import (
     script_warnings,
     set_warnings,
@@ -71,52 +71,39 @@ def measure_texts(generated: Any, options: TextOptions) -> TextComparison:
     check_extras(choices)
     splitter = _splitter(options.tokenizer)
     inputs = read_texts(generated, options)
-    found = measure_inputs(
-        inputs,
-        choices,
-        splitter,
-        keep_sizes=options.keep_sizes,
-        level=options.level,
-        seed=options.seed,
-        threads=options.threads,
-        progress=options.progress or Silent(),
-    )
+    measured = measure_inputs(inputs, choices, splitter, options, keep_sizes=options.keep_sizes)
     more = {"aligned": options.aligned, **options.settings()}
-    return replace(found, settings={**found.settings, **more})
+    return replace(measured, settings={**measured.settings, **more})
 
 
 def measure_inputs(
     inputs: Inputs,
     choices: Sequence[Choice],
     tokenizer: Tokenizer,
+    options: TextOptions | CompareOptions,
     *,
     keep_sizes: bool = False,
-    level: float | None = None,
-    seed: int,
-    threads: int | None,
-    progress: Progress,
 ) -> TextComparison:
     """Measure sets that were read and cut.
 
-    `keep_sizes` is as for :func:`calipers.text.measuring.score_of`; `level` is that of the
-    intervals: without one there are none, and no spreads.
+    Of the options count level, seed, threads and progress; without a level there are neither
+    intervals nor spreads. `keep_sizes` is as for :func:`calipers.text.measuring.score_of`.
     """
     check_limits(choices, inputs)
-    corpora = tokenised(inputs, tokenizer, progress)
-    job = Job(inputs, choices, keep_sizes, seed, threads, *corpora, level=level)
-    steps = len(choices) * (len(job.corpora) + (inputs.reference is not None))
-    with progress.task("Measuring", steps) as advance:
-        systems = tuple(job.result(entry, advance) for entry in inputs.systems)
-        own = job.of_reference(advance)
+    run = TextRun(inputs, choices, options, keep_sizes, *tokenised(inputs, tokenizer, options))
+    steps = len(choices) * (len(run.corpora) + (inputs.reference is not None))
+    with _progress(options).task("Measuring", steps) as advance:
+        systems = tuple(run.result(system, advance) for system in inputs.systems)
+        reference_scores = run.reference_scores(advance)
     return TextComparison(
         systems=systems,
-        reference=job.about_reference(own),
-        reference_scores=own,
+        reference=run.about_reference(reference_scores),
+        reference_scores=reference_scores,
         train=None if inputs.train is None else about(inputs.train),
         settings={
             "tokenizer": tokenizer.name,
             "metrics": [choice.key for choice in choices],
-            "seed": seed,
+            "seed": options.seed,
         },
         warnings=tuple(size_warnings(_sizes(inputs), choices)) if keep_sizes else (),
     )
@@ -134,56 +121,49 @@ def _splitter(tokenizer: AnyTokenizer) -> Tokenizer:
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
-    """What the measuring of every file shares; `corpora` are taken out as they are used.
-
-    `level` is that of the intervals, None for none.
-    """
+class TextRun:
+    """What the measuring of every file shares; `corpora` are taken out as they are used."""
 
     inputs: Inputs
     choices: Sequence[Choice]
+    options: TextOptions | CompareOptions
     keep_sizes: bool
-    seed: int
-    threads: int | None
     corpora: list[Corpus]
     reference: Corpus | None
     train: Corpus | None
-    level: float | None = None
 
-    def result(self, entry: InputSystem, advance: Advance) -> TextResult:
+    def result(self, system: InputSystem, advance: Advance) -> TextResult:
         """Measure one system."""
-        parts, scripts = [], dict[str, None]()
-        for _ in entry.files:
+        files, scripts = [], dict[str, None]()
+        for _ in system.files:
             texts = self.corpora.pop(0)
             scripts |= dict.fromkeys(script_warnings(texts))
-            parts.append(self._scored(texts, advance))
-        together = average(parts)
-        scores = self._certain(together.scores, together.spreads)
-        summary = summarise(entry.files, name=entry.name)
-        known = None if self.inputs.reference is None else about(self.inputs.reference)
+            files.append(self._scored(texts, advance))
+        scored = average(files)
+        scores = with_intervals(scored.scores, scored.spreads, self.options.level)
+        summary = summarise(system.files, name=system.name)
+        reference = None if self.inputs.reference is None else about(self.inputs.reference)
         return TextResult(
             summary=summary,
             scores=scores,
-            seeds=tuple(c.samples.source for c in entry.files) if len(entry.files) > 1 else (),
-            warnings=(*scripts, *system_warnings(entry.files, summary, known, scores)),
-            spreads=together.spreads,
-            gap_spreads=self._gap_spreads(texts, together),
+            seeds=system.seeds,
+            warnings=(*scripts, *system_warnings(system.files, summary, reference, scores)),
+            spreads=scored.spreads,
+            gap_spreads=self._gap_spreads(texts, scored),
         )
 
-    def of_reference(self, advance: Advance) -> Mapping[str, Score]:
+    def reference_scores(self, advance: Advance) -> Mapping[str, Score]:
         """Measure the reference alone, or give what was measured of it beside the systems."""
         if self.reference is None:
             return {}
         scores, spreads = {}, {}
         for choice in self.choices:
             if choice.has_gap:
-                own = score_of_reference(
-                    choice, self.reference, train=self.train, seed=self.seed, threads=self.threads
-                )
-                scores[choice.key] = own.signed(**self._pins)
+                score = score_of_reference(choice, self.reference, train=self.train, **self._how)
+                scores[choice.key] = score.signed(**self._signature_fields)
                 spreads[choice.key] = self._spreads.of_reference(choice) if self._spreads else None
             advance(1)
-        return self._certain(scores, known_of(spreads))
+        return with_intervals(scores, _known(spreads), self.options.level)
 
     def about_reference(self, scores: Mapping[str, Score]) -> SetSummary | None:
         """Describe the reference."""
@@ -195,73 +175,75 @@ class Job:
 
     def _scored(self, texts: Corpus, advance: Advance) -> Scored:
         scores, spreads = {}, {}
+        sides = {"reference": self.reference, "train": self.train}
         for choice in self.choices:
-            found = score_of(
-                choice,
-                texts,
-                self.reference,
-                train=self.train,
-                keep_sizes=self.keep_sizes,
-                seed=self.seed,
-                threads=self.threads,
-            )
-            scores[choice.key] = found.signed(**self._pins)
-            moved = self._spreads.of(choice, texts, found) if self._spreads else None
-            spreads[choice.key] = moved
+            score = score_of(choice, texts, **sides, keep_sizes=self.keep_sizes, **self._how)
+            scores[choice.key] = score.signed(**self._signature_fields)
+            spread = self._spreads.of(choice, texts, score) if self._spreads else None
+            spreads[choice.key] = spread
             advance(1)
-        return Scored(scores, {}, spreads=known_of(spreads))
+        return Scored(scores, spreads=_known(spreads))
 
-    def _certain(self, scores: Mapping[str, Score], spreads: Spreads) -> Mapping[str, Score]:
-        return scores if self.level is None else with_intervals(scores, spreads, self.level)
-
-    def _gap_spreads(self, texts: Corpus, found: Scored) -> Spreads:
+    def _gap_spreads(self, texts: Corpus, scored: Scored) -> Spreads:
         """How much the gaps of a system move; its files have one size."""
         if self._spreads is None:
             return {}
-        moved = {
-            choice.key: self._spreads.of_gap(
-                choice, texts, found.scores[choice.key], found.spreads[choice.key]
-            )
-            for choice in self.choices
-            if choice.key in found.spreads
-        }
-        return known_of(moved)
+        return _known(
+            {
+                choice.key: self._spreads.of_gap(
+                    choice, texts, scored.scores[choice.key], scored.spreads[choice.key]
+                )
+                for choice in self.choices
+                if choice.key in scored.spreads
+            }
+        )
 
     @cached_property
     def _spreads(self) -> TextSpreads | None:
-        if self.level is None:
+        if self.options.level is None:
             return None
-        sides = self.reference, self.train
-        return TextSpreads(*sides, keep_sizes=self.keep_sizes, seed=self.seed, threads=self.threads)
+        return TextSpreads(self.reference, self.train, keep_sizes=self.keep_sizes, **self._how)
 
     @property
-    def _pins(self) -> dict[str, object]:
+    def _how(self) -> _How:
+        return {"seed": self.options.seed, "threads": self.options.threads}
+
+    @property
+    def _signature_fields(self) -> dict[str, object]:
         """What every score is signed with."""
         files = {"reference": self.inputs.reference, "train": self.inputs.train}
         hashes = {
             side: file.samples.content_hash[:16] for side, file in files.items() if file is not None
         }
-        return {**hashes, "sampling_seed": self.seed}
+        return {**hashes, "sampling_seed": self.options.seed}
+
+
+class _How(TypedDict):
+    seed: int
+    threads: int | None
+
+
+def _progress(options: TextOptions | CompareOptions) -> Progress:
+    return options.progress or Silent()
 
 
 def tokenised(
-    inputs: Inputs, tokenizer: Tokenizer, progress: Progress
+    inputs: Inputs, tokenizer: Tokenizer, options: TextOptions | CompareOptions
 ) -> tuple[list[Corpus], Corpus | None, Corpus | None]:
     """Tokenise all sets together, so that their words share numbers."""
     sides = [file for file in (inputs.reference, inputs.train) if file is not None]
-    generated = [file for entry in inputs.systems for file in entry.files]
-    files = [*sides, *generated]
-    with progress.task("Tokenising", None):
-        made = tokenise(*(list(file.samples) for file in files), tokenizer=tokenizer)
+    files = [*sides, *(file for _, file in inputs.named)]
+    with _progress(options).task("Tokenising", None):
+        tokens = tokenise(*(list(file.samples) for file in files), tokenizer=tokenizer)
     corpora = [
-        replace(corpus, clusters=file.clusters) for corpus, file in zip(made, files, strict=True)
+        replace(corpus, clusters=file.clusters) for corpus, file in zip(tokens, files, strict=True)
     ]
     reference = corpora.pop(0) if inputs.reference is not None else None
     train = corpora.pop(0) if inputs.train is not None else None
     return corpora, reference, train
 
 
-def known_of(spreads: Mapping[str, Spread | None]) -> dict[str, Spread]:
+def _known(spreads: Mapping[str, Spread | None]) -> dict[str, Spread]:
     """Leave out what is not known."""
     return {key: spread for key, spread in spreads.items() if spread is not None}
 

@@ -87,13 +87,7 @@ def text_label(key: str) -> str:
     name, words = split_text_key(key)
     if name not in TEXT_METRICS:
         return clean(key)
-    options = TEXT_METRICS[name].options
-    called = {word: said for option in options for word, said in option.labels.items()}
-    unsaid = [option.unsaid(words) for option in options]
-    sizes = [f"-{clean(word.removeprefix('n='))}" for word in words if word.startswith("n=")][:1]
-    rest = [called.get(word, clean(word)) for word in words if word and not word.startswith("n=")]
-    label = "".join([TEXT_METRICS[name].label, *sizes, *unsaid])
-    return " ".join([label, *rest]).replace(" -", "-")
+    return TEXT_METRICS[name].label_of([clean(word) for word in words])
 
 
 def text_meaning(key: str) -> str:

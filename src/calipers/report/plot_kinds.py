@@ -1,15 +1,20 @@
 """The kinds of plots by name: what each shows, what it is drawn from, and where it is drawn.
 
-Nothing here draws, so the command line can list the kinds without matplotlib.
+What draws a kind is imported when it is asked for, so the command line can list the kinds without
+matplotlib.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from calipers.errors import InputError, unknown_name
+
+if TYPE_CHECKING:
+    from calipers.report.plots import Axes, Figure, Plot
 
 Data = Mapping[str, Any]
 
@@ -34,8 +39,7 @@ class Kind:
     takes
         What it is drawn from: ``"comparison"``, ``"sweep"`` or ``"ranking"``.
     module
-        The module of :mod:`calipers.report.plots` that draws it, by ``<module>_figure`` and
-        ``<module>_axes``.
+        The module of :mod:`calipers.report.plots` that draws it, by its ``<module>_plot``.
     options
         Which options it has.
     needs
@@ -114,6 +118,79 @@ KINDS = {
 """Name to kind, in the order in which help lists them."""
 
 
+class PlotOptions(TypedDict, total=False):
+    """What the kinds can be told; ``KINDS[kind].options`` says which of it one understands.
+
+    Attributes
+    ----------
+    view
+        The view of the samples, such as ``"form"``; the main one by default.
+    system
+        The one system to draw; all by default.
+    metrics
+        Keys of the scores to draw.
+    x, by, x_label
+        As :func:`calipers.report.plots.parameter.parameter_plot` has them; `x` and `y` also as
+        :func:`calipers.report.plots.plane.plane_plot`.
+    curve, scale
+        As :func:`calipers.report.plots.frontiers.frontiers_plot` has them.
+    join
+        Systems that a line joins, in its order; ``"family"`` for those whose names differ in the
+        last number alone.
+    regions, limit
+        As :func:`calipers.report.plots.cells.cells_plot` has them.
+    """
+
+    view: str | None
+    system: str | None
+    metrics: Sequence[str] | None
+    x: str | Mapping[str, float] | None
+    y: str | None
+    curve: str | None
+    scale: str | None
+    join: Literal["family"] | Sequence[Sequence[str]] | None
+    by: str | Mapping[str, str] | None
+    x_label: str | None
+    regions: str | None
+    limit: int | None
+
+
+def draw(kind: str, data: Data | Sequence[Data], **options: Unpack[PlotOptions]) -> Figure:
+    """Draw a figure of one kind.
+
+    Parameters
+    ----------
+    kind
+        A key of :data:`KINDS`, such as ``"plane"``.
+    data
+        What the kind takes: report data or ``to_dict()`` of a comparison, ``to_dict()`` of a sweep
+        or of a ranking. A list of them for the kinds that draw several.
+    options
+        See :class:`PlotOptions`; None leaves the default.
+
+    Raises
+    ------
+    InputError
+        If there is no such kind, it takes other data, has no such option, or the data lack what
+        it draws.
+    """
+    return _plot(kind, data, options).figure()
+
+
+def draw_axes(
+    kind: str,
+    data: Data | Sequence[Data],
+    axes: Axes | None = None,
+    **options: Unpack[PlotOptions],
+) -> Axes:
+    """Draw a kind into one Axes: what one panel shows, where its figure has several.
+
+    Parameters and errors are those of :func:`draw`; `axes` are axes of a figure of their own by
+    default.
+    """
+    return _plot(kind, data, options).axes(axes)
+
+
 def kind_of(name: str) -> Kind:
     """Look a kind up.
 
@@ -177,3 +254,22 @@ def check_input(name: str, data: Any, source: str = "the input") -> None:
 def as_report(data: Data) -> Data:
     """Give report data, of a comparison's JSON too; that has neither curves nor samples."""
     return data if "comparison" in data else {"comparison": data}
+
+
+def _plot(name: str, data: Data | Sequence[Data], options: Mapping[str, Any]) -> Plot:
+    """Check what was given, and give it to the function of the kind."""
+    kind = kind_of(name)
+    check_options(name, options)
+    inputs = [data] if isinstance(data, Mapping) else list(data)
+    if len(inputs) != 1 and not (kind.several and inputs):
+        count = "at least one input" if kind.several else "one input"
+        raise InputError(f"the plot {name!r} is drawn from {count}; found {len(inputs)}")
+    for source in inputs:
+        check_input(name, source)
+    reports = [as_report(source) for source in inputs] if kind.takes == COMPARISON else inputs
+    module = importlib.import_module(f"calipers.report.plots.{kind.module}")
+    given = {option: value for option, value in options.items() if value is not None}
+    plot: Plot = getattr(module, f"{kind.module}_plot")(
+        reports if kind.several else reports[0], **given
+    )
+    return plot

@@ -281,25 +281,29 @@ class Comparison(Result):
         axes
             Where to draw; axes of a figure of their own by default, which is their ``.figure``.
         options
-            As :func:`calipers.report.plots.kinds.draw_axes` has them: ``view="form"``.
+            As :func:`calipers.report.plot_kinds.draw_axes` has them: ``view="form"``.
 
         Raises
         ------
         InputError
             If there is no such kind or option, or the comparison lacks what it shows.
         """
-        from calipers.report.plots.kinds import draw_axes
+        from calipers.report.plot_kinds import draw_axes
         from calipers.results.report_data import picture_data
 
         return draw_axes(kind, picture_data(self, kind), axes, **options)
 
-    def explained(self, *, progress: Progress | None = None) -> Comparison:
+    def explained(
+        self, *, map_method: Method | None = None, progress: Progress | None = None
+    ) -> Comparison:
         """Return the same with the explanation of every system by every view, and the maps.
 
         What was made before is kept. Systems whose samples are not known have no explanation.
 
         Parameters
         ----------
+        map_method
+            How the maps lay out the samples, as for :meth:`report_data`.
         progress
             Shows how far it is; nothing does by default.
         """
@@ -311,14 +315,14 @@ class Comparison(Result):
             if system.against is not None and system.samples
         }
         steps, made = sum(map(len, views.values())) + 1, []
-        with (progress or Silent()).task("explaining", steps) as advance:
+        with (progress or Silent()).task("Explaining", steps) as advance:
             for system in self.systems:
                 explained = dict(system.explained)
                 for view in views.get(system.name, ()):
                     explained[view] = system.explain(view)
                     advance(1)
                 made.append(replace(system, explained=explained))
-            maps = sample_maps(self)
+            maps = sample_maps(self, map_method)
             advance(1)
         return replace(self, systems=tuple(made), maps=maps)
 

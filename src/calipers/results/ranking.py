@@ -334,9 +334,9 @@ class Ranking(Result):
     def plot(self, path: str | Path | None = None) -> Figure:
         """Draw the correlations as a heat map; keep it as .png, .pdf or .svg if asked."""
         from calipers.report.plots import save_figure
-        from calipers.report.plots.heat_map import heat_map_figure
+        from calipers.report.plots.heat_map import heat_map_plot
 
-        figure = heat_map_figure(self.to_dict())
+        figure = heat_map_plot(self.to_dict()).figure()
         if path is not None:
             save_figure(figure, path)
         return figure

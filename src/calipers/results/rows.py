@@ -6,9 +6,11 @@ The rows are dicts of strings, numbers and None, so that any table can be made f
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calipers.errors import require
+from calipers.report.whole_files import replacing
 from calipers.score import Score
 
 if TYPE_CHECKING:
@@ -68,6 +70,29 @@ def data_frame(rows: Iterable[Row]) -> Any:
     """
     pandas = require("pandas", extra="pandas", purpose="a data frame of scores")
     return pandas.DataFrame(list(rows))
+
+
+def write_rows(rows: Iterable[Row], path: str | Path) -> None:
+    """Write rows as a table for data frames, Parquet or Arrow by the ending of the file.
+
+    Parameters
+    ----------
+    rows
+        What :func:`score_rows` or :func:`sample_rows` gave.
+    path
+        Ends in ``.parquet`` or ``.arrow`` (Arrow's file format, Feather). The file is written whole
+        or not at all.
+    """
+    import pyarrow as pa
+    import pyarrow.feather as feather
+    import pyarrow.parquet as parquet
+
+    table, place = pa.Table.from_pylist(list(rows)), Path(path)
+    with replacing(place) as file:
+        if place.suffix.lower() == ".parquet":
+            parquet.write_table(table, file)
+        else:
+            feather.write_feather(table, file)
 
 
 def _scores(result: Comparison | TextComparison) -> Iterator[tuple[Row, int, Score]]:

@@ -255,9 +255,9 @@ class Sweep(Result):
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """Draw the curves, one panel for each view; keep them as .png, .pdf or .svg if asked."""
-        from calipers.report.plots import save_figure, sweep_figure
+        from calipers.report.plots import save_figure, sweep_plot
 
-        figure = sweep_figure(self.to_dict())
+        figure = sweep_plot(self.to_dict()).figure()
         if path is not None:
             save_figure(figure, path)
         return figure

@@ -1,4 +1,4 @@
-"""Texts cut to one length in words, so that length does not speak where texts should.
+"""Texts cut to one length in words, or without their first words, so that neither speaks for them.
 
 A text ends at the end of its W-th word; the white space between words stays as it is, that behind
 the last word goes. Words are what white space separates, as :meth:`SampleSet.word_counts` counts
@@ -8,7 +8,7 @@ still differ. A cut text may break off in a sentence, on both sides alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -49,11 +49,47 @@ def match_length(samples: SampleSet, words: int) -> SampleSet:
             f"{samples.name}: match_length (--match-length) cuts texts, but this set holds "
             f"{KINDS[samples.kind]}"
         )
-    cut = pa.chunked_array(_cut_chunks(column, most), type=pa.large_string())
+    cut = _each(column, lambda text: first_words(text, most))
     counts = samples.word_counts()
     assert counts is not None
     note = _note(len(samples), int((counts > most).sum()), int((counts < most).sum()), most)
     return replace(samples, data=TextData(cut), reading_notes=(*samples.reading_notes, note))
+
+
+def skip_words(samples: SampleSet, words: int) -> SampleSet:
+    """Leave out the first words of every text, such as a prompt that all of them begin with.
+
+    Parameters
+    ----------
+    samples
+        Texts.
+    words
+        How many words go, 1 or more, with the white space around them.
+
+    Returns
+    -------
+    SampleSet
+        As many samples in the same order, with their labels, prompts and notes, and a note of how
+        many texts are left empty. Its content hash is that of what is left.
+
+    Raises
+    ------
+    InputError
+        If the samples are no texts.
+    """
+    column = samples.texts
+    if column is None:
+        raise InputError(
+            f"{samples.name}: skip_words (--skip-words) shortens texts, but this set holds "
+            f"{KINDS[samples.kind]}"
+        )
+    left = _each(column, lambda text: last_words(text, words))
+    empty = sum(not text for part in left.chunks for text in part.to_pylist())
+    were = "was" if words == 1 else "were"
+    note = f"the first {counted(words, 'word')} of every text {were} left out"
+    if empty:
+        note += f"; {counted(empty, 'text')} had no more and {'is' if empty == 1 else 'are'} empty"
+    return replace(samples, data=TextData(left), reading_notes=(*samples.reading_notes, note))
 
 
 def check_words(words: Any) -> int:
@@ -93,10 +129,27 @@ PART = 1024
 """Texts that are Python strings at one time."""
 
 
-def _cut_chunks(column: pa.ChunkedArray, words: int) -> Iterator[pa.Array]:
-    for start in range(0, len(column), PART):
-        texts = column.slice(start, PART).to_pylist()
-        yield pa.array([first_words(text, words) for text in texts], type=pa.large_string())
+def last_words(text: str, words: int) -> str:
+    """Return a text from the beginning of the word behind its first `words` ones.
+
+    Examples
+    --------
+    >>> last_words(" The  cat\\n sat  down. ", 2)
+    'sat  down. '
+    """
+    parts = text.split(None, words)
+    return parts[words] if len(parts) > words else ""
+
+
+def _each(column: pa.ChunkedArray, change: Callable[[str], str]) -> pa.ChunkedArray:
+    """Change every text, a part of the column at a time."""
+
+    def parts() -> Iterator[pa.Array]:
+        for start in range(0, len(column), PART):
+            texts = column.slice(start, PART).to_pylist()
+            yield pa.array([change(text) for text in texts], type=pa.large_string())
+
+    return pa.chunked_array(parts(), type=pa.large_string())
 
 
 def _note(n: int, cut: int, shorter: int, words: int) -> str:

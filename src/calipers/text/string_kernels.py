@@ -357,7 +357,7 @@ class NgramKernel:
     Attributes
     ----------
     order
-        Ints of an n-gram; the paper's best is 3.
+        Tokens of an n-gram; the paper's best is 3.
     """
 
     order: int = 3

@@ -46,12 +46,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import chain, islice
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from calipers.errors import InputError, MissingExtraError, require, unknown_name
-from calipers.text.ngrams import Ints, Longs
+
+if TYPE_CHECKING:
+    from calipers.text.ngrams import Ints, Longs
 
 
 class Vocabulary(dict[str, int]):

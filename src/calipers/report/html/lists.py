@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from calipers.catalogue.shown import views_of
 from calipers.report.html.texts import Shown, Texts
-from calipers.report.html.wording import count, share, short
+from calipers.report.html.wording import count, share
 from calipers.report.names import VIEWS, clean, shorten
 from calipers.report.numbers import MISSING
+from calipers.report.shown import short
 from calipers.report.table import Data
 
 LONGEST_WORD = 200
 """Cells of a telling word at most; where words have no spaces, one may be a whole text."""
+
+MEDOIDS = {
+    "reference_medoids": "reference_texts",
+    "generated_medoids": "generated_texts",
+    "missed_samples": "missed_texts",
+}
+"""Samples of a topic in an explanation to what the page calls them."""
 
 FIRST = 8
 """Entries of a list that are seen at once; the others open."""
@@ -35,7 +42,6 @@ class Topic:
     share: str
     bar: float
     uncovered: int | None
-    outside: int | None
     reference_texts: tuple[Shown, ...] = ()
     generated_texts: tuple[Shown, ...] = ()
     missed_texts: tuple[Shown, ...] = ()
@@ -56,9 +62,6 @@ class ViewLists:
 
     view: str
     sees: str
-    n: str
-    m: str
-    k: int
     summary: tuple[str, ...]
     missed: tuple[Topic, ...]
     invented: tuple[Topic, ...]
@@ -106,9 +109,6 @@ def _lists(told: Data, texts: Texts, most: int | None) -> ViewLists:
     return ViewLists(
         view=clean(told["view"]),
         sees=VIEWS.get(told["view"], ""),
-        n=count(told.get("n")),
-        m=count(told.get("m")),
-        k=told.get("k") or 0,
         summary=tuple(_summary(told)),
         missed=chosen(lambda topic: topic["direction"] == "under"),
         invented=chosen(lambda topic: topic["direction"] == "over"),
@@ -125,17 +125,14 @@ def _lists(told: Data, texts: Texts, most: int | None) -> ViewLists:
 
 def _summary(told: Data) -> Iterator[str]:
     """Say the counts in sentences."""
-    n, m = told.get("n"), told.get("m")
-    sizes = {"outside_count": m, "uncovered_count": n, "copies_count": m}
-    words = {
-        "outside_count": "generated samples lie outside the reference's support",
-        "uncovered_count": "reference samples are covered by no generated sample",
-        "copies_count": "generated samples are near copies of a reference sample",
-    }
-    for key, size in sizes.items():
-        found = told.get(key)
+    for key, side, words in (
+        ("outside_count", "m", "generated samples lie outside the reference's support"),
+        ("uncovered_count", "n", "reference samples are covered by no generated sample"),
+        ("copies_count", "m", "generated samples are near copies of a reference sample"),
+    ):
+        found, size = told.get(key), told.get(side)
         if found is not None and size:
-            yield f"{count(found)} of {count(size)} {words[key]} ({share(found / size)})"
+            yield f"{count(found)} of {count(size)} {words} ({share(found / size)})"
 
 
 def _topic(topic: Data, texts: Texts, largest: float) -> Topic:
@@ -149,24 +146,17 @@ def _topic(topic: Data, texts: Texts, largest: float) -> Topic:
         share=share(part),
         bar=round(100 * part / largest, 1) if part and largest > 0 else 0.0,
         uncovered=topic.get("uncovered"),
-        outside=topic.get("outside"),
-        reference_texts=_shown(topic.get("reference_medoids"), texts),
-        generated_texts=_shown(topic.get("generated_medoids"), texts),
-        missed_texts=_shown(topic.get("missed_samples"), texts),
+        **{
+            field: tuple(texts.shown(sample) for sample in topic.get(key) or ())
+            for key, field in MEDOIDS.items()
+        },
     )
 
 
 def _cell(cell: Data, told: Data) -> Topic:
     """A cell without its texts: topics show theirs, and cells lie within topics."""
     largest = max((each["share"] or 0.0 for each in told["cells"]), default=0.0)
-    return _topic({**cell, **NO_TEXTS}, Texts(0), largest)
-
-
-NO_TEXTS: Mapping[str, Any] = {
-    "reference_medoids": (),
-    "generated_medoids": (),
-    "missed_samples": (),
-}
+    return _topic({**cell, **dict.fromkeys(MEDOIDS)}, Texts(0), largest)
 
 
 def _outlier(outlier: Data, texts: Texts, most: int | None) -> Failure:
@@ -175,7 +165,8 @@ def _outlier(outlier: Data, texts: Texts, most: int | None) -> Failure:
     if k and most is not None and k > most:
         held = f"outside at every k up to {most}"
     parts = [f"realism {realism:.2f}" if realism is not None else "", held]
-    beside = tuple(_near(each, texts) for each in outlier.get("nearest") or ())
+    near = [(each, f"distance {_distance(each)}") for each in outlier.get("nearest") or ()]
+    beside = tuple(texts.shown(each, says=says) for each, says in near)
     return Failure(texts.shown(outlier), "; ".join(filter(None, parts)), beside)
 
 
@@ -185,14 +176,6 @@ def _copy(copy: Data, texts: Texts) -> Failure:
     return Failure(texts.shown(copy), f"distance {_distance(copy)}", beside)
 
 
-def _near(sample: Data, texts: Texts) -> Shown:
-    return texts.shown(sample, says=f"distance {_distance(sample)}")
-
-
 def _distance(sample: Data) -> str:
     distance = sample.get("distance")
     return MISSING if distance is None else f"{distance:.3f}"
-
-
-def _shown(samples: Sequence[Data] | None, texts: Texts) -> tuple[Shown, ...]:
-    return tuple(texts.shown(sample) for sample in samples or ())

@@ -6,24 +6,36 @@ page, so that no text can become one. The same data give the same bytes.
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
 from calipers.errors import require
 from calipers.report.documents import compare
-from calipers.report.html.checks import checks
 from calipers.report.html.islands import island, policy, visible
 from calipers.report.html.lists import FIRST, system_lists
-from calipers.report.html.pictures import SCRIPTS, STYLES, chart_data, map_data
-from calipers.report.html.sets import set_rows, settings_of, signatures, title
-from calipers.report.html.table import parts, score_table
+from calipers.report.html.map import map_data
+from calipers.report.html.pictures import SCRIPTS, STYLES, chart_data
+from calipers.report.html.tables import (
+    MARKS,
+    checks,
+    grouped,
+    parts,
+    places,
+    scores_of,
+    set_rows,
+    settings_of,
+    signatures,
+    title,
+    written,
+)
 from calipers.report.html.texts import fitting
 from calipers.report.html.verdict import verdict
-from calipers.report.html.wording import END, START, plain
-from calipers.report.inference import level_of, percent
+from calipers.report.names import VIEWS
 from calipers.report.redacted import without_texts
-from calipers.report.table import Data
+from calipers.report.table import Data, Name, ScoreCell, Words, said
 
 PURPOSE = "the HTML report"
 OWN_STYLES = ("style.css",)
@@ -90,7 +102,7 @@ def _context(data: Data, environment: Any) -> dict[str, Any]:
     told = data.get("explanations") or {}
     taken = sum(len(part.encode("utf-8")) for part in (*scripts, *styles, plotly, *islands))
     return {
-        **_told(comparison),
+        **_said(comparison),
         "policy": policy([*scripts, *([plotly] if plotly else [])]),
         "styles": [safe(style) for style in styles],
         "scripts": [safe(script) for script in scripts],
@@ -104,20 +116,22 @@ def _context(data: Data, environment: Any) -> dict[str, Any]:
     }
 
 
-def _told(comparison: Data) -> dict[str, Any]:
+def _said(comparison: Data) -> dict[str, Any]:
     """Gather what the page says of the comparison itself."""
     document = compare.document(comparison, details=True)
+    heading = title(comparison)
     return {
-        "title": title(comparison),
-        "tab": plain(title(comparison)),
+        "title": heading,
+        "tab": said(heading),
         "about": document.title,
         "version": comparison.get("calipers") or "",
         "verdict": verdict(comparison),
-        "level": percent(level_of(comparison)),
-        "table": score_table(document, comparison),
-        "legend": [(note.sign, str(note)) for note in document.of_kind("legend")],
+        "scores": scores_of(document, comparison),
+        "views": defaultdict(str, VIEWS),
+        "places": places(comparison),
+        "legend": document.of_kind("legend"),
         "warnings": document.warnings,
-        "remarks": [str(note) for note in document.of_kind("note", "detail")],
+        "remarks": document.of_kind("note", "detail"),
         "checks": checks(comparison),
         "parts": parts(document),
         "sets": list(set_rows(comparison)),
@@ -135,22 +149,24 @@ def _environment(jinja: Any) -> Any:
         undefined=jinja.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=lambda value: _finalized(value, markup.Markup),
+        finalize=lambda value: value if isinstance(value, markup.Markup) else visible(str(value)),
     )
-    environment.filters["as_is"] = markup.Markup
-    environment.filters["told"] = lambda text: _with_names(text, markup)
+    environment.filters |= {
+        "as_is": markup.Markup,
+        "grouped": grouped,
+        "meaning": MARKS.get,
+        "named": lambda words: markup.Markup("").join(_with_names(words, markup)),
+        "written": written,
+    }
+    environment.tests["scored"] = lambda cell: isinstance(cell, ScoreCell)
     return environment
 
 
-def _finalized(value: Any, markup: type) -> Any:
-    plain = isinstance(value, str) and not isinstance(value, markup)
-    return visible(value) if plain else value
-
-
-def _with_names(text: str, markup: Any) -> Any:
+def _with_names(words: Words, markup: Any) -> Iterator[Any]:
     """Set the names in a sentence apart from the direction in which the sentence is written."""
-    escaped = str(markup.escape(visible(text)))
-    return markup.Markup(escaped.replace(START, "<bdi>").replace(END, "</bdi>"))
+    for part in words:
+        shown = markup.escape(visible(str(part)))
+        yield markup.Markup("<bdi>{}</bdi>").format(shown) if isinstance(part, Name) else shown
 
 
 def _static(name: str) -> str:

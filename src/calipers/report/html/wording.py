@@ -1,44 +1,40 @@
-"""Small words of the page: names kept apart from the sentence around them, lists, shares."""
+"""Small words of the page: lists as in speech, shares, counts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from calipers.report.names import WIDEST_NAME, clean, shorten
 from calipers.report.numbers import MISSING
-
-START, END = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
-"""Around a name in a sentence: the page sets it apart there, whichever way it is written."""
+from calipers.report.table import Name, Words
 
 MOST = 4
 
 
-def short(name: object) -> str:
-    """Write the name of a set or a word: one line, not too long."""
-    return shorten(clean(name), WIDEST_NAME)
+def words(*parts: str | Name | Words) -> Words:
+    """Put a sentence together of words, names and parts of sentences."""
+    made: list[str | Name] = []
+    for part in parts:
+        made += part if isinstance(part, tuple) else [part]
+    return tuple(made)
 
 
-def named(name: object) -> str:
-    """Write the name of a set for a sentence, set apart."""
-    return f"{START}{short(name)}{END}"
+def joined(parts: Sequence[str | Name | Words], between: str) -> Words:
+    """Join parts of a sentence."""
+    return words(*(each for part in parts for each in (between, part)))[1:]
 
 
-def plain(sentence: str) -> str:
-    """Take the marks around names out again."""
-    return sentence.replace(START, "").replace(END, "")
-
-
-def listing(parts: Sequence[str], most: int = MOST) -> str:
+def listing(parts: Sequence[str | Name | Words], most: int = MOST) -> Words:
     """Join parts as in speech.
 
     Examples
     --------
-    >>> listing(["a"]), listing(["a", "b", "c"]), listing(["a", "b", "c"], most=2)
-    ('a', 'a, b and c', 'a, b and 1 more')
+    >>> listing(["a"]), "".join(listing(["a", "b", "c"])), "".join(listing(["a", "b"], most=1))
+    (('a',), 'a, b and c', 'a and 1 more')
     """
     rest = len(parts) - most
     shown = [*parts[:most], *([f"{rest} more"] if rest > 0 else [])]
-    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
+    first = joined(shown[:-1], ", ")
+    return joined([first, *shown[-1:]] if first else shown, " and ")
 
 
 def share(value: float | None) -> str:
@@ -56,16 +52,12 @@ def share(value: float | None) -> str:
         return "< 0.01 %"
     if 99.99 < number < 100:
         return "> 99.99 %"
-    return f"{_two_digits(number)} %"
+    near_end = 0 < number < 1 or 99 < number < 100
+    decimals = 2 if near_end else 1 if number < 10 else 0
+    text = f"{number:.{decimals}f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
 
 
 def count(number: int | None) -> str:
     """Write a count with its thousands apart."""
     return MISSING if number is None else f"{number:,}"
-
-
-def _two_digits(number: float) -> str:
-    near_end = 0 < number < 1 or 99 < number < 100
-    decimals = 2 if near_end else 1 if number < 10 else 0
-    text = f"{number:.{decimals}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text

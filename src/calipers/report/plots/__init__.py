@@ -1,5 +1,7 @@
 """Stored results ──► figures. The only room that imports matplotlib; computes nothing.
 
+Each kind has one function, ``NAME_plot(data, ...)``, that checks its options and gives a
+:class:`Plot`: its ``figure()`` draws all panels, its ``axes(axes)`` one of them into axes of yours.
 Figures are made without pyplot, so there is no state beside them and no display is needed.
 """
 
@@ -8,40 +10,32 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from calipers.report.plots.cells import cells_axes, cells_figure
-from calipers.report.plots.curves import curves_axes, curves_figure
-from calipers.report.plots.f_scores import f_scores_axes, f_scores_figure
-from calipers.report.plots.files import save_figure
-from calipers.report.plots.frontiers import frontiers_axes, frontiers_figure
-from calipers.report.plots.group_bars import group_bars_axes, group_bars_figure
-from calipers.report.plots.heat_map import heat_map_axes, heat_map_figure
-from calipers.report.plots.map import map_axes, map_figure
-from calipers.report.plots.parameter import parameter_axes, parameter_figure
-from calipers.report.plots.plane import plane_axes, plane_figure
-from calipers.report.plots.sweep import sweep_axes, sweep_figure
+from calipers.report.plots.cells import cells_plot
+from calipers.report.plots.curves import curves_plot
+from calipers.report.plots.f_scores import f_scores_plot
+from calipers.report.plots.frontiers import frontiers_plot
+from calipers.report.plots.group_bars import group_bars_plot
+from calipers.report.plots.heat_map import heat_map_plot
+from calipers.report.plots.map import map_plot
+from calipers.report.plots.panels import Plot
+from calipers.report.plots.parameter import parameter_plot
+from calipers.report.plots.plane import plane_plot
+from calipers.report.plots.style import save_figure
+from calipers.report.plots.sweep import sweep_plot
 
 __all__ = [
     "Axes",
     "Figure",
-    "cells_axes",
-    "cells_figure",
-    "curves_axes",
-    "curves_figure",
-    "f_scores_axes",
-    "f_scores_figure",
-    "frontiers_axes",
-    "frontiers_figure",
-    "group_bars_axes",
-    "group_bars_figure",
-    "heat_map_axes",
-    "heat_map_figure",
-    "map_axes",
-    "map_figure",
-    "parameter_axes",
-    "parameter_figure",
-    "plane_axes",
-    "plane_figure",
+    "Plot",
+    "cells_plot",
+    "curves_plot",
+    "f_scores_plot",
+    "frontiers_plot",
+    "group_bars_plot",
+    "heat_map_plot",
+    "map_plot",
+    "parameter_plot",
+    "plane_plot",
     "save_figure",
-    "sweep_axes",
-    "sweep_figure",
+    "sweep_plot",
 ]

@@ -6,8 +6,7 @@ terms of the frontier integral (Liu et al., NeurIPS 2021) beside them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -16,17 +15,16 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from calipers.errors import InputError, unknown_name
-from calipers.report.plots.beside import legend_beside, own_axes
 from calipers.report.plots.choosing import (
+    Data,
     chosen_systems,
     chosen_view,
     drawable,
     place_of,
-    views_of,
+    view_words,
 )
-from calipers.report.plots.style import colour, styled
-
-Data = Mapping[str, Any]
+from calipers.report.plots.panels import Panel, Plot, legend_width
+from calipers.report.plots.style import GREY, Look, colour
 
 REGIONS = ("topics", "cells")
 MOST, MOST_OF_SEVERAL = 12, 6
@@ -35,22 +33,26 @@ WIDEST = 44
 ROW = 0.32
 WIDTH = 6.6
 BAR = 0.38
-REFERENCE = "#8c8c8c"
-GAP, GREY = "#4d4d4d", "#444444"
+REFERENCE = "reference, p"
+PALE, DARK = "#8c8c8c", "#4d4d4d"
 TOLD = {"under": " missed", "over": " invented", "even": ""}
 FIRST_ROW = 0.8
 ROOM, SOME = 2.5, 1.05
 
 
-def cells_figure(
+def cells_plot(
     data: Data,
     *,
     view: str | None = None,
     system: str | None = None,
     regions: str = "topics",
     limit: int | None = None,
-) -> Figure:
-    """Draw which topics or cells cause the gap: shares p and q, and the part of the gap of each.
+) -> Plot:
+    """Show which topics or cells cause the gap: shares p and q, and the part of the gap of each.
+
+    The figure holds two panels for each system: the shares of both sets, then the contributions to
+    the frontier integral, each on one scale for all systems. A panel alone holds the shares of the
+    first system.
 
     Parameters
     ----------
@@ -64,28 +66,29 @@ def cells_figure(
         How many of a system are shown, those with the largest contributions; 12 by default, 6
         where there are several systems.
 
-    Returns
-    -------
-    Figure
-        ``figure.axes`` holds two panels for each system: the shares of both sets, then the
-        contributions to the frontier integral, each on one scale for all systems.
-
     Raises
     ------
     InputError
-        If nothing is explained there, or a name is not known.
+        If a name is not known, or nothing is explained there, which is found when drawing.
     """
     names = chosen_systems(data, system)
-    most = _most(limit, len(names))
-    found = {name: _regions(data, name, view, regions)[:most] for name in names}
-    heights = [ROW * len(rows) + 0.2 for rows in found.values()]
-    every = [row for rows in found.values() for row in rows]
-    top = max(_numbers(every, "contribution"))
-    widest = max(_numbers(every, "expected") + _numbers(every, "produced"))
-    with styled():
+    if limit is not None and limit < 1:
+        raise InputError(f"limit must be at least 1; found {limit}")
+    if regions not in REGIONS:
+        raise unknown_name("regions", regions, REGIONS)
+    view = chosen_view(data, view)
+    share_name = f"share of the set{view_words(data, view, ' (by {})')}"
+
+    def whole() -> Figure:
+        most = limit or (MOST if len(names) == 1 else MOST_OF_SEVERAL)
+        found = {name: _regions(data, name, view, regions)[:most] for name in names}
+        heights = [ROW * len(rows) + 0.2 for rows in found.values()]
+        every = [row for rows in found.values() for row in rows]
+        top = max(_numbers(every, "contribution"))
+        widest = max(_numbers(every, "expected") + _numbers(every, "produced"))
         size = (WIDTH, sum(heights) + 0.6 * len(names) + 0.3)
         figure = Figure(figsize=size, layout="constrained")
-        ratios: dict[str, Any] = {"width_ratios": (2, 1), "height_ratios": heights}
+        ratios: Look = {"width_ratios": (2, 1), "height_ratios": heights}
         panels = figure.subplots(len(names), 2, squeeze=False, **ratios)
         for (shares, gaps), (name, rows) in zip(panels, found.items(), strict=True):
             _draw_shares(shares, rows, colour(place_of(data, name)))
@@ -93,59 +96,38 @@ def cells_figure(
             shares.set_xlim(0.0, SOME * widest or 1.0)
             shares.set_title(drawable(name), loc="left")
             gaps.set_title(_whole(_explained(data, name, view)), loc="right", size=8, color=GREY)
-        shares.set_xlabel(f"share of the set{_by(data, view)}")
+        shares.set_xlabel(share_name)
         gaps.set_xlabel("contribution to FI*")
-        figure.legend(handles=_handles(names, data), loc="outside lower center", ncols=2)
-    return figure
+        figure.legend(handles=_legend(data, names), loc="outside lower center", ncols=2)
+        return figure
+
+    def panel() -> Panel:
+        name = names[0]
+        rows = _regions(data, name, view, regions)[: limit or MOST]
+
+        def draw(axes: Axes) -> None:
+            _draw_shares(axes, rows, colour(place_of(data, name)))
+            axes.set_xlabel(share_name)
+
+        size, room = (0.7 * WIDTH, ROW * len(rows) + FIRST_ROW), legend_width([name, REFERENCE])
+        return Panel(draw, size, _legend(data, [name]), room)
+
+    return Plot(whole, panel)
 
 
-def cells_axes(
-    data: Data,
-    axes: Axes | None = None,
-    *,
-    view: str | None = None,
-    system: str | None = None,
-    regions: str = "topics",
-    limit: int | None = None,
-) -> Axes:
-    """Draw the shares p and q of one system's topics or cells as paired bars.
-
-    The options are those of :func:`cells_figure`; the first system is drawn by default. `axes` are
-    those of a figure of their own by default.
-    """
-    name = chosen_systems(data, system)[0]
-    rows = _regions(data, name, view, regions)[: _most(limit, 1)]
-    with styled():
-        height = ROW * len(rows) + FIRST_ROW
-        axes = own_axes(0.7 * WIDTH, height, [name, "reference, p"]) if axes is None else axes
-        _draw_shares(axes, rows, colour(place_of(data, name)))
-        axes.set_xlabel(f"share of the set{_by(data, view)}")
-        legend_beside(axes, _handles([name], data))
-    return axes
-
-
-def _most(limit: int | None, systems: int) -> int:
-    if limit is not None and limit < 1:
-        raise InputError(f"limit must be at least 1; found {limit}")
-    return limit or (MOST if systems == 1 else MOST_OF_SEVERAL)
-
-
-def _regions(data: Data, system: str, view: str | None, regions: str) -> list[Data]:
+def _regions(data: Data, system: str, view: str, regions: str) -> list[Data]:
     """Give the regions of one system, the largest contribution first."""
-    if regions not in REGIONS:
-        raise unknown_name("regions", regions, REGIONS)
     explained = _explained(data, system, view)
     if not explained.get(regions):
         why = "; ".join(explained.get("notes") or ())
-        where = f"of the system {system!r} by the view {chosen_view(data, view)!r}"
+        where = f"of the system {system!r} by the view {view!r}"
         raise InputError(f"there are no {regions} {where}" + (f": {why}" if why else ""))
     return sorted(explained[regions], key=lambda region: -(region["contribution"] or 0.0))
 
 
-def _explained(data: Data, system: str, view: str | None) -> Data:
+def _explained(data: Data, system: str, view: str) -> Data:
     """Give the explanation of one system; nothing where there is none."""
-    of_system = (data.get("explanations") or {}).get(system) or {}
-    found: Data = of_system.get(chosen_view(data, view)) or {}
+    found: Data = ((data.get("explanations") or {}).get(system) or {}).get(view) or {}
     return found
 
 
@@ -153,7 +135,7 @@ def _draw_shares(axes: Axes, rows: Sequence[Data], shade: str) -> None:
     """Draw for each region the reference's bar above the system's."""
     places = range(len(rows))
     above, below = [y - BAR / 2 for y in places], [y + BAR / 2 for y in places]
-    axes.barh(above, _numbers(rows, "expected"), BAR, color=REFERENCE)
+    axes.barh(above, _numbers(rows, "expected"), BAR, color=PALE)
     axes.barh(below, _numbers(rows, "produced"), BAR, color=shade)
     axes.set_yticks(places, [_words(row) for row in rows])
     axes.xaxis.set_major_formatter(FuncFormatter(_per_cent))
@@ -163,10 +145,10 @@ def _draw_shares(axes: Axes, rows: Sequence[Data], shade: str) -> None:
 def _draw_gaps(axes: Axes, rows: Sequence[Data], top: float) -> None:
     """Draw what each region adds to the gap, and write beside it how much of the gap that is."""
     lengths = _numbers(rows, "contribution")
-    axes.barh(range(len(rows)), lengths, 1.4 * BAR, color=GAP)
+    axes.barh(range(len(rows)), lengths, 1.4 * BAR, color=DARK)
     for place, (row, length) in enumerate(zip(rows, lengths, strict=True)):
         told = "–" if row["share"] is None else f"{100 * row['share']:.1f} %"
-        where: dict[str, Any] = {"textcoords": "offset points", "va": "center", "size": 7}
+        where: Look = {"textcoords": "offset points", "va": "center", "size": 7}
         axes.annotate(told + TOLD[row["direction"]], (length, place), (3, 0), **where)
     axes.set_yticks(range(len(rows)), [""] * len(rows))
     axes.set_xlim(0.0, ROOM * top or 1.0)
@@ -193,25 +175,18 @@ def _words(region: Data) -> str:
     return f"cell {cells[0]}" if len(cells) == 1 else f"{len(cells)} cells"
 
 
-def _by(data: Data, view: str | None) -> str:
-    """Say by which view, where there are several."""
-    several = len(views_of(data)) > 1
-    return f" (by {drawable(chosen_view(data, view))})" if several else ""
-
-
 def _whole(explained: Data) -> str:
     """Write the whole gap that the contributions are parts of."""
     score = explained.get("score")
     return "" if score is None else f"FI* {score:.3f}"
 
 
-def _handles(names: Sequence[str], data: Data) -> list[Artist]:
+def _legend(data: Data, names: Sequence[str]) -> list[Artist]:
     """Explain the bars; of several systems each has its colour, and its name above."""
-    single = len(names) == 1
-    shade = colour(place_of(data, names[0]))
-    look: dict[str, Any] = {"color": shade} if single else {"facecolor": "white", "edgecolor": GREY}
-    told = f"{drawable(names[0])}, q" if single else "the system named above, q"
-    return [Patch(color=REFERENCE, label="reference, p"), Patch(label=told, **look)]
+    look: Look = {"facecolor": "white", "edgecolor": GREY, "label": "the system named above, q"}
+    if len(names) == 1:
+        look = {"color": colour(place_of(data, names[0])), "label": f"{drawable(names[0])}, q"}
+    return [Patch(color=PALE, label=REFERENCE), Patch(**look)]
 
 
 def _per_cent(value: float, _: object) -> str:

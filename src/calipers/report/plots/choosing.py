@@ -1,11 +1,10 @@
-"""Report data ──► the view and the systems that a plot shows, and names that are safe to draw."""
+"""Report data ──► the views, systems and metrics that a plot shows, and names safe to draw."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-from rich.cells import cell_len
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from calipers.errors import InputError, unknown_name
 from calipers.report.names import WIDEST_NAME, clean, shorten
@@ -13,8 +12,12 @@ from calipers.report.names import WIDEST_NAME, clean, shorten
 Data = Mapping[str, Any]
 
 HAIR_SPACE = "\N{HAIR SPACE}"
-HANDLE, SIGN = 0.75, 0.075
-"""Inches that a legend's drawn sample takes, and each sign of a name."""
+NAN = float("nan")
+LEVEL = 0.95
+NUMBER = re.compile(
+    r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?|(?<!\d)\.\d+", re.ASCII
+)
+SEPARATORS = " -_=:,/.@~"
 
 
 def compared(data: Data) -> Data:
@@ -40,6 +43,20 @@ def chosen_view(data: Data, view: str | None) -> str:
     if view is not None and view not in known:
         raise unknown_name("view", view, known)
     return known[0] if view is None else view
+
+
+def chosen_views(
+    data: Data, view: str | None, having: Collection[str], missing: InputError
+) -> list[str]:
+    """Give the views to draw: the one asked for, or all that have something to show."""
+    if not having or (view is not None and chosen_view(data, view) not in having):
+        raise missing
+    return list(having) if view is None else [view]
+
+
+def view_words(data: Data, view: str, words: str) -> str:
+    """Say by which view, in words such as ``"by {}"``; nothing where the run has one view."""
+    return words.format(drawable(view)) if len(views_of(data)) > 1 else ""
 
 
 def prefix(data: Data, view: str) -> str:
@@ -77,6 +94,45 @@ def scores_of(data: Data, system: str) -> Data:
     return found
 
 
+def all_scores(*runs: Data) -> Data:
+    """Give the scores that any system has by their keys, those of the last that has one."""
+    systems = [system for run in runs for system in compared(run)["systems"]]
+    return {key: score for system in systems for key, score in system["scores"].items()}
+
+
+def metric_names(metrics: Sequence[str] | str | None) -> list[str] | None:
+    """Read metrics given as one name or several, each once."""
+    if metrics is None:
+        return None
+    names = [metrics] if isinstance(metrics, str) else list(dict.fromkeys(metrics))
+    if not names:
+        raise InputError("metrics must name at least one metric; found none")
+    return names
+
+
+def check_one(metrics: Sequence[object], asked: object) -> None:
+    """Refuse to draw several metrics that were asked for into one axes."""
+    if asked is not None and len(metrics) != 1:
+        raise InputError(f"one axes shows one metric; found {len(metrics)}")
+
+
+def level_of(data: Data) -> float:
+    """Give the confidence level of bands and ellipses."""
+    found = compared(data)["settings"].get("level")
+    return LEVEL if found is None else float(found)
+
+
+def interval_words(scores: Iterable[Data]) -> list[str]:
+    """Say what the intervals of scores are, by their levels."""
+    levels = {s["level"] for s in scores if s.get("interval") and s.get("level")}
+    return [f"{100 * level:.4g} % interval" for level in sorted(levels)]
+
+
+def floats(values: Iterable[Any]) -> list[float]:
+    """Read numbers, NaN for null."""
+    return [NAN if value is None else float(value) for value in values]
+
+
 def drawable(text: object, width: int = WIDEST_NAME) -> str:
     """Make a text safe to draw: one line, no formulas between dollar signs, in every legend.
 
@@ -90,16 +146,56 @@ def drawable(text: object, width: int = WIDEST_NAME) -> str:
     return HAIR_SPACE + shown if shown.startswith("_") else shown
 
 
-def metric_names(metrics: Sequence[str] | str | None) -> list[str] | None:
-    """Read metrics given as one name or several."""
-    if metrics is None:
+class Named(NamedTuple):
+    """The last number in a name, and what stands before and behind it."""
+
+    before: str
+    value: float
+    behind: str
+
+
+def last_number(name: str) -> Named | None:
+    """Read the last number in a name; None where it has none.
+
+    Commas may set thousands apart. A hyphen sets parts of a name apart; it is no sign.
+
+    Examples
+    --------
+    >>> last_number("nucleus-0.9")
+    Named(before='nucleus', value=0.9, behind='')
+    >>> last_number("gpt2-large,top-k=1,000")
+    Named(before='gpt2-large,top-k', value=1000.0, behind='')
+    >>> last_number("llama-7B-chat")
+    Named(before='llama', value=7.0, behind='B-chat')
+    """
+    found = list(NUMBER.finditer(name))
+    if not found:
         return None
-    names = [metrics] if isinstance(metrics, str) else list(metrics)
-    if not names:
-        raise InputError("metrics must name at least one metric; found none")
-    return names
+    last = found[-1]
+    value = float(last[0].replace(",", ""))
+    before, behind = name[: last.start()], name[last.end() :]
+    return Named(before.strip(SEPARATORS), value, behind.strip(SEPARATORS))
 
 
-def legend_width(names: Sequence[str]) -> float:
-    """Give the inches that a legend beside the panels needs for its longest name."""
-    return HANDLE + SIGN * max((min(cell_len(name), WIDEST_NAME) for name in names), default=0)
+def family(name: str) -> str:
+    """Name the line of a system: its name without the last number."""
+    found = last_number(name)
+    if found is None:
+        return name
+    return " ".join(part for part in (found.before, found.behind) if part)
+
+
+def families(names: Sequence[str]) -> list[list[str]]:
+    """Gather the systems whose names differ in their last number alone, in its order.
+
+    Examples
+    --------
+    >>> families(["top-k-50", "nucleus-0.9", "greedy", "top-k-10"])
+    [['top-k-10', 'top-k-50']]
+    """
+    numbered = {name: found for name in names if (found := last_number(name))}
+    together = [
+        sorted((n for n in numbered if family(n) == line), key=lambda n: numbered[n].value)
+        for line in dict.fromkeys(map(family, numbered))
+    ]
+    return [each for each in together if len(each) > 1]

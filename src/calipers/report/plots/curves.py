@@ -1,43 +1,78 @@
-"""Report data ──► precision–recall curves: paper 001, figures 1 and 5; paper 000, figure A.3."""
+"""Report data ──► precision–recall curves: paper 001, figures 1 and 5; paper 000, figure A.3.
+
+The reading, the bands and the legend of curves are those of divergence frontiers too.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from statistics import NormalDist
+
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.collections import PolyCollection
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from calipers.report.plots.bands import ALPHA, band, draw_bands
-from calipers.report.plots.curves_content import (
+from calipers.errors import InputError
+from calipers.report.plots.choosing import (
     Data,
-    check_family,
     chosen_views,
-    deviations,
-    drawn_curves,
-    has_points,
+    floats,
     level_of,
-    no_curve,
-    views_with_curve,
+    prefix,
+    system_names,
+    views_of,
 )
-from calipers.report.plots.curves_panels import (
-    GREY,
-    Entry,
-    curve_entries,
-    legend_beside,
-    look_of,
-    own_axes,
-    panel_figure,
-    panel_names,
-)
-from calipers.report.plots.style import MARKERS, colour, styled
+from calipers.report.plots.panels import EMPTY, Plot, gaps, shown_names, views_plot
+from calipers.report.plots.style import MARKERS, SHADE, Look, colour, line
 
-EDGE = 0.015
+Point = tuple[float, float]
+
+MARGIN = 0.015
 SPACING = 0.31
+GREY = "#6e6e6e"
 
 
-def curves_figure(
+@dataclass(frozen=True)
+class Drawn:
+    """One system's curve.
+
+    Attributes
+    ----------
+    index
+        Its place among all systems of the run: which colour, dashes and marker it has.
+    name
+        What it is called, fit for one line.
+    points, errors
+        Rows as the report data hold them, NaN for null; no rows of errors where none are known.
+    """
+
+    index: int
+    name: str
+    points: list[list[float]]
+    errors: list[list[float]]
+
+    @property
+    def known(self) -> bool:
+        """Whether any of its points is known."""
+        return any(all(value == value for value in row) for row in self.points)
+
+
+Curves = Mapping[str, Sequence[Drawn]]
+"""View to the curves of all systems."""
+
+
+def curves_plot(
     data: Data, *, view: str | None = None, curve: str = "prd", bands: bool = True
-) -> Figure:
-    """Draw how good samples can be against how much they cover, a panel for each view.
+) -> Plot:
+    """Show how good samples can be against how much they cover, a panel for each view.
+
+    Recall to the right, precision upwards, 1 is no loss. A system that keeps all of the reference
+    in reach but adds what does not belong falls short in precision at low recall, one that leaves
+    a part out ends before recall 1.
 
     Parameters
     ----------
@@ -55,107 +90,180 @@ def curves_figure(
     InputError
         If the view is unknown, or no system has the curve.
     """
-    views = _views(data, view, curve)
-    with styled():
-        return panel_figure(
-            data,
-            views,
-            lambda axes, each: curves_axes(
-                data, axes, view=each, curve=curve, bands=bands, legend=False
-            ),
-            _entries(data, views, curve, bands),
-        )
+    check_curve(curve, ("prd",), "precision-recall curve")
+    _, colon, options = curve.partition(":")
+    ask = f"the metrics prd_f8{colon}{options} and prd_f1_8{colon}{options}"
+    curves = chosen_curves(data, view, curve, "precision-recall curve", ask)
+    reach = deviations(level_of(data))
 
-
-def curves_axes(
-    data: Data,
-    axes: Axes | None = None,
-    *,
-    view: str | None = None,
-    curve: str = "prd",
-    bands: bool = True,
-    legend: bool = True,
-) -> Axes:
-    """Draw the curves of one view: recall to the right, precision upwards, 1 is no loss.
-
-    A system that keeps all of the reference in reach but adds what does not belong falls short in
-    precision at low recall, one that leaves a part out ends before recall 1.
-
-    Parameters
-    ----------
-    data
-        The report data of a comparison.
-    axes
-        Where to draw; axes of a figure of their own by default.
-    view, curve, bands
-        As :func:`curves_figure` has them; the first view that has the curve by default.
-    legend
-        Whether to add a legend, to the right of the axes.
-
-    Raises
-    ------
-    InputError
-        If the view is unknown, or no system has the curve.
-    """
-    view = _views(data, view, curve)[0]
-    with styled():
-        entries = _entries(data, [view], curve, bands) if legend else []
-        axes = own_axes(entries) if axes is None else axes
-        _draw(axes, data, view, curve, bands)
+    def draw(axes: Axes, view: str) -> None:
+        for each in curves[view]:
+            points, errors = (
+                [(row[1], row[0]) for row in rows] for rows in (each.points, each.errors)
+            )
+            draw_curve(axes, each, points, band(points, errors, reach) if bands else [])
         unit_square(axes)
         axes.set_xlabel("Recall")
         axes.set_ylabel("Precision")
-        legend_beside(axes, entries)
-    return axes
+
+    return views_plot(
+        data, list(curves), draw, lambda views: curve_legend(data, views, curves, bands=bands)
+    )
+
+
+def check_curve(key: str, families: Sequence[str], kind: str) -> None:
+    """Refuse the key of another kind of curve, whose points have other columns."""
+    if key.partition(":")[0] not in families:
+        known = " or ".join(map(repr, families))
+        raise InputError(f"{key!r} names no {kind}: such keys begin with {known}")
+
+
+def chosen_curves(data: Data, view: str | None, key: str, kind: str, ask: str) -> Curves:
+    """Give the curves of the views to draw: the one asked for, or all that have any.
+
+    Parameters
+    ----------
+    key
+        Of the curves, without the view.
+    kind, ask
+        What to call them, and the metrics that bring them, where there are none.
+    """
+    curves = {view: _read(data, prefix(data, view) + key) for view in views_of(data)}
+    having = [view for view, drawn in curves.items() if any(each.known for each in drawn)]
+    views = chosen_views(data, view, having, _missing(data, view, key, kind, ask))
+    return {view: curves[view] for view in views}
+
+
+def curve_keys(data: Data) -> list[str]:
+    """Give the keys of all curves that any system has, without their views."""
+    views = views_of(data)[1:]
+    keys = [key for curves in (data.get("curves") or {}).values() for key in curves]
+    return list(dict.fromkeys(_bare(key, views) for key in keys))
+
+
+def deviations(level: float) -> float:
+    """How many standard errors reach to each side of an interval at a level."""
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def band(
+    points: Sequence[Point], errors: Sequence[Point], reach: float, *, most: float | None = 1.0
+) -> list[list[Point]]:
+    """Give the region that a curve may lie in: polygons, one for each stretch with known errors.
+
+    Every point moves by `reach` times its error, towards both axes for the lower edge and away
+    from them for the upper one.
+
+    Parameters
+    ----------
+    points, errors
+        x and y along the curve, and their standard errors; NaN where unknown.
+    reach
+        Standard errors to each side.
+    most
+        Where both axes end; they begin at 0. None for axes without an end.
+
+    Returns
+    -------
+    list of list of (x, y)
+        The lower edge there, the upper edge back. A single point has no region.
+    """
+    pairs = zip(points, errors, strict=False)
+    runs = [list(run) for known, run in groupby(pairs, _is_known) if known]
+    return [
+        [_moved(pair, -reach, most) for pair in run]
+        + [_moved(pair, reach, most) for pair in run[::-1]]
+        for run in runs
+        if len(run) > 1
+    ]
+
+
+def draw_curve(
+    axes: Axes, drawn: Drawn, points: Sequence[Point], polygons: Sequence[Sequence[Point]]
+) -> None:
+    """Draw the curve of a system over its band; nothing where no point is known.
+
+    Markers of curves that coincide stand apart.
+    """
+    if not drawn.known:
+        return
+    if polygons:
+        look: Look = {"facecolors": colour(drawn.index), "alpha": SHADE, "linewidths": 0}
+        axes.add_collection(PolyCollection(polygons, zorder=1.5, **look), autolim=False)
+    every = SPACING * (drawn.index % len(MARKERS) / len(MARKERS)), SPACING
+    x, y = zip(*points, strict=True)
+    axes.plot(x, y, label=drawn.name, markevery=every, **line(colour(drawn.index), drawn.index))
 
 
 def unit_square(axes: Axes) -> None:
     """Show shares from 0 to 1 on both axes, alike."""
-    axes.set(xlim=(-EDGE, 1 + EDGE), ylim=(-EDGE, 1 + EDGE), aspect="equal")
+    axes.set(xlim=(-MARGIN, 1 + MARGIN), ylim=(-MARGIN, 1 + MARGIN), aspect="equal")
     axes.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1])
     axes.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1])
 
 
-def markers_every(index: int) -> tuple[float, float]:
-    """Where a system's markers stand on its curve; those of curves that coincide stand apart."""
-    return SPACING * (index % len(MARKERS) / len(MARKERS)), SPACING
+def curve_legend(
+    data: Data,
+    views: Sequence[str],
+    curves: Curves,
+    *,
+    bands: bool,
+    areas: Sequence[str] | None = None,
+) -> list[Artist]:
+    """Name the systems beside their lines, with their areas; of what is missing, say where.
+
+    Where there are bands that are drawn, they are explained.
+    """
+    shown = [{each.index for each in curves[view] if each.known} for view in views]
+    legend: list[Artist] = []
+    for i, (name, gap) in enumerate(zip(shown_names(data), gaps(data, views, shown), strict=True)):
+        there = any(i in places for places in shown)
+        area = f"  {areas[i]}" if areas and there else ""
+        look = line(colour(i), i) if there else EMPTY
+        legend.append(Line2D([], [], label=name + gap + area, **look))
+    if bands and any(each.errors for view in views for each in curves[view] if each.known):
+        name = f"{100 * level_of(data):.3g} % band"
+        legend.append(Patch(color=GREY, alpha=SHADE, linewidth=0, label=name))
+    return legend
 
 
-def missing_from(data: Data, view: str, curve: str) -> list[int]:
-    """Give the places of the systems that have no such curve in a view."""
-    return [each.index for each in drawn_curves(data, view, curve) if not has_points(each)]
+def _read(data: Data, key: str) -> list[Drawn]:
+    """Give the curves of all systems; without points where a system has none."""
+    names = zip(system_names(data), shown_names(data), strict=True)
+    return [
+        Drawn(i, shown, _rows(data, "curves", name, key), _rows(data, "curve_errors", name, key))
+        for i, (name, shown) in enumerate(names)
+    ]
 
 
-def band_entry(data: Data, views: list[str], curve: str) -> list[Entry]:
-    """Explain the bands, where there are any."""
-    drawn = [each for view in views for each in drawn_curves(data, view, curve)]
-    if not any(each.errors for each in drawn if has_points(each)):
-        return []
-    patch = Patch(color=GREY, alpha=ALPHA, linewidth=0)
-    return [Entry(patch, f"{100 * level_of(data):.3g} % band")]
+def _rows(data: Data, what: str, system: str, key: str) -> list[list[float]]:
+    rows = ((data.get(what) or {}).get(system) or {}).get(key) or []
+    return [floats(row) for row in rows]
 
 
-def _draw(axes: Axes, data: Data, view: str, curve: str, bands: bool) -> None:
-    reach = deviations(level_of(data))
-    for each in filter(has_points, drawn_curves(data, view, curve)):
-        points = [(recall, precision) for precision, recall in each.points]
-        errors = [(recall, precision) for precision, recall in each.errors]
-        if bands:
-            draw_bands(axes, band(points, errors, reach), colour(each.index))
-        every = markers_every(each.index)
-        x, y = zip(*points, strict=True)
-        axes.plot(x, y, label=each.name, markevery=every, **look_of(each.index))
+def _bare(key: str, views: Sequence[str]) -> str:
+    """Take the name of a view from a key."""
+    return next((key[len(view) + 1 :] for view in views if key.startswith(f"{view}.")), key)
 
 
-def _entries(data: Data, views: list[str], curve: str, bands: bool) -> list[Entry]:
-    missing = [missing_from(data, view, curve) for view in views]
-    systems = curve_entries(data, missing, panel_names(data, views))
-    return [*systems, *(band_entry(data, views, curve) if bands else [])]
+def _missing(data: Data, view: str | None, key: str, kind: str, ask: str) -> InputError:
+    """Say that no system has a curve, what brings it, and which there are."""
+    where = "" if view is None else f" by {view}"
+    if not data.get("curves"):
+        return InputError(
+            f"no system has a {kind}: there are no curves here. The JSON of a comparison has none, "
+            f"the zip of --save has those of the metrics that were asked for ({ask})"
+        )
+    found = ", ".join(curve_keys(data))
+    return InputError(
+        f"no system has the {kind} {key!r}{where}: ask for {ask}; curves found: {found}"
+    )
 
 
-def _views(data: Data, view: str | None, curve: str) -> list[str]:
-    check_family(curve, ("prd",), "precision-recall curve")
-    _, colon, options = curve.partition(":")
-    ask = f"the metrics prd_f8{colon}{options} and prd_f1_8{colon}{options}"
-    missing = no_curve(data, "precision-recall curve", curve, view, ask)
-    return chosen_views(data, view, views_with_curve(data, curve), missing)
+def _moved(pair: tuple[Point, Point], reach: float, most: float | None) -> Point:
+    x, y = (max(0.0, at + reach * error) for at, error in zip(*pair, strict=True))
+    return (x, y) if most is None else (min(x, most), min(y, most))
+
+
+def _is_known(pair: tuple[Point, Point]) -> bool:
+    return all(value == value for point in pair for value in point)

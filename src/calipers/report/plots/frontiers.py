@@ -2,42 +2,55 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from math import inf
-from typing import Any
+from math import exp, inf
+from typing import Literal, get_args
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from calipers.report.plots.bands import Point, band, draw_bands
-from calipers.report.plots.curves import EDGE, markers_every, unit_square
-from calipers.report.plots.curves_content import (
+from calipers.catalogue.estimation import DIVERGENCE
+from calipers.errors import InputError, unknown_name
+from calipers.report.names import clean, label
+from calipers.report.numbers import score_text
+from calipers.report.plots.choosing import (
     Data,
-    Row,
-    deviations,
-    drawn_curves,
-    has_points,
+    compared,
     level_of,
+    prefix,
+    scores_of,
+    system_names,
+    view_words,
+    views_of,
 )
-from calipers.report.plots.curves_panels import legend_beside, look_of, own_axes, panel_figure
-from calipers.report.plots.frontiers_choice import (
-    Choice,
-    Scale,
-    choose,
-    frontier_entries,
-    frontier_title,
-    frontier_views,
+from calipers.report.plots.curves import (
+    MARGIN,
+    Drawn,
+    Point,
+    band,
+    check_curve,
+    chosen_curves,
+    curve_keys,
+    curve_legend,
+    deviations,
+    draw_curve,
+    unit_square,
 )
-from calipers.report.plots.frontiers_content import divergence_name, transformed
-from calipers.report.plots.style import colour, styled
+from calipers.report.plots.panels import Plot, views_plot
+
+Scale = Literal["transformed", "raw"]
 
 MINUS = "\N{MINUS SIGN}"
 COST_ENDS = (0.0, inf), (inf, 0.0)
-MIXED = 0.1
 EXACT = (0.0, 0.0), (0.0, 0.0)
+MIXED = 0.1
+USUAL_C = 5.0
+USUAL = ("frontier_star", "frontier")
+READ_WITH_C = ("mauve", "frontier_f8", "frontier_f1_8")
 
 
-def frontiers_figure(
+def frontiers_plot(
     data: Data,
     *,
     view: str | None = None,
@@ -45,8 +58,12 @@ def frontiers_figure(
     scale: Scale = "transformed",
     c: float | None = None,
     bands: bool = True,
-) -> Figure:
-    """Draw what each system adds and leaves out against every mixture, a panel for each view.
+) -> Plot:
+    """Show what each system adds and leaves out against every mixture, a panel for each view.
+
+    The generated set to the right, the reference upwards; R stands for every mixture of the two
+    distributions. Transformed, a curve ends at (1, 0) and (0, 1), and equal distributions meet in
+    the corner (1, 1); with raw costs in (0, 0).
 
     Parameters
     ----------
@@ -70,85 +87,114 @@ def frontiers_figure(
     InputError
         If the view or the scale is unknown, c is not above 0, or no system has the frontier.
     """
-    chosen = choose(data, curve, scale, c, bands)
-    views = frontier_views(data, view, chosen.curve)
-    with styled():
-        return panel_figure(
-            data,
-            views,
-            lambda axes, each: _draw(axes, data, each, chosen),
-            frontier_entries(data, views, chosen),
-            frontier_title(data, views, chosen),
-        )
+    curve = _usual_frontier(data) if curve is None else curve
+    if scale not in get_args(Scale):
+        raise unknown_name("scale", scale, get_args(Scale))
+    usual = _scaling(data, curve)
+    if c is not None and not 0 < c < inf:
+        raise InputError(f"c must be above 0 and finite; found {c}")
+    power = None if scale == "raw" else usual if c is None else float(c)
+    area = area_key(curve)
+    check_curve(curve, ("frontier", "frontier_star"), "divergence frontier")
+    curves = chosen_curves(data, view, curve, "divergence frontier", f"the metric {area}")
+
+    def draw(axes: Axes, view: str) -> None:
+        for each in curves[view]:
+            _draw(axes, each, power, deviations(level_of(data)) if bands else None)
+        _name_axes(axes, divergence_name(curve), power)
+        if power is None:
+            _limit(axes, curves[view])
+
+    def legend(views: Sequence[str]) -> list[Artist]:
+        areas = _areas(data, views, area) if power == usual else None
+        return curve_legend(data, views, curves, bands=bands, areas=areas)
+
+    def title(views: Sequence[str]) -> str | None:
+        """Say what the numbers of the legend are, view by view."""
+        by = " / ".join(view_words(data, view, "by {}") for view in views)
+        return f"{label(area)}{f' {by}' if len(views) > 1 else ''}" if power == usual else None
+
+    return views_plot(data, list(curves), draw, legend, title)
 
 
-def frontiers_axes(
-    data: Data,
-    axes: Axes | None = None,
-    *,
-    view: str | None = None,
-    curve: str | None = None,
-    scale: Scale = "transformed",
-    c: float | None = None,
-    bands: bool = True,
-    legend: bool = True,
-) -> Axes:
-    """Draw the frontiers of one view: the generated set to the right, the reference upwards.
+def area_key(curve: str) -> str:
+    """Give the key of the score that is the area under a frontier.
 
-    R stands for every mixture of the two distributions. Transformed, a curve ends at (1, 0) and
-    (0, 1), and equal distributions meet in the corner (1, 1); with raw costs in (0, 0).
-
-    Parameters
-    ----------
-    data
-        The report data of a comparison.
-    axes
-        Where to draw; axes of a figure of their own by default.
-    view, curve, scale, c, bands
-        As :func:`frontiers_figure` has them; the first view that has the frontier by default.
-    legend
-        Whether to add a legend, to the right of the axes.
-
-    Raises
-    ------
-    InputError
-        As :func:`frontiers_figure`.
+    Examples
+    --------
+    >>> area_key("frontier_star"), area_key("frontier:chi2:knn")
+    ('mauve_star', 'mauve:chi2:knn')
     """
-    chosen = choose(data, curve, scale, c, bands)
-    views = frontier_views(data, view, chosen.curve)[:1]
-    with styled():
-        entries = frontier_entries(data, views, chosen) if legend else []
-        title = frontier_title(data, views, chosen)
-        axes = own_axes(entries, title) if axes is None else axes
-        _draw(axes, data, views[0], chosen)
-        legend_beside(axes, entries, title)
-    return axes
+    return _read_from(curve, "mauve")
 
 
-def _draw(axes: Axes, data: Data, view: str, chosen: Choice) -> None:
-    for each in filter(has_points, drawn_curves(data, view, chosen.curve)):
-        points = _costs(each.points, chosen.c, COST_ENDS)
-        if chosen.bands and each.errors:
-            errors = _costs(each.errors, chosen.c, EXACT)
-            edges = band(points, errors, deviations(level_of(data)), most=None)
-            draw_bands(axes, [_shown(edge, chosen.c) for edge in edges], colour(each.index))
-        x, y = zip(*_shown(points, chosen.c), strict=True)
-        every = markers_every(each.index)
-        look = {"markevery": every, **look_of(each.index)}
-        axes.plot(x, y, label=each.name, **look)
-    _name_axes(axes, divergence_name(chosen.curve), chosen.c)
-    if chosen.c is None:
-        axes.set(**_near(data, view, chosen.curve))
+def divergence_name(curve: str) -> str:
+    """Name the divergence of a frontier.
+
+    Examples
+    --------
+    >>> divergence_name("frontier_star"), divergence_name("frontier:interpolated_chi2=0.3:knn")
+    ('KL', 'χ² 0.3')
+    """
+    for option in curve.split(":")[1:]:
+        name, _, weight = option.partition("=")
+        if name in DIVERGENCE.labels:
+            return f"{DIVERGENCE.labels[name]} {clean(weight)}".strip()
+    return DIVERGENCE.labels["kl"]
 
 
-def _costs(rows: Sequence[Row], c: float | None, ends: tuple[Point, Point]) -> list[Point]:
+def _usual_frontier(data: Data) -> str:
+    """Give the key of the frontier to draw: the smoothed one where there is one."""
+    found = [key for key in curve_keys(data) if key.startswith("frontier")]
+    return next((key for key in (*USUAL, *found) if key in found), USUAL[0])
+
+
+def _scaling(data: Data, curve: str) -> float:
+    """Give the constant c that the scores of a frontier were made with, from their signatures."""
+    keys = [
+        prefix(data, view) + _read_from(curve, m) for view in views_of(data) for m in READ_WITH_C
+    ]
+    scores = [scores_of(data, name).get(key) for name in system_names(data) for key in keys]
+    lines = [str((score or {}).get("signature")) for score in scores]
+    found = [float(c) for line in lines for c in re.findall(r"\|c:([0-9.e+-]+)(?:\||$)", line)]
+    given = compared(data)["settings"].get("c")
+    return found[0] if found else USUAL_C if given is None else float(given)
+
+
+def _read_from(curve: str, metric: str) -> str:
+    name, colon, options = curve.partition(":")
+    return f"{metric}{name.removeprefix('frontier')}{colon}{options}"
+
+
+def _areas(data: Data, views: Sequence[str], key: str) -> list[str]:
+    """Give the areas of all systems, view by view; a dash where there is none."""
+    keys = [prefix(data, view) + key for view in views]
+    return [
+        " / ".join(score_text(scores_of(data, name).get(key)) for key in keys)
+        for name in system_names(data)
+    ]
+
+
+def _draw(axes: Axes, drawn: Drawn, c: float | None, reach: float | None) -> None:
+    """Draw one frontier, with a band as far as `reach` standard errors."""
+    points = _costs(drawn.points, c, COST_ENDS)
+    polygons: list[list[Point]] = []
+    if reach is not None and drawn.errors:
+        polygons = band(points, _costs(drawn.errors, c, EXACT), reach, most=None)
+    draw_curve(axes, drawn, _shown(points, c), [_shown(edge, c) for edge in polygons])
+
+
+def _costs(
+    rows: Sequence[Sequence[float]], c: float | None, ends: tuple[Point, Point]
+) -> list[Point]:
     """Give the costs of the generated set and of the reference; transformed curves have ends."""
     points = [(generated, reference) for _, generated, reference in rows]
     return points if c is None else [ends[0], *points, ends[1]]
 
 
 def _shown(points: Sequence[Point], c: float | None) -> list[Point]:
-    return list(points) if c is None else transformed(points, c)
+    """Bring costs into the unit square by x → exp(-c·x); Pillutla et al., JMLR 2023, equation 5."""
+    return list(points) if c is None else [(exp(-c * x), exp(-c * y)) for x, y in points]
 
 
 def _name_axes(axes: Axes, name: str, c: float | None) -> None:
@@ -161,9 +207,9 @@ def _name_axes(axes: Axes, name: str, c: float | None) -> None:
     axes.set_ylabel(f"Reference, exp({MINUS}{c:g} {name}(P‖R))")
 
 
-def _near(data: Data, view: str, curve: str) -> dict[str, Any]:
+def _limit(axes: Axes, curves: Sequence[Drawn]) -> None:
     """Show what mixtures of both cost; towards the ends raw costs rise out of all proportion."""
-    rows = [row for each in drawn_curves(data, view, curve) for row in each.points]
+    rows = [row for each in curves for row in each.points]
     costs = [cost for weight, *both in rows if MIXED <= weight <= 1 - MIXED for cost in both]
     most = 1.05 * max((cost for cost in costs if 0 < cost < inf), default=1 / 1.05)
-    return {"xlim": (-EDGE * most, most), "ylim": (-EDGE * most, most), "aspect": "equal"}
+    axes.set(xlim=(-MARGIN * most, most), ylim=(-MARGIN * most, most), aspect="equal")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -11,29 +10,28 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from calipers.errors import InputError
-from calipers.report.documents.compare_sets import MOST, WORST
+from calipers.errors import InputError, unknown_name
+from calipers.report.documents.compare_sets import MOST, WORST, shown_groups
 from calipers.report.names import label
-from calipers.report.plots.beside import legend_beside, own_axes
 from calipers.report.plots.choosing import (
+    Data,
+    all_scores,
+    check_one,
     chosen_systems,
     chosen_view,
     compared,
     drawable,
-    legend_width,
+    interval_words,
+    metric_names,
     place_of,
+    prefix,
     scores_of,
-    views_of,
+    view_words,
 )
-from calipers.report.plots.group_bars_content import (
-    all_groups,
-    group_key,
-    grouped_metrics,
-    shown_by_view,
-)
-from calipers.report.plots.style import COLOURS, colour, styled
+from calipers.report.plots.panels import Panel, Plot, legend_width
+from calipers.report.plots.style import COLOURS, INK, Look, colour
 
-Data = Mapping[str, Any]
+METRICS = ("recall", "coverage", "precision")
 
 PANEL = 2.3
 NAMES = 0.9
@@ -42,17 +40,19 @@ BAR = 0.13
 LEAST_GROUP, LEAST = 0.3, 1.5
 WIDEST = 28
 HATCHES = ("", "////", "....", "xxxx")
-INK = "#1a1a1a"
 
 
-def group_bars_figure(
+def group_bars_plot(
     data: Data,
     *,
     view: str | None = None,
     system: str | None = None,
     metrics: Sequence[str] | str | None = None,
-) -> Figure:
-    """Draw scores by group: a panel for each metric, the bars of the systems side by side.
+) -> Plot:
+    """Show scores by group: a panel for each metric, the bars of the systems side by side.
+
+    Of more than 50 groups the 20 of the lowest recall are shown, and the figure says so. A panel
+    alone shows the one metric that is named, recall by default.
 
     Parameters
     ----------
@@ -63,72 +63,74 @@ def group_bars_figure(
     metrics
         Of ``"recall"``, ``"coverage"`` and ``"precision"``; all that were measured by default.
 
-    Returns
-    -------
-    Figure
-        ``figure.axes`` holds the panels. Of more than 50 groups the 20 of the lowest recall are
-        shown, and the figure says so.
-
     Raises
     ------
     InputError
         If nothing was measured by group, or a name is not known.
     """
-    chosen = grouped_metrics(data, view, metrics)
-    names, groups = chosen_systems(data, system), shown_by_view(data, view)
-    with styled():
-        width = PANEL * len(chosen) + NAMES + legend_width([*names, INTERVAL])
-        size = (width, _height(len(groups), len(names)))
-        figure = Figure(figsize=size, layout="constrained")
-        panels = figure.subplots(1, len(chosen), sharey=True, squeeze=False)[0]
-        for panel, metric in zip(panels, chosen, strict=True):
-            group_bars_axes(data, panel, view=view, system=system, metrics=metric, legend=False)
-            panel.tick_params(axis="y", labelleft=panel is panels[0])
-            panel.set_ylabel("")
-        panels[0].set_ylabel(_group_field(data))
-        figure.legend(handles=_handles(data, names), loc="outside right upper")
-        figure.suptitle(_left_out(data), size=8, x=0.01, ha="left")
-    return figure
+    view = chosen_view(data, view)
+    before = prefix(data, view)
+    shown = _metrics(data, before, metrics)
+    names = chosen_systems(data, system)
+    every = _groups(data)
+    groups = shown_groups(compared(data), every, before=before)
+    height = max(LEAST, len(groups) * max(LEAST_GROUP, BAR * (len(names) + 1)) + 0.9)
+    room = legend_width([*names, INTERVAL])
 
-
-def group_bars_axes(
-    data: Data,
-    axes: Axes | None = None,
-    *,
-    view: str | None = None,
-    system: str | None = None,
-    metrics: Sequence[str] | str | None = None,
-    legend: bool = True,
-) -> Axes:
-    """Draw one metric by group, with intervals: a bar for each system in every group.
-
-    The options are those of :func:`group_bars_figure`; of `metrics` there is one, recall by
-    default. `axes` are those of a figure of their own by default; `legend` says whether to add one.
-    """
-    (metric, *others) = grouped_metrics(data, view, metrics)
-    if metrics is not None and others:
-        raise InputError(f"one axes shows one metric; found {1 + len(others)}")
-    names, groups = chosen_systems(data, system), shown_by_view(data, view)
-    with styled():
-        width, height = PANEL + NAMES, _height(len(groups), len(names))
-        axes = own_axes(width, height, [*names, INTERVAL]) if axes is None else axes
+    def draw(axes: Axes, metric: str) -> None:
+        """Draw a bar for each system in every group."""
         for place, name in enumerate(names):
-            keys = [group_key(data, view, metric, group) for group in groups]
+            keys = [f"{before}{metric}:group={group}" for group in groups]
             scores = [scores_of(data, name).get(key) for key in keys]
             _draw(axes, scores, place, len(names), place_of(data, name))
         _name_groups(axes, data, groups)
         axes.set_xlim(0.0, 1.0)
         axes.set_xticks((0.0, 0.5, 1.0), ("0", "0.5", "1"))
         axes.set_xticks((0.25, 0.75), minor=True)
-        axes.set_title(label(metric) + _by(data, view), loc="left")
-        if legend:
-            legend_beside(axes, _handles(data, names))
-    return axes
+        axes.set_title(label(metric) + view_words(data, view, ", {}"), loc="left")
+
+    def whole() -> Figure:
+        size = (PANEL * len(shown) + NAMES + room, height)
+        figure = Figure(figsize=size, layout="constrained")
+        panels = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
+        for panel, metric in zip(panels, shown, strict=True):
+            draw(panel, metric)
+            panel.tick_params(axis="y", labelleft=panel is panels[0])
+        field = drawable(compared(data)["settings"].get("group") or "group")
+        panels[0].set_ylabel(f"{field} (n)")
+        figure.legend(handles=_legend(data, names), loc="outside right upper")
+        told = f"The {WORST} groups of the lowest recall, of {len(every):,}"
+        figure.suptitle(told if len(every) > MOST else "", size=8, x=0.01, ha="left")
+        return figure
+
+    def panel() -> Panel:
+        check_one(shown, metrics)
+        size = PANEL + NAMES, height
+        return Panel(lambda axes: draw(axes, shown[0]), size, _legend(data, names), room)
+
+    return Plot(whole, panel)
 
 
-def _height(groups: int, systems: int) -> float:
-    """Give the inches that the bars need."""
-    return max(LEAST, groups * max(LEAST_GROUP, BAR * (systems + 1)) + 0.9)
+def _metrics(data: Data, before: str, metrics: Sequence[str] | str | None) -> list[str]:
+    """Give the metrics that were measured by group, of those asked for."""
+    keys = all_scores(data)
+    known = [m for m in METRICS if any(key.startswith(f"{before}{m}:group=") for key in keys)]
+    if not known:
+        raise InputError(
+            "nothing was measured by group; name the field of the groups: calipers compare --group"
+        )
+    asked = metric_names(metrics) or known
+    for name in asked:
+        if name not in known:
+            raise unknown_name("metric by group", name, known)
+    return asked
+
+
+def _groups(data: Data) -> list[str]:
+    """Give every group of the reference, then those that only generated sets have."""
+    parts = [key.partition(":group=") for key in all_scores(data)]
+    own = compared(data)["reference"].get("groups") or {}
+    return list(dict.fromkeys([*own, *(group for _, found, group in parts if found)]))
 
 
 def _draw(axes: Axes, scores: Sequence[Data | None], place: int, systems: int, index: int) -> None:
@@ -147,7 +149,7 @@ def _draw(axes: Axes, scores: Sequence[Data | None], place: int, systems: int, i
             axes.hlines(y, *score["interval"], color=INK, linewidth=0.9)
 
 
-def _look(index: int) -> dict[str, Any]:
+def _look(index: int) -> Look:
     hatch = HATCHES[index // len(COLOURS) % len(HATCHES)]
     return {"facecolor": colour(index), "hatch": hatch, "edgecolor": "white", "linewidth": 0.0}
 
@@ -161,29 +163,8 @@ def _name_groups(axes: Axes, data: Data, groups: Sequence[str]) -> None:
     axes.grid(False, axis="y")
 
 
-def _handles(data: Data, names: Sequence[str]) -> list[Artist]:
+def _legend(data: Data, names: Sequence[str]) -> list[Artist]:
     bars = [Patch(label=drawable(name), **_look(place_of(data, name))) for name in names]
-    levels = {
-        score["level"]
-        for name in names
-        for key, score in scores_of(data, name).items()
-        if ":group=" in key and score.get("interval") and score.get("level")
-    }
-    told = [f"{100 * level:.4g} % interval" for level in sorted(levels)]
-    return [*bars, *(Line2D([], [], color=INK, linewidth=0.9, label=each) for each in told)]
-
-
-def _group_field(data: Data) -> str:
-    return f"{drawable(compared(data)['settings'].get('group') or 'group')} (n)"
-
-
-def _by(data: Data, view: str | None) -> str:
-    """Say by which view, where there are several."""
-    several = len(views_of(data)) > 1
-    return f", {drawable(chosen_view(data, view))}" if several else ""
-
-
-def _left_out(data: Data) -> str:
-    """Say which groups are shown, where not all are."""
-    every = len(all_groups(data))
-    return f"The {WORST} groups of the lowest recall, of {every:,}" if every > MOST else ""
+    scores = [pair for name in names for pair in scores_of(data, name).items()]
+    told = interval_words(score for key, score in scores if ":group=" in key)
+    return [*bars, *(Line2D([], [], color=INK, linewidth=0.9, label=words) for words in told)]

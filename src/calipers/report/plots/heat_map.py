@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from calipers.report.plots.choosing import drawable
-from calipers.report.plots.style import styled
+from calipers.report.plots.choosing import Data, drawable, floats
+from calipers.report.plots.panels import Panel, Plot
+from calipers.report.plots.style import INK, Look
 
 CELL = 0.5
+ALONE = (6.4, 4.8)
 MARGIN = 1.9
 LONGEST = 28
 MANY = 16
-NAN = float("nan")
-INK = "#1a1a1a"
 MINUS = "\N{MINUS SIGN}"
 
 # All eyes tell blue from orange; light enough for dark numbers, whose signs tell the same in grey
@@ -24,52 +22,39 @@ ORANGE, BLUE = "#e28b47", "#4c9dca"
 DIVERGING = LinearSegmentedColormap.from_list("calipers", [ORANGE, "#ffffff", BLUE])
 
 
-def heat_map_figure(data: dict[str, Any]) -> Figure:
-    """Draw how metrics and truths correlate with one another over the systems.
+def heat_map_plot(data: Data) -> Plot:
+    """Show how metrics and truths correlate with one another over the systems.
+
+    Blue where columns rise together, orange where one falls, white at 0. Every value is written in
+    its cell; one that is undefined is a grey cell with a dash. Lines set truths apart from metrics.
+    The figure has a bar of colours too.
 
     Parameters
     ----------
     data
         What ``Ranking.to_dict()`` gives, or the JSON that the command line wrote.
-
-    Returns
-    -------
-    Figure
-        ``figure.axes[0]`` holds the cells, ``figure.axes[1]`` the bar of colours.
-    """
-    side = MARGIN + CELL * len(data["matrix"]["names"])
-    with styled():
-        figure = Figure(figsize=(side + 0.9, side), layout="constrained")
-        axes = heat_map_axes(data, figure.add_subplot())
-        bar = figure.colorbar(axes.images[0], ax=axes, shrink=0.7, pad=0.03)
-        bar.set_label(f"{_kind(data)} correlation")
-        bar.outline.set_visible(False)
-    return figure
-
-
-def heat_map_axes(data: dict[str, Any], axes: Axes | None = None) -> Axes:
-    """Draw the matrix: blue where columns rise together, orange where one falls, white at 0.
-
-    Every value is written in its cell; one that is undefined is a grey cell with a dash. Lines set
-    truths apart from metrics.
-
-    Parameters
-    ----------
-    data
-        What ``Ranking.to_dict()`` gives.
-    axes
-        Where to draw; axes of a figure of their own by default.
     """
     matrix = data["matrix"]
-    rows = [[NAN if value is None else value for value in row] for row in matrix["values"]]
-    with styled():
-        axes = Figure(layout="constrained").add_subplot() if axes is None else axes
+    rows = [floats(row) for row in matrix["values"]]
+
+    def draw(axes: Axes) -> None:
         axes.imshow(rows, cmap=DIVERGING.with_extremes(bad="#d9d9d9"), vmin=-1, vmax=1)
         axes.set_title(f"Over {len(data['systems'])} systems, values as measured", loc="left")
         _write_cells(axes, rows)
         _name_sides(axes, [drawable(name, LONGEST) for name in matrix["names"]])
         _set_apart(axes, len(rows), matrix["truths"])
-    return axes
+
+    def whole() -> Figure:
+        side = MARGIN + CELL * len(rows)
+        figure = Figure(figsize=(side + 0.9, side), layout="constrained")
+        axes = figure.add_subplot()
+        draw(axes)
+        bar = figure.colorbar(axes.images[0], ax=axes, shrink=0.7, pad=0.03)
+        bar.set_label(f"{str(matrix['kind']).capitalize()} correlation")
+        bar.outline.set_visible(False)
+        return figure
+
+    return Plot(whole, lambda: Panel(draw, ALONE))
 
 
 def _write_cells(axes: Axes, rows: list[list[float]]) -> None:
@@ -91,7 +76,7 @@ def _set_apart(axes: Axes, size: int, truths: int) -> None:
     """Draw white lines between cells, and black ones before the truths."""
     for place in range(1, size):
         edge = place == size - truths
-        look: dict[str, Any] = {"color": INK if edge else "white", "linewidth": 1.2}
+        look: Look = {"color": INK if edge else "white", "linewidth": 1.2}
         axes.axhline(place - 0.5, **look)
         axes.axvline(place - 0.5, **look)
 
@@ -100,7 +85,3 @@ def _written(value: float) -> str:
     if value != value:
         return "–"
     return f"{value + 0.0:.2f}".replace("-0.00", "0.00").replace("-", MINUS)
-
-
-def _kind(data: dict[str, Any]) -> str:
-    return str(data["matrix"]["kind"]).capitalize()

@@ -6,30 +6,44 @@ After figures 8, 9 and 23 of Pillutla et al. (JMLR 2023) and figures 6 and 8 of 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Literal
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, ScalarFormatter
 
 from calipers.errors import InputError, unknown_name
-from calipers.report.plots.beside import legend_beside, own_axes
 from calipers.report.plots.choosing import (
+    Data,
+    all_scores,
+    check_one,
     chosen_view,
     compared,
     drawable,
-    legend_width,
+    family,
+    floats,
+    interval_words,
+    last_number,
     metric_names,
     prefix,
+    view_words,
     views_of,
 )
-from calipers.report.plots.parameter_panel import draw_panel, panel_entries
-from calipers.report.plots.parameter_points import By, X, points
-from calipers.report.plots.style import styled
+from calipers.report.plots.panels import Panel, Plot, legend_width
+from calipers.report.plots.style import COLOURS, EDGE, SHADE, Look, colour, dashes, marker
 from calipers.report.shown import Metric, shown_metrics
-from calipers.report.table import ARROWS
 
-Data = Mapping[str, Any]
+X = str | Mapping[str, float]
+By = str | Mapping[str, str]
+
+OWN = ("name", "words", "n")
+WAYS = ("family", "system")
 
 PANEL, PANEL_ALONE = (2.7, 2.2), (3.2, 2.5)
 INTERVAL = "95 % interval"
@@ -43,8 +57,25 @@ LABELS = {
     "c": "c, scaling constant",
 }
 
+DOT, STAR = 5.0, 8.0
+GREY = "#666666"
+REFERENCE: Look = {"color": GREY, "linewidth": 1.0, "linestyle": (0, (3, 2))}
+DECADES = 100.0
+MOST_TICKS = 6
+MINUS = "\N{MINUS SIGN}"
 
-def parameter_figure(
+
+@dataclass(frozen=True)
+class Point:
+    """One system of one run: its place on the x-axis, its line, and its scores by key."""
+
+    system: str
+    x: float
+    line: str
+    scores: Data
+
+
+def parameter_plot(
     data: Data | Sequence[Data],
     *,
     x: X = "name",
@@ -53,8 +84,10 @@ def parameter_figure(
     view: str | None = None,
     system: str | None = None,
     x_label: str | None = None,
-) -> Figure:
-    """Draw how metrics move with a parameter: a panel for each metric, a line for each family.
+) -> Plot:
+    """Show how metrics move with a parameter: a panel for each metric, a line for each family.
+
+    A panel alone shows the one metric that is named, the first of the table by default.
 
     Parameters
     ----------
@@ -79,95 +112,60 @@ def parameter_figure(
     x_label
         What to write below the x-axis.
 
-    Returns
-    -------
-    Figure
-        ``figure.axes`` holds the panels, row by row.
-
     Raises
     ------
     InputError
         If a system has no number for x, or a name is not known.
     """
-    runs = _runs(data)
-    placed = points(runs, x=x, by=by, system=system)
-    shown = _metrics(runs, metrics, view)
-    columns = min(COLUMNS, len(shown)) if len(shown) != COLUMNS + 1 else 2
-    rows = -(-len(shown) // columns)
-    with styled():
-        names = [*(point.line for point in placed), INTERVAL]
-        size = (PANEL[0] * columns + legend_width(names), PANEL[1] * rows + 0.2)
-        figure = Figure(figsize=size, layout="constrained")
-        panels = list(figure.subplots(rows, columns, sharex=True, squeeze=False).flat)
-        for metric, panel in zip(shown, panels, strict=False):
-            draw_panel(panel, placed, metric)
-            panel.set_title(_title(metric, runs), loc="left")
-        for spare in range(len(shown), len(panels)):
-            panels[spare].remove()
-            panels[spare - columns].tick_params(labelbottom=True)
-        figure.supxlabel(_x_label(x, x_label), size=9)
-        handles = panel_entries(placed, shown)
-        figure.legend(handles=handles, loc="outside right upper")
-    return figure
-
-
-def parameter_axes(
-    data: Data | Sequence[Data],
-    axes: Axes | None = None,
-    *,
-    x: X = "name",
-    by: By | None = None,
-    metrics: Sequence[str] | str | None = None,
-    view: str | None = None,
-    system: str | None = None,
-    x_label: str | None = None,
-) -> Axes:
-    """Draw how one metric moves with a parameter.
-
-    The options are those of :func:`parameter_figure`; of `metrics` there is one, and where none is
-    named the first that the table shows is drawn. `axes` are those of a figure of their own by
-    default.
-    """
-    runs = _runs(data)
-    placed = points(runs, x=x, by=by, system=system)
-    shown = _metrics(runs, metrics, view)
-    if metrics is not None and len(shown) != 1:
-        raise InputError(f"one axes shows one metric; found {len(shown)}")
-    with styled():
-        names = [*(point.line for point in placed), INTERVAL]
-        axes = own_axes(*PANEL_ALONE, names) if axes is None else axes
-        draw_panel(axes, placed, shown[0])
-        axes.set_xlabel(_x_label(x, x_label))
-        axes.set_ylabel(_title(shown[0], runs))
-        legend_beside(axes, panel_entries(placed, shown[:1]))
-    return axes
-
-
-def _runs(data: Data | Sequence[Data]) -> list[Data]:
     runs = [data] if isinstance(data, Mapping) else list(data)
     if not runs:
         raise InputError("a plot against a parameter needs at least one comparison; found none")
-    return runs
+    placed = points(runs, x=x, by=by, system=system)
+    shown = _metrics(runs, chosen_view(runs[0], view), metric_names(metrics))
+    titles = [
+        drawable(each.label + each.arrow) + view_words(runs[0], each.view, ", {}") for each in shown
+    ]
+    room = legend_width([*(point.line for point in placed), INTERVAL])
+    below = _x_label(x) if x_label is None else drawable(x_label, 80)
+
+    def whole() -> Figure:
+        columns = min(COLUMNS, len(shown)) if len(shown) != COLUMNS + 1 else 2
+        rows = -(-len(shown) // columns)
+        size = (PANEL[0] * columns + room, PANEL[1] * rows + 0.2)
+        figure = Figure(figsize=size, layout="constrained")
+        panels = list(figure.subplots(rows, columns, sharex=True, squeeze=False).flat)
+        for metric, title, axes in zip(shown, titles, panels, strict=False):
+            _draw(axes, placed, metric)
+            axes.set_title(title, loc="left")
+        for spare in range(len(shown), len(panels)):
+            panels[spare].remove()
+            panels[spare - columns].tick_params(labelbottom=True)
+        figure.supxlabel(below, size=9)
+        figure.legend(handles=_legend(placed, shown), loc="outside right upper")
+        return figure
+
+    def draw(axes: Axes) -> None:
+        _draw(axes, placed, shown[0])
+        axes.set_xlabel(below)
+        axes.set_ylabel(titles[0])
+
+    def panel() -> Panel:
+        check_one(shown, metrics)
+        return Panel(draw, PANEL_ALONE, _legend(placed, shown[:1]), room)
+
+    return Plot(whole, panel)
 
 
-def _metrics(
-    runs: Sequence[Data], metrics: Sequence[str] | str | None, view: str | None
-) -> list[Metric]:
+def _metrics(runs: Sequence[Data], view: str, asked: Sequence[str] | None) -> list[Metric]:
     """Choose the metrics, each by one view."""
-    chosen, asked = chosen_view(runs[0], view), metric_names(metrics)
     if asked is None:
-        return [each for each in shown_metrics(compared(runs[0])) if each.view == chosen]
-    return [_metric(runs, chosen, name) for name in dict.fromkeys(asked)]
+        return [metric for metric in shown_metrics(compared(runs[0])) if metric.view == view]
+    return [_metric(runs, view, name) for name in asked]
 
 
 def _metric(runs: Sequence[Data], view: str, name: str) -> Metric:
     """Find a metric by its key, or by its name in the view."""
-    scores = {
-        key: score
-        for run in runs
-        for system in compared(run)["systems"]
-        for key, score in system["scores"].items()
-    }
+    scores = all_scores(*runs)
     first, dot, rest = name.partition(".")
     known_view = bool(dot) and first in views_of(runs[0])
     base, of = (rest, first) if known_view else (name, view)
@@ -177,13 +175,220 @@ def _metric(runs: Sequence[Data], view: str, name: str) -> Metric:
     return Metric(of, base, key, scores[key].get("better") or "higher")
 
 
-def _title(metric: Metric, runs: Sequence[Data]) -> str:
-    several = len(views_of(runs[0])) > 1
-    arrow = ARROWS.get(metric.direction, "")
-    return drawable(metric.label + arrow) + (f", {drawable(metric.view)}" if several else "")
-
-
-def _x_label(x: X, given: str | None) -> str:
-    if given is not None:
-        return drawable(given, 80)
+def _x_label(x: X) -> str:
     return LABELS.get(x, drawable(x)) if isinstance(x, str) else "value"
+
+
+# Where each system stands
+
+
+def points(runs: Sequence[Data], *, x: X, by: By | None, system: str | None) -> list[Point]:
+    """Place every system of every run.
+
+    Parameters
+    ----------
+    runs
+        Report data.
+    x
+        ``"name"``, ``"words"``, ``"n"``, a key of the settings, or the value of each system.
+    by
+        ``"family"``, ``"system"``, or the line of each system; by default families where x is read
+        from names or given, else systems. A system alone in its family keeps its whole name.
+    system
+        The one system, or the one line, to place.
+
+    Raises
+    ------
+    InputError
+        If a system has no number there, or `x`, `by` or `system` are not known.
+    """
+    systems = [(run, each) for run in runs for each in compared(run)["systems"]]
+    if isinstance(x, Mapping):
+        _check_listed([str(each["name"]) for _, each in systems], x)
+        systems = [(run, each) for run, each in systems if each["name"] in x]
+    way = "family" if x == "name" or isinstance(x, Mapping) else "system"
+    lines = _lines([str(each["name"]) for _, each in systems], way if by is None else by)
+    placed = [
+        Point(str(each["name"]), _x(compared(run), each, x), line, each["scores"])
+        for (run, each), line in zip(systems, lines, strict=True)
+    ]
+    known = list(dict.fromkeys(name for p in placed for name in (p.line, p.system)))
+    if system is not None and system not in known:
+        raise unknown_name("system", system, known)
+    return [p for p in placed if system is None or system in (p.line, p.system)]
+
+
+def _check_listed(names: Sequence[str], x: Mapping[str, float]) -> None:
+    """Refuse values for a system that no run has: they would be left out unseen."""
+    for name in x:
+        if name not in names:
+            raise unknown_name("system", name, names)
+
+
+def _lines(names: Sequence[str], by: By) -> list[str]:
+    if isinstance(by, Mapping):
+        return [str(by.get(name, name)) for name in names]
+    if by not in WAYS:
+        raise unknown_name("by", by, WAYS)
+    if by == "system":
+        return list(names)
+    members = {line: {n for n in names if family(n) == line} for line in map(family, names)}
+    return [family(name) if len(members[family(name)]) > 1 else name for name in names]
+
+
+def _x(run: Data, system: Data, x: X) -> float:
+    name = str(system["name"])
+    if isinstance(x, Mapping):
+        return _number(x[name], f"x of the system {name!r}")
+    if x == "name":
+        found = last_number(name)
+        if found is None:
+            raise InputError(f"x='name' reads the last number in a name; {name!r} has none")
+        return _number(found.value, f"the number in {name!r}")
+    if x == "words":
+        return _number((system.get("words") or {}).get("median"), f"the median length of {name!r}")
+    if x == "n":
+        return _number(system.get("n"), f"the number of samples of {name!r}")
+    settings = {**(run["settings"].get("embedding") or {}), **run["settings"]}
+    if x not in settings:
+        numbers = [key for key, value in settings.items() if _read(value) is not None]
+        raise unknown_name("x", x, [*OWN, *numbers])
+    return _number(settings[x], f"the setting {x!r}")
+
+
+def _number(value: object, what: str) -> float:
+    found = _read(value)
+    if found is None:
+        told = "has no value" if value is None else f"is {value!r}"
+        raise InputError(f"x must be a number; {what} {told}")
+    return found
+
+
+def _read(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        found = float(value)
+    except ValueError:
+        return None
+    return found if abs(found) < float("inf") else None
+
+
+# One panel
+
+
+def _draw(axes: Axes, placed: Sequence[Point], metric: Metric) -> None:
+    """Draw the lines of one metric, with bands or bars, and what the reference itself scores."""
+    for index, line in enumerate(_by_line(placed).values()):
+        _draw_line(axes, line, metric.key, index)
+    for value in sorted(_references(placed, metric)):
+        axes.axhline(value, zorder=1, **REFERENCE)
+    scores = [point.scores[metric.key] for point in placed if metric.key in point.scores]
+    _scale(axes, "x", [point.x for point in placed])
+    bounded = any(score.get("range") == [0.0, 1.0] for score in scores)
+    values = [score["value"] for score in scores if score.get("value") is not None]
+    _scale(axes, "y", [] if bounded else values)
+    axes.margins(x=0.06, y=0.08)
+
+
+def _by_line(placed: Sequence[Point]) -> dict[str, list[Point]]:
+    lines: dict[str, list[Point]] = {point.line: [] for point in placed}
+    for point in sorted(placed, key=lambda point: point.x):
+        lines[point.line].append(point)
+    return lines
+
+
+def _draw_line(axes: Axes, line: Sequence[Point], key: str, index: int) -> None:
+    """Draw points with their bars, or a line with its band where no two points share a place."""
+    scores = [point.scores.get(key) or {} for point in line]
+    xs, ys = [point.x for point in line], floats(score.get("value") for score in scores)
+    spreads = [_spread(score) for score in scores]
+    ends = [(y, y) if spread is None else spread for y, spread in zip(ys, spreads, strict=True)]
+    lows, highs = zip(*ends, strict=True)
+    joined = len(set(xs)) == len(xs) > 1
+    if joined and any(spreads):
+        axes.fill_between(xs, lows, highs, color=colour(index), alpha=SHADE, linewidth=0)
+    elif any(spreads):
+        axes.vlines(xs, lows, highs, color=colour(index), linewidth=1.2)
+    axes.plot(xs, ys, label=drawable(line[0].line), **_look(index, joined=joined))
+
+
+def _spread(score: Data) -> tuple[float, float] | None:
+    """Give the ends of the interval, or of one standard deviation over the files."""
+    bounds, value, deviation = score.get("interval"), score.get("value"), score.get("seeds_sd")
+    if bounds and None not in bounds:
+        return float(bounds[0]), float(bounds[1])
+    if deviation is not None and value is not None:
+        return value - deviation, value + deviation
+    return None
+
+
+def _references(placed: Sequence[Point], metric: Metric) -> set[float]:
+    """Give what the reference itself scores, where the metric is a property of one set."""
+    scores = [point.scores.get(metric.key) or {} for point in placed]
+    return {score["reference"] for score in scores if score.get("reference") is not None}
+
+
+def _look(index: int, *, joined: bool) -> Look:
+    return {
+        "color": colour(index),
+        "linestyle": dashes(index // len(COLOURS)) if joined else "",
+        "marker": marker(index),
+        "markersize": STAR if marker(index) == "*" else DOT,
+        **EDGE,
+    }
+
+
+def _legend(placed: Sequence[Point], metrics: Sequence[Metric]) -> list[Artist]:
+    """Explain the lines, the bands and the reference."""
+    legend: list[Artist] = [
+        Line2D([], [], label=drawable(name), **_look(index, joined=len(line) > 1))
+        for index, (name, line) in enumerate(_by_line(placed).items())
+    ]
+    scores = [point.scores.get(metric.key) or {} for point in placed for metric in metrics]
+    files = any(not s.get("interval") and s.get("seeds_sd") is not None for s in scores)
+    spreads = [*interval_words(scores), *(["±1 SD (files)"] if files else [])]
+    if spreads:
+        legend.append(Patch(color=GREY, alpha=0.3, linewidth=0, label=" or ".join(spreads)))
+    if any(_references(placed, metric) for metric in metrics):
+        legend.append(Line2D([], [], label="reference", **REFERENCE))
+    return legend
+
+
+# Scales
+
+
+def _scale(axes: Axes, which: Literal["x", "y"], values: Sequence[float]) -> None:
+    """Make an axis logarithmic where values, all above 0, span two decades."""
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    if not spans_decades(values):
+        axis.set_major_formatter(ScalarFormatter(useOffset=False))
+        return
+    axes.set(**{f"{which}scale": "log"})
+    axis.set_major_locator(FixedLocator(log_ticks(min(values), max(values))))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: tick_text(value)))
+
+
+def spans_decades(values: Sequence[float]) -> bool:
+    """Tell whether values span two decades or more."""
+    return bool(values) and min(values) > 0 and max(values) / min(values) >= DECADES
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Give powers of ten about the values; every second, third, … where there are many."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    step = -(-(last - first) // MOST_TICKS)
+    return [10.0**power for power in range(first, last + 1, max(1, step))]
+
+
+def tick_text(value: float) -> str:
+    """Write a number without a formula: 1,000 and not 10 with a raised 3.
+
+    Examples
+    --------
+    >>> tick_text(1000.0), tick_text(0.95), tick_text(1e-05)
+    ('1,000', '0.95', '1e-05')
+    """
+    text = f"{value:,.0f}" if value == round(value) and abs(value) < 1e6 else f"{value:.4g}"
+    return text.replace("-", MINUS) if "e" not in text else text

@@ -3,26 +3,178 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import atan2, cos, degrees, hypot, inf, isfinite, log, pi, radians, sin, sqrt
+from typing import Any
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Ellipse, Patch, Rectangle
+from matplotlib.ticker import MaxNLocator
 
-from calipers.report.plots.curves_content import Data
-from calipers.report.plots.curves_panels import legend_beside, own_axes
-from calipers.report.plots.plane_panel import (
-    Plane,
-    check_families,
-    entries,
-    plane_panel,
-    planes_figure,
-    planes_views,
+from calipers.errors import InputError, unknown_name
+from calipers.report.names import label
+from calipers.report.plots.choosing import (
+    Data,
+    all_scores,
+    chosen_views,
+    compared,
+    drawable,
+    families,
+    level_of,
+    place_of,
+    prefix,
+    scores_of,
+    system_names,
+    views_of,
 )
-from calipers.report.plots.style import styled
+from calipers.report.plots.curves import GREY, deviations
+from calipers.report.plots.labels import label_points
+from calipers.report.plots.panels import EMPTY, Plot, gaps, shown_names, views_plot
+from calipers.report.plots.style import EDGE, Look, colour, marker
 
-Families = Sequence[Sequence[str]]
+Families = str | Sequence[Sequence[str]]
+Span = tuple[float, float]
+Ends = tuple[float | None, float | None]
+
+NAMED, SHORT = 12, 16
+TICKS = 6
+ROOM, LEAST, MARGIN = 0.08, 0.1, 0.025
+RIM, BETWEEN = 24, 12
+TELLS = {
+    "precision": "quality",
+    "density": "quality",
+    "recall": "diversity",
+    "coverage": "diversity",
+}
+"""Last word of a metric's name to what it tells."""
+
+MARKER = 5.5
+LARGER = {"*": 1.7, "P": 1.3, "X": 1.3, "D": 0.9}
+"""Shapes that look smaller or larger than they are."""
+
+FILL, FEW = 0.14, 4
+PALE = "#8c8c8c"
+JOINED: Look = {"color": PALE, "linewidth": 0.9, "zorder": 1.8}
+CHANCE: Look = {
+    "facecolor": (PALE, 0.22),
+    "edgecolor": PALE,
+    "linestyle": (0, (2, 1.5)),
+    "linewidth": 0.8,
+}
+BAR: Look = {"linewidth": 1.0, "zorder": 2}
+CROSS: Look = {"marker": "+", "markersize": 9, "linestyle": ""}
 
 
-def plane_figure(
+@dataclass(frozen=True)
+class Plane:
+    """What to draw.
+
+    Attributes
+    ----------
+    x, y
+        Keys of the two scores, without a view.
+    join
+        Families of systems, as :func:`plane_plot` has them.
+    labels
+        Whether names stand beside the points; None to go by their number.
+    floor, whole
+        Whether to show the noise floor, and the whole scale.
+    x_name, y_name
+        What the axes are called; by the scores where None.
+    alike
+        Whether both axes have the same limits, and a diagonal.
+    """
+
+    x: str
+    y: str
+    join: Families = ()
+    labels: bool | None = None
+    floor: bool = True
+    whole: bool = False
+    x_name: str | None = None
+    y_name: str | None = None
+    alike: bool = False
+
+
+@dataclass(frozen=True)
+class Extent:
+    """An ellipse about a point.
+
+    Attributes
+    ----------
+    width, height
+        Whole lengths of its longer and its shorter axis.
+    angle
+        Degrees from the x-axis to the longer one, counter-clockwise, in (-90, 90].
+    """
+
+    width: float
+    height: float
+    angle: float
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """How far it goes from its middle, to the right and upwards."""
+        a, b, turn = self.width / 2, self.height / 2, radians(self.angle)
+        return hypot(a * cos(turn), b * sin(turn)), hypot(a * sin(turn), b * cos(turn))
+
+
+@dataclass(frozen=True)
+class Place:
+    """A system in the plane.
+
+    Attributes
+    ----------
+    index
+        Its place among all systems of the run.
+    name
+        What it is called, fit to be drawn.
+    x, y
+        Its two scores.
+    ellipse
+        Where the two are to be sought; None where the correlation of their errors is unknown.
+    x_interval, y_interval
+        Their confidence intervals; None where not known.
+    """
+
+    index: int
+    name: str
+    x: float
+    y: float
+    ellipse: Extent | None
+    x_interval: Span | None
+    y_interval: Span | None
+
+    @property
+    def bars(self) -> list[tuple[tuple[Span, Span], str]]:
+        """The ends of its intervals, as far as they are known, and what each is."""
+        across, upright = self.x_interval, self.y_interval
+        x = ((across[0], self.y), (across[1], self.y)) if across else None
+        y = ((self.x, upright[0]), (self.x, upright[1])) if upright else None
+        return [(ends, name) for ends, name in ((x, "x interval"), (y, "y interval")) if ends]
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What two halves of the reference score against each other: middle and spread, x then y."""
+
+    middle: tuple[float, float]
+    spread: tuple[float, float] | None
+    size: int | None
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What stands in the plane of one view: the systems that have both scores, the floors."""
+
+    places: Sequence[Place]
+    floors: Sequence[Floor]
+
+
+def plane_plot(
     data: Data,
     *,
     view: str | None = None,
@@ -32,8 +184,12 @@ def plane_figure(
     labels: bool | None = None,
     floor: bool = True,
     whole: bool = False,
-) -> Figure:
-    """Draw every system as a point of two scores and the region it may lie in, view by view.
+) -> Plot:
+    """Show every system as a point of two scores and the region it may lie in, view by view.
+
+    Ellipses hold, at the confidence level of the run, both scores together; where the correlation
+    of their errors is not known, crosses show their intervals. The legend names the systems whose
+    scores are undefined.
 
     Parameters
     ----------
@@ -46,7 +202,8 @@ def plane_figure(
         Keys of the scores without the view: also ``"coverage"`` and ``"density"``, or
         ``"clipped_coverage"`` and ``"clipped_density"``.
     join
-        Families of systems, each the names in the order in which a line joins them.
+        Families of systems, each the names in the order in which a line joins them; ``"family"``
+        for those whose names differ in the last number alone.
     labels
         Whether names stand beside the points, or in the legend; by default beside up to 12.
     floor
@@ -61,50 +218,316 @@ def plane_figure(
     InputError
         If a view, a score or a system is unknown, or no system has both scores.
     """
-    plane = Plane(x, y, check_families(data, join), labels, floor, whole)
-    return planes_figure(data, planes_views(data, view, plane), plane)
+    return planes(data, view, Plane(x, y, join, labels, floor, whole))
 
 
-def plane_axes(
-    data: Data,
-    axes: Axes | None = None,
-    *,
-    view: str | None = None,
-    x: str = "recall",
-    y: str = "precision",
-    join: Families = (),
-    labels: bool | None = None,
-    floor: bool = True,
-    whole: bool = False,
-    legend: bool = True,
-) -> Axes:
-    """Draw the systems of one view in the plane of two scores.
+def planes(data: Data, view: str | None, plane: Plane) -> Plot:
+    """Make a plot with a plane for each view."""
+    joined = _families(data, plane.join)
+    scenes = {each: _scene(data, each, plane) for each in _views(data, view, plane)}
+    level = level_of(data)
+    few = len(system_names(data)) <= NAMED
+    beside = few if plane.labels is None else plane.labels
 
-    Ellipses hold, at the confidence level of the run, both scores together; where the correlation
-    of their errors is not known, crosses show their intervals.
+    def draw(axes: Axes, view: str) -> None:
+        """Draw the floor below, then lines, ellipses and points, names on top."""
+        scene, reach = scenes[view], deviations(level)
+        _limit(axes, plane, scene, [_ends_of(data, view, key) for key in (plane.x, plane.y)], reach)
+        for floor in scene.floors:
+            _draw_floor(axes, floor, reach)
+        lines = [[p for i in line for p in scene.places if p.index == i] for line in joined]
+        for line in lines:
+            axes.plot([p.x for p in line], [p.y for p in line], label="_family", **JOINED)
+        for place in scene.places:
+            _draw_place(axes, place, among=len(scene.places))
+        if beside:
+            _name_places(axes, scene.places, lines)
+        axes.set_xlabel(plane.x_name or _axis_name(plane.x))
+        axes.set_ylabel(plane.y_name or _axis_name(plane.y))
+
+    def legend(views: Sequence[str]) -> list[Artist]:
+        """Name the systems that are missing somewhere, and all where none is named in panels."""
+        shown = [{place.index for place in scenes[view].places} for view in views]
+        named = enumerate(zip(shown_names(data), gaps(data, views, shown), strict=True))
+        systems: list[Artist] = [
+            Line2D([], [], label=name + gap, **(_mark(i) if any(i in s for s in shown) else EMPTY))
+            for i, (name, gap) in named
+            if gap or not beside
+        ]
+        return [*systems, *_marks(data, [scenes[view] for view in views], level)]
+
+    return views_plot(data, list(scenes), draw, legend)
+
+
+# What stands in the plane
+
+
+def error_ellipse(
+    x_error: float | None, y_error: float | None, correlation: float | None, *, level: float
+) -> Extent | None:
+    """Give the ellipse that holds the share `level` of a normal distribution of two errors.
+
+    Its half axes are sqrt(-2·ln(1 - level)) times the roots of the eigenvalues of the covariance
+    [[sx², r·sx·sy], [r·sx·sy, sy²]]: 2.45 standard errors at 95 %. Le Bronnec et al., ACL 2024,
+    figure 1, draw two, which hold 86 %.
 
     Parameters
     ----------
-    data
-        The report data of a comparison.
-    axes
-        Where to draw; axes of a figure of their own by default.
-    view, x, y, join, labels, floor, whole
-        As :func:`plane_figure` has them; the first view that has both scores by default.
-    legend
-        Whether to add a legend, to the right of the axes. It names the systems whose scores are
-        undefined.
+    x_error, y_error
+        Standard errors.
+    correlation
+        Of the two errors, in [-1, 1].
+    level
+        In (0, 1).
 
-    Raises
-    ------
-    InputError
-        As :func:`plane_figure`.
+    Returns
+    -------
+    Extent or None
+        None where an error or the correlation is unknown.
     """
-    plane = Plane(x, y, check_families(data, join), labels, floor, whole)
-    shown = planes_views(data, view, plane)[:1]
-    with styled():
-        named = entries(data, shown, plane) if legend else []
-        axes = own_axes(named) if axes is None else axes
-        plane_panel(axes, data, shown[0], plane)
-        legend_beside(axes, named)
-    return axes
+    if x_error is None or y_error is None or correlation is None:
+        return None
+    if not all(abs(value) < inf for value in (x_error, y_error, correlation)):
+        return None
+    r = min(1.0, max(-1.0, correlation))
+    a, b, c = x_error**2, r * x_error * y_error, y_error**2
+    middle, half = (a + c) / 2, hypot((a - c) / 2, b)
+    radius = sqrt(-2 * log(1 - level))
+    longer, shorter = sqrt(middle + half), sqrt(max(0.0, middle - half))
+    return Extent(2 * radius * longer, 2 * radius * shorter, degrees(atan2(2 * b, a - c)) / 2)
+
+
+def _families(data: Data, join: Families) -> list[list[int]]:
+    """Turn names of systems into their places."""
+    known = system_names(data)
+    lines = families(known) if join == "family" else join
+    if isinstance(lines, str) or any(isinstance(line, str) for line in lines):
+        raise InputError(f"join must be a list of lists of systems; found {join!r}")
+    for name in (name for line in lines for name in line):
+        if name not in known:
+            raise unknown_name("system", name, known)
+    return [[place_of(data, name) for name in line] for line in lines]
+
+
+def _views(data: Data, view: str | None, plane: Plane) -> list[str]:
+    """Give the views to draw, of those in which any system has both scores, defined or not."""
+    for key in (plane.x, plane.y):
+        _check_score(data, key)
+    names = system_names(data)
+    having = [v for v in views_of(data) if any(all(_pair(data, v, s, plane)) for s in names)]
+    where = "" if view is None else f" by {view}"
+    both = f"both {plane.x!r} and {plane.y!r}{where}"
+    missing = InputError(f"no system has {both}: ask for these metrics")
+    return chosen_views(data, view, having, missing)
+
+
+def _check_score(data: Data, key: str) -> None:
+    """Refuse a score that no system has in any view."""
+    before, found = [prefix(data, view) for view in views_of(data)], all_scores(data)
+    if not any(f"{start}{key}" in found for start in before):
+        bare = [score for score in found if not any(s and score.startswith(s) for s in before)]
+        slip = unknown_name("score", key, bare)
+        raise InputError(f"{slip}; if it is no slip, ask for this metric when comparing")
+
+
+def _scene(data: Data, view: str, plane: Plane) -> Scene:
+    pairs = [_pair(data, view, name, plane) for name in system_names(data)]
+    places = [
+        _place(i, name, pair, _correlation(data, view, system, plane), level_of(data))
+        for i, (system, name, pair) in enumerate(
+            zip(system_names(data), shown_names(data), pairs, strict=True)
+        )
+        if all(_is_number(score.get("value")) for score in pair)
+    ]
+    floors = dict.fromkeys(floor for pair in pairs if (floor := _floor(pair)) is not None)
+    return Scene(places, list(floors) if plane.floor else [])
+
+
+def _pair(data: Data, view: str, system: str, plane: Plane) -> list[Data]:
+    scores, before = scores_of(data, system), prefix(data, view)
+    return [scores.get(before + key) or {} for key in (plane.x, plane.y)]
+
+
+def _correlation(data: Data, view: str, system: str, plane: Plane) -> float | None:
+    known, before = (data.get("correlations") or {}).get(system) or {}, prefix(data, view)
+    x, y = before + plane.x, before + plane.y
+    return next((known[key] for key in (f"{x}|{y}", f"{y}|{x}") if key in known), None)
+
+
+def _place(
+    index: int, name: str, pair: Sequence[Data], correlation: float | None, level: float
+) -> Place:
+    x_error, y_error = (score.get("standard_error") for score in pair)
+    ellipse = error_ellipse(x_error, y_error, correlation, level=level)
+    x, y = (score["value"] for score in pair)
+    return Place(index, name, x, y, ellipse, *map(_interval, pair))
+
+
+def _interval(score: Data) -> Span | None:
+    ends = score.get("interval")
+    return (ends[0], ends[1]) if ends and all(map(_is_number, ends)) else None
+
+
+def _floor(pair: Sequence[Data]) -> Floor | None:
+    x, y = (score.get("noise_floor") for score in pair)
+    if x is None or y is None:
+        return None
+    first, second = (score.get("floor") or {} for score in pair)
+    wide, tall = first.get("spread"), second.get("spread")
+    spread = None if wide is None or tall is None else (wide, tall)
+    return Floor((x, y), spread, first.get("size"))
+
+
+def _is_number(value: Any) -> bool:
+    return value is not None and isfinite(value)
+
+
+# How far the axes go
+
+
+def span(places: Sequence[Place], floors: Sequence[Floor], reach: float, axis: int) -> Span | None:
+    """Give how far everything that is drawn goes along an axis; None for nothing."""
+    ends = [end for place in places for end in _ends(place, axis)]
+    for floor in floors:
+        wide = 0.0 if floor.spread is None else reach * floor.spread[axis]
+        ends += [floor.middle[axis] - wide, floor.middle[axis] + wide]
+    return (min(ends), max(ends)) if ends else None
+
+
+def _limit(axes: Axes, plane: Plane, scene: Scene, ends: Sequence[Ends], reach: float) -> None:
+    spans = [span(scene.places, scene.floors, reach, axis) for axis in (0, 1)]
+    if plane.alike:
+        known = [found for found in spans if found is not None]
+        spans = [(min(s[0] for s in known), max(s[1] for s in known)) if known else None] * 2
+    x, y = (_limits(found, end, plane.whole) for found, end in zip(spans, ends, strict=True))
+    axes.set(xlim=x, ylim=y, box_aspect=1)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(TICKS, steps=[1, 2, 2.5, 5, 10]))
+    if plane.alike:
+        axes.axline((x[0], x[0]), slope=1, color=PALE, linewidth=0.8, zorder=1, label="_diagonal")
+
+
+def _limits(found: Span | None, ends: Ends, whole: bool) -> Span:
+    """Give the limits of an axis: as far as things go and a little more, not beyond its scale."""
+    low, high = found or (0.0, 1.0)
+    if whole or found is None:
+        low = min(0.0, low) if ends[0] is None else ends[0]
+        high = high if ends[1] is None else ends[1]
+    bounded = None not in ends
+    wide = max(high - low, LEAST if bounded else LEAST * abs(high)) or 1.0
+    low, high = ((low + high) - wide) / 2 - ROOM * wide, ((low + high) + wide) / 2 + ROOM * wide
+    edge = MARGIN * (high - low)
+    return (
+        low if ends[0] is None else max(low, ends[0] - (edge if not whole else 0.0)),
+        high if ends[1] is None else min(high, ends[1] + edge),
+    )
+
+
+def _ends_of(data: Data, view: str, key: str) -> Ends:
+    """Give the smallest and the largest value that a score can take."""
+    scores = (scores_of(data, name).get(prefix(data, view) + key) for name in system_names(data))
+    low, high = next((score["range"] for score in scores if score), (None, None))
+    return low, high
+
+
+def _ends(place: Place, axis: int) -> list[float]:
+    at, interval = ((place.x, place.x_interval), (place.y, place.y_interval))[axis]
+    if place.ellipse is not None:
+        half = place.ellipse.reach[axis]
+        return [at - half, at + half]
+    return [at, *(interval or ())]
+
+
+# What is drawn
+
+
+def _draw_place(axes: Axes, place: Place, *, among: int) -> None:
+    """Draw a system: its ellipse, or its intervals as a cross, or the bare point.
+
+    Among many the ellipses are fainter, since they lie on each other.
+    """
+    shade, extent = colour(place.index), place.ellipse
+    if extent is not None:
+        fill = shade, FILL * min(1.0, FEW / among)
+        look: Look = {"facecolor": fill, "edgecolor": shade, "linewidth": 0.8, "zorder": 1.9}
+        at, size = (place.x, place.y), (extent.width, extent.height)
+        axes.add_patch(Ellipse(at, *size, angle=extent.angle, **look))
+    else:
+        for ends, bar in place.bars:
+            axes.plot(*zip(*ends, strict=True), color=shade, label=f"_{bar}", **BAR)
+    axes.plot([place.x], [place.y], label=place.name, **_mark(place.index))
+
+
+def _mark(index: int) -> Look:
+    """Give the look of a system's point."""
+    point = {"color": colour(index), "marker": marker(index), "linestyle": ""}
+    size = MARKER * LARGER.get(marker(index), 1.0)
+    return {**point, "markersize": size, "zorder": 3, **EDGE}
+
+
+def _draw_floor(axes: Axes, floor: Floor, reach: float) -> None:
+    """Draw what the reference scores against itself: a grey box, or a cross without a spread."""
+    x, y = floor.middle
+    if floor.spread is None:
+        axes.plot([x], [y], color=PALE, label="_floor", **CROSS)
+        return
+    wide, tall = (reach * side for side in floor.spread)
+    axes.add_patch(Rectangle((x - wide, y - tall), 2 * wide, 2 * tall, zorder=1.2, **CHANCE))
+
+
+def _name_places(axes: Axes, places: Sequence[Place], lines: Sequence[Sequence[Place]]) -> None:
+    """Write the systems' names beside their points, off the lines where there is room."""
+    rims = [at for place in places for at in _rim(place)]
+    pairs = [pair for line in lines for pair in pairwise(line)]
+    joins = [at for a, b in pairs for at in _along((a.x, a.y), (b.x, b.y))]
+    points = tuple((place.x, place.y) for place in places)
+    label_points(axes, points, [place.name for place in places], (*rims, *joins))
+
+
+def _rim(place: Place) -> list[Span]:
+    """Give places along the ellipse or the bars of a system."""
+    if place.ellipse is None:
+        return [at for ends, _ in place.bars for at in _along(*ends)]
+    a, b = place.ellipse.width / 2, place.ellipse.height / 2
+    c, s = cos(radians(place.ellipse.angle)), sin(radians(place.ellipse.angle))
+    turns = [2 * pi * i / RIM for i in range(RIM)]
+    spots = [(a * cos(turn), b * sin(turn)) for turn in turns]
+    return [(place.x + c * u - s * v, place.y + s * u + c * v) for u, v in spots]
+
+
+def _along(start: Span, end: Span) -> list[Span]:
+    """Give places along a line."""
+    shares = [i / BETWEEN for i in range(BETWEEN + 1)]
+    return [
+        (start[0] + t * (end[0] - start[0]), start[1] + t * (end[1] - start[1])) for t in shares
+    ]
+
+
+def _marks(data: Data, scenes: Sequence[Scene], level: float) -> list[Artist]:
+    """Explain ellipses, crosses and boxes, as far as they are there."""
+    places = [place for scene in scenes for place in scene.places]
+    floors = [floor for scene in scenes for floor in scene.floors]
+    share = f"{100 * level:.3g} %"
+    marks: list[Artist] = []
+    if any(place.ellipse for place in places):
+        look: Look = {"markerfacecolor": (GREY, FILL), "markeredgewidth": 0.8}
+        disc: Look = {**CROSS, "marker": "o", "markeredgecolor": GREY, **look}
+        marks.append(Line2D([], [], label=f"{share} ellipse", **disc))
+    if any(place.ellipse is None and place.bars for place in places):
+        marks.append(Line2D([], [], color=GREY, label=f"{share} intervals", **CROSS))
+    reference = drawable(compared(data)["reference"]["name"], SHORT)
+    for size in dict.fromkeys(floor.size for floor in floors):
+        halves = f"noise floor: halves of {reference}"
+        name = halves if size is None else f"{halves}, {size:,} each"
+        if all(floor.spread is None for floor in floors if floor.size == size):
+            marks.append(Line2D([], [], color=PALE, label=name, **CROSS))
+        else:
+            marks.append(Patch(label=name, **CHANCE))
+    return marks
+
+
+def _axis_name(key: str) -> str:
+    words = key.split("_")
+    if words[-1] not in TELLS:
+        return drawable(label(key))
+    return f"{' '.join(words).capitalize()} ({TELLS[words[-1]]})"

@@ -1,21 +1,45 @@
-"""How figures look: colours that all eyes tell apart, and a style that no user's settings move."""
+"""How figures look: colours that all eyes tell apart, and a style that no user's settings move.
+
+A figure is kept as a file that is either whole or untouched, with the same bytes every time.
+"""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import matplotlib
 from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from calipers.errors import InputError
+from calipers.report.whole_files import write_bytes_atomically
 
 Dashes = tuple[float, tuple[float, ...]]
+Look = dict[str, Any]
 
 # Okabe and Ito's palette for all kinds of colour vision, dark enough for lines on white
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES: tuple[Dashes, ...] = ((0, ()), (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
+
+INK, GREY = "#1a1a1a", "#444444"
+SHADE = 0.16
+"""How opaque bands are."""
+
+EDGE: Look = {"markeredgecolor": "white", "markeredgewidth": 0.5}
+"""Rims of markers, which keep those that overlap apart."""
+
+FORMATS: dict[str, Look] = {
+    ".png": {"metadata": {"Software": None}},
+    ".pdf": {"metadata": {"CreationDate": None}},
+    ".svg": {"metadata": {"Date": None}},
+}
+"""Suffix to what keeps the time and the machine out of the file."""
 
 FONT = "DejaVu Sans"
 """It comes with matplotlib."""
@@ -33,7 +57,7 @@ FURTHER_FONTS = (
     "WenQuanYi Zen Hei",
 )
 
-STYLE: dict[str, Any] = {
+STYLE: Look = {
     "axes.axisbelow": True,
     "axes.grid": True,
     "axes.labelsize": 9,
@@ -68,6 +92,23 @@ def styled() -> Iterator[None]:
         yield
 
 
+def save_figure(figure: Figure, path: str | Path) -> None:
+    """Keep a figure as .png, .pdf or .svg, by the suffix of its name.
+
+    Raises
+    ------
+    InputError
+        If the suffix is another one, or the file cannot be written.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in FORMATS:
+        raise InputError(f"{path}: a figure is kept as {', '.join(FORMATS)}; found {suffix!r}")
+    buffer = io.BytesIO()
+    with styled():
+        figure.savefig(buffer, format=suffix[1:], bbox_inches="tight", **FORMATS[suffix])
+    write_bytes_atomically(path, buffer.getvalue())
+
+
 def colour(index: int) -> str:
     """Give the colour of a system; they come again after seven."""
     return COLOURS[index % len(COLOURS)]
@@ -81,6 +122,11 @@ def marker(index: int) -> str:
 def dashes(index: int) -> Dashes:
     """Give the line of a metric."""
     return DASHES[index % len(DASHES)]
+
+
+def line(shade: str, index: int) -> Look:
+    """Give the look of a line with markers: its dashes and its marker by an index."""
+    return {"color": shade, "linestyle": dashes(index), "marker": marker(index), **EDGE}
 
 
 @lru_cache(maxsize=1)

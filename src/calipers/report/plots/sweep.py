@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -14,91 +13,66 @@ from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
 from calipers.report.documents.sweep import Curve, curves, swept_views
 from calipers.report.names import label
-from calipers.report.plots.choosing import drawable
-from calipers.report.plots.style import colour, dashes, marker, styled
-from calipers.report.table import Data
+from calipers.report.plots.choosing import Data, drawable, floats
+from calipers.report.plots.panels import Panel, Plot
+from calipers.report.plots.style import GREY, SHADE, Look, colour, line
 
 AXIS = {"k": "k, nearest neighbours that span a ball", "n": "N, samples on each side"}
 PANEL = (3.6, 2.6)
 LEGEND = 1.7
 # More curves than two for each system would hide each other
 METRICS_TOGETHER = 2
-NAN = float("nan")
 
 
-def sweep_figure(data: Data) -> Figure:
-    """Draw a sweep: a column of panels for each view, at most two metrics in a panel.
+def sweep_plot(
+    data: Data, *, view: str | None = None, metrics: Sequence[str] | None = None
+) -> Plot:
+    """Show a sweep: a column of panels for each view, at most two metrics in a panel.
+
+    Colours are for systems, markers and dashes for metrics. Bands are one standard deviation over
+    the replicates to each side. A vertical tick on a curve stands where its plateau starts.
 
     Metrics that are better when lower have panels of their own, as far as their values reach: next
-    to shares they would lie flat on the axis.
+    to shares they would lie flat on the axis. A panel alone shows all metrics by the first view.
 
     Parameters
     ----------
     data
         What ``Sweep.to_dict()`` gives, or the JSON that the command line wrote.
-
-    Returns
-    -------
-    Figure
-        ``figure.axes`` holds the panels, row by row: all views of the first two metrics, then of
-        the next two, and so on.
+    view, metrics
+        Which view, and which metrics; all by default.
     """
-    views, metrics = swept_views(data), list(data["settings"]["metrics"])
-    rows = _rows(data, metrics)
-    size = (PANEL[0] * len(views) + LEGEND, PANEL[1] * len(rows))
-    with styled():
+    views = swept_views(data) if view is None else [view]
+    shown = list(data["settings"]["metrics"] if metrics is None else metrics)
+
+    def whole() -> Figure:
+        rows = _rows(data, shown)
+        size = (PANEL[0] * len(views) + LEGEND, PANEL[1] * len(rows))
         figure = Figure(figsize=size, layout="constrained")
         panels = figure.subplots(len(rows), len(views), sharex=True, sharey="row", squeeze=False)
         for row, together in enumerate(rows):
-            for column, view in enumerate(views):
-                panel = panels[row, column]
-                sweep_axes(data, panel, view=view, metrics=together, legend=False)
+            for panel, view in zip(panels[row], views, strict=True):
+                _draw_panel(panel, data, view, together)
                 panel.label_outer()
                 if row == 0 and len(data["settings"]["views"]) > 1:
                     panel.set_title(f"By {drawable(view)}", loc="left")
-        figure.legend(handles=_handles(data, metrics), loc="outside right upper")
-    return figure
+        figure.legend(handles=_legend(data, shown), loc="outside right upper")
+        return figure
+
+    def draw(axes: Axes) -> None:
+        _draw_panel(axes, data, views[0], shown)
+
+    return Plot(whole, lambda: Panel(draw, PANEL, _legend(data, shown)))
 
 
-def sweep_axes(
-    data: Data,
-    axes: Axes | None = None,
-    *,
-    view: str | None = None,
-    metrics: Sequence[str] | None = None,
-    legend: bool = True,
-) -> Axes:
-    """Draw the curves of one view: colours for systems, markers and dashes for metrics.
-
-    Bands are one standard deviation over the replicates to each side. A vertical tick on a curve
-    stands where its plateau starts.
-
-    Parameters
-    ----------
-    data
-        What ``Sweep.to_dict()`` gives.
-    axes
-        Where to draw; axes of a figure of their own by default.
-    view, metrics
-        Which view, and which metrics; the first, and all, by default.
-    legend
-        Whether to add a legend, to the right of the axes.
-    """
-    view = swept_views(data)[0] if view is None else view
-    metrics = data["settings"]["metrics"] if metrics is None else metrics
+def _draw_panel(axes: Axes, data: Data, view: str, metrics: Sequence[str]) -> None:
     shown = [curve for curve in curves(data) if curve.view == view and curve.metric in metrics]
-    with styled():
-        axes = Figure(figsize=PANEL, layout="constrained").add_subplot() if axes is None else axes
-        for curve in shown:
-            _draw(axes, curve, data)
-        for curve in shown:
-            _mark_plateau(axes, curve, data)
-        _scale_x(axes, data)
-        _scale_y(axes, data, metrics)
-        if legend:
-            handles = _handles(data, metrics)
-            axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.02, 1.0))
-    return axes
+    for curve in shown:
+        _draw(axes, curve, data)
+    for curve in shown:
+        _mark_plateau(axes, curve, data)
+    _scale_x(axes, data)
+    _scale_y(axes, data, metrics)
 
 
 def _rows(data: Data, metrics: Sequence[str]) -> list[list[str]]:
@@ -121,19 +95,11 @@ def _draw(axes: Axes, curve: Curve, data: Data) -> None:
     values, shade = curve.data["values"], colour(_systems(data).index(curve.system))
     metric = data["settings"]["metrics"].index(curve.metric)
     if curve.data["deviation"] is not None:
-        low, high = _floats(curve.data["low"]), _floats(curve.data["high"])
-        axes.fill_between(values, low, high, color=shade, alpha=0.16, linewidth=0)
-    axes.plot(
-        values,
-        _floats(curve.data["mean"]),
-        color=shade,
-        linestyle=dashes(metric),
-        marker=marker(metric),
-        markevery=max(1, len(values) // 10),
-        markeredgecolor="white",
-        markeredgewidth=0.5,
-        label=f"{curve.system}, {label(curve.metric)}",
-    )
+        low, high = floats(curve.data["low"]), floats(curve.data["high"])
+        axes.fill_between(values, low, high, color=shade, alpha=SHADE, linewidth=0)
+    name, every = f"{curve.system}, {label(curve.metric)}", max(1, len(values) // 10)
+    means = floats(curve.data["mean"])
+    axes.plot(values, means, label=name, markevery=every, **line(shade, metric))
 
 
 def _mark_plateau(axes: Axes, curve: Curve, data: Data) -> None:
@@ -157,7 +123,7 @@ def _scale_x(axes: Axes, data: Data) -> None:
 def _scale_y(axes: Axes, data: Data, metrics: Sequence[str]) -> None:
     """Go from 0 to 1, or as far as a density passes it, or as a distance goes, in any view."""
     same = [curve.data for curve in curves(data) if curve.metric in metrics]
-    tops = [top for curve in same for top in _floats(curve["high"] or curve["mean"])]
+    tops = [top for curve in same for top in curve["high"] or curve["mean"] if top is not None]
     reached = max((top for top in tops if top == top), default=0.0)
     least = 0.0 if set(metrics) <= _falling(data) and reached > 0 else 1.0
     axes.set_ylim(0.0, 1.03 * max(least, reached))
@@ -169,14 +135,14 @@ def _ticks(values: Sequence[int], over: str) -> list[float]:
     """Give round values, and the ends where these are not too near."""
     if over == "k":
         step = max(5, 5 * round((values[-1] - values[0]) / 30))
-        inner, room = range(step, values[-1] + 1, step), 0
-        return [float(values[0]), *(float(t) for t in inner if t > values[0] + room)]
+        inner = range(step, values[-1] + 1, step)
+        return [float(values[0]), *(float(t) for t in inner if t > values[0])]
     powers = [m * 10**e for e in range(12) for m in (1, 2, 5)]
     inside = [float(t) for t in powers if values[0] * 1.3 < t < values[-1] / 1.3]
     return [float(values[0]), *inside, float(values[-1])]
 
 
-def _handles(data: Data, metrics: Sequence[str]) -> list[Artist]:
+def _legend(data: Data, metrics: Sequence[str]) -> list[Artist]:
     """Explain the colours, the markers and dashes, and the tick of a plateau."""
     every = data["settings"]["metrics"]
     gap = Line2D([], [], linestyle="", label=" ")
@@ -184,21 +150,9 @@ def _handles(data: Data, metrics: Sequence[str]) -> list[Artist]:
         Line2D([], [], color=colour(index), linewidth=4, label=drawable(name))
         for index, name in enumerate(_systems(data))
     ]
-    styles = [
-        Line2D(
-            [],
-            [],
-            color="#444444",
-            linestyle=dashes(every.index(metric)),
-            marker=marker(every.index(metric)),
-            markeredgecolor="white",
-            markeredgewidth=0.5,
-            label=label(metric),
-        )
-        for metric in metrics
-    ]
+    styles = [Line2D([], [], label=label(m), **line(GREY, every.index(m))) for m in metrics]
     marked = any(curve.data["plateau"]["start"] is not None for curve in curves(data))
-    tick = [gap, Line2D([], [], **_tick("#444444"), label="plateau starts")] if marked else []
+    tick = [gap, Line2D([], [], **_tick(GREY), label="plateau starts")] if marked else []
     return [*systems, gap, *styles, *tick, *_band(data)]
 
 
@@ -207,22 +161,13 @@ def _band(data: Data) -> list[Patch]:
     if all(curve.data["deviation"] is None for curve in curves(data)):
         return []
     over = "orders" if data["settings"]["over"] == "n" else "files"
-    return [Patch(color="#444444", alpha=0.16, linewidth=0, label=f"±1 SD ({over})")]
+    return [Patch(color=GREY, alpha=SHADE, linewidth=0, label=f"±1 SD ({over})")]
 
 
-def _tick(shade: str) -> dict[str, Any]:
-    return {
-        "color": shade,
-        "linestyle": "",
-        "marker": "|",
-        "markersize": 13,
-        "markeredgewidth": 1.6,
-    }
+def _tick(shade: str) -> Look:
+    mark: Look = {"marker": "|", "markersize": 13, "markeredgewidth": 1.6}
+    return {"color": shade, "linestyle": "", **mark}
 
 
 def _systems(data: Data) -> list[str]:
     return list(dict.fromkeys(curve.system for curve in curves(data)))
-
-
-def _floats(values: Sequence[float | None]) -> list[float]:
-    return [NAN if value is None else value for value in values]

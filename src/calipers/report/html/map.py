@@ -6,15 +6,15 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from calipers.report.html.pictures_parts import (
-    Data,
+from calipers.report.html.pictures import (
     described,
     number,
     reference_name,
-    shown_name,
     shown_names,
     systems_of,
 )
+from calipers.report.shown import short
+from calipers.report.table import Data
 
 STEPS = 9999
 """Largest coordinate: four digits, finer than a pixel up to tenfold zoom."""
@@ -102,7 +102,7 @@ def _name(data: Data, one: Data, series: int | None) -> str:
     """Call a set as the charts do."""
     if one["role"] == REFERENCE:
         return reference_name(data)
-    return shown_name(one["name"]) if series is None else shown_names(data)[series]
+    return short(one["name"]) if series is None else shown_names(data)[series]
 
 
 def _series(data: Data, one: Data) -> int | None:

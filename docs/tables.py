@@ -1,18 +1,22 @@
-"""Write the tables of metrics in README.md and docs/metrics.md from the catalogue.
+"""Write the tables of metrics and of options in README.md and docs/ from where they are stated.
 
-``python docs/metric_tables.py`` writes what stands between the marks; ``--check`` only compares.
+``python docs/tables.py`` writes what stands between the marks; ``--check`` only compares.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
+from dataclasses import MISSING
 from math import inf
 from pathlib import Path
 
 from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.metric import Family, Metric
 from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
+from calipers.evaluate import options
+from calipers.evaluate.option import Group, options_of
 
 ROOT = Path(__file__).parent.parent
 ARROWS = {"higher": " ↑", "lower": " ↓", "closest": ""}
@@ -42,16 +46,45 @@ def of_page(families: Iterable[Family], metrics: Iterable[Metric]) -> str:
     )
 
 
+ROLE = re.compile(r":\w+:`~?([\w.]+)`")
+"""What Sphinx makes a link of."""
+
+COMMANDS = {
+    "compare": options.CompareOptions,
+    "sweep": options.SweepOptions,
+    "overlap": options.OverlapOptions,
+    "agree": options.AgreeOptions,
+    "probe": options.ProbeOptions,
+    "rank": options.RankOptions,
+    "text": options.TextOptions,
+    "embed": options.EmbedOptions,
+}
+
+
+def of_command(group: type[Group]) -> str:
+    """The options of a command: in Python, on the command line, and what they do."""
+    rows = []
+    for each, about in sorted(options_of(group), key=lambda pair: pair[1].last):
+        flags = [f"`{flag}`" for flag in about.flags(each.name)]
+        flags += [] if about.off is None else [f"`{about.off[0]}`"]
+        default = "" if each.default in (None, MISSING) else f"`{each.default!r}`"
+        told = ROLE.sub(r"`\1`", about.doc or about.help).replace("|", "\\|")
+        rows.append((f"`{each.name}`", ", ".join(flags), default, told))
+    return _table(("in Python", "on the command line", "default", "what it does"), rows)
+
+
 def written(path: Path) -> str:
-    """A page with its tables as the catalogue has them now."""
+    """A page with its tables as they are stated now."""
     tables = {
+        **{f"options of {name}": of_command(group) for name, group in COMMANDS.items()},
         "default": of_readme(),
         "embeddings": of_page(FAMILIES.values(), METRICS.values()),
         "texts": of_page(TEXT_FAMILIES.values(), TEXT_METRICS.values()),
     }
     text = path.read_text("utf-8")
     for name, table in tables.items():
-        start, end = f"<!-- metrics: {name} -->\n", f"<!-- end of metrics: {name} -->"
+        kind = "" if name.startswith("options") else "metrics: "
+        start, end = f"<!-- {kind}{name} -->\n", f"<!-- end of {kind}{name} -->"
         if start in text:
             before, _, rest = text.partition(start)
             text = f"{before}{start}{table}{end}{rest.partition(end)[2]}"
@@ -90,11 +123,11 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n".replace("|  |", "| |") for line in lines)
 
 
-PAGES = (ROOT / "README.md", ROOT / "docs" / "metrics.md")
+PAGES = (ROOT / "README.md", ROOT / "docs" / "metrics.md", ROOT / "docs" / "options.md")
 
 
 def main() -> int:
-    """Write the pages, or say which are not as the catalogue has them."""
+    """Write the pages, or say which are not as they are stated."""
     stale = [page for page in PAGES if written(page) != page.read_text("utf-8")]
     if "--check" not in sys.argv[1:]:
         for page in stale:

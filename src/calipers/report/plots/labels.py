@@ -18,7 +18,9 @@ from matplotlib.backend_bases import RendererBase
 from matplotlib.text import Annotation
 from numpy.typing import NDArray
 
-from calipers.report.plots.curves_panels import GREY, INK, text_width
+from calipers.report.plots.curves import GREY
+from calipers.report.plots.panels import text_width
+from calipers.report.plots.style import INK
 
 Points = tuple[tuple[float, float], ...]
 Numbers = NDArray[np.float64]

@@ -1,0 +1,225 @@
+"""From the embeddings of every set to the scores of every system, as a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+import numpy as np
+
+from calipers.catalogue.choosing import Choice
+from calipers.embed import Embeddings
+from calipers.evaluate.confounders import ReferenceTexts, confounders
+from calipers.evaluate.embedding import Embedded
+from calipers.evaluate.inference import reference_tests
+from calipers.evaluate.inputs import (
+    ComparisonInputs,
+    InputSet,
+    InputSystem,
+    summarise,
+    trust_warnings,
+)
+from calipers.evaluate.intervals import (
+    FEWEST_PERMUTATIONS,
+    TESTS,
+    Spreads,
+    correlations,
+    permutations_for,
+    with_intervals,
+)
+from calipers.evaluate.labels import foreign_groups, pair_clusters, pair_groups, small_groups
+from calipers.evaluate.options import CompareOptions, pair_settings
+from calipers.evaluate.scoring import Scored, average, merge, score_pair
+from calipers.evaluate.spaces import PairSpace, RunSpace, Space
+from calipers.evaluate.training_set import score_copies, train_warnings
+from calipers.metrics.pair import Settings
+from calipers.numeric.blocks import Clusters
+from calipers.progress import Advance, Silent
+from calipers.results import Comparison, Samples, SetSummary, SystemResult
+from calipers.results.system import Against
+from calipers.score import Score
+
+
+def score_systems(
+    inputs: ComparisonInputs,
+    embedded: Embedded,
+    choices: Sequence[Choice],
+    options: CompareOptions,
+) -> tuple[Comparison, tuple[Spreads, ...]]:
+    """Score every system, each in its own space or all in one that they share.
+
+    Of the settings, only `k_max` is filled in here. Beside the comparison stands for every system
+    how much its scores move; nothing without a level of confidence.
+    """
+    run, progress = Run(inputs, embedded, choices, options), options.progress or Silent()
+    steps = sum(len(files) for files in embedded.systems) + (embedded.train is not None)
+    with progress.task("Scoring", steps) as advance:
+        scored = [
+            run.score(system, files, advance)
+            for system, files in zip(inputs.systems, embedded.systems, strict=True)
+        ]
+        systems = tuple(
+            run.result(system, files, own)
+            for system, files, own in zip(inputs.systems, embedded.systems, scored, strict=True)
+        )
+        reference_scores = run.reference_scores()
+        if embedded.train is not None:
+            advance(1)
+    comparison = Comparison(
+        reference=run.reference,
+        systems=systems,
+        settings={"k_max": max(own.k_max for own in scored) or None},
+        warnings=embedded.shared_notes,
+        reference_samples=run.against.samples,
+        reference_scores=reference_scores,
+        train=run.train,
+        tests=reference_tests(
+            {system.name: own.tests for system, own in zip(systems, scored, strict=True)}
+        ),
+    )
+    return comparison, tuple(own.ranked_spreads for own in scored)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What the scoring of every file of every system shares."""
+
+    inputs: ComparisonInputs
+    embedded: Embedded
+    choices: Sequence[Choice]
+    options: CompareOptions
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The options as the metrics of a pair take them."""
+        return pair_settings(self.options)
+
+    @cached_property
+    def permutations(self) -> int:
+        """How often labels are permuted in each test against the reference."""
+        if self.options.level is None:
+            return FEWEST_PERMUTATIONS
+        tests = len(TESTS) * len(self.embedded.reference.views) * len(self.inputs.systems)
+        n, *others = map(len, self.inputs.sets)
+        return permutations_for(tests, self.options.level, rows=n + max(others))
+
+    @cached_property
+    def space(self) -> Space:
+        """Where pairs are compared."""
+        if not self.options.shared:
+            return PairSpace(self.embedded.reference)
+        hashes = [
+            "+".join(file.samples.content_hash for file in system.files)
+            for system in self.inputs.systems
+        ]
+        clusters = self.inputs.run_clusters
+        return RunSpace.of(self.embedded, hashes, self.settings.projection, clusters)
+
+    @cached_property
+    def reference(self) -> SetSummary:
+        """Describe the reference."""
+        notes = self.embedded.own_notes([self.embedded.reference])
+        file = self.inputs.reference
+        about = summarise([file], name=file.samples.name, notes=notes)
+        warnings = (*about.warnings, *self.inputs.lost, *small_groups(about.groups))
+        return replace(about, warnings=warnings)
+
+    @cached_property
+    def train(self) -> SetSummary | None:
+        """Describe the training set, where there is one."""
+        file, embeddings = self.inputs.train, self.embedded.train
+        if file is None or embeddings is None:
+            return None
+        notes = self.embedded.own_notes([embeddings])
+        about = summarise([file], name=file.samples.name, notes=notes)
+        return replace(about, warnings=(*about.warnings, *train_warnings(about, self.reference)))
+
+    @cached_property
+    def texts(self) -> ReferenceTexts:
+        """The reference's texts, read once for all systems."""
+        return ReferenceTexts.of(self.inputs.reference.samples)
+
+    @cached_property
+    def against(self) -> Against:
+        """The reference, and how systems are compared with it."""
+        samples = _samples(self.inputs.reference, self.embedded.reference)
+        settings = self.settings
+        return Against(samples, settings.k, settings.distance, settings.projection)
+
+    def score(
+        self, system: InputSystem, embeddings: Sequence[Embeddings], advance: Advance
+    ) -> Scored:
+        """Score every file of a system against the reference and the training set."""
+        scored, reference = [], self.inputs.reference
+        for file, rows in zip(system.files, embeddings, strict=True):
+            pair = score_pair(
+                self.embedded.reference,
+                rows,
+                self.choices,
+                self.settings,
+                reference_hash=self.reference.content_hash,
+                groups=pair_groups(reference.samples, file.samples, self.inputs.group),
+                clusters=pair_clusters(reference, file),
+                space=self.space,
+                level=self.options.level,
+                permutations=self.permutations,
+            )
+            scored.append(merge([pair, self._copies(rows, file.clusters)]))
+            advance(1)
+        return average(scored)
+
+    def reference_scores(self) -> Mapping[str, Score]:
+        """What the reference itself scores against the training set."""
+        scored = self._copies(self.embedded.reference, self.inputs.reference.clusters)
+        return with_intervals(scored.scores, scored.spreads, self.options.level)
+
+    def _copies(self, embeddings: Embeddings, clusters: Clusters | None) -> Scored:
+        """Hold one set against the training set; nothing where there is none."""
+        if self.embedded.train is None or self.train is None:
+            return Scored({})
+        return score_copies(
+            self.embedded.train,
+            embeddings,
+            self.choices,
+            self.settings,
+            train_hash=self.train.content_hash,
+            clusters=clusters,
+        )
+
+    def result(
+        self, system: InputSystem, embeddings: Sequence[Embeddings], scored: Scored
+    ) -> SystemResult:
+        """Bring together what is known of one system."""
+        files, notes = system.files, self.embedded.own_notes(embeddings)
+        summary = summarise(files, name=system.name, notes=notes)
+        differences = confounders(
+            self.texts, [file.samples for file in files], (self.embedded.reference, embeddings)
+        )
+        return SystemResult(
+            summary=summary,
+            scores=with_intervals(scored.scores, scored.spreads, self.options.level),
+            curves=scored.curves,
+            seeds=system.seeds,
+            samples=tuple(map(_samples, files, embeddings)),
+            warnings=(
+                *differences.warnings,
+                *trust_warnings(self.reference, summary, self.settings.k),
+                *foreign_groups(self.reference.groups, summary.groups),
+                *small_groups(summary.groups),
+                *scored.notes,
+            ),
+            neighbours=scored.neighbours,
+            confounders=differences.to_dict(),
+            curve_errors={
+                name: np.sqrt(variances.sum(axis=0))
+                for name, variances in scored.curve_variances.items()
+            },
+            correlations=correlations(scored.spreads),
+            against=self.against,
+            compared=partial(self.space.rows, generated=embeddings[0]),
+        )
+
+
+def _samples(file: InputSet, embeddings: Embeddings) -> Samples:
+    return Samples(file.samples if file.samples.kind == "texts" else None, embeddings.views)

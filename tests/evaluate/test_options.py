@@ -1,0 +1,155 @@
+"""One field states an option: what Python, the command line and a result make of it."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import MISSING, fields
+
+import pytest
+
+import calipers
+from calipers.cli import options as flags
+from calipers.errors import InputError
+from calipers.evaluate import options
+from calipers.evaluate.option import (
+    Group,
+    one_of,
+    one_side,
+    option,
+    options_class,
+    options_of,
+    reworded,
+    whole,
+)
+
+FUNCTIONS = {
+    "compare": options.CompareOptions,
+    "sweep": options.SweepOptions,
+    "overlap": options.OverlapOptions,
+    "agree": options.AgreeOptions,
+    "probe": options.ProbeOptions,
+    "rank": options.RankOptions,
+    "measure_texts": options.TextOptions,
+}
+EVERY = [*FUNCTIONS.values(), options.EmbedOptions]
+
+
+@options_class
+class Toy(Group):
+    """Two options of a toy."""
+
+    count: int = option(3, "How many.", whole(1), kept=True)
+    kind: str = option("a", "Which kind.", one_of("a", "b"), doc="The kind, in Python's words.")
+
+
+@options_class
+class Longer(Toy):
+    """The same with another default and help."""
+
+    count: int = reworded(Toy, "count", "How many of the longer ones.", default=9)
+
+
+@one_side(Toy)
+def toy(samples, options):
+    """Do it.
+
+    Parameters
+    ----------
+    samples
+        What it is done to.
+
+    Returns
+    -------
+    tuple
+        All of it.
+    """
+    return samples, options.count, options.kind
+
+
+def test_a_function_takes_the_options_as_keywords():
+    assert toy(1) == (1, 3, "a")
+    assert toy(samples=1, kind="b", count=2) == (1, 2, "b")
+    with pytest.raises(TypeError, match=r"toy\(\) got an unexpected keyword argument 'size'"):
+        toy(1, size=3)
+    with pytest.raises(TypeError, match=r"toy\(\) missing a required argument: 'samples'"):
+        toy(count=2)
+
+
+def test_help_tells_every_option():
+    assert list(inspect.signature(toy).parameters) == ["samples", "count", "kind"]
+    assert inspect.signature(toy).parameters["count"].default == 3
+    before, _, after = toy.__doc__.partition("    Returns\n")
+    assert "count : int\n        How many." in before
+    assert "kind : str\n        The kind, in Python's words." in before
+    assert "All of it." in after
+
+
+def test_a_value_that_breaks_its_rule_is_refused_wherever_it_comes_from():
+    with pytest.raises(InputError, match=r"^count must be a whole number of at least 1; found 0$"):
+        Toy(count=0)
+    rule = next(about.rule for each, about in options_of(Toy) if each.name == "count")
+    with pytest.raises(InputError, match=r"^--count must be a whole number of .*; found '0'$"):
+        rule.parse("--count", "0")
+    with pytest.raises(InputError, match="unknown value for kind 'c'; known: a, b"):
+        Toy(kind="c")
+
+
+def test_an_option_can_be_said_in_other_words():
+    (count, _) = options_of(Longer)
+    assert (count[0].default, count[1].help) == (9, "How many of the longer ones.")
+    assert count[1].rule is next(options_of(Toy))[1].rule
+    assert Longer().settings() == {"count": 9}
+
+
+def test_what_was_typed_is_told_from_what_is_usual():
+    built, typed = flags.build(Toy, {"count": 5, "kind": None})
+    assert (built, typed) == (Toy(count=5), {"count"})
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_public_functions_have_the_fields_as_keywords(name):
+    group = FUNCTIONS[name]
+    given = inspect.signature(getattr(calipers, name)).parameters
+    keywords = {key: each for key, each in given.items() if each.kind is each.KEYWORD_ONLY}
+    assert list(keywords) == [each.name for each in fields(group)]
+    for each in fields(group):
+        usual = inspect.Parameter.empty if each.default is MISSING else each.default
+        assert keywords[each.name].default is usual
+        assert f"    {each.name} : " in getattr(calipers, name).__doc__
+
+
+@pytest.mark.parametrize("group", EVERY)
+def test_every_option_is_complete(group):
+    named = [flag for each, about in options_of(group) for flag in about.flags(each.name)]
+    assert len(named) == len(set(named))
+    for each, about in options_of(group):
+        assert about.help.endswith((".", ". [default: minilm for texts, pixels for images]"))
+        if each.default is not MISSING:
+            about.rule.check(each.name, each.default)
+
+
+@pytest.mark.parametrize("group", EVERY)
+def test_the_command_line_has_every_flag(group):
+    made = {parameter.name for parameter in flags.parameters(group)}
+    for each, about in options_of(group):
+        if about.off is not None:
+            assert about.off[0].lstrip("-").replace("-", "_") in made
+        elif about.flags(each.name):
+            assert each.name in made
+
+
+@pytest.mark.parametrize("group", [each for each in EVERY if each is not options.AgreeOptions])
+def test_nothing_typed_gives_the_defaults(group):
+    assert flags.build(group, {}) == (group(), frozenset())
+
+
+def test_a_flag_can_stand_for_none_or_for_false():
+    built, typed = flags.build(options.CompareOptions, {"no_intervals": True, "no_cache": True})
+    assert (built.level, built.cache, typed) == (None, False, {"level", "cache"})
+
+
+def test_options_of_embedders_are_checked_before_anything_is_read():
+    with pytest.raises(InputError, match="unknown pooling 'middle'"):
+        options.CompareOptions(pooling="middle")
+    with pytest.raises(InputError, match="stands twice in the embedder"):
+        options.CompareOptions(embedder="gpt2:layer=1:layer=2")
