@@ -588,7 +588,7 @@ _bert_score = partial(
     on_request=True,
     slow=True,
     range=SIGNED_UNIT,
-    extra="text",
+    extra="models",
     package="torch",
 )
 ALIGNED = (

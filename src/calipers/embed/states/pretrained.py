@@ -60,7 +60,7 @@ def load_model(
     InputError
         If transformers cannot load the model, or weights are missing.
     """
-    transformers = require("transformers", extra="text", purpose=f"the model {str(folder)!r}")
+    transformers = require("transformers", extra="models", purpose=f"the model {str(folder)!r}")
     word = "dtype" if recent(transformers, 4, 56) else "torch_dtype"
     with quiet(transformers):
         try:
@@ -97,7 +97,7 @@ def load_tokenizer(folder: Path, *, trust_remote_code: bool = False) -> Any:
     InputError
         If transformers cannot load it, or it does not say in numbers how much it reads.
     """
-    transformers = require("transformers", extra="text", purpose=f"the model {str(folder)!r}")
+    transformers = require("transformers", extra="models", purpose=f"the model {str(folder)!r}")
     with quiet(transformers):
         try:
             found = transformers.AutoTokenizer.from_pretrained(
@@ -253,7 +253,7 @@ def quiet(transformers: Any) -> Iterator[None]:
 def versions(*packages: str) -> dict[str, str]:
     """Tell the version of each package that can change a vector."""
     return {
-        name: require(name, extra="text", purpose="the embedder").__version__ for name in packages
+        name: require(name, extra="models", purpose="the embedder").__version__ for name in packages
     }
 
 
@@ -371,10 +371,10 @@ def check_loadable(model: FoundModel, options: Options) -> None:
         If torch or transformers is not installed.
     """
     purpose = f"the model {model.name!r}"
-    torch = require("torch", extra="text", purpose=purpose)
+    torch = require("torch", extra="models", purpose=purpose)
     device = choose_device(options.device, torch)
     dtype = choose_dtype(options.dtype, device, torch)
-    _check_known(model, options, require("transformers", extra="text", purpose=purpose))
+    _check_known(model, options, require("transformers", extra="models", purpose=purpose))
     weights = find_weights(model.folder, allow_pickle=options.allow_pickle)
     check_fits(model.name, weights, device=device, dtype=dtype, torch=torch)
 

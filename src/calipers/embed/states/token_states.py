@@ -189,7 +189,7 @@ def load_token_encoder(
     CalipersError
         If the packaged weights are not the published ones.
     """
-    torch = require("torch", extra="text", purpose=f"the model {str(model)!r}")
+    torch = require("torch", extra="models", purpose=f"the model {str(model)!r}")
     device = choose_device(device, torch)
     chosen = getattr(torch, choose_dtype(dtype, device, torch))
     if model == MINILM:
@@ -254,7 +254,7 @@ def _from_folder(
     folder: Path, name: str, layer: int | None, max_length: int | None, device: str, dtype: Any
 ) -> _Parts:
     """Any encoder that transformers knows, from its folder; plain BERT through packed layers."""
-    transformers = require("transformers", extra="text", purpose=f"the model {name!r}")
+    transformers = require("transformers", extra="models", purpose=f"the model {name!r}")
     from calipers.embed.states.bert import PackedBert, is_plain_bert, read_layers
     from calipers.embed.states.transformer_states import TransformerStates
 

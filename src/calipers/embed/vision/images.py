@@ -123,7 +123,7 @@ def _file_hash(folder: Path) -> str:
 
 
 def _load(folder: Path, trust_remote_code: bool) -> Any:
-    transformers = require("transformers", extra="text", purpose=f"the model {str(folder)!r}")
+    transformers = require("transformers", extra="models", purpose=f"the model {str(folder)!r}")
     # Before version 5 the one that works with Pillow was called slow
     kind: dict[str, Any] = {"backend": "pil"} if recent(transformers, 5) else {"use_fast": False}
     with quiet(transformers):

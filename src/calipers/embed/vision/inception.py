@@ -144,7 +144,7 @@ class Inception(Embedder):
     def __init__(
         self, *, device: str = "auto", batch_size: int | None = None, offline: bool = False
     ) -> None:
-        torch = require("torch", extra="text", purpose="the embedder 'inception'")
+        torch = require("torch", extra="inception", purpose="the embedder 'inception'")
         source = _fidelity()
         self._device = choose_device(device, torch)
         self._batches = ImageBatches(size=batch_size or BATCH, name=self.name)
