@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from calipers.cli.command import check_metrics_are_listed, command, computing, read_sides
+from calipers.cli.command import check_metrics_are_listed, command, read_sides
 from calipers.cli.compare import Generated, Reference
 from calipers.cli.deliver import deliver
 from calipers.cli.outputs import FORMATS, Outputs
+from calipers.cli.streams import calm
 from calipers.evaluate.options import AgreeOptions
 
 EXAMPLES = (
@@ -37,7 +38,7 @@ def agree(
     systems, and says in words where one embedder names another winner.
     """
     check_metrics_are_listed(generated)
-    with computing(outputs):
+    with calm(quiet=outputs.quiet):
         from calipers.evaluate.agree import agree as run
 
         found = run(*read_sides(reference, generated, options), **options.keywords())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,7 +19,6 @@ from calipers.cli.guard import STOPPED, STOPPED_UNCACHED, guarded
 from calipers.cli.options import MaxMemory, build, parameters
 from calipers.cli.outputs import Outputs, output_parameters
 from calipers.cli.page import Command, examples
-from calipers.cli.streams import calm
 from calipers.errors import InputError
 from calipers.evaluate.option import Group, options_of
 from calipers.evaluate.options import Running
@@ -86,30 +86,23 @@ def command(
         laid = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in laid]
 
         def run(**given: Any) -> None:
-            with guarded(stopped or STOPPED_UNCACHED), _limited(given):
-                outputs = Outputs.of(given)
-                named = {name: given[name] for name in own if name not in added}
-                files = [given[name] for name in reads]
-                kept = stopped
-                if options is not None:
-                    chosen, typed = build(options, given)
-                    files += [
-                        getattr(chosen, each.name)
-                        for each, about in options_of(options)
-                        if about.source
-                    ]
-                    if isinstance(chosen, Running):
-                        chosen = replace(chosen, progress=outputs.progress())
-                    named |= {"options": chosen, **({"typed": typed} if "typed" in own else {})}
-                    cached = getattr(chosen, "cache", False)
-                    kept = stopped or (STOPPED if cached else STOPPED_UNCACHED)
-                if "outputs" in own:
-                    named["outputs"] = outputs
-                with guarded(kept or STOPPED_UNCACHED):
-                    named_files = _checked(files)
-                    if checked:
-                        outputs.check(named_files)
-                    function(**named)
+            outputs, files = Outputs.of(given), [given[name] for name in reads]
+            named = {name: given[name] for name in own if name not in added}
+            named |= {"outputs": outputs} if "outputs" in own else {}
+            kept = stopped or STOPPED_UNCACHED
+            if options is not None:
+                chosen, typed = build(options, given)
+                files += _sources(chosen)
+                if isinstance(chosen, Running):
+                    chosen = replace(chosen, progress=outputs.progress())
+                named |= {"options": chosen, **({"typed": typed} if "typed" in own else {})}
+                if stopped is None and getattr(chosen, "cache", False):
+                    kept = STOPPED
+            with guarded(kept), _limited(given):
+                read = _checked(files)
+                if checked:
+                    outputs.check(read)
+                function(**named)
 
         functools.update_wrapper(run, function)
         del run.__wrapped__  # type: ignore[attr-defined]
@@ -118,13 +111,6 @@ def command(
         return CommandSpec(function.__name__, run, page, examples(shown))
 
     return decorate
-
-
-@contextmanager
-def computing(outputs: Outputs) -> Iterator[None]:
-    """Compute: what other packages print meanwhile goes to standard error."""
-    with calm(quiet=outputs.quiet):
-        yield
 
 
 def read_sides(reference: str, generated: Sequence[str], options: Any) -> tuple[Any, Any]:
@@ -148,8 +134,6 @@ def read_sides(reference: str, generated: Sequence[str], options: Any) -> tuple[
 
 def check_metrics_are_listed(specs: Iterable[str]) -> None:
     """Refuse a metric in the place of a file."""
-    import os
-
     from calipers.catalogue.embeddings import FAMILIES, METRICS
 
     for spec in specs:
@@ -158,6 +142,11 @@ def check_metrics_are_listed(specs: Iterable[str]) -> None:
                 f"{spec}: there is no such file. Several metrics are written "
                 f"as one list: --metrics precision,{spec}"
             )
+
+
+def _sources(options: Group) -> list[Any]:
+    """Give the values of the options that name files."""
+    return [getattr(options, each.name) for each, about in options_of(options) if about.source]
 
 
 def _checked(files: Iterable[Any]) -> list[str]:

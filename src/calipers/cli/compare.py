@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
-from calipers.cli.command import check_metrics_are_listed, command, computing, read_sides
+from calipers.cli.command import check_metrics_are_listed, command, read_sides
 from calipers.cli.command_line import with_command
 from calipers.cli.deliver import deliver
 from calipers.cli.options import Details
 from calipers.cli.outputs import FORMATS, PAGE, Outputs, check_per_sample
 from calipers.cli.page import CompareCommand
+from calipers.cli.streams import calm
 from calipers.evaluate.option import INPUT, OUTPUT
 from calipers.evaluate.options import CompareOptions
 
@@ -129,7 +130,7 @@ def compare(
     """
     check_metrics_are_listed(generated)
     check_per_sample(outputs.paths, per_sample=per_sample)
-    with computing(outputs):
+    with calm(quiet=outputs.quiet):
         from calipers.evaluate.compare import compare as run
 
         comparison = run(*read_sides(reference, generated, options), **options.keywords())

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from calipers.cli.command import command, computing
+from calipers.cli.command import command
 from calipers.cli.command_line import with_command
 from calipers.cli.deliver import deliver
 from calipers.cli.outputs import FORMATS, PAGE, Outputs
+from calipers.cli.streams import calm
 from calipers.evaluate.options import DemoOptions
 
 NEXT = """\
@@ -22,7 +23,7 @@ def demo(*, options: DemoOptions, outputs: Outputs) -> None:
     paragraphs of it, a Markov chain fitted on it (varied but poor), and near copies of a few
     paragraphs (good but monotonous).
     """
-    with computing(outputs):
+    with calm(quiet=outputs.quiet):
         from calipers.demo import READING, run
 
         comparison = run(seed=options.seed, progress=outputs.progress())

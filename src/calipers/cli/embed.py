@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from calipers.cli.command import command, computing
+from calipers.cli.command import command
 from calipers.cli.outputs import STDIO, Outputs, Results
-from calipers.cli.streams import write, write_error
+from calipers.cli.streams import calm, write, write_error
 from calipers.evaluate.option import INPUT, OUTPUT
 from calipers.evaluate.options import EmbedOptions
 
@@ -87,7 +87,7 @@ def embed(samples: Samples, *, options: EmbedOptions, outputs: Outputs) -> None:
 
     check_format(output, 1)
     outputs.check([each for each in (samples, options.fit_on) if each not in (None, STDIO)])
-    with computing(outputs):
+    with calm(quiet=outputs.quiet):
         from calipers.evaluate.embed import embed as run
 
         found = run(samples, **options.keywords())

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from calipers.cli.command import command, computing
+from calipers.cli.command import command
 from calipers.cli.deliver import deliver
 from calipers.cli.outputs import FORMATS, Outputs
+from calipers.cli.streams import calm
 from calipers.errors import InputError
 from calipers.evaluate.option import INPUT
 from calipers.evaluate.options import OverlapOptions
@@ -53,7 +54,7 @@ def overlap(systems: Systems, *, options: OverlapOptions, outputs: Outputs) -> N
             "overlap holds systems against each other and needs at least two; found "
             f"{systems[0]}. Several files that match one NAME=GLOB are the seeds of one system"
         )
-    with computing(outputs):
+    with calm(quiet=outputs.quiet):
         from calipers.evaluate.overlap import overlap as run
         from calipers.samples import read_systems
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from calipers.cli.command import command, computing
+from calipers.cli.command import command
 from calipers.cli.options import complete
 from calipers.cli.outputs import Outputs, Results
 from calipers.cli.page import PlotCommand
-from calipers.cli.streams import write_error
+from calipers.cli.streams import calm, write_error
 from calipers.errors import CalipersError, InputError
 from calipers.evaluate.option import (
     FLAG,
@@ -100,7 +100,7 @@ EXAMPLES = (
 
 
 @options_class
-class PlotOptions(Group):
+class FigureOptions(Group):
     """The options of ``plot``; None where nothing was typed, since most plots take few of them."""
 
     view: str | None = option(
@@ -195,7 +195,7 @@ class PlotOptions(Group):
 
 
 @command(
-    PlotOptions,
+    FigureOptions,
     output=(Output, inspect.Parameter.empty),
     reads=("inputs",),
     page=PlotCommand,
@@ -203,7 +203,7 @@ class PlotOptions(Group):
     checked=False,
     shown=EXAMPLES,
 )
-def plot(kind: Kind, inputs: Inputs, *, options: PlotOptions, outputs: Outputs) -> None:
+def plot(kind: Kind, inputs: Inputs, *, options: FigureOptions, outputs: Outputs) -> None:
     """Draw a figure from what another command kept.
 
     Publication quality, in colours that all eyes tell apart, as .pdf, .svg or .png. Nothing is
@@ -217,7 +217,7 @@ def plot(kind: Kind, inputs: Inputs, *, options: PlotOptions, outputs: Outputs) 
     outputs.check([*inputs, *([options.x] if options.x else [])])
     if len(inputs) > 1 and not known.several:
         raise InputError(f"the plot {kind!r} is drawn from one input; found {len(inputs)}")
-    with computing(outputs):
+    with calm(quiet=outputs.quiet):
         figure = _drawn(kind, inputs, given | read_x(options.x, options.by))
     outputs.deliver(_results(figure, quiet=outputs.quiet))
 

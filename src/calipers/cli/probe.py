@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from calipers.cli.command import command, computing
+from calipers.cli.command import command
 from calipers.cli.deliver import deliver
 from calipers.cli.outputs import FORMATS, Outputs
+from calipers.cli.streams import calm
 from calipers.evaluate.option import INPUT
 from calipers.evaluate.options import ProbeOptions
 
@@ -44,7 +45,7 @@ def probe(texts: Texts, *, options: ProbeOptions, outputs: Outputs) -> None:
     them against the other half, and says which changes move the scores. What an embedder does
     not see, none of its scores can tell.
     """
-    with computing(outputs):
+    with calm(quiet=outputs.quiet):
         from calipers.evaluate.probe import probe as run
 
         found = run(texts, **options.keywords())

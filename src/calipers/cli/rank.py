@@ -6,9 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from calipers.cli.command import command, computing
+from calipers.cli.command import command
 from calipers.cli.deliver import deliver
 from calipers.cli.outputs import FORMATS, Outputs
+from calipers.cli.streams import calm
 from calipers.errors import InputError
 from calipers.evaluate.option import INPUT, OUTPUT
 from calipers.evaluate.options import RankOptions
@@ -64,7 +65,7 @@ def rank(scores: Scores, *, options: RankOptions, outputs: Outputs) -> None:
         raise InputError("--judgements and --truth exclude each other; give one of them")
     if options.truth_columns is not None and options.judgements is None and options.truth is None:
         raise InputError("--truth-column names columns of --truth or --judgements; give one")
-    with computing(outputs):
+    with calm(quiet=outputs.quiet):
         from calipers.evaluate.rank import rank as run
 
         found = run(scores, **options.keywords())

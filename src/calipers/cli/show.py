@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
-from calipers.cli.command import command, computing
+from calipers.cli.command import command
 from calipers.cli.deliver import deliver
 from calipers.cli.options import Details
 from calipers.cli.outputs import PAGE, Outputs
+from calipers.cli.streams import calm
 from calipers.evaluate.option import INPUT
 
 Run = Annotated[
@@ -51,7 +52,7 @@ REPORTING = (
 )
 def show(run: Run, *, outputs: Outputs, details: Details = False) -> None:
     """Show again what `calipers compare --save` kept, or --save of another command."""
-    with computing(outputs):
+    with calm(quiet=outputs.quiet):
         from calipers.results.result import Result
 
         result = Result.load(run)
@@ -74,7 +75,7 @@ def report(run: Run, *, outputs: Outputs) -> None:
     """
     files = outputs if outputs.paths else replace(outputs, paths={"html": page_beside(run)})
     files.check([run])
-    with computing(files):
+    with calm(quiet=files.quiet):
         from calipers.results.result import Result
 
         result = Result.load(run)

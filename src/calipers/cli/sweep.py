@@ -6,10 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-from calipers.cli.command import check_metrics_are_listed, command, computing, read_sides
+from calipers.cli.command import check_metrics_are_listed, command, read_sides
 from calipers.cli.compare import Generated, Reference
 from calipers.cli.deliver import deliver
 from calipers.cli.outputs import FORMATS, Outputs
+from calipers.cli.streams import calm
 from calipers.errors import InputError
 from calipers.evaluate.option import OUTPUT
 from calipers.evaluate.options import SweepOptions
@@ -75,7 +76,7 @@ def sweep(
     for name, why in ONLY_OVER_N.items() if options.over == "k" else ():
         if name in typed:
             raise InputError(f"--{name} goes with --over n alone; {why}")
-    with computing(outputs):
+    with calm(quiet=outputs.quiet):
         from calipers.evaluate.sweep import sweep as run
 
         found = run(*read_sides(reference, generated, options), **options.keywords())

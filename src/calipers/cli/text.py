@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
-from calipers.cli.command import command, computing
+from calipers.cli.command import command
 from calipers.cli.deliver import deliver
 from calipers.cli.outputs import FORMATS, Outputs, check_per_sample
 from calipers.cli.page import TextCommand
+from calipers.cli.streams import calm
 from calipers.errors import InputError
 from calipers.evaluate.option import INPUT, OUTPUT
 from calipers.evaluate.options import TextOptions
@@ -81,7 +82,7 @@ def text(
     if options.aligned and options.reference is None:
         raise InputError("--aligned holds text i against row i of --reference FILE; give one")
     check_per_sample(outputs.paths, per_sample=per_sample)
-    with computing(outputs):
+    with calm(quiet=outputs.quiet):
         from calipers.evaluate.texts import measure_texts
         from calipers.samples import read_systems
 

@@ -19,7 +19,7 @@ from calipers.embed import Embedder, EmbedderChoice, as_embedder, is_embedder
 from calipers.embed.processes import check_divides, may_divide
 from calipers.errors import InputError
 from calipers.evaluate.compare import compare
-from calipers.evaluate.inputs import Reading
+from calipers.evaluate.inputs import Reader
 from calipers.evaluate.option import two_sides
 from calipers.evaluate.options import AgreeOptions, CompareOptions, Model
 from calipers.evaluate.text_view import VIEW as TEXT
@@ -116,7 +116,7 @@ def _read(
     reference: Any, generated: Any, options: AgreeOptions
 ) -> tuple[SampleSet, tuple[System, ...]]:
     """Read every file once, and see that there is something to agree about."""
-    reading = Reading(options.field, skip_bad=options.skip_bad)
+    reading = Reader(options.field, skip_bad=options.skip_bad)
     first = reading.one(reference, "reference")
     if first.kind == "vectors":
         raise InputError(

@@ -8,7 +8,7 @@ from typing import Any
 from calipers.embed import Embeddings, embed_samples
 from calipers.errors import InputError, unknown_name
 from calipers.evaluate.embedding import cache_of, open_unfitted, usual_warnings
-from calipers.evaluate.inputs import Reading
+from calipers.evaluate.inputs import Reader
 from calipers.evaluate.option import one_side
 from calipers.evaluate.options import EmbedOptions
 from calipers.numeric.threads import limit_threads
@@ -61,7 +61,7 @@ def embed(samples: Any, options: EmbedOptions) -> Embedded:
         If samples cannot be read, hold vectors already, or the embedder does not read them, does
         not give that view, or is not fitted to any samples.
     """
-    reading = Reading(options.field, skip_bad=options.skip_bad)
+    reading = Reader(options.field, skip_bad=options.skip_bad)
     held, view = reading.read(samples), options.view
     if held.kind == "vectors":
         raise InputError(f"{held.name}: holds vectors already; there is nothing to embed")

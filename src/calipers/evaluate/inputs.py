@@ -119,7 +119,7 @@ class ComparisonInputs(Inputs):
 
 
 @dataclass(frozen=True)
-class Reading:
+class Reader:
     """Where texts and labels are in the rows of files, and what becomes of bad images."""
 
     field: str | None = None
@@ -206,13 +206,13 @@ def read_sides(
     the texts of all three are cut to so many words.
     """
     about, most = labels or Labels(), options.max_samples
-    reading = Reading(options.field, about.group, about.cluster, skip_bad)
+    reading = Reader(options.field, about.group, about.cluster, skip_bad)
     given = reading.one(reference, "reference")
     reference_set, systems = grouped(given, reading.systems(generated), about.group)
     train_set = None
     if about.train is not None:
         _refuse_paths("train", about.train)
-        train_set = Reading(options.field, skip_bad=skip_bad).one(about.train, "train")
+        train_set = Reader(options.field, skip_bad=skip_bad).one(about.train, "train")
     _check_kinds(reference_set, systems, train_set)
     size = _size(systems, most, keep_sizes=keep_sizes)
 
@@ -250,7 +250,7 @@ def read_alone(systems: Any, options: Sizes, *, seed: int, skip_bad: bool = Fals
     InputError
         If there are fewer than two systems, or they are not of one kind.
     """
-    read = _several(systems, Reading(options.field, skip_bad=skip_bad))
+    read = _several(systems, Reader(options.field, skip_bad=skip_bad))
     first = read[0].sets[0].kind
     for system in read:
         for samples in system.sets:
@@ -275,7 +275,7 @@ def read_texts(generated: Any, options: TextOptions) -> Inputs:
     InputError
         If a set holds no texts, or aligned sets differ in size.
     """
-    reading, seed = Reading(options.field), options.seed
+    reading, seed = Reader(options.field), options.seed
     systems = reading.systems(generated)
     reference = _one_of_texts(reading, "reference", options.reference)
     train = _one_of_texts(reading, "train", options.train)
@@ -444,7 +444,7 @@ def _size(
     return min(smallest, most or smallest)
 
 
-def _several(systems: Any, reading: Reading) -> tuple[System, ...]:
+def _several(systems: Any, reading: Reader) -> tuple[System, ...]:
     """Read two systems or more."""
     listed = isinstance(systems, Sequence) and not isinstance(systems, str)
     named = isinstance(systems, Mapping | System) or (
@@ -462,7 +462,7 @@ def _several(systems: Any, reading: Reading) -> tuple[System, ...]:
     return read
 
 
-def _one_of_texts(reading: Reading, side: str, value: Any) -> SampleSet | None:
+def _one_of_texts(reading: Reader, side: str, value: Any) -> SampleSet | None:
     """Read a side that is one set of texts."""
     if value is None:
         return None

@@ -15,7 +15,7 @@ from calipers.catalogue.keys import split_key
 from calipers.embed import Cache, Embedder, Embeddings, embed_samples
 from calipers.errors import InputError, unknown_name
 from calipers.evaluate.embedding import cache_of, open_unfitted
-from calipers.evaluate.inputs import FEW, InputSet, Reading, summarise
+from calipers.evaluate.inputs import FEW, InputSet, Reader, summarise
 from calipers.evaluate.option import one_side
 from calipers.evaluate.options import ProbeOptions, pair_settings
 from calipers.evaluate.perturbations import CHANGES, Change, change_set
@@ -175,7 +175,7 @@ def _read_texts(samples: Any, field: str | None) -> SampleSet:
     InputError
         If they cannot be read, or are no texts.
     """
-    texts = Reading(field).one(samples, "texts")
+    texts = Reader(field).one(samples, "texts")
     if texts.kind != "texts":
         raise InputError(f"{texts.name}: a probe changes texts, but this set holds {texts.kind}")
     return texts
