@@ -92,6 +92,14 @@ def test_texts_can_be_left_out_of_comparisons_alone(calipers, inputs):
     assert "leaves texts out of a comparison; this is another result, overlap" in refused.stderr
 
 
+def test_samples_are_laid_out_of_comparisons_alone(calipers, inputs):
+    calipers(*COMMANDS["overlap"], "--save", "o.zip")
+    refused = calipers("report", "o.zip", "--map", "pca", "--html", "o.html")
+    assert refused.exit_code == 2
+    assert "--map lays out the samples of a comparison; this is another" in refused.stderr
+    assert not Path("o.html").exists()
+
+
 def test_a_kept_sweep_is_drawn(calipers, inputs):
     calipers(*COMMANDS["sweep"], "--save", "s.zip")
     assert calipers("plot", "sweep", "s.zip", "-o", "s.png").exit_code == 0

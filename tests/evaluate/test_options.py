@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import MISSING, fields
+from typing import get_args
 
 import pytest
 
 import calipers
+from calipers.catalogue.shown import HEADLINE
 from calipers.cli import options as flags
+from calipers.embed import options as embedders
 from calipers.errors import InputError
+from calipers.estimate.axes import Projection
+from calipers.estimate.knn.balls import Distance
+from calipers.estimate.knn.neighbourhoods import Ties
 from calipers.evaluate import options
 from calipers.evaluate.option import (
     Group,
@@ -21,6 +27,10 @@ from calipers.evaluate.option import (
     reworded,
     whole,
 )
+from calipers.evaluate.perturbations import CHANGES
+from calipers.results.sweep import TOLERANCE
+from calipers.uncertainty.bradley_terry import Ties as JudgedTies
+from calipers.uncertainty.correlation import Kind
 
 FUNCTIONS = {
     "compare": options.CompareOptions,
@@ -153,3 +163,25 @@ def test_options_of_embedders_are_checked_before_anything_is_read():
         options.CompareOptions(pooling="middle")
     with pytest.raises(InputError, match="stands twice in the embedder"):
         options.CompareOptions(embedder="gpt2:layer=1:layer=2")
+
+
+def about(group, name):
+    return next(about for each, about in options_of(group) if each.name == name)
+
+
+@pytest.mark.parametrize("group", [options.CompareOptions, options.AgreeOptions])
+def test_help_names_the_metrics_that_a_table_shows(group):
+    assert f"{', '.join(HEADLINE[:-1])} and {HEADLINE[-1]}" in about(group, "metrics").help
+
+
+def test_words_of_options_are_those_that_what_they_reach_knows():
+    assert about(options.Model, "pooling").complete == embedders.POOLINGS
+    assert set(about(options.Model, "dtype").rule.values) == set(embedders.DTYPES)
+    assert about(options.Model, "device").complete == embedders.DEVICES
+    assert about(options.Neighbours, "ties").rule.values == get_args(Ties)
+    assert about(options.Neighbours, "distance").rule.values == get_args(Distance)
+    assert about(options.Neighbours, "projection").rule.values == get_args(Projection)
+    assert about(options.RankOptions, "ties").rule.values == get_args(JudgedTies)
+    assert about(options.RankOptions, "kind").rule.values == get_args(Kind)
+    assert tuple(CHANGES) == options.CHANGES
+    assert options.SweepOptions().tolerance == TOLERANCE

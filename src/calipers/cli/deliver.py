@@ -59,10 +59,11 @@ def deliver(
     Raises
     ------
     InputError
-        If texts are to be left out of a result that is no comparison.
+        If texts are to be left out of a result that is no comparison, or its samples laid out.
     """
     from calipers.report.documents import document_of
 
+    _check_page(result.kind, outputs)
     data = _data(result, redact=outputs.redact, per_sample=per_sample)
     options = {"details": True} if details and result.kind == "comparison" else {}
 
@@ -174,15 +175,21 @@ def _write_rows(result: Any, path: str, *, redact: bool, per_sample: bool) -> No
     write_rows(rows, path)
 
 
+def _check_page(kind: str, outputs: Outputs) -> None:
+    """Refuse what only the report of a comparison can be asked for."""
+    asked = {
+        "--redact leaves texts out of": outputs.redact,
+        "--map lays out the samples of": outputs.layout is not None,
+    }
+    for what in (what for what, given in asked.items() if given and kind != "comparison"):
+        raise InputError(f"{what} a comparison; this is another result, {kind}")
+
+
 def _data(result: Result, *, redact: bool, per_sample: bool) -> Data:
     write_data: Callable[..., Data] = result.to_dict  # those with values of samples take an option
     data = write_data(per_sample=True) if per_sample else write_data()
     if not redact:
         return data
-    if result.kind != "comparison":
-        raise InputError(
-            f"--redact leaves texts out of a comparison; this is another result, {result.kind}"
-        )
     from calipers.report.redacted import without_texts
 
     redacted: Data = without_texts({"comparison": data})["comparison"]
