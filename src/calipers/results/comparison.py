@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from calipers.explain import SampleMap
     from calipers.explain.map import Method
     from calipers.report.plots import Axes
+    from calipers.report.verdict import Verdict
     from calipers.results.archive import Archive, Draft
 
 Data = dict[str, Any]
@@ -193,9 +194,18 @@ class Comparison(Result):
         """
         return plain(self, per_sample=per_sample)  # type: ignore[no-any-return]
 
+    @property
+    def verdict(self) -> Verdict:
+        """What it found, in the few sentences that a person reads first."""
+        from calipers.report.verdict import verdict
+
+        return verdict(plain(self._measured()))
+
     def _outline(self) -> Mapping[str, Any]:
+        return {"calipers": self.version, "verdict": self.verdict.to_dict(), **self._measured()}
+
+    def _measured(self) -> Mapping[str, Any]:
         return {
-            "calipers": self.version,
             "settings": self.settings,
             "reference": {**with_warnings(self.reference), "scores": self.reference_scores},
             "train": None if self.train is None else with_warnings(self.train),
