@@ -29,7 +29,7 @@ from calipers.report.inference import (
     is_tested,
 )
 from calipers.report.names import clean
-from calipers.report.numbers import leaders_of, p_text
+from calipers.report.numbers import leaders_of, p_text, share
 from calipers.report.shown import TEXT, Metric, named, scores_of, shown_metrics
 from calipers.report.table import BEST, Data, Name, Words, said
 
@@ -67,6 +67,8 @@ ALWAYS = ("openings", "prompts", "same")
 """Kinds of cautions that are shown whatever others there are, since they reverse a verdict."""
 
 Kind = Literal["closest", "score", "collapsed", "distant", "lost", "distinguishable", "untested"]
+NEAR = (ALIKE, EQUAL, OPEN)
+"""Marks of systems that are not significantly worse than the best."""
 COUNTS = {2: "Both", 3: "All three"}
 
 
@@ -260,6 +262,7 @@ class _Judged:
             (verb, reference, by, f" ({self._scored(leads if same else leads[:1], first[0][0])})"),
             self._praise(first[0]) if len(first[0]) == 1 else (),
             self._within_chance(leads[0], first[1]),
+            self._untested(leads[0]),
         )
         if not same:
             for lead, found in zip(leads[1:], others, strict=True):
@@ -285,8 +288,7 @@ class _Judged:
         if not best:
             return ()
         marks = all_marks(self.data, [metric])[0]
-        near = (ALIKE, EQUAL, OPEN, UNTESTED)
-        return best, [r for r, mark in enumerate(marks) if mark in near and r not in best]
+        return best, [r for r, mark in enumerate(marks) if mark in NEAR and r not in best]
 
     def _praise(self, rows: Sequence[int]) -> Words:
         """Say whether the closest system is also the best in quality and diversity."""
@@ -297,9 +299,23 @@ class _Judged:
         found = [
             what
             for what, metric in praised.items()
-            if metric and all_marks(self.data, [metric])[0][rows[0]] == BEST
+            if metric and self._is_clearly_best(metric, rows[0])
         ]
         return (f", {', '.join(found)}",) if found[1:] else (f" and {found[0]}",) if found else ()
+
+    def _is_clearly_best(self, metric: Metric, row: int) -> bool:
+        """Whether a system is the best, and no other is within chance of it."""
+        marks = all_marks(self.data, [metric])[0]
+        return marks[row] == BEST and not any(mark in NEAR for mark in marks)
+
+    def _untested(self, metric: Metric) -> Words:
+        marks = all_marks(self.data, [metric])[0]
+        rows = [row for row, mark in enumerate(marks) if mark == UNTESTED]
+        if not rows:
+            return ()
+        verb = " was" if len(rows) == 1 else " were"
+        text = f"{verb} not tested against it"
+        return joined(("; ",), _names([self.systems[row] for row in rows]), (text,))
 
     def _within_chance(self, metric: Metric, rows: Sequence[int]) -> Words:
         if not rows:
@@ -429,9 +445,9 @@ class _Judged:
         if duplicates >= WORTH_SAYING:
             unit = self.data["systems"][row]["confounders"]["duplicates"].get("unit", "texts")
             yield (
-                f"{percent(duplicates)} of its {unit} are duplicates"
+                f"{share(duplicates)} of its {unit} are duplicates"
                 if whole
-                else (f"{percent(duplicates)} duplicates")
+                else (f"{share(duplicates)} duplicates")
             )
 
     def _distant(self) -> Iterator[Finding]:
@@ -486,21 +502,6 @@ class _Judged:
             return joined(_names(alike), (text, "; the others are"))
         other = " is" if len(apart) == 1 else " are"
         return joined(_names(alike), (text, "; "), _names(apart), (other,))
-
-
-def percent(share: float) -> str:
-    """Write a share in whole percent, never a part as none or all.
-
-    Examples
-    --------
-    >>> percent(0.914), percent(0.001), percent(0.9999)
-    ('91 %', '< 1 %', '> 99 %')
-    """
-    if 0 < share < 0.005:
-        return "< 1 %"
-    if 0.995 <= share < 1:
-        return "> 99 %"
-    return f"{100 * share:.0f} %"
 
 
 def value_text(metric: Metric, score: Data | None, value: float | None, decimals: int = 2) -> str:

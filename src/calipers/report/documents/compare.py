@@ -169,7 +169,7 @@ def sets_table(data: Data) -> Table:
     """Give the sizes and lengths of all sets."""
     lead = lead_columns(data)
     kinds = (REFERENCE, *[SYSTEM] * len(data.get("systems", ())))
-    return Table((lead[0],), singles(lead[1:]), kinds, id="sets", heading="Sets")
+    return Table((replace(lead[0], share=2),), singles(lead[1:]), kinds, id="sets", heading="Sets")
 
 
 def _hidden(data: Data, metrics: Sequence[Metric]) -> Iterator[str]:
