@@ -11,7 +11,7 @@ from calipers.catalogue.suggest import check_known
 from calipers.estimate.quantise import bucket_count
 from calipers.evaluate.embedding import cache_of, embed_sides, open_embedder, usual_warnings
 from calipers.evaluate.inference import check_inference, with_inference
-from calipers.evaluate.inputs import ComparisonInputs, check_k, read_sides, size_warnings
+from calipers.evaluate.inputs import ComparisonInputs, check_k, read_sides, size_cautions
 from calipers.evaluate.option import two_sides
 from calipers.evaluate.options import CompareOptions
 from calipers.evaluate.systems import score_systems
@@ -26,6 +26,7 @@ from calipers.evaluate.training_set import check_train
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Silent
 from calipers.results import Comparison
+from calipers.results.caution import Caution, sentences, worst_first
 
 
 @two_sides(CompareOptions)
@@ -73,13 +74,15 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
         embedded = embed_sides(inputs, model, cache_of(options), progress)
         comparison, spreads = score_systems(inputs, embedded, choices, options)
         comparison, of_texts = with_text_scores(comparison, inputs, texts, options)
+        usual = usual_warnings(options, inputs.reference.samples)
+        first = (
+            *size_cautions(inputs, keep_sizes=options.keep_sizes),
+            *(Caution("embedder", "images compared pixel by pixel", text) for text in usual),
+        )
         comparison = replace(
             comparison,
-            warnings=(
-                *size_warnings(inputs, keep_sizes=options.keep_sizes),
-                *usual_warnings(options, inputs.reference.samples),
-                *comparison.warnings,
-            ),
+            warnings=(*sentences(first), *comparison.warnings),
+            cautions=worst_first((*first, *comparison.cautions)),
             settings={
                 "embedder": model.name,
                 "views": [*model.views, *([VIEW] if texts else [])],

@@ -33,6 +33,7 @@ from calipers.evaluate.confounders_texts import (
     percent,
 )
 from calipers.numeric.distances import Points
+from calipers.results.caution import Caution, brief_share
 
 MORE_REPEATS = 0.01
 """One text in a hundred; `calipers text` warns of as many."""
@@ -73,18 +74,19 @@ class Duplicates:
     size: int
     unit: str = "texts"
 
-    def warning(self) -> str | None:
+    def caution(self) -> Caution | None:
         """Say how many there are beyond the reference's, and what to do."""
         shares, sizes = (self.generated, self.reference), (self.size, self.size)
         if not beyond_chance(*shares, *sizes, least=MORE_REPEATS):
             return None
-        return (
+        text = (
             f"{percent(self.generated)} of its {self.unit} repeat an earlier one of the set, "
             f"{percent(self.reference)} of as many reference {self.unit} do; repeats lower "
             "coverage, recall, MAUVE and every measure of variety, and with --projection union "
             "precision and density too: where they come from sampling the same prompt, keep one "
             "of each"
         )
+        return Caution("duplicates", f"{brief_share(self.generated)} duplicates", text)
 
 
 @dataclass(frozen=True)
@@ -106,15 +108,16 @@ class Copies:
     n: int
     m: int
 
-    def warning(self) -> str | None:
+    def caution(self) -> Caution | None:
         """Say how many there are beyond what people repeat, and what to do."""
         if not beyond_chance(self.generated, self.expected, self.m, self.n, least=MORE_COPIES):
             return None
-        return (
+        text = (
             f"{percent(self.generated)} of its texts stand in the reference word for word "
             f"({percent(self.expected)} of the reference's texts stand there twice); copies raise "
             "every score: compare with texts that the model cannot have seen"
         )
+        return Caution("copies", f"{brief_share(self.generated)} copied from the reference", text)
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,7 @@ class Prompts:
     reference: float | None
     generated: float | None
 
-    def warning(self) -> str | None:
+    def caution(self) -> Caution | None:
         """Say on which side prompts stand in the texts, and what to do."""
         ours, theirs = self.generated or 0.0, self.reference or 0.0
         if max(ours, theirs) <= MORE_BEGINNINGS:
@@ -133,10 +136,13 @@ class Prompts:
             effect = RAISES
         else:
             effect = "this alone sets the two sides apart"
-        return (
+        text = (
             f"{percent(ours)} of its texts and {percent(theirs)} of the reference's begin with "
             f"their own prompt; {effect}: compare the continuations only, on both sides"
         )
+        whose, share = ("", ours) if ours > MORE_BEGINNINGS else ("reference: ", theirs)
+        brief = f"{whose}{brief_share(share)} begin with their prompt"
+        return Caution("prompts", brief, text)
 
 
 @dataclass(frozen=True)
@@ -161,17 +167,19 @@ class Beginnings:
     n: int
     m: int
 
-    def warning(self) -> str | None:
+    def caution(self) -> Caution | None:
         """Say how many there are, how long they are, and what to do."""
         if not beyond_chance(self.generated, self.expected, self.m, self.n, least=MORE_BEGINNINGS):
             return None
         many = f"{self.words:g}" if self.words < BEGINNING else f"{BEGINNING} and more"
-        return (
+        text = (
             f"{percent(self.generated)} of its texts begin as a reference text does, with {many} "
             f"words in common ({percent(self.expected)} of the reference's texts among "
             f"themselves); {RAISES}: if it is a prompt, compare the continuations only, if not, "
             "look for copies"
         )
+        brief = f"{brief_share(self.generated)} share an opening with the reference"
+        return Caution("openings", brief, text)
 
 
 def measure_duplicates(reference: TextFacts, generated: Sequence[TextFacts]) -> Duplicates | None:

@@ -23,10 +23,10 @@ from calipers.evaluate.inputs import (
     ComparisonInputs,
     InputSet,
     InputSystem,
-    length_warnings,
+    length_cautions,
     read_sides,
     summarise,
-    trust_warnings,
+    trust_cautions,
     where,
 )
 from calipers.evaluate.option import two_sides
@@ -37,6 +37,7 @@ from calipers.numeric.threads import limit_threads
 from calipers.numeric.validation import is_whole
 from calipers.progress import Advance, Progress, Silent
 from calipers.results import SetSummary
+from calipers.results.caution import sentences
 from calipers.results.sweep import Curve, Over, Sweep, SweptSystem
 
 LARGEST_K = 30
@@ -278,8 +279,7 @@ def _system(
         summary=summary,
         curves=curves,
         seeds=system.seeds,
-        warnings=(
-            *length_warnings(reference, summary),
-            *trust_warnings(reference, summary, largest),
+        warnings=sentences(
+            (*length_cautions(reference, summary), *trust_cautions(reference, summary, largest))
         ),
     )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from calipers.errors import InputError, unknown_name
 from calipers.explain import Evidence, Explanation, explain_pair
 from calipers.explain.evidence import OF_GENERATED, OF_REFERENCE
+from calipers.results.caution import Caution
 from calipers.results.result import of_system, system_from
 from calipers.results.sets import Samples, SetSummary
 from calipers.score import Score
@@ -115,6 +116,8 @@ class SystemResult(Plain):
     compared
         Gives, by a view, both sets as they were compared, where that does not follow from the two
         alone; None where nothing is known of it.
+    cautions
+        Those of its warnings that could change a verdict, the worst first.
     """
 
     summary: SetSummary
@@ -130,8 +133,9 @@ class SystemResult(Plain):
     against: Against | None = field(default=None, repr=False)
     explained: Mapping[str, Explanation] = field(default_factory=dict, repr=False)
     compared: Callable[[str], Rows | None] | None = field(default=None, repr=False)
+    cautions: tuple[Caution, ...] = ()
 
-    _optional = ("seeds", "curves", "neighbours", "confounders", "correlations")
+    _optional = ("seeds", "curves", "neighbours", "confounders", "correlations", "cautions")
     _apart = ("samples", "curve_errors", "against", "explained", "compared")
 
     @property
@@ -179,7 +183,12 @@ class SystemResult(Plain):
 
     def _outline(self) -> Mapping[str, Any]:
         data = of_system(self.summary, seeds=self.seeds, scores=self.scores, warnings=self.warnings)
-        return {**data, "confounders": self.confounders, "correlations": self.correlations}
+        return {
+            **data,
+            "cautions": self.cautions,
+            "confounders": self.confounders,
+            "correlations": self.correlations,
+        }
 
     def _of_samples(self) -> Mapping[str, Any]:
         return {"neighbours": self.neighbours}
