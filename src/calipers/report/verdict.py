@@ -63,7 +63,7 @@ WORTH_SAYING = 0.05
 """The share of duplicates from which they are named beside a collapse."""
 
 MOST_CAUTIONS = 2
-ALWAYS = ("openings", "prompts", "same")
+ALWAYS = ("same_file", "copies", "prompts", "openings")
 """Kinds of cautions that are shown whatever others there are, since they reverse a verdict."""
 
 Kind = Literal["closest", "score", "collapsed", "distant", "lost", "distinguishable", "untested"]
@@ -102,11 +102,20 @@ class Finding:
 
 @dataclass(frozen=True, repr=False)
 class BriefCaution:
-    """A caution in a few words, and the system that it is about; empty for all of them."""
+    """A caution in a few words.
+
+    Attributes
+    ----------
+    system
+        The system that it is about; empty for all of them.
+    kind, brief, remedy
+        As of :class:`~calipers.results.caution.Caution`.
+    """
 
     system: str
     kind: str
     brief: str
+    remedy: str = ""
 
     def __repr__(self) -> str:
         return f"BriefCaution({self.kind!r}, {str(self)!r})"
@@ -114,7 +123,8 @@ class BriefCaution:
     @property
     def words(self) -> Words:
         """What is shown of it."""
-        return (named(self.system), f": {self.brief}") if self.system else (self.brief,)
+        brief = f"{self.brief} ({self.remedy})" if self.remedy else self.brief
+        return (named(self.system), f": {brief}") if self.system else (brief,)
 
     def __str__(self) -> str:
         return said(self.words)
@@ -547,4 +557,5 @@ def _cautions(data: Data, explained: frozenset[tuple[str, str]]) -> Iterator[Bri
     found.sort(key=lambda each: -each[0])
     for place, (_, name, caution) in enumerate(found):
         if place < MOST_CAUTIONS or caution["kind"] in ALWAYS:
-            yield BriefCaution(name, caution["kind"], clean(caution["brief"]))
+            brief, remedy = (clean(caution.get(key) or "") for key in ("brief", "remedy"))
+            yield BriefCaution(name, caution["kind"], brief, remedy)
