@@ -6,7 +6,8 @@ sentence rests on numbers, tests and noise floors that the comparison holds; whe
 tested, it says so.
 
 Closeness is read from the first score of the gap that is shown (:data:`CLOSENESS`), quality and
-diversity from precision and recall where these are shown.
+diversity from precision and recall where these are shown. A system is called the most diverse only
+where its coverage agrees.
 """
 
 from __future__ import annotations
@@ -309,9 +310,23 @@ class _Judged:
         found = [
             what
             for what, metric in praised.items()
-            if metric and self._is_clearly_best(metric, rows[0])
+            if metric
+            and self._is_clearly_best(metric, rows[0])
+            and (what != "the most diverse" or self._covers_most(rows[0]))
         ]
         return (f", {', '.join(found)}",) if found[1:] else (f" and {found[0]}",) if found else ()
+
+    def _covers_most(self, row: int) -> bool:
+        """Whether no other system has a higher coverage, where that was measured.
+
+        Samples of a worse generator can raise recall, but not coverage.
+        """
+        if not self.views or self.views[0] != next(iter(views_of(self.data))):
+            return True
+        found = [s.get("scores", {}).get("coverage") for s in self.data["systems"]]
+        values = [score.get("value") for score in found if score]
+        known = [value for value in values if value is not None]
+        return len(known) < len(found) or known[row] == max(known)
 
     def _is_clearly_best(self, metric: Metric, row: int) -> bool:
         """Whether a system is the best, and no other is within chance of it."""
