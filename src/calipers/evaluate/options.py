@@ -860,7 +860,7 @@ class ProbeOptions(Embedding, Seeded, Reading):
         Neighbours,
         "normalise",
         "What is done to every vector first: l2 scales it to length one, so that only its "
-        "direction counts; none leaves it as it is. [default: l2]",
+        "direction counts; none leaves it as it is. By default l2.",
         doc='What is done to every vector first: ``"l2"``, which None stands for, scales it to '
         'length one, so that only its direction counts, ``"none"`` leaves it as it is.',
     )
