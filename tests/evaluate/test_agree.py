@@ -291,6 +291,7 @@ def test_an_embedder_of_other_samples(sets, stubs):
         agree(*sets, stubs, progress=Silent())
 
 
+@pytest.mark.slow
 def test_rows_are_scaled_unless_they_are_to_be_left(sets, stubs):
     for norm, options in (("l2", {}), ("none", {"normalise": "none"})):
         found = agree(*sets, stubs, metrics="recall", keep_sizes=True, **options)

@@ -65,7 +65,7 @@ def scaled_as_usual(data: Data) -> bool:
     """
     settings = data.get("settings", {})
     # Runs that were kept before there was a choice scaled every row
-    return settings.get("embedder") != GIVEN and settings.get("normalise", "l2") == "l2"
+    return bool(settings.get("embedder") != GIVEN and settings.get("normalise", "l2") == "l2")
 
 
 def remarks(data: Data) -> Iterator[Note]:
