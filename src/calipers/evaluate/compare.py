@@ -9,11 +9,18 @@ from typing import Any
 from calipers.catalogue.choosing import Choice, check_extras, choose
 from calipers.catalogue.suggest import check_known
 from calipers.estimate.quantise import bucket_count
-from calipers.evaluate.embedding import cache_of, embed_sides, open_embedder, usual_warnings
+from calipers.evaluate.embedding import (
+    cache_of,
+    embed_sides,
+    open_embedder,
+    usual_warnings,
+    with_scaling,
+)
 from calipers.evaluate.inference import check_inference, with_inference
 from calipers.evaluate.inputs import ComparisonInputs, check_k, read_sides, size_cautions
 from calipers.evaluate.option import two_sides
 from calipers.evaluate.options import CompareOptions
+from calipers.evaluate.spaces import PCA
 from calipers.evaluate.systems import score_systems
 from calipers.evaluate.text_view import (
     VIEW,
@@ -62,6 +69,7 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
         keep_sizes=options.keep_sizes,
         labels=options,
     )
+    options = with_scaling(options, inputs.reference.samples)
     check_inference(options, inputs)
     check_text_keys(asked, texts, inputs)
     _check_sizes(inputs, options)
@@ -90,6 +98,7 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
                 "metrics_shown": None if options.metrics is None else _shown(choices, texts),
                 **comparison.settings,
                 **options.settings(),
+                "pca": PCA,
                 "embedding": dict(model.signature),
             },
         )

@@ -116,7 +116,8 @@ class Run:
             for system in self.inputs.systems
         ]
         clusters = self.inputs.run_clusters
-        return RunSpace.of(self.embedded, hashes, self.settings.projection, clusters)
+        settings = self.settings
+        return RunSpace.of(self.embedded, hashes, settings.projection, settings.normalise, clusters)
 
     @cached_property
     def reference(self) -> SetSummary:
@@ -147,7 +148,9 @@ class Run:
         """The reference, and how systems are compared with it."""
         samples = _samples(self.inputs.reference, self.embedded.reference)
         settings = self.settings
-        return Against(samples, settings.k, settings.distance, settings.projection)
+        return Against(
+            samples, settings.k, settings.distance, settings.projection, settings.normalise
+        )
 
     def score(
         self, system: InputSystem, embeddings: Sequence[Embeddings], advance: Advance

@@ -18,6 +18,9 @@ DIRECTIONS = {
 USUAL = {"k": 4, "ties": "closed", "distance": "euclidean", "projection": "none"}
 """The choices that a title names only where they are others."""
 
+GIVEN = "precomputed"
+"""The embedder of vectors that a person has."""
+
 SHOWN = 5
 """Rows behind a score that are named; all of them stand in the JSON."""
 
@@ -31,7 +34,38 @@ def title(data: Data, *, said: Sequence[str] = ()) -> str:
     usual = ("embedder", "tokenizer", "seed", *changed)
     keys = [key for key in usual if key in settings and key not in said]
     pins = [f"{key} {clean(settings[key])}" for key in keys]
-    return " · ".join([f"Reference: {short(reference['name'])}, {size}", *pins])
+    rows = [] if scaled_as_usual(data) else [prepared(data)]
+    return " · ".join([f"Reference: {short(reference['name'])}, {size}", *pins, *rows])
+
+
+def prepared(data: Data) -> str:
+    """Say what was done to the rows before they were compared; empty where no vectors were.
+
+    Examples
+    --------
+    >>> prepared({"settings": {"embedder": "precomputed", "normalise": "none", "pca": 0.9}})
+    'vectors as given, MAUVE on 90 % PCA'
+    >>> prepared({"settings": {"embedder": "minilm", "normalise": "l2", "pca": None}})
+    'rows scaled to length 1'
+    """
+    settings = data.get("settings", {})
+    if "embedder" not in settings and "embedders" not in settings:
+        return ""
+    given, share = settings.get("embedder") == GIVEN, settings.get("pca")
+    rows, left = ("vectors", "as given") if given else ("rows", "not scaled")
+    done = left if settings.get("normalise") == "none" else "scaled to length 1"
+    where = "on" if settings.get("projection") == "union" else "MAUVE on"
+    return f"{rows} {done}" + (f", {where} {100 * share:.0f} % PCA" if share else "")
+
+
+def scaled_as_usual(data: Data) -> bool:
+    """Whether the rows are texts or images, or neither, and were scaled as those usually are.
+
+    Of vectors that were given, nothing is usual.
+    """
+    settings = data.get("settings", {})
+    # Runs that were kept before there was a choice scaled every row
+    return bool(settings.get("embedder") != GIVEN and settings.get("normalise", "l2") == "l2")
 
 
 def foot(data: Data) -> str:

@@ -19,7 +19,7 @@ from calipers.serialise import plain
 
 if TYPE_CHECKING:
     from calipers.explain import SampleMap
-    from calipers.explain.map import Method
+    from calipers.explain.map import Method, Norm
     from calipers.results.comparison import Comparison
 
 Data = dict[str, Any]
@@ -79,8 +79,12 @@ def sample_maps(comparison: Comparison, method: Method | None = None) -> dict[st
         return dict(comparison.maps)
     sets = [samples for _, samples in _sets(comparison)]
     seed, how = int(comparison.settings.get("seed") or 0), method or "pca"
+    # Runs that were kept before there was a choice scaled every row
+    norm: Norm = "none" if comparison.settings.get("normalise") == "none" else "l2"
     return {
-        view: sample_map([each.vectors[view] for each in sets], method=how, seed=seed)
+        view: sample_map(
+            [each.vectors[view] for each in sets], method=how, normalise=norm, seed=seed
+        )
         for view in (sets[0].vectors if sets else ())
     }
 

@@ -36,6 +36,7 @@ OF_LENGTHS = ("reference", "generated", "distance", "chance")
 SIDES = ("reference", "generated")
 Distance = Literal["euclidean", "cosine"]
 Projection = Literal["none", "union"]
+Norm = Literal["l2", "none"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,14 +47,16 @@ class Against:
     ----------
     samples
         The reference.
-    k, distance, projection
-        Neighbours that span a ball, how they were found, and where.
+    k, distance, projection, normalise
+        Neighbours that span a ball, how they were found, and where: among rows as they are or on
+        joint axes, scaled to length one or not.
     """
 
     samples: Samples
     k: int
     distance: Distance = "euclidean"
     projection: Projection = "none"
+    normalise: Norm = "l2"
 
     @classmethod
     def of(cls, samples: Samples, settings: Mapping[str, Any]) -> Against:
@@ -61,7 +64,9 @@ class Against:
         distance: Distance = "cosine" if settings.get("distance") == "cosine" else "euclidean"
         # Runs that were kept before there was a choice looked for neighbours on the joint axes
         projection: Projection = "none" if settings.get("projection") == "none" else "union"
-        return cls(samples, int(settings["k"]), distance, projection)
+        # and scaled every row
+        normalise: Norm = "none" if settings.get("normalise") == "none" else "l2"
+        return cls(samples, int(settings["k"]), distance, projection, normalise)
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,6 +261,7 @@ def evidence_of(system: SystemResult, view: str) -> Evidence:
         k=against.k,
         distance=against.distance,
         projection=against.projection,
+        normalise=against.normalise,
         rows=None if system.compared is None else system.compared(view),
     )
 

@@ -88,7 +88,8 @@ def _title(data: Data) -> str:
     what = f"{embedders} embedder" + ("s" if embedders > 1 else "")
     pins = [f"{key} {clean(settings[key])}" for key in ("k", "seed") if key in settings]
     head = f"Agreement of {what} ({len(data['columns'])} columns) on {len(systems)} systems"
-    return " · ".join([head, *pins])
+    rows = [] if legend.scaled_as_usual(data) else [legend.prepared(data)]
+    return " · ".join([head, *pins, *rows])
 
 
 def _sets_table(data: Data) -> Table:
