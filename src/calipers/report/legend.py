@@ -87,7 +87,8 @@ def foot(data: Data) -> str:
     embedder = clean(settings.get("embedder") or settings.get("tokenizer") or "")
     changed = [f"{key} {clean(settings[key])}" for key in USUAL if is_changed(settings, key)]
     seed = f"seed {settings['seed']}" if "seed" in settings else ""
-    return " · ".join(filter(None, [size, embedder, seed, *changed]))
+    rows = "" if scaled_as_usual(data) else prepared(data)
+    return " · ".join(filter(None, [size, rows or embedder, seed, *changed]))
 
 
 def size_of(row: Data) -> str:
