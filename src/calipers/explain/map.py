@@ -39,7 +39,8 @@ class SampleMap:
     explained
         The share of the variance that each axis keeps, in [0, 1]; None for UMAP.
     coordinates
-        Of every set, shape ``(n_i, 2)``, float32.
+        Of every set, shape ``(n_i, 2)``, float32; in the unit of the rows, or in a power of two of
+        it where their squares might overflow or underflow.
     """
 
     method: Method
@@ -80,7 +81,7 @@ def sample_map(
 
 
 def _checked(sets: Sequence[ArrayLike], normalise: Norm) -> list[NDArray[Any]]:
-    from calipers.estimate.axes import unit_rows
+    from calipers.estimate.axes import common_exponent, unit_rows
     from calipers.numeric.validation import check_points
 
     if len(sets) == 0:
@@ -91,7 +92,10 @@ def _checked(sets: Sequence[ArrayLike], normalise: Norm) -> list[NDArray[Any]]:
         raise InputError(f"all sets of a map must have the same number of columns; found {columns}")
     kind = np.result_type(*rows)
     same = [each.astype(kind, copy=False) for each in rows]
-    return [unit_rows(each) for each in same] if normalise == "l2" else same
+    if normalise == "l2":
+        return [unit_rows(each) for each in same]
+    exponent = common_exponent(same)
+    return [np.ldexp(each, -exponent) for each in same] if exponent else same
 
 
 def _pca(rows: list[NDArray[Any]]) -> SampleMap:
