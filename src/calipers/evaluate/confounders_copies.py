@@ -50,6 +50,14 @@ MORE_BEGINNINGS = 0.05
 SHORTEST_PROMPT = 3
 """Words of a prompt; with fewer a text may begin by chance."""
 
+NEARLY_ALL = 0.95
+"""The share of texts that must begin with a prompt, so that none is left on one side alone. Of 500
+stories by GPT-NeoX 20B, 98.6 % open as one of the 500 human ones, which lack a few prompts."""
+
+SAME_LENGTH = 0.5
+"""Where so many openings have the length that 99 % reach, the prompts have that length. A model
+continues with the word that a person did in a quarter of the texts at most."""
+
 RAISES = "this raises precision, recall, MAUVE and BLEU alike"
 
 
@@ -138,11 +146,11 @@ class Prompts:
             effect = "this alone sets the two sides apart"
         text = (
             f"{percent(ours)} of its texts and {percent(theirs)} of the reference's begin with "
-            f"their own prompt; {effect}: compare the continuations only, on both sides"
+            f"their own prompt; {effect}: --strip-prompt takes it off, on both sides"
         )
         whose, share = ("", ours) if ours > MORE_BEGINNINGS else ("reference: ", theirs)
         brief = f"{whose}{brief_share(share)} begin with their prompt"
-        return Caution("prompts", brief, text)
+        return Caution("prompts", brief, text, "--strip-prompt")
 
 
 @dataclass(frozen=True)
@@ -159,6 +167,11 @@ class Beginnings:
         The median length of such a common beginning, at most `BEGINNING`; 0 where there is none.
     n, m
         Texts on the two sides.
+    skip
+        The words that leave hardly any of these beginnings, taken off every text; 0 where there
+        are none, or they may go on behind the words that are kept.
+    both
+        Whether nearly all texts of both sides share one with the other, as with a prompt.
     """
 
     generated: float
@@ -166,6 +179,8 @@ class Beginnings:
     words: float
     n: int
     m: int
+    skip: int = 0
+    both: bool = False
 
     def caution(self) -> Caution | None:
         """Say how many there are, how long they are, and what to do."""
@@ -175,11 +190,24 @@ class Beginnings:
         text = (
             f"{percent(self.generated)} of its texts begin as a reference text does, with {many} "
             f"words in common ({percent(self.expected)} of the reference's texts among "
-            f"themselves); {RAISES}: if it is a prompt, compare the continuations only, if not, "
-            "look for copies"
+            f"themselves); {RAISES}: if it is a prompt, {self._advice}; if not, look for copies"
         )
         brief = f"{brief_share(self.generated)} share an opening with the reference"
-        return Caution("openings", brief, text)
+        return Caution("openings", brief, text, self._remedy)
+
+    @property
+    def _remedy(self) -> str:
+        if self.both:
+            return "--strip-prompt"
+        return f"--skip-words {self.skip}" if self.skip else ""
+
+    @property
+    def _advice(self) -> str:
+        if self.both:
+            return "--strip-prompt takes it off both sides"
+        if not self.skip:
+            return "compare the continuations only"
+        return f"{self._remedy} takes that many words off every text"
 
 
 def measure_duplicates(reference: TextFacts, generated: Sequence[TextFacts]) -> Duplicates | None:
@@ -266,13 +294,46 @@ def measure_beginnings(reference: TextFacts, generated: Sequence[TextFacts]) -> 
         return None
     longest, among = longest_common(texts, theirs), reference.common_among
     shared = longest >= SHARED_WORDS
+    lengths, both = longest[shared], False
+    if shared.mean() >= NEARLY_ALL:
+        others = longest_common(theirs, sorted(texts))
+        both = bool((others >= SHARED_WORDS).mean() >= NEARLY_ALL)
     return Beginnings(
         float(shared.mean()),
         float((among >= SHARED_WORDS).mean()),
-        float(np.median(longest[shared])) if shared.any() else 0.0,
+        float(np.median(lengths)) if len(lengths) else 0.0,
         len(theirs),
         len(texts),
+        words_to_skip(lengths),
+        both,
     )
+
+
+def words_to_skip(lengths: NDArray[np.int64]) -> int:
+    """Give the number of words that leaves hardly any of these openings; 0 where that is unknown.
+
+    Parameters
+    ----------
+    lengths
+        The words of each opening, at most `BEGINNING` where no more are kept.
+    """
+    if not len(lengths):
+        return 0
+    same = same_length(lengths)
+    words = int(np.quantile(lengths, NEARLY_ALL, method="higher")) if same is None else same
+    return words if words < BEGINNING else 0
+
+
+def same_length(lengths: NDArray[np.int64]) -> int | None:
+    """Give the length of the prompts behind shared openings, where they have one; else None.
+
+    An opening is longer than its prompt where a model goes on as the person did, and hardly ever
+    shorter.
+    """
+    if not len(lengths):
+        return None
+    shortest = int(np.quantile(lengths, 0.01, method="lower"))
+    return shortest if (lengths == shortest).mean() >= SAME_LENGTH else None
 
 
 def _prompted(sets: Sequence[TextFacts]) -> float | None:

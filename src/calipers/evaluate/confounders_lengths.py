@@ -22,16 +22,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.embed import Embeddings
-from calipers.evaluate.confounders_texts import LONG_WORDS, TextFacts, beyond_chance, percent
+from calipers.evaluate.confounders_texts import (
+    LONG_WORDS,
+    TextFacts,
+    beyond_chance,
+    brief_lengths,
+    percent,
+)
 from calipers.results.caution import Caution, brief_share, fitting
 
 Unit = Literal["words", "characters", "tokens"]
 
 LENGTH_RATIO = 1.25
 """Medians that differ by more are worth a word, however the lengths are spread."""
-
-MUCH = 1.5
-"""From this ratio of the medians on, texts are called much longer or shorter."""
 
 LENGTH_DISTANCE = 0.15
 """At this distance the scores by form leave their noise: two halves of AG News, one of them tilted
@@ -176,21 +179,6 @@ class Truncation:
     def _advice(self) -> str:
         words = "WORDS" if self.words is None else str(self.words)
         return f"--match-length {words} cuts both sides alike"
-
-
-def brief_lengths(reference: float, generated: float, unit: Unit) -> str:
-    """Say how median lengths differ.
-
-    Examples
-    --------
-    >>> brief_lengths(10, 6, "words"), brief_lengths(10, 14, "words")
-    ('much shorter (6 vs 10 words)', 'longer (14 vs 10 words)')
-    """
-    low, high = sorted((reference, generated))
-    much = "much " if high >= MUCH * low else ""
-    change = "longer" if generated > reference else "shorter"
-    lengths = f"{generated:.0f} vs {reference:.0f} {unit}"
-    return fitting(f"{much}{change} ({lengths})", f"{change} ({lengths})", f"{much}{change} texts")
 
 
 def measure_lengths(reference: TextFacts, generated: Sequence[TextFacts]) -> tuple[Lengths, ...]:

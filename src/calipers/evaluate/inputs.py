@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from calipers.errors import InputError
-from calipers.evaluate.confounders_lengths import brief_lengths
-from calipers.evaluate.confounders_texts import beyond_chance
+from calipers.evaluate.confounders_texts import beyond_chance, brief_lengths
 from calipers.evaluate.labels import RunClusters, clusters_of, group_sizes, grouped, lost_groups
 from calipers.evaluate.options import Labels, Sampling, Sizes, TextOptions
 from calipers.numeric.blocks import Clusters
@@ -219,6 +218,9 @@ def read_sides(
         _refuse_paths("train", about.train)
         train_set = Reader(options.field, skip_bad=skip_bad).one(about.train, "train")
     _check_kinds(reference_set, systems, train_set)
+    if options.strip_prompt:
+        without, systems, train_set = _without_prompts(reference_set, systems, train_set)
+        reference_set = cast(SampleSet, without)
     size = _size(systems, most, keep_sizes=keep_sizes)
 
     def reduced(samples: SampleSet, limit: int | None) -> InputSet:
@@ -264,6 +266,8 @@ def read_alone(systems: Any, options: Sizes, *, seed: int, skip_bad: bool = Fals
                     f"{read[0].name!r} holds {first} and {system.name!r} holds {samples.kind}; "
                     "all systems must be samples of one kind"
                 )
+    if options.strip_prompt:
+        _, read, _ = _without_prompts(None, read)
     size = _size(read, options.max_samples, keep_sizes=options.keep_sizes)
     return Inputs(_cut_all(read, size, options, seed=seed))
 
@@ -285,6 +289,8 @@ def read_texts(generated: Any, options: TextOptions) -> Inputs:
     reference = _one_of_texts(reading, "reference", options.reference)
     train = _one_of_texts(reading, "train", options.train)
     _check_texts(systems, reference, train)
+    if options.strip_prompt:
+        reference, systems, train = _without_prompts(reference, systems, train)
     if options.aligned:
         _check_rows(systems, reference)
     size = _size(systems, options.max_samples, reference, keep_sizes=options.keep_sizes)
@@ -428,6 +434,22 @@ def _check_kinds(reference: SampleSet, systems: Sequence[System], train: SampleS
                     f"the reference holds {reference.kind} and {system.name!r} holds "
                     f"{samples.kind}; both sides must be samples of one kind"
                 )
+
+
+def _without_prompts(
+    reference: SampleSet | None, systems: Sequence[System], train: SampleSet | None = None
+) -> tuple[SampleSet | None, tuple[System, ...], SampleSet | None]:
+    """Take the prompts off all texts, before sets are cut and row i of each stands elsewhere."""
+    from calipers.evaluate.prompts import strip_prompts
+
+    files = [samples for system in systems for samples in system.sets]
+    stripped = strip_prompts(reference, files, train)
+    left = iter(stripped.generated)
+    return (
+        stripped.reference,
+        tuple(replace(each, sets=tuple(next(left) for _ in each.sets)) for each in systems),
+        stripped.train,
+    )
 
 
 def _cut(

@@ -259,6 +259,25 @@ class Sampling(Reading):
         kept=True,
         doc="Leave out this many words at the start of every text, also of the training set.",
     )
+    strip_prompt: bool = option(
+        False,
+        "Leave out the prompt at the start of every text: the one in its row (the field prompt), "
+        "else the opening that generated texts share with the reference, row by row.",
+        FLAG,
+        panel=INPUT,
+        kept=True,
+        doc="Leave out the prompt at the start of every text: the one in its row "
+        "(``SampleSet.prompts``), else the opening that generated texts share with the reference.",
+    )
+
+    def __post_init__(self) -> None:
+        """Check every value, and that beginnings are taken off in one way."""
+        super().__post_init__()
+        if self.strip_prompt and self.skip_words is not None:
+            raise InputError(
+                "strip_prompt (--strip-prompt) and skip_words (--skip-words) both take off the "
+                "beginnings of texts; give one of the two"
+            )
 
 
 @options_class
