@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from calipers.errors import InputError, unknown_name
 from calipers.explain import Evidence, Explanation, explain_pair
 from calipers.explain.evidence import OF_GENERATED, OF_REFERENCE
+from calipers.explain.pair import LEVEL
 from calipers.results.result import of_system, system_from
 from calipers.results.sets import Samples, SetSummary
 from calipers.score import Score
@@ -47,12 +48,15 @@ class Against:
         The reference.
     k, distance, projection
         Neighbours that span a ball, how they were found, and where.
+    level
+        Of confidence, at which topics are tested.
     """
 
     samples: Samples
     k: int
     distance: Distance = "euclidean"
     projection: Projection = "none"
+    level: float = LEVEL
 
     @classmethod
     def of(cls, samples: Samples, settings: Mapping[str, Any]) -> Against:
@@ -60,7 +64,8 @@ class Against:
         distance: Distance = "cosine" if settings.get("distance") == "cosine" else "euclidean"
         # Runs that were kept before there was a choice looked for neighbours on the joint axes
         projection: Projection = "none" if settings.get("projection") == "none" else "union"
-        return cls(samples, int(settings["k"]), distance, projection)
+        level = settings.get("level") or LEVEL
+        return cls(samples, int(settings["k"]), distance, projection, float(level))
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,8 +160,9 @@ class SystemResult(Plain):
         Returns
         -------
         Explanation
-            Missed and invented topics, the cells behind the divergence, samples outside the
-            reference's support, near copies. Of a system of several files, the first.
+            Topics that are significantly under- or over-represented, the cells behind the
+            divergence, samples outside the reference's support, near copies. Of a system of several
+            files, the first.
 
         Raises
         ------
@@ -165,7 +171,9 @@ class SystemResult(Plain):
         """
         name = _view_of(self, view)
         if name not in self._explanations:
-            self._explanations[name] = explain_pair(evidence_of(self, name), view=name)
+            level = LEVEL if self.against is None else self.against.level
+            found = explain_pair(evidence_of(self, name), view=name, level=level)
+            self._explanations[name] = found
         return self._explanations[name]
 
     @cached_property
@@ -233,6 +241,8 @@ def evidence_of(system: SystemResult, view: str) -> Evidence:
     near |= {name: lie[name][:m] for name in OF_GENERATED if name in lie}
     realism = system.scores.get("realism" if main else f"{view}.realism")
     each = None if realism is None else realism.per_sample
+    clusters = against.samples.clusters, own.clusters
+    known = all(numbers is not None for numbers in clusters)
     return Evidence(
         *rows,
         reference_texts=against.samples.listed,
@@ -248,6 +258,8 @@ def evidence_of(system: SystemResult, view: str) -> Evidence:
         distance=against.distance,
         projection=against.projection,
         rows=None if system.compared is None else system.compared(view),
+        reference_clusters=clusters[0] if known else None,
+        generated_clusters=clusters[1] if known else None,
     )
 
 
