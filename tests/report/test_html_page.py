@@ -26,6 +26,7 @@ from calipers.report.html.page import Pictures
 from calipers.report.html.tables import MARKS, checks, parts, scores_of, written
 from calipers.report.html.texts import LONGEST, SHORTEST, Texts, _fair, fitting
 from calipers.report.html.wording import listing
+from calipers.report.numbers import share
 from calipers.report.redacted import file_names, without_texts
 from calipers.report.shown import named
 from calipers.report.table import said

@@ -46,24 +46,24 @@ def outcome(explanation: Data) -> str:
     --------
     >>> topic = {"significant": True, "direction": "under"}
     >>> outcome({"topics": [topic, {"significant": False}], "level": 0.95})
-    '1 of 2 topics is significantly under-represented (at 95 %, corrected for 2 topics)'
+    '1 of 2 topics is significantly under-represented (at 95 %, corrected for their number)'
     >>> outcome({"topics": [{"significant": False}], "level": 0.95})
-    'no topic is significantly under- or over-represented (at 95 %, 1 topic tested)'
+    'no topic is significantly under- or over-represented (1 tested at 95 %)'
     """
     topics = split(explanation)
     total = sum(map(len, topics))
     if not total:
         return ""
     at = f"at {percent(level_of(explanation))}"
-    known = f"corrected for {total} topics" if total > 1 else "1 topic tested"
+    at += ", corrected for their number" if total > 1 else ""
     parts = [(len(topics.under), UNDER), (len(topics.over), OVER)]
     shown = [(number, word) for number, word in parts if number]
     if not shown:
-        return f"no topic is significantly under- or over-represented ({at}, {known})"
+        return f"no topic is significantly under- or over-represented ({total} tested {at})"
     first, word = shown[0]
     verb = "is" if first == 1 else "are"
     more = "".join(f", {number} {other}" for number, other in shown[1:])
-    return f"{first} of {total} topics {verb} significantly {word}{more} ({at}, {known})"
+    return f"{first} of {total} topics {verb} significantly {word}{more} ({at})"
 
 
 def times(ratio: float) -> str:
@@ -104,5 +104,5 @@ def name_of(topic: Data, most: int) -> str:
     words: Sequence[str] = topic.get("keywords") or ()
     if words:
         return ", ".join(map(str, words[:most]))
-    cells = topic.get("cells") or ()
+    cells: Sequence[int] = topic.get("cells") or ()
     return f"cell {cells[0]}" if len(cells) == 1 else f"{len(cells)} cells"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from calipers.catalogue.shown import views_of
 from calipers.report.inference import percent
-from calipers.report.names import clean, shorten
+from calipers.report.names import clean
 from calipers.report.numbers import MISSING, share
 from calipers.report.shown import short
 from calipers.report.table import (
@@ -29,12 +29,13 @@ from calipers.report.table import (
 from calipers.report.topics import level_of, name_of, outcome, split, times
 
 TITLE = "Topics and samples behind the gap, by system"
-KEYWORDS = 8
+WIDEST_TOPIC = 36
+"""Characters of the keywords of a topic; whole ones are shown."""
 TOPICS = (5, 3)
 """Topics that are shown by the main view, and by each other one."""
 SAMPLES = (3, 2)
 """Samples that are shown likewise."""
-EXCERPT = 62
+EXCERPT = 70
 """Characters of a sample, so that it takes one line."""
 
 
@@ -87,7 +88,7 @@ def _chosen(explanation: Data, most: int) -> list[Data]:
 def _table(
     topics: Sequence[Data], heading: str, explanation: Data, below: tuple[Note, ...]
 ) -> Table:
-    names = [Name(clean(name_of(topic, KEYWORDS)).replace(",", ""), 0) for topic in topics]
+    names = [Name(_keywords(topic), 0) for topic in topics]
     level = percent(level_of(explanation))
     columns = (
         ("generated", [share(topic["generated_share"]) for topic in topics]),
@@ -105,6 +106,18 @@ def _table(
         notes=below,
         breaks="whole",
     )
+
+
+def _keywords(topic: Data) -> str:
+    """Name a topic by as many of its keywords as a line has room for."""
+    words = [clean(word) for word in topic.get("keywords") or ()]
+    named = name_of(topic, 1)
+    for count in range(2, len(words) + 1):
+        longer = " ".join(words[:count])
+        if len(longer) > WIDEST_TOPIC:
+            break
+        named = longer
+    return clean(named)
 
 
 def _ratio(topic: Data) -> str:
@@ -142,4 +155,5 @@ def _samples(explanation: Data, most: int) -> Iterator[Note]:
         yield Note("caption", f"{head}; the worst (row: text):")
         for sample in worst:
             text = " ".join(clean(sample.get("text") or "").split())
-            yield Note("point", f"{sample['row']}: {shorten(text, EXCERPT)}")
+            start = text if len(text) <= EXCERPT else f"{text[: EXCERPT - 1].rstrip()}…"
+            yield Note("point", f"{sample['row']}: {start}")
