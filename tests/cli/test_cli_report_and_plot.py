@@ -276,11 +276,11 @@ def test_the_same_input_gives_the_same_bytes(plot):
     assert Path("a.pdf").read_bytes() == Path("b.pdf").read_bytes()
 
 
-def test_topics_are_named_by_their_telling_words(plot):
+def test_topics_are_named_by_their_keywords(plot):
     assert plot("cells", "run.zip", "--system", "t-0.5", "-o", "a.svg").exit_code == 0
     text = Path("a.svg").read_text()
     assert any(f"{word}, " in text for word in WORDS["sport"].split())
-    assert " % missed</text>" in text
+    assert " % under-represented</text>" in text
 
 
 def test_names_give_the_axis_and_its_label_can_be_told(plot):

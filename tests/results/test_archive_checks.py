@@ -198,7 +198,7 @@ def test_a_zip_from_before_explanations_is_read_and_explained(load, members):
     found = load(older | {INDEX: json.dumps(data)})
     explanation = found["a"].explain()
     assert explanation.topics == ()
-    assert "no missed samples: coverage was not measured" in explanation.notes
+    assert "no uncovered samples: coverage was not measured" in explanation.notes
     assert found.report_data()["map"]["wording"]["method"] == "pca"
 
 

@@ -299,10 +299,10 @@ def test_runs_from_before_there_was_a_choice_looked_for_neighbours_on_joint_axes
 
 def test_the_topic_that_a_system_lacks_is_named_first(explained):
     explanation = explained["narrow"].explain()
-    worst = explanation.missed[0]
-    assert set(worst.words[:5]) <= set(TOPICS["food"])
+    worst = explanation.under_represented[0]
+    assert set(worst.keywords[:5]) <= set(TOPICS["food"])
     assert (worst.generated, worst.uncovered) == (0, worst.reference)
-    assert all(set(each.text.split()) <= set(TOPICS["food"]) for each in worst.missed_samples)
+    assert all(set(each.text.split()) <= set(TOPICS["food"]) for each in worst.uncovered_samples)
 
 
 def test_contributions_add_up_to_the_score_of_the_table(explained):
@@ -399,7 +399,7 @@ def test_a_zip_gives_back_what_was_kept_and_computes_nothing(explained, tmp_path
     loaded = Comparison.load(tmp_path / "run.zip")
     assert loaded.report_data() == expected
     assert loaded["narrow"].explain() == explained["narrow"].explain()
-    assert loaded["narrow"].explain().missed[0].reference_medoids[0].text
+    assert loaded["narrow"].explain().under_represented[0].reference_medoids[0].text
 
 
 class Odd:

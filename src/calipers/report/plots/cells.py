@@ -36,9 +36,9 @@ WIDTH = 6.6
 BAR = 0.38
 REFERENCE = "reference, p"
 PALE, DARK, FAINT = "#8c8c8c", "#4d4d4d", "#c9c9c9"
-SAID = {"under": " under", "over": " over", "even": ""}
+SAID = {"under": " under-represented", "over": " over-represented", "even": ""}
 FIRST_ROW = 0.8
-ROOM, SOME = 2.5, 1.05
+ROOM, SOME = 3.2, 1.05
 
 
 def cells_plot(
