@@ -166,7 +166,8 @@ class Topic(Region):
     significant: bool
 
     def __str__(self) -> str:
-        name = ", ".join(self.keywords[:NAMING]) or f"{len(self.cells)} cells"
+        cells = f"cell {self.cells[0]}" if len(self.cells) == 1 else f"{len(self.cells)} cells"
+        name = ", ".join(self.keywords[:NAMING]) or cells
         shares = (
             f"{100 * self.generated_share:.3g} % of the generated set, "
             f"{100 * self.reference_share:.3g} % of the reference"
