@@ -76,7 +76,9 @@ def times(ratio: float) -> str:
     """
     if ratio == 0:
         return "0"
-    return f"{ratio:.2g}" if ratio < 0.1 else f"{ratio:.2f}" if ratio < 10 else f"{ratio:,.3g}"
+    if ratio < 0.1:
+        return f"{ratio:.2g}"
+    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.1f}" if ratio < 100 else f"{ratio:,.0f}"
 
 
 def ratio_words(topic: Data, level: float) -> str:

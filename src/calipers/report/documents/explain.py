@@ -31,9 +31,9 @@ from calipers.report.topics import level_of, name_of, outcome, split, times
 TITLE = "Topics and samples behind the gap, by system"
 WIDEST_TOPIC = 36
 """Characters of the keywords of a topic; whole ones are shown."""
-TOPICS = (5, 3)
+TOPICS = (5, 2)
 """Topics that are shown by the main view, and by each other one."""
-SAMPLES = (3, 2)
+SAMPLES = (3, 1)
 """Samples that are shown likewise."""
 EXCERPT = 70
 """Characters of a sample, so that it takes one line."""
