@@ -266,7 +266,7 @@ class Comparison(Result):
         Parameters
         ----------
         redact
-            Leave the texts out; telling words of topics stay.
+            Leave the texts out; keywords of topics stay.
         map_method
             How the map lays out the samples: ``"pca"`` or ``"umap"``; None for the map that was
             kept, else PCA.

@@ -73,10 +73,14 @@ class Samples:
         The texts in order, or None where only embeddings were given.
     vectors
         Embeddings as compared before preprocessing, by view, each of shape ``(n, d)``.
+    clusters
+        The cluster of every sample, shape ``(n,)``, numbered over all sets of the run; None where
+        none were asked for.
     """
 
     texts: Texts | None
     vectors: Mapping[str, NDArray[Any]]
+    clusters: NDArray[Any] | None = None
 
     @cached_property
     def listed(self) -> list[str] | None:
