@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.memory import budget
+from calipers.numeric.arrays import as_numpy
 from calipers.samples import columns
 from calipers.samples.wording import counted, numbered
 
@@ -111,7 +112,7 @@ def checked_vectors(value: object, where: str) -> NDArray[Any]:
 def as_array(value: object, where: str) -> NDArray[Any]:
     """Take an array, a tensor, or a list of numbers as an array."""
     try:
-        return np.asarray(value)
+        return as_numpy(value)
     except (TypeError, ValueError, RuntimeError) as error:
         raise InputError(f"{where}: cannot be read as an array: {error}") from error
 

@@ -169,15 +169,16 @@ def as_sample_set(
     Parameters
     ----------
     value
-        A path; a list of strings; a list of lists of token ids; an array or tensor of shape
-        (n, d), which are embeddings; one of shape (n, height, width) or (n, height, width, c), a
-        list of arrays or of Pillow images, or a list of paths of image files; or a sample set,
-        which is returned as it is.
+        A path; a list or column of strings, or of lists of token ids; a list of dicts, a data
+        frame of pandas or polars, an Arrow table or a dataset of Hugging Face ``datasets``; an
+        array or tensor of shape (n, d), or a data frame of numbers, which are embeddings; an array
+        of shape (n, height, width) or (n, height, width, c), a list of arrays or of Pillow images,
+        or a list of paths of image files; or a sample set, which is returned as it is.
     name
         What to call the set; by default a file's name, or the kind of the samples.
     field, group, group_needed, cluster, cluster_needed, skip_bad, progress
-        For a file or folder: where the text and its labels are in its rows, and so on; as in
-        :func:`read_samples`.
+        For a file, a folder or a table: where the text and its labels are in its rows, and so on;
+        as in :func:`read_samples`.
 
     Raises
     ------
@@ -198,7 +199,18 @@ def as_sample_set(
             skip_bad=skip_bad,
             progress=progress,
         )
-    return hold(value, name=name, skip_bad=skip_bad, progress=progress)
+    source = Source(
+        "",
+        name or "",
+        field,
+        group,
+        group_needed,
+        cluster,
+        cluster_needed,
+        skip_bad=skip_bad,
+        progress=progress,
+    )
+    return hold(value, source)
 
 
 def default_name(path: Path) -> str:
