@@ -33,6 +33,7 @@ from calipers.samples.readers.text_files import (
     read_standard_input,
     read_tsv,
 )
+from calipers.samples.readers.text_folder import read_text_folder
 from calipers.samples.readers.vectors import read_numpy, read_safetensors
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import (
@@ -85,7 +86,8 @@ def read_samples(
     ``.parquet`` files and from folders saved by Hugging Face ``datasets``, and so are token ids,
     where a field holds lists of whole numbers. Embeddings are read from ``.npy``, ``.npz`` and
     ``.safetensors``, where arrays with three or four axes are images. All other folders are
-    searched for image files, with all folders beneath them. A file may be gzipped, with ``.gz``
+    searched for image files, with all folders beneath them; in a folder without images each
+    ``.txt`` file is one text, in the order of their names. A file may be gzipped, with ``.gz``
     behind its name.
     Sample logs of lm-evaluation-harness and output files of OpenAI's batch interface are
     recognised by their rows; every repeat and every choice is a sample.
@@ -238,8 +240,12 @@ def _check_there(path: Path, source: Source) -> None:
 
 
 def _read_folder(path: Path, source: Source) -> SampleSet:
-    images = None if is_dataset(path) else read_image_folder(path, source)
-    return read_dataset(path, source) if images is None else images
+    if is_dataset(path):
+        return read_dataset(path, source)
+    images = read_image_folder(path, source)
+    texts = read_text_folder(path, source) if images is None else None
+    found = images if texts is None else texts
+    return read_dataset(path, source) if found is None else found
 
 
 def _read_file(path: Path, source: Source) -> SampleSet:

@@ -273,6 +273,10 @@ class SampleSet:
         """Return the same samples under another name."""
         return replace(self, name=name)
 
+    def noting(self, *notes: str) -> SampleSet:
+        """Return the same samples, with more that a person must be told of their reading."""
+        return replace(self, reading_notes=(*self.reading_notes, *notes))
+
     def with_groups(self, labels: Iterable[object]) -> SampleSet:
         """Return the same samples, each with the group that it belongs to.
 
