@@ -104,6 +104,16 @@ def test_a_table_without_the_column_is_refused_with_its_columns(make: Make) -> N
         as_sample_set(make(COLUMNS), name="reference", group="foo")
 
 
+@pytest.mark.parametrize("make", MAKES)
+def test_the_column_that_was_found_is_known_with_what_else_it_could_be(make: Make) -> None:
+    columns = {"id": ["1", "2", "3"], "n": [1, 2, 3], "Output": TEXTS, "prompt": PROMPTS}
+    found = as_sample_set(make(columns))
+    assert (found.field, found.other_fields) == ("Output", ("id",))
+    assert found.take(np.array([0])).other_fields == ("id",)
+    named = as_sample_set(make(columns), field="id")
+    assert (named.field, named.other_fields) == ("id", None)
+
+
 @pytest.mark.parametrize("make", [_pandas, _polars, _arrow, _dataset, _dicts])
 def test_a_missing_text_is_refused_with_its_row(make: Make) -> None:
     with pytest.raises(InputError, match=r"^samples: row 2: the field 'text' must be a string, bu"):

@@ -189,6 +189,17 @@ def test_usual_names_that_hold_no_string_do_not_compete(write_rows: Write) -> No
     assert "several fields may be the text" in refusal(path)
 
 
+def test_the_field_that_was_found_is_known(write: Write, write_rows: Write) -> None:
+    rows = [{"id": "1", "story": "x", "n": 1}, {"id": "2", "story": "y", "n": 2}]
+    tables = [write_rows("a.jsonl", rows), write("a.csv", "id,story,prompt\n1,x,p\n2,y,q\n")]
+    for path in tables:
+        found = read_samples(path)
+        assert (found.field, found.other_fields) == ("story", ("id",))
+        named = read_samples(path, field="story")
+        assert (named.field, named.other_fields) == ("story", None)
+    assert read_samples(write("a.txt", "x\ny\n"), field="story").field is None
+
+
 def test_fields_by_path(write_rows: Write) -> None:
     rows = [{"a": {"b": ["x", "y"]}, "n": 1}, {"a": {"b": []}, "n": 2}, {"a": {"b": ["z"]}, "n": 3}]
     path = write_rows("a.jsonl", rows)

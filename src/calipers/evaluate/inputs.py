@@ -316,6 +316,7 @@ def summarise(files: Sequence[InputSet], *, name: str, notes: tuple[str, ...] = 
         warnings=tuple(note for samples in sets for note in samples.notes) + notes,
         groups=group_sizes(sets),
         clusters=None if files[0].clusters is None else len(files[0].clusters.sizes),
+        field=sets[0].field if len({samples.field for samples in sets}) == 1 else None,
     )
 
 

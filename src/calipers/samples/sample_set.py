@@ -73,6 +73,9 @@ class SampleSet:
         were drawn together (continuations of one prompt, sentences of one document).
     reading_notes
         What a person must be told about how the samples were read.
+    field, other_fields
+        Where in the rows of a file or table the samples stood, None where it has no fields; and
+        which other fields may hold texts, None where a person named this one.
     """
 
     name: str
@@ -82,6 +85,8 @@ class SampleSet:
     clusters: pa.ChunkedArray | None = None
     prompts: pa.ChunkedArray | None = None
     reading_notes: tuple[str, ...] = ()
+    field: str | None = None
+    other_fields: tuple[str, ...] | None = None
 
     @classmethod
     def from_texts(

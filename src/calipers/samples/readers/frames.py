@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from calipers.numeric.arrays import is_array
 from calipers.samples.columns import sample_error
-from calipers.samples.fields import find_field, root
+from calipers.samples.fields import find_field, other_texts, root
 from calipers.samples.image_files import is_pillow
 from calipers.samples.kinds import as_array
 from calipers.samples.readers.logs import is_batch_output, is_harness
@@ -120,27 +120,32 @@ def read_frame(table: Table, source: Source) -> SampleSet:
     if not table.length:
         raise source.error("holds no samples")
     first = table.first()
-    field = source.field
+    field: str | None = source.field
+    others: tuple[str, ...] | None = None
     if field is None:
-        field = _field(first, source)
+        field, others = _field(first, source)
     samples = None if field is None else _unlike_text(table, field, first.get(field), source)
     if samples is None:
         rows = table.rows(_needed(field, table.columns, source))
         samples = read_rows(rows, replace(source, field=field))
-    return replace(samples, source=f"<{table.kind}>")
+    return replace(samples, source=f"<{table.kind}>", field=field, other_fields=others)
 
 
-def _field(first: dict[str, Any], source: Source) -> str | None:
-    """Find the column of the samples; None for the log of a harness or of a service."""
+def _field(first: dict[str, Any], source: Source) -> tuple[str | None, tuple[str, ...] | None]:
+    """Find the column of the samples, and the others that may hold texts too.
+
+    None for the log of a harness or of a service.
+    """
     plain = {name: _plain(cell) for name, cell in first.items()}
     if is_harness(plain) or is_batch_output(plain):
-        return None
+        return None, None
     images = [name for name, cell in first.items() if is_pillow(cell)]
     if len(images) == 1:
-        return images[0]
+        return images[0], ()
     textual = [name for name, cell in plain.items() if isinstance(cell, str | None)]
     listed = [name for name, cell in plain.items() if isinstance(cell, list) and is_id_list(cell)]
-    return find_field(list(first), textual, source, listed=listed)
+    field = find_field(list(first), textual, source, listed=listed)
+    return field, other_texts(textual, field)
 
 
 def _unlike_text(table: Table, field: str, first: Any, source: Source) -> SampleSet | None:
