@@ -176,6 +176,9 @@ def embed_samples(
     """
     embedder = as_embedder(embedder)
     check_reads(samples, embedder)
+    if samples.embedded is not None:
+        made = samples.embedded
+        return Embeddings(made.views, made.signature, made.told, made.view_signature)
     if samples.vectors is not None:
         views = {embedder.views[0]: samples.vectors}
         return Embeddings(views, dict(embedder.signature), (), dict(embedder.view_signature))

@@ -17,6 +17,7 @@ from calipers.embed import (
     embed_samples,
 )
 from calipers.embed.processes import in_processes
+from calipers.embed.vectors import Precomputed
 from calipers.errors import InputError
 from calipers.evaluate.inputs import ComparisonInputs, InputSet
 from calipers.evaluate.options import Embedding, Model
@@ -52,11 +53,36 @@ def open_embedder(
         If there is no such embedder, or it does not read samples of this kind.
     """
     first = sets[0]
+    _check_made_alike(sets)
     model = open_unfitted(wanted, first)
     if not model.needs_fitting:
         return model
     together = fit_on_all and first.kind != "images"
     return model.fitted(chain.from_iterable(sets) if together else first)
+
+
+def _check_made_alike(sets: Sequence[SampleSet]) -> None:
+    """Refuse embeddings that were made in different ways, or beside plain vectors."""
+    first = _made(sets[0])
+    for samples in sets[1:]:
+        own = _made(samples)
+        if own != first:
+            pairs = ((key, first.get(key), own.get(key)) for key in {**first, **own})
+            key, left, right = next(each for each in pairs if each[1] != each[2])
+            raise InputError(
+                f"{samples.name}: was embedded otherwise than {sets[0].name}: {key} "
+                f"{right or 'unknown'}, not {left or 'unknown'}; both sides must come from the "
+                "same embedder"
+            )
+
+
+def _made(samples: SampleSet) -> dict[str, str]:
+    """How embeddings were made, where that can change a vector; empty where nobody knows."""
+    if samples.embedded is None:
+        return {}
+    data = samples.embedded
+    pins = {key: pin for key, pin in data.signature.items() if key not in ("device", "dtype")}
+    return {**pins, "views": ", ".join(data.views)}
 
 
 def open_unfitted(wanted: Embedding, samples: SampleSet) -> Embedder:
@@ -85,6 +111,9 @@ def usual_warnings(wanted: Embedding, samples: SampleSet) -> tuple[str, ...]:
 
 def _loaded(wanted: Embedding, samples: SampleSet) -> Embedder:
     embedder = wanted.embedder
+    if samples.embedded is not None:
+        made = samples.embedded
+        return Precomputed.of(tuple(made.views), made.signature, made.view_signature)
     if samples.kind == "vectors":
         return EmbedderChoice("precomputed").load()
     if embedder is None or isinstance(embedder, str):

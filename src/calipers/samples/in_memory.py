@@ -53,6 +53,8 @@ def hold(value: Any, source: Source) -> SampleSet:
         raise InputError(f"{name or 'images'}: this is one image; give a list of several")
     if isinstance(value, Mapping):
         raise _mapping(value, name or "samples")
+    if _are_embeddings(value):
+        return SampleSet.from_embeddings(value, name=name or "embeddings")
     table = Table.of(value)
     if table is not None:
         if source.field is not None or not _is_numeric(value):
@@ -88,6 +90,12 @@ def _from_items(value: Iterable[Any], source: Source) -> SampleSet:
     if is_id_list(first):
         return SampleSet.from_tokens(value, name=name or "tokens")
     return SampleSet.from_texts(value, name=name or "texts")
+
+
+def _are_embeddings(value: Any) -> bool:
+    """Tell whether a value is what an embedder made of samples: arrays by the name of the view."""
+    views = getattr(value, "views", None)
+    return isinstance(views, Mapping) and bool(views) and hasattr(value, "view_signature")
 
 
 def _mapping(value: Mapping[Any, Any], name: str) -> InputError:

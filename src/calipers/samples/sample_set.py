@@ -17,6 +17,7 @@ from calipers.samples import columns, kinds
 from calipers.samples.image_files import hold_images
 from calipers.samples.images import Images
 from calipers.samples.kinds import (
+    EmbeddedData,
     Kind,
     SampleData,
     TextData,
@@ -244,6 +245,26 @@ class SampleSet:
         where = _where(name, source)
         return cls(name=name, source=source, data=VectorData(checked_vectors(vectors, where)))
 
+    @classmethod
+    def from_embeddings(
+        cls, embeddings: object, *, name: str, source: str = "<embeddings>"
+    ) -> Self:
+        """Hold what an embedder made of samples, with all its views.
+
+        Parameters
+        ----------
+        embeddings
+            :class:`calipers.embed.Embeddings`, such as :func:`calipers.embed_samples` gives.
+        name, source
+            What to call the set, and where it came from.
+
+        Raises
+        ------
+        InputError
+            If its views are no arrays of finite numbers, or differ in length.
+        """
+        return cls(name=name, source=source, data=EmbeddedData.of(embeddings, _where(name, source)))
+
     @property
     def kind(self) -> Kind:
         """Whether the samples are texts, token ids, images or embeddings."""
@@ -263,6 +284,11 @@ class SampleSet:
     def vectors(self) -> NDArray[Any] | None:
         """Read-only array of shape (n, d), float32 or float64; None for other kinds."""
         return self.data.array if isinstance(self.data, VectorData) else None
+
+    @property
+    def embedded(self) -> EmbeddedData | None:
+        """All views of embeddings that an embedder made; None for everything else."""
+        return self.data if isinstance(self.data, EmbeddedData) else None
 
     @property
     def notes(self) -> tuple[str, ...]:
