@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -34,7 +34,11 @@ PIXELS = (
 
 
 def open_embedder(
-    wanted: Embedding, sets: Sequence[SampleSet], *, fit_on_all: bool = False
+    wanted: Embedding,
+    sets: Sequence[SampleSet],
+    *,
+    opened: Embedder | None = None,
+    fit_on_all: bool = False,
 ) -> Embedder:
     """Load the embedder of a run and see that it reads these samples.
 
@@ -44,6 +48,8 @@ def open_embedder(
         Which one, and how.
     sets
         The sample sets of the run, of one kind, the reference first.
+    opened
+        The embedder, where it was loaded before, and maybe fitted.
     fit_on_all
         Whether an embedder that must be fitted sees all sets; by default the reference alone.
 
@@ -53,15 +59,16 @@ def open_embedder(
         If there is no such embedder, or it does not read samples of this kind.
     """
     first = sets[0]
-    _check_made_alike(sets)
-    model = open_unfitted(wanted, first)
+    check_made_alike(sets)
+    model = open_unfitted(wanted, first) if opened is None else opened
+    check_reads(first, model)
     if not model.needs_fitting:
         return model
     together = fit_on_all and first.kind != "images"
     return model.fitted(chain.from_iterable(sets) if together else first)
 
 
-def _check_made_alike(sets: Sequence[SampleSet]) -> None:
+def check_made_alike(sets: Sequence[SampleSet]) -> None:
     """Refuse embeddings that were made in different ways, or beside plain vectors."""
     first = _made(sets[0])
     for samples in sets[1:]:
@@ -164,9 +171,15 @@ def notes_of_all(sets: Sequence[Embeddings]) -> tuple[str, ...]:
 
 
 def embed_sides(
-    inputs: ComparisonInputs, model: Embedder, cache: Cache | None, progress: Progress
+    inputs: ComparisonInputs,
+    model: Embedder,
+    cache: Cache | None,
+    progress: Progress,
+    known: Callable[[SampleSet, Cache | None, Progress], Embeddings] | None = None,
 ) -> Embedded:
     """Embed the reference, every file of every system and the training set.
+
+    `known` gives the vectors of the reference, where they were made before.
 
     Raises
     ------
@@ -177,8 +190,9 @@ def embed_sides(
     def embed(file: InputSet) -> Embeddings:
         return embed_samples(file.samples, model, cache=cache, progress=progress)
 
+    first = inputs.reference
     embedded = Embedded(
-        embed(inputs.reference),
+        embed(first) if known is None else known(first.samples, cache, progress),
         tuple(tuple(embed(file) for file in system.files) for system in inputs.systems),
         None if inputs.train is None else embed(inputs.train),
     )

@@ -129,7 +129,8 @@ class Reader:
 
     def one(self, value: Any, default: str, *, group_needed: bool = True) -> SampleSet:
         """Read one set; what has no name of its own gets the default one."""
-        has_name = isinstance(value, SampleSet | Path | str)
+        own = getattr(value, "samples", value)  # of a reference that is embedded once
+        has_name = isinstance(own, SampleSet | Path | str)
         return self.read(value, None if has_name else default, group_needed=group_needed)
 
     def systems(self, generated: Any) -> tuple[System, ...]:

@@ -187,6 +187,10 @@ def as_sample_set(
     InputError
         If it is something else, or breaks the rules of its kind.
     """
+    own = getattr(value, "samples", None)
+    if isinstance(own, SampleSet):  # a reference that is embedded once, or samples with vectors
+        value = getattr(value, "embeddings", own)
+        name = own.name if name is None else name
     if isinstance(value, SampleSet):
         return value if name is None else value.renamed(name)
     if isinstance(value, str | Path):
