@@ -197,6 +197,14 @@ def test_a_dict_is_no_set_and_the_splits_are_named() -> None:
         as_sample_set({})
 
 
+@pytest.mark.parametrize("make", [_pandas, Polars, _dataset])
+def test_a_list_of_tables_is_no_set(make: Make) -> None:
+    with pytest.raises(
+        InputError, match=r"^x: must be one set .* whole \w+; for several systems gi"
+    ):
+        as_sample_set([make(COLUMNS)] * 2, name="x")
+
+
 def test_generators_are_read() -> None:
     assert list(as_sample_set(text for text in TEXTS)) == TEXTS
     assert list(as_sample_set(dict(row) for row in ROWS)) == TEXTS

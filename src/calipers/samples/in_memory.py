@@ -82,6 +82,12 @@ def _from_items(value: Iterable[Any], source: Source) -> SampleSet:
     if isinstance(first, dict):
         named = source.called(name or "samples").counting("row")
         return replace(read_rows(enumerate(value, 1), named), source="<list>")
+    if Table.of(first) is not None or _are_embeddings(first):
+        raise InputError(
+            f"{name or 'samples'}: must be one set of samples, but its first item is a whole "
+            f"{type(first).__name__}; for several systems give a dict by their names, for the "
+            "seeds of one a list of sample sets"
+        )
     if is_pillow(first) or getattr(first, "ndim", 0) in (2, 3):
         return SampleSet.from_images(value, name=name or "images")
     if is_array(first) and is_vector(first):
