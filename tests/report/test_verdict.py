@@ -232,7 +232,7 @@ def test_the_two_weightiest_cautions_and_all_that_reverse_a_verdict(make: Make) 
     ]
     data["cautions"] = [caution("few_samples", "fewer than 1,000 samples", 10)]
     briefs = [str(found) for found in verdict(data).cautions]
-    assert briefs == ["b: 76 % share an opening", "c: 9 % share an opening"]
+    assert briefs == ["b: 76 % share an opening; 1 more likewise", "a: much shorter"]
     data["systems"][2]["cautions"].pop(0)
     briefs = [str(found) for found in verdict(data).cautions]
     assert briefs == ["b: 76 % share an opening", "a: much shorter"]
