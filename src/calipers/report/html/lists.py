@@ -12,8 +12,8 @@ from calipers.report.names import VIEWS, clean, shorten
 from calipers.report.numbers import MISSING, share
 from calipers.report.shown import short
 from calipers.report.table import Data
-from calipers.report.verdict import furthest_first
 from calipers.report.topics import level_of, outcome, ratio_words, split
+from calipers.report.verdict import furthest_first
 
 LONGEST_WORD = 200
 """Cells of a keyword at most; where words have no spaces, one may be a whole text."""
@@ -90,7 +90,7 @@ class SystemLists:
 
 
 def system_lists(data: Data, texts: Texts) -> list[SystemLists]:
-    """Give the lists of every system that was explained, the one furthest from the reference first."""
+    """Give the lists of every system that was explained, furthest from the reference first."""
     told = data.get("explanations") or {}
     most = data["comparison"].get("settings", {}).get("k_max")
     made = []
