@@ -37,7 +37,7 @@ def prepared(reference, generated):
 
 def advised(reference, generated, *, shown=SHOWN, orders=1, **options):
     inputs, embedded, views = prepared(reference, generated)
-    settings = Settings(**{"threads": 1} | options)
+    settings = Settings(**{"threads": 1, "normalise": "none"} | options)
     choices = choose(None, views)
     return advise(inputs, embedded, choices, settings, Silent(), shown=shown, orders=orders)
 
