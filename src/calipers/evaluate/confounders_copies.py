@@ -55,9 +55,9 @@ NEARLY_ALL = 0.95
 stories by GPT-NeoX 20B, 98.6 % open as one of the 500 human ones, which lack a few prompts."""
 
 SAME_LENGTH, FEWEST_ALIKE = 0.5, 30
-"""Where so many openings have the length that 99 % reach, the prompts have that length: GPT-2 XL
-goes on with a word or more of the person's in two of five stories. Fewer openings than 30 may agree in
-length by chance."""
+"""Where so many openings have the length that 99 % reach, the prompts have that length. In two of
+five stories GPT-2 XL goes on with a word or more of the person's; fewer openings than 30 may agree
+in length by chance."""
 
 RAISES = "this raises precision, recall, MAUVE and BLEU alike"
 
