@@ -65,6 +65,8 @@ WORTH_SAYING = 0.05
 """The share of duplicates from which they are named beside a collapse."""
 
 MOST_CAUTIONS = 2
+LEAST_WEIGHT = 30
+"""Lighter cautions change no verdict; they stand among the warnings."""
 ALWAYS = ("same_file", "copies", "prompts", "openings")
 """Kinds of cautions that are shown whatever others there are, since they reverse a verdict."""
 
@@ -589,7 +591,7 @@ def _cautions(data: Data, explained: frozenset[tuple[str, str]]) -> Iterator[Bri
         (caution["weight"], name, caution)
         for name, row in sets
         for caution in row.get("cautions") or ()
-        if (name, caution["kind"]) not in explained
+        if caution["weight"] >= LEAST_WEIGHT and (name, caution["kind"]) not in explained
     ]
     found.sort(key=lambda each: -each[0])
     kinds = [caution["kind"] for _, _, caution in found]
