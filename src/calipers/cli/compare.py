@@ -33,8 +33,8 @@ Reference = Annotated[
         "-r",
         metavar="FILE",
         help="The set to compare with: .txt (a sample a line), .jsonl, .json, .csv, .tsv, "
-        ".parquet, each also as .gz, a folder of Hugging Face datasets, a folder of images, or "
-        "embeddings as .npy, .npz, .safetensors; - is standard input.",
+        ".parquet, each also as .gz, a folder of Hugging Face datasets, of images or of .txt "
+        "files, or embeddings as .npy, .npz, .safetensors; - is standard input.",
         rich_help_panel=INPUT,
         show_default=False,
     ),
