@@ -96,7 +96,17 @@ def foot(data: Data) -> str:
     changed = [f"{key} {clean(settings[key])}" for key in USUAL if is_changed(settings, key)]
     seed = f"seed {settings['seed']}" if "seed" in settings else ""
     rows = "" if scaled_as_usual(data) else prepared(data)
-    return " · ".join(filter(None, [size, rows or embedder, seed, *changed]))
+    return " · ".join(filter(None, [size, *_shortened(settings), rows or embedder, seed, *changed]))
+
+
+def _shortened(settings: Data) -> Iterator[str]:
+    """Say what was cut off the texts."""
+    if settings.get("strip_prompt"):
+        yield "prompts stripped"
+    if settings.get("skip_words"):
+        yield f"without the first {settings['skip_words']} words"
+    if settings.get("match_length"):
+        yield f"cut to {settings['match_length']} words"
 
 
 def size_of(row: Data) -> str:
