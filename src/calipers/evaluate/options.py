@@ -259,6 +259,25 @@ class Sampling(Reading):
         kept=True,
         doc="Leave out this many words at the start of every text, also of the training set.",
     )
+    strip_prompt: bool = option(
+        False,
+        "Leave out the prompt at the start of every text: the one in its row (the field prompt), "
+        "else the opening that generated texts share with the reference, row by row.",
+        FLAG,
+        panel=INPUT,
+        kept=True,
+        doc="Leave out the prompt at the start of every text: the one in its row "
+        "(``SampleSet.prompts``), else the opening that generated texts share with the reference.",
+    )
+
+    def __post_init__(self) -> None:
+        """Check every value, and that beginnings are taken off in one way."""
+        super().__post_init__()
+        if self.strip_prompt and self.skip_words is not None:
+            raise InputError(
+                "strip_prompt (--strip-prompt) and skip_words (--skip-words) both take off the "
+                "beginnings of texts; give one of the two"
+            )
 
 
 @options_class
@@ -703,6 +722,28 @@ def pair_settings(options: Group, **more: Any) -> Settings:
 @options_class
 class CompareOptions(Embedding, Seeded, Inference, Measuring, Labels, Sizes, Files):
     """The options of ``compare``."""
+
+
+@options_class
+class ReferenceOptions(Embedding, Reading, Files):
+    """The options of a reference that is read and embedded once."""
+
+    name: str | None = option(
+        None,
+        "What tables call it; by default the name of its file.",
+        flag=(),
+    )
+    group: str | None = reworded(
+        Labels,
+        "group",
+        doc="Name of the field that holds the group of a sample, as in :func:`calipers.compare`.",
+    )
+    cluster: str | None = reworded(
+        Labels,
+        "cluster",
+        doc="Name of the field that rows have in common which were drawn together, as in "
+        ":func:`calipers.compare`.",
+    )
 
 
 @options_class

@@ -270,7 +270,7 @@ def _missing_scores(data: Data) -> Iterator[str]:
 def _meanings(data: Data) -> Iterator[tuple[str, str]]:
     """Give how to read marks, views and words, as pairs of a name and a line."""
     shown = {_arrow(data, metric) for metric in data["metrics"]}
-    words = {"↑": "higher is better", "↓": "lower is better", "≈": "closer to the reference's own"}
+    words = {"↑": "higher is better", "↓": "lower is better", "→": "closer to the reference's own"}
     yield from ((sign, text) for sign, text in words.items() if sign in shown)
     yield BEST, "best of its column"
     for view in dict.fromkeys(column["view"] for column in data["columns"]):
