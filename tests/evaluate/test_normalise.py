@@ -5,7 +5,7 @@ import pytest
 
 import calipers
 from calipers import metrics
-from calipers.embed import Embedder, EncodedBatch
+from calipers.embed import Embedder, Embeddings, EncodedBatch
 from calipers.errors import InputError
 from calipers.estimate.axes import unit_rows
 from calipers.evaluate.embedding import with_scaling
@@ -267,3 +267,12 @@ def test_vectors_that_were_embedded_before_score_as_their_texts_by_l2(sets):
         given = calipers.compare(vectors[0], {"x": vectors[1]}, normalise=norm, **options)["x"]
         for key in ("recall", "density", "mauve_star", "mmd"):
             assert (given[key].value == read[key].value) == (norm == "l2"), key
+
+
+def test_embeddings_made_beforehand_are_vectors_as_given(sets):
+    made = [Embeddings({"meaning": rows}, {"embedder": "mine"}) for rows in sets]
+    given = calipers.compare(made[0], {"x": made[1]}, metrics=SUPPORT, **BARE)
+    arrays = calipers.compare(sets[0], {"x": sets[1]}, metrics=SUPPORT, **BARE)
+    assert (given.settings["normalise"], given.settings["samples"]) == ("none", "vectors")
+    assert given["x"]["recall"].value == arrays["x"]["recall"].value
+    assert "mine · vectors as given, MAUVE on 90 % PCA" in " ".join(str(given).split())
