@@ -162,7 +162,7 @@ def test_signatures_pin_all_but_the_swept_value(reference, generated):
     union = calipers.sweep(
         reference, generated, over="n", metrics="precision", values=[50, 130], projection="union"
     )["generated"]["precision"]
-    assert "|over:n|files:1|orders:5|norm:l2|pca:0.9|scope:subsample|" in union.signature
+    assert "|over:n|files:1|orders:5|norm:none|pca:0.9|scope:subsample|" in union.signature
 
 
 def test_merged_signatures_list_what_varies():
