@@ -352,6 +352,8 @@ def _check_page(outputs: Outputs) -> None:
     table = paths.get("table", ROWS[0])
     if not table.lower().endswith(ROWS):
         raise InputError(f"--table must name a file ending in {', '.join(ROWS)}; found {table}")
+    if "table" in paths:
+        _need("pyarrow", "parquet", "--table")
     if outputs.redact:
         _check_redact(paths)
     if outputs.layout is not None:
@@ -386,11 +388,7 @@ def _check_packages(layout: str | None) -> None:
         If a package that it needs is not installed; says which pip command brings it.
     """
     for module in REPORT:
-        if not _installed(module):
-            raise MissingExtraError(
-                f"--html needs the package {module!r}, which is not installed. Install it with: "
-                "pip install 'calipers[report]'"
-            )
+        _need(module, "report", "--html")
     if layout == "umap" and not _installed("umap"):
         raise MissingExtraError(
             "--map umap needs the package 'umap-learn', which is not installed. Install it with: "
@@ -398,9 +396,20 @@ def _check_packages(layout: str | None) -> None:
         )
 
 
+def _need(module: str, extra: str, option: str) -> None:
+    if not _installed(module):
+        raise MissingExtraError(
+            f"{option} needs the package {module!r}, which is not installed. Install it with: "
+            f"pip install 'calipers[{extra}]'"
+        )
+
+
 def _installed(module: str) -> bool:
     """Tell without importing it."""
-    return find_spec(module) is not None
+    try:
+        return find_spec(module) is not None
+    except ValueError:  # it was taken out of the modules that can be imported
+        return False
 
 
 def check_outputs(

@@ -8,15 +8,15 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from calipers.errors import InputError
 from calipers.progress import Progress
+from calipers.samples.columns import is_arrow
 from calipers.samples.image_files import is_pillow
 from calipers.samples.readers.image_folder import is_image_name
 from calipers.samples.readers.vectors import from_array
 from calipers.samples.sample_set import SampleSet
-from calipers.samples.tokens import is_id_list, is_id_type
+from calipers.samples.tokens import is_id_list
 from calipers.samples.wording import describe
 
 
@@ -30,7 +30,9 @@ def hold(
     InputError
         If it is something else, or breaks the rules of its kind.
     """
-    if isinstance(value, pa.Array | pa.ChunkedArray):
+    if is_arrow(value):
+        from calipers.samples.arrow import is_id_type
+
         if is_id_type(value.type):
             return SampleSet.from_tokens(value, name=name or "tokens")
         return SampleSet.from_texts(value, name=name or "texts")
