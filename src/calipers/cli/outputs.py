@@ -406,10 +406,7 @@ def _need(module: str, extra: str, option: str) -> None:
 
 def _installed(module: str) -> bool:
     """Tell without importing it."""
-    try:
-        return find_spec(module) is not None
-    except ValueError:  # it was taken out of the modules that can be imported
-        return False
+    return find_spec(module) is not None
 
 
 def check_outputs(
