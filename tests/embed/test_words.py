@@ -474,7 +474,7 @@ def test_usual_ways_to_write_a_number_are_not_left_to_python(write, monkeypatch)
     ]
     endings = ["\n", " \n", "\r\n", " \r\n"]
     content = "".join(line + endings[row % 4] for row, line in enumerate(lines)).replace(
-        " ", "\t", 9
+        " ", "\t", 4
     )
     table = read_word_vectors(write(content.encode()))
     expected = [[np.float32(float(x)) for x in line.split()[1:]] for line in lines]

@@ -75,13 +75,12 @@ class StringColumn(Sequence[str]):
     def __getitem__(self, index: slice) -> StringColumn: ...
 
     def __getitem__(self, index: int | slice) -> str | StringColumn:
-        if isinstance(index, slice):
-            start, stop, step = index.indices(len(self))
-            if step != 1:
-                return self.take(np.arange(start, stop, step))
-            return StringColumn(self._between(start, stop))
-        row = range(len(self))[index]
-        return _strings(*next(self._between(row, row + 1)))[0]
+        rows = range(len(self))[index]
+        if isinstance(rows, int):
+            return _strings(*next(self._between(rows, rows + 1)))[0]
+        if rows.step == 1:
+            return StringColumn(self._between(rows.start, rows.stop))
+        return self.take(np.fromiter(rows, np.intp, len(rows)))
 
     def __iter__(self) -> Iterator[str]:
         for _, data, ends in self._blocks():
