@@ -35,9 +35,7 @@ def text_column(texts: Iterable[object], where: str) -> StringColumn:
     return column.finish()
 
 
-def label_columns(
-    where: str, length: int, **labels: Iterable[object] | None
-) -> dict[str, StringColumn | None]:
+def label_columns(where: str, length: int, **labels: Iterable[object] | None) -> dict[str, Any]:
     """Turn the labels of every kind into columns, as the fields of a sample set."""
     return {kind: label_column(kind, values, length, where) for kind, values in labels.items()}
 

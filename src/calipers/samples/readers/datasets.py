@@ -44,7 +44,7 @@ def _data_files(folder: Path, source: Source) -> list[str]:
     if not state.is_file():
         raise source.error(
             "is a folder, but not one saved by Hugging Face datasets (it has no state.json), and "
-            "no images (.png, .jpg, …) lie in it; for the files in it write "
+            "neither images (.png, .jpg, …) nor texts (.txt) lie in it; for the files in it write "
             f"NAME='{folder}/*.jsonl'"
         )
     files = _read_json(state).get("_data_files")
