@@ -461,6 +461,27 @@ def test_any_float64_is_rounded_as_numpy_rounds(tmp_path_factory, rows):
     assert np.array_equal(found, np.array(rows, np.float64).astype(np.float32))
 
 
+def test_usual_ways_to_write_a_number_are_not_left_to_python(write, monkeypatch):
+    def careful(*line):
+        raise AssertionError(line)
+
+    monkeypatch.setattr(text_reader, "_read_carefully", careful)
+    rows = np.random.default_rng(0).standard_normal((300, 4)).astype(np.float32)
+    forms = ["{:.5g}", "{:.18e}", "{:.6f}", "{:+.9g}", "{!r}", "{:.30f}"]
+    lines = [
+        " ".join([f"w{row}", *(forms[row % len(forms)].format(float(x)) for x in numbers)])
+        for row, numbers in enumerate(rows)
+    ]
+    endings = ["\n", " \n", "\r\n", " \r\n"]
+    content = "".join(line + endings[row % 4] for row, line in enumerate(lines)).replace(
+        " ", "\t", 4
+    )
+    table = read_word_vectors(write(content.encode()))
+    expected = [[np.float32(float(x)) for x in line.split()[1:]] for line in lines]
+    assert np.array_equal(table.vectors, np.array(expected))
+    assert list(table.rows) == [f"w{row}" for row in range(300)]
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("kind", ["text", "binary", "gzip"])
 def test_many_blocks_give_what_one_gives(kind, threads, write, monkeypatch):

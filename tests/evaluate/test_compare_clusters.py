@@ -104,7 +104,7 @@ def test_clusters_of_one_row_change_nothing():
 @pytest.mark.slow
 def test_names_of_clusters_decide_nothing(sides):
     def renamed(samples):
-        return samples.with_clusters([each[::-1] for each in samples.clusters.to_pylist()])
+        return samples.with_clusters([each[::-1] for each in samples.clusters.tolist()])
 
     other = renamed(sides[0]), {name: renamed(each) for name, each in sides[1].items()}
     found, again = (compare(*each, cluster="x", floor=True) for each in (sides, other))
@@ -147,7 +147,7 @@ def test_one_space_for_all_systems_and_several_files(sides):
     for reference in (sides[0], drawn(0, 15, 20, name="human")):
         found = compare(reference, (seeds, System("b", (sides[1]["b"],))), cluster="d", shared=True)
         known = {bool(each.interval) for system in found for each in system.scores.values()}
-        assert known == {len(set(reference.clusters.to_pylist())) >= 20}
+        assert known == {len(set(reference.clusters.tolist())) >= 20}
 
 
 def test_copies_of_the_training_set_by_cluster():

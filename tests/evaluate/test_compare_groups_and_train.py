@@ -177,7 +177,7 @@ def test_groups_that_only_the_generated_set_has(rng, reference):
 
 def test_groups_lost_by_cutting_are_said(rng):
     samples = held(rng, [*LABELS, "e"], "human")
-    seed = next(s for s in range(99) if "e" not in samples.subsample(60, seed=s).groups.to_pylist())
+    seed = next(s for s in range(99) if "e" not in samples.subsample(60, seed=s).groups.tolist())
     found = compare(samples, {"x": held(rng, LABELS)}, max_samples=60, seed=seed)
     assert "cut to 60 samples, it has none left of the groups 'e'" in found.reference.warnings
     assert "recall:group=e" not in found["x"].scores

@@ -39,13 +39,13 @@ def test_holds_what_it_was_given_in_order() -> None:
     np.testing.assert_array_equal(list(samples), COLOUR)
     np.testing.assert_array_equal(samples[-1], COLOUR[5])
     np.testing.assert_array_equal(samples.images[1:3], COLOUR[1:3])
-    assert samples.groups.to_pylist() == list("012345")
+    assert samples.groups.tolist() == list("012345")
     assert repr(samples) == "SampleSet('a', 6 images, '<list>')"
     taken = samples.take(np.array([4, 0]))
     np.testing.assert_array_equal(list(taken), COLOUR[[4, 0]])
-    assert taken.groups.to_pylist() == ["4", "0"]
+    assert taken.groups.tolist() == ["4", "0"]
     assert samples.renamed("b").content_hash == samples.content_hash
-    assert list(samples.with_groups("abcdef").groups.to_pylist()) == list("abcdef")
+    assert list(samples.with_groups("abcdef").groups.tolist()) == list("abcdef")
 
 
 def test_as_a_set_it_is_named_by_its_kind() -> None:
@@ -245,7 +245,7 @@ def test_npy_and_npz(tmp_path: Path) -> None:
     assert isinstance(owner(samples.data.arrays), mmap.mmap)  # type: ignore[attr-defined]
     np.testing.assert_array_equal(list(samples), COLOUR)
     grouped = read_samples(tmp_path / "a.npz", field="images", group="label")
-    assert grouped.groups.to_pylist() == list("010101")
+    assert grouped.groups.tolist() == list("010101")
     assert grouped.content_hash == images_of(GREY).content_hash
     np.save(tmp_path / "b.npy", GREY / 2.0)
     with pytest.raises(InputError, match=r"b\.npy: an array of shape \(6, 4, 5\) holds images"):

@@ -88,7 +88,7 @@ def test_a_list_of_paths(folder: Callable[..., Path]) -> None:
     assert paths_of(samples, base) == ["c.png", "a.png"]
     assert as_sample_set([str(path) for path in paths]).content_hash == samples.content_hash
     grouped = SampleSet.from_images(paths, name="a", groups=["x", "y"])
-    assert grouped.groups.to_pylist() == ["x", "y"]
+    assert grouped.groups.tolist() == ["x", "y"]
 
 
 def test_a_list_that_mixes_images_and_others(folder: Callable[..., Path]) -> None:
@@ -143,7 +143,7 @@ def test_bad_files_are_skipped_where_asked(folder: Callable[..., Path]) -> None:
     labelled = SampleSet.from_images(
         [base / f"{i}.png" for i in (1, 3, 5)], name="a", groups="xyz", skip_bad=True
     )
-    assert labelled.groups.to_pylist() == ["x", "z"]
+    assert labelled.groups.tolist() == ["x", "z"]
     for name in ("1.png", "5.png"):
         (base / name).write_bytes(b"")
     assert "none of 5 image files can be read:" in refusal(base, skip_bad=True)
@@ -261,10 +261,10 @@ def test_threads_decode_the_same(
 def test_groups_are_sub_folders(folder: Callable[..., Path]) -> None:
     base = folder("cat/1.png", "cat/2.png", "dog/1.png", "dog/puppies/2.png")
     samples = read_samples(base, group="folder")
-    assert samples.groups.to_pylist() == ["cat", "cat", "dog", "dog"]
+    assert samples.groups.tolist() == ["cat", "cat", "dog", "dog"]
     (base / "cat" / "1.png").write_bytes(b"")
     skipped = read_samples(base, group="folder", skip_bad=True)
-    assert skipped.groups.to_pylist() == ["cat", "dog", "dog"]
+    assert skipped.groups.tolist() == ["cat", "dog", "dog"]
     assert read_samples(base, group="x", group_needed=False, skip_bad=True).groups is None
     assert "images have no field 'x'; their only group is 'folder'" in refusal(base, group="x")
 

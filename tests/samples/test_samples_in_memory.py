@@ -74,7 +74,7 @@ def test_every_table_gives_the_texts_of_its_usual_column(make: Make) -> None:
     assert (samples.name, list(samples)) == ("reference", TEXTS)
     assert samples.content_hash == SampleSet.from_texts(TEXTS, name="x").content_hash
     assert samples.prompts is not None
-    assert samples.prompts.to_pylist() == PROMPTS
+    assert samples.prompts.tolist() == PROMPTS
     assert samples.source.startswith("<")
 
 
@@ -84,9 +84,9 @@ def test_a_column_and_labels_may_be_named(make: Make) -> None:
     samples = as_sample_set(make(renamed), field="foo", group="topic", cluster="n")
     assert list(samples) == TEXTS
     assert samples.groups is not None
-    assert samples.groups.to_pylist() == TOPICS
+    assert samples.groups.tolist() == TOPICS
     assert samples.clusters is not None
-    assert samples.clusters.to_pylist() == ["1", "2", "3"]
+    assert samples.clusters.tolist() == ["1", "2", "3"]
 
 
 @pytest.mark.parametrize("make", MAKES)
@@ -134,7 +134,7 @@ def test_a_column_of_vectors_holds_embeddings(make: Make) -> None:
     samples = as_sample_set(table, field="embedding", group="topic", group_needed=True)
     np.testing.assert_array_equal(samples.vectors, MATRIX)
     assert samples.groups is not None
-    assert samples.groups.to_pylist() == list("abab")
+    assert samples.groups.tolist() == list("abab")
     with pytest.raises(InputError, match=r"has no column 'foo'; it has 'text', 'embedding' and 't"):
         as_sample_set(table, field="embedding", cluster="foo")
 
@@ -181,7 +181,7 @@ def test_datasets_of_any_format_streamed_or_with_images() -> None:
     images = as_sample_set(datasets.Dataset.from_dict(pictures, features=features), group="label")
     assert (images.kind, len(images)) == ("images", 3)
     assert images.groups is not None
-    assert images.groups.to_pylist() == ["0", "1", "0"]
+    assert images.groups.tolist() == ["0", "1", "0"]
 
 
 def test_a_dict_is_no_set_and_the_splits_are_named() -> None:

@@ -34,7 +34,7 @@ def test_numbers_and_booleans_become_their_text(write_rows: Write) -> None:
     labels = ["news", 7, 7.0, 0.5, True, " "]
     rows = [{"text": "x", "g": label} for label in labels]
     samples = read_samples(write_rows("a.jsonl", rows[:-1]), group="g")
-    assert samples.groups.to_pylist() == ["news", "7", "7", "0.5", "True"]
+    assert samples.groups.tolist() == ["news", "7", "7", "0.5", "True"]
 
 
 @pytest.mark.parametrize("nothing", [None, "", "  ", math.nan])
@@ -78,7 +78,7 @@ def test_tables_read_no_more_than_they_need(tmp_path: Path) -> None:
     pq.write_table(pa.table({"text": ["x"], "h": [1], "prompt": ["p"]}), path)
     assert "the fields are 'text', 'h' and 'prompt'" in refusal(path)
     samples = read_samples(path, group="g", group_needed=False)
-    assert (samples.groups, samples.prompts.to_pylist()) == (None, ["p"])
+    assert (samples.groups, samples.prompts.tolist()) == (None, ["p"])
     pq.write_table(pa.table({"text": ["x", "y"], "g": pa.array([1, None])}), path)
     assert "missing in 1 of 2 samples (row 2: it is null)" in refusal(path)
 
@@ -108,7 +108,7 @@ def test_an_array_of_an_npz_is_the_group(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     np.savez(path, vectors=VECTORS, g=np.array(["a", "b", "a", "b"]))
     samples = read_samples(path, group="g")
-    assert samples.groups.to_pylist() == ["a", "b", "a", "b"]
+    assert samples.groups.tolist() == ["a", "b", "a", "b"]
     np.testing.assert_array_equal(samples.vectors, VECTORS)
     np.savez(path, vectors=VECTORS, g=np.arange(3))
     assert refusal(path) == (
@@ -125,9 +125,9 @@ def test_labels_for_samples_that_are_there() -> None:
     samples = SampleSet.from_vectors(VECTORS, name="v")
     grouped = samples.with_groups(np.array(["a", "b", "b", "a"]))
     assert samples.groups is None
-    assert grouped.groups.to_pylist() == ["a", "b", "b", "a"]
+    assert grouped.groups.tolist() == ["a", "b", "b", "a"]
     assert grouped.content_hash == samples.content_hash
-    assert grouped.take(np.array([3, 1])).groups.to_pylist() == ["a", "b"]
+    assert grouped.take(np.array([3, 1])).groups.tolist() == ["a", "b"]
     with pytest.raises(InputError, match="v: groups must have one value for each of the 4 samples"):
         samples.with_groups("abc")
     with pytest.raises(InputError, match=r"missing for 2 of 4 samples \(values 1 and 4\)"):
@@ -138,13 +138,13 @@ def test_generated_files_may_lack_the_field(write_rows: Write) -> None:
     have = write_rows("have.jsonl", [{"text": "x", "g": "a"}])
     lack = write_rows("lack.jsonl", [{"text": "x"}])
     first, second = read_systems([str(have), str(lack)], group="g")
-    assert first.sets[0].groups.to_pylist() == ["a"]
+    assert first.sets[0].groups.tolist() == ["a"]
     assert second.sets[0].groups is None
 
 
 def test_paths_in_python_take_the_group(write_rows: Write) -> None:
     path = write_rows("a.jsonl", [{"text": "x", "g": "a"}])
-    assert as_sample_set(path, group="g").groups.to_pylist() == ["a"]
+    assert as_sample_set(path, group="g").groups.tolist() == ["a"]
     assert as_sample_set(["x"], group="g").groups is None
 
 
@@ -161,7 +161,7 @@ def test_prompts_of_any_length_name_clusters(write_rows: Write) -> None:
     rows = [{"text": "x", "prompt": prompt} for prompt in (LONG, LONG, "short")]
     samples = read_samples(write_rows("a.jsonl", rows), cluster="prompt")
     assert samples.clusters is not None
-    assert samples.clusters.to_pylist() == [LONG, LONG, "short"]
+    assert samples.clusters.tolist() == [LONG, LONG, "short"]
     assert samples.groups is None
 
 
@@ -171,8 +171,8 @@ def test_groups_and_clusters_of_one_file(write_rows: Write) -> None:
     samples = read_samples(path, group="topic", cluster="meta.doc")
     assert samples.groups is not None
     assert samples.clusters is not None
-    assert samples.groups.to_pylist() == ["t"] * 4
-    assert samples.clusters.to_pylist() == ["0", "0", "1", "1"]
+    assert samples.groups.tolist() == ["t"] * 4
+    assert samples.clusters.tolist() == ["0", "0", "1", "1"]
     (system,) = read_systems([str(path)], cluster="meta.doc")
     assert system.sets[0].clusters == samples.clusters
     assert as_sample_set(path, cluster="meta.doc").clusters == samples.clusters
@@ -183,7 +183,7 @@ def test_a_row_of_several_texts_is_one_cluster(write_rows: Write) -> None:
     path = write_rows("a.jsonl", rows)
     samples = read_samples(path, field="choices[*].text", cluster="doc")
     assert samples.clusters is not None
-    assert samples.clusters.to_pylist() == ["a", "a", "b", "b"]
+    assert samples.clusters.tolist() == ["a", "a", "b", "b"]
 
 
 def test_tables_and_arrays(tmp_path: Path) -> None:
@@ -195,10 +195,10 @@ def test_tables_and_arrays(tmp_path: Path) -> None:
         field = "vectors" if name.endswith("npz") else None
         samples = read_samples(tmp_path / name, cluster="doc", field=field)
         assert samples.clusters is not None
-        assert samples.clusters.to_pylist() == docs
+        assert samples.clusters.tolist() == docs
     both = read_samples(tmp_path / "a.npz", cluster="doc", group="topic")
     assert both.groups is not None
-    assert both.groups.to_pylist() == docs[::-1]
+    assert both.groups.tolist() == docs[::-1]
 
 
 def test_labels_missing_on_some_rows_or_on_all(write_rows: Write) -> None:
@@ -233,7 +233,7 @@ def test_clusters_stay_with_their_samples() -> None:
         match_length(samples, 1).take(np.array([3, 0, 4])),
     ):
         assert kept.clusters is not None
-        assert kept.clusters.to_pylist() == ["2", "1", "b"]
+        assert kept.clusters.tolist() == ["2", "1", "b"]
     with pytest.raises(InputError, match="clusters must have one value for each of the 5 samples"):
         samples.with_clusters(["a"])
     with pytest.raises(InputError, match="clusters are missing for 1 of 5 samples"):
@@ -352,7 +352,7 @@ def test_two_stars_reach_into_folders(fill: Callable[..., Path]) -> None:
     base = fill("fake/cat/1.png", "fake/cat/2.png", "fake/dog/1.png")
     for pattern in ("fake/**", "fake/*/*.png", "fake/**/*.png"):
         (system,) = read_systems([f"m={base}/{pattern}"], group="folder")
-        assert system.sets[0].groups.to_pylist() == ["cat", "cat", "dog"]
+        assert system.sets[0].groups.tolist() == ["cat", "cat", "dog"]
 
 
 def test_images_beside_other_files(fill: Callable[..., Path]) -> None:

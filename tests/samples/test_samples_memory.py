@@ -243,7 +243,7 @@ def test_standard_input_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def texts_of(samples: SampleSet) -> list[str]:
     assert samples.texts is not None
-    found: list[str] = samples.texts.to_pylist()
+    found: list[str] = samples.texts.tolist()
     return found
 
 

@@ -205,7 +205,7 @@ def test_fields_by_path(write_rows: Write) -> None:
     path = write_rows("a.jsonl", rows)
     samples = read_samples(path, field="a.b[*]", group="n")
     assert list(samples) == ["x", "y", "z"]
-    assert samples.groups.to_pylist() == ["1", "1", "3"]
+    assert samples.groups.tolist() == ["1", "1", "3"]
     assert samples.notes == ("1 row had no item at 'a.b[*]' and gave no sample (line 2)",)
     assert refusal(path, field="a.b[0]").startswith("line 2: the field 'a.b[0]' breaks at 'a.b'")
     assert refusal(path, field="a").startswith("line 1: the field 'a' must be a string")
@@ -233,7 +233,7 @@ def test_rows_that_are_lists_need_a_path(write_rows: Write) -> None:
 def test_prompts_are_kept_when_every_row_has_one(write_rows: Write) -> None:
     rows: list[dict[str, Any]] = [{"prompt": "p", "text": "a"}, {"prompt": "", "text": "b"}]
     samples = read_samples(write_rows("a.jsonl", rows))
-    assert samples.prompts.to_pylist() == ["p", ""]
+    assert samples.prompts.tolist() == ["p", ""]
     assert list(read_samples(write_rows("a.jsonl", rows[:1]), field="prompt")) == ["p"]
     some = read_samples(write_rows("b.jsonl", [*rows, {"text": "c"}]))
     assert some.prompts is None
@@ -447,8 +447,8 @@ def test_harness_keeps_each_document_once(write_rows: Write) -> None:
     ]
     samples = read_samples(write_rows("samples_gsm8k_2026.jsonl", rows), group="doc_id")
     assert list(samples) == ["answer 0", "answer 1", "answer 2"]
-    assert samples.prompts.to_pylist() == ["Q: q0", "Q: q1", "Q: q2"]
-    assert samples.groups.to_pylist() == ["0", "1", "2"]
+    assert samples.prompts.tolist() == ["Q: q0", "Q: q1", "Q: q2"]
+    assert samples.groups.tolist() == ["0", "1", "2"]
     assert samples.notes == ("3 rows left out: the same responses under another filter",)
 
 
@@ -468,7 +468,7 @@ def test_harness_logs_that_name_no_filter(write_rows: Write) -> None:
     rows = [logged(doc, [["a"]], None, arguments=[["Q", {}]]) for _ in range(2) for doc in range(2)]
     samples = read_samples(write_rows("a.jsonl", rows))
     assert list(samples) == ["a", "a"]
-    assert samples.prompts.to_pylist() == ["Q", "Q"]
+    assert samples.prompts.tolist() == ["Q", "Q"]
 
 
 def test_harness_runs_that_were_joined_stay_apart(write_rows: Write) -> None:
@@ -482,7 +482,7 @@ def test_harness_runs_that_were_joined_stay_apart(write_rows: Write) -> None:
 def test_harness_chat_prompts(write_rows: Write) -> None:
     chat = {"gen_args_0": {"arg_0": ['[{"role": "user"}]'], "arg_1": {}}}
     samples = read_samples(write_rows("a.jsonl", [logged(0, [["a"]], arguments=chat)]))
-    assert samples.prompts.to_pylist() == ['[{"role": "user"}]']
+    assert samples.prompts.tolist() == ['[{"role": "user"}]']
 
 
 def test_harness_rows_without_responses_are_noted(write_rows: Write) -> None:
@@ -569,7 +569,7 @@ def test_batch_choices_are_samples(write_rows: Write) -> None:
     path = write_rows("out.jsonl", [answered(1, "a", "b"), answered(2, "c")])
     samples = read_samples(path, group="custom_id")
     assert list(samples) == ["a", "b", "c"]
-    assert samples.groups.to_pylist() == ["request-1", "request-1", "request-2"]
+    assert samples.groups.tolist() == ["request-1", "request-1", "request-2"]
     assert samples.notes == ()
 
 

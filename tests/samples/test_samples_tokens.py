@@ -39,7 +39,7 @@ def test_ids_are_found_by_their_usual_names(write_rows: Write, field: str) -> No
     rows = [{field: [1, 2], "mask": [1, 1], "prompt": "p"}, {field: [], "mask": [], "prompt": "q"}]
     samples = read_samples(write_rows("a.jsonl", rows))
     assert as_lists(samples) == [[1, 2], []]
-    assert samples.prompts.to_pylist() == ["p", "q"]
+    assert samples.prompts.tolist() == ["p", "q"]
     assert samples.notes == ("1 of 2 token lists is empty and kept (sample 2)",)
 
 
@@ -66,7 +66,7 @@ def test_a_text_goes_before_ids(write_rows: Write) -> None:
 
 def test_groups_of_ids(write_rows: Write) -> None:
     rows = [{"input_ids": [1], "label": 0}, {"input_ids": [2], "label": 1}]
-    assert read_samples(write_rows("a.jsonl", rows), group="label").groups.to_pylist() == ["0", "1"]
+    assert read_samples(write_rows("a.jsonl", rows), group="label").groups.tolist() == ["0", "1"]
 
 
 RULE = "token ids must be whole numbers from 0 to 2,147,483,647, but id"
@@ -113,9 +113,9 @@ def test_parquet(write_table: Any, kind: pa.DataType) -> None:
     columns = {"input_ids": pa.array(lists, kind), "mask": lists, "prompt": ["a", "b", "c"]}
     samples = read_samples(write_table(columns))
     assert as_lists(samples) == lists
-    assert samples.prompts.to_pylist() == ["a", "b", "c"]
+    assert samples.prompts.tolist() == ["a", "b", "c"]
     grouped = read_samples(write_table({**columns, "g": [1, 2, 3]}), group="g")
-    assert grouped.groups.to_pylist() == ["1", "2", "3"]
+    assert grouped.groups.tolist() == ["1", "2", "3"]
     assert grouped.content_hash == samples.content_hash
 
 
@@ -165,8 +165,8 @@ def test_holds_what_it_was_given_in_order() -> None:
     assert samples[0].dtype == np.int32
     assert samples.texts is samples.vectors is samples.images is samples.word_counts() is None
     assert samples.token_counts().tolist() == [2, 1]
-    assert samples.groups.to_pylist() == ["g", "2"]
-    assert samples.prompts.to_pylist() == ["p", "q"]
+    assert samples.groups.tolist() == ["g", "2"]
+    assert samples.prompts.tolist() == ["p", "q"]
     assert repr(samples) == "SampleSet('a', 2 token lists, '<list>')"
     with pytest.raises(IndexError):
         samples[2]
@@ -280,7 +280,7 @@ def test_take_is_that_of_a_list(lists: list[list[int]], data: st.DataObject) -> 
     rows = data.draw(st.lists(st.integers(0, len(lists) - 1), min_size=1))
     taken = tokens_of(lists, groups=range(len(lists))).take(np.array(rows))
     assert as_lists(taken) == [lists[row] for row in rows]
-    assert taken.groups.to_pylist() == [str(row) for row in rows]
+    assert taken.groups.tolist() == [str(row) for row in rows]
 
 
 def test_chunks_cover_the_set() -> None:

@@ -247,6 +247,9 @@ def check_extras(choices: Iterable[Choice], *, equal_sizes: bool = False) -> Non
         spared = equal_sizes and metric.extra_if_unequal
         if choice.named and metric.extra and metric.package and not spared:
             require(metric.package, extra=metric.extra, purpose=f"the metric {choice.name!r}")
+        for word, (extra, package) in metric.option_extras.items():
+            if choice.named and word in choice.name.split(":"):
+                require(package, extra=extra, purpose=f"the metric {choice.name!r}")
 
 
 def missing(choice: Choice) -> InputError:

@@ -131,6 +131,8 @@ class Metric:
         The extra of Calipers without which it has no value, and the package that this brings.
     extra_if_unequal
         Whether it can do without for sets of one size.
+    option_extras
+        By a word of its key, the extra and the package that this choice alone needs.
     """
 
     name: str
@@ -165,6 +167,7 @@ class Metric:
     extra: str | None = None
     package: str | None = None
     extra_if_unequal: bool = False
+    option_extras: Mapping[str, tuple[str, str]] = field(default_factory=dict, hash=False)
 
     @property
     def kind(self) -> Kind:

@@ -284,6 +284,7 @@ DIVERSITY = (
         range=FROM_ZERO,
         sized=True,
         ordered=True,
+        option_extras={"zstd": ("parquet", "pyarrow")},
     ),
     _diversity(
         name="vendi",

@@ -371,6 +371,8 @@ def _check_page(outputs: Outputs) -> None:
     table = paths.get("table", ROWS[0])
     if not table.lower().endswith(ROWS):
         raise InputError(f"--table must name a file ending in {', '.join(ROWS)}; found {table}")
+    if "table" in paths:
+        _need("pyarrow", "parquet", "--table")
     if outputs.redact:
         _check_redact(paths, explain=outputs.explain)
     if outputs.explain and outputs.on_screen is not None:
@@ -410,15 +412,19 @@ def _check_packages(layout: str | None) -> None:
         If a package that it needs is not installed; says which pip command brings it.
     """
     for module in REPORT:
-        if not _installed(module):
-            raise MissingExtraError(
-                f"--html needs the package {module!r}, which is not installed. Install it with: "
-                "pip install 'calipers[report]'"
-            )
+        _need(module, "report", "--html")
     if layout == "umap" and not _installed("umap"):
         raise MissingExtraError(
             "--map umap needs the package 'umap-learn', which is not installed. Install it with: "
             "pip install umap-learn; --map pca needs nothing more"
+        )
+
+
+def _need(module: str, extra: str, option: str) -> None:
+    if not _installed(module):
+        raise MissingExtraError(
+            f"{option} needs the package {module!r}, which is not installed. Install it with: "
+            f"pip install 'calipers[{extra}]'"
         )
 
 

@@ -82,7 +82,7 @@ class TextFacts:
         column = self.samples.texts
         if column is None:
             return []
-        return [text[:SAMPLED_CHARACTERS] for text in column.take(self.sampled_rows).to_pylist()]
+        return [text[:SAMPLED_CHARACTERS] for text in column.take(self.sampled_rows)]
 
     @cached_property
     def sampled_rows(self) -> NDArray[np.intp]:
@@ -105,7 +105,7 @@ class TextFacts:
         column = self.samples.prompts
         if column is None:
             return None
-        return [fold(prompt, BEGINNING) for prompt in column.to_pylist()]
+        return [fold(prompt, BEGINNING) for prompt in column]
 
     @cached_property
     def different_in_order(self) -> list[str]:

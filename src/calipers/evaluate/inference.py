@@ -200,7 +200,7 @@ def paired_rows(a: SampleSet, b: SampleSet) -> bool:
     """
     if len(a) != len(b) or a.prompts is None or b.prompts is None:
         return False
-    columns = (a.prompts.to_pylist(), b.prompts.to_pylist())
+    columns = (a.prompts, b.prompts)
     pairs = zip(*([fold(prompt, WHOLE) for prompt in column] for column in columns), strict=True)
     same = [first for first, second in pairs if first == second != ""]
     return len(set(same)) > 1 and len(same) / len(a) >= NEARLY_ALL

@@ -35,9 +35,8 @@ from calipers.samples import SampleSet, System
 from calipers.samples.wording import first_names
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from calipers.evaluate.inputs import ComparisonInputs, InputSet
+    from calipers.samples.columns import StringColumn
 
 NAMED = 5
 
@@ -116,7 +115,7 @@ def group_sizes(sets: Iterable[SampleSet]) -> dict[str, int] | None:
     for samples in sets:
         if samples.groups is None:
             return None
-        counts.update(samples.groups.to_pylist())
+        counts.update(samples.groups)
     return {label: counts[label] for label in sorted(counts, key=_order)}
 
 
@@ -166,7 +165,7 @@ def group_cautions(
 
 
 def _group_labels(samples: SampleSet) -> NDArray[np.str_] | None:
-    return None if samples.groups is None else np.array(samples.groups.to_pylist(), dtype=np.str_)
+    return None if samples.groups is None else np.array(samples.groups.tolist(), dtype=np.str_)
 
 
 def _without_groups(samples: SampleSet) -> SampleSet:
@@ -203,7 +202,7 @@ def clusters_of(sets: Sequence[SampleSet], cluster: str | None) -> tuple[Cluster
         )
     return cluster_sets(
         [
-            len(samples) if column is None else column.to_pylist()
+            len(samples) if column is None else column.tolist()
             for samples, column in zip(sets, columns, strict=True)
         ]
     )
@@ -257,7 +256,7 @@ def _not_given(inputs: ComparisonInputs) -> Iterator[str]:
     repeated = []
     for name, file in _sets(inputs):
         labels, n = _cluster_labels(file.samples, PROMPT), len(file.samples)
-        prompts = 0 if labels is None else len(labels.unique())
+        prompts = 0 if labels is None else len(set(labels))
         if 1 < prompts < (1 - REPEATED) * n:
             repeated.append(f"{n:,} samples of {prompts:,} in {name}")
     if repeated:
@@ -268,11 +267,11 @@ def _not_given(inputs: ComparisonInputs) -> Iterator[str]:
         )
 
 
-def _cluster_labels(samples: SampleSet, cluster: str) -> pa.ChunkedArray | None:
+def _cluster_labels(samples: SampleSet, cluster: str) -> StringColumn | None:
     """The cluster of every sample; prompts are known by themselves, and an empty one is none."""
     if samples.clusters is not None or cluster != PROMPT or samples.prompts is None:
         return samples.clusters
-    blank = any(not prompt.strip() for prompt in samples.prompts.unique().to_pylist())
+    blank = len(samples.prompts.blank_rows()) > 0
     return None if blank else samples.prompts
 
 

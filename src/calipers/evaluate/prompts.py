@@ -183,7 +183,7 @@ class KnownPrompts:
     def of(cls, sets: Iterable[SampleSet]) -> KnownPrompts:
         """Gather them; shorter ones may begin a text by chance."""
         columns = [samples.prompts for samples in sets if samples.prompts is not None]
-        folded = {fold(prompt, WHOLE) for column in columns for prompt in column.to_pylist()}
+        folded = {fold(prompt, WHOLE) for column in columns for prompt in column}
         lengths = {prompt: prompt.count(" ") + 1 for prompt in folded}
         long = {prompt: words for prompt, words in lengths.items() if words >= SHORTEST_PROMPT}
         return cls(frozenset(long), tuple(sorted(set(long.values()), reverse=True)))
@@ -191,7 +191,7 @@ class KnownPrompts:
     def off(self, samples: SampleSet) -> Cut:
         """Find where the texts of a set go on behind their prompts."""
         if samples.prompts is not None:
-            pairs = zip(samples, samples.prompts.to_pylist(), strict=True)
+            pairs = zip(samples, samples.prompts, strict=True)
             starts = [behind_prompt(text, prompt) for text, prompt in pairs]
             return Cut(samples, np.array(starts, np.int64), "the prompt in its row")
         starts = [_behind_words(text, self._words(text)) for text in samples]

@@ -12,7 +12,7 @@ from pathlib import Path
 from sys import getsizeof
 from typing import Any
 
-from calipers.errors import InputError
+from calipers.errors import InputError, require
 from calipers.files import check_there, fitting_in_memory
 from calipers.memory import budget
 from calipers.samples.readers.text_files import csv_rows, decoded, json_rows, json_value
@@ -182,7 +182,7 @@ def _json(path: Path, source: Source) -> Any:
 
 
 def _parquet(path: Path, source: Source) -> list[Any]:
-    import pyarrow as pa
+    pa: Any = require("pyarrow", extra="parquet", purpose=f"{path}: a parquet file")
     import pyarrow.parquet as pq
 
     with open_seekable(path) as stream:

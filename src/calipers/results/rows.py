@@ -100,8 +100,13 @@ def write_rows(rows: Iterable[Row], path: str | Path) -> None:
     path
         Ends in ``.parquet`` or ``.arrow`` (Arrow's file format, Feather). The file is written whole
         or not at all.
+
+    Raises
+    ------
+    MissingExtraError
+        If pyarrow is not installed.
     """
-    import pyarrow as pa
+    pa = require("pyarrow", extra="parquet", purpose="a table for data frames")
     import pyarrow.feather as feather
     import pyarrow.parquet as parquet
 

@@ -1,48 +1,169 @@
-"""Strings as Arrow columns: built row by row, checked, counted, never a million at once."""
+"""Columns of strings in flat memory: their UTF-8 end to end, and where each string ends.
+
+A string takes its bytes and eight more, and stays on disk where a file is mapped into memory.
+Python strings are made of a part of the column at a time, never of a million at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import accumulate
-from typing import Any
+from itertools import islice, pairwise
+from operator import eq
+from typing import Any, overload
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.memory import ROW, budget
 
+AT_ONCE = 1024
+"""Strings that are Python objects at one time, when a column is gone through."""
+
 ROWS = 16 * 1024
 CHARACTERS = 2**24
+"""Strings that a builder keeps as Python objects, and the characters in all of them."""
 
 RowError = Callable[[int, str], InputError]
 """Builds the error for row `number`, given what is wrong with it."""
 
-
-def sample_error(where: str, number: int, problem: str) -> InputError:
-    """Build the error for a sample of what a person holds, counted from 1."""
-    return InputError(f"{where}: sample {number}: {problem}")
+Part = tuple[NDArray[np.uint8], NDArray[np.int64]]
+"""UTF-8, and where in it each of n strings begins and the last one ends, shape (n + 1,)."""
 
 
-def checked_chunks(
-    array: pa.Array | pa.ChunkedArray, where: str, check: Callable[[Any, int, RowError], Any]
-) -> list[Any]:
-    """Check an Arrow array chunk by chunk, each with the number of its first sample."""
-    chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
-    firsts = accumulate(map(len, chunks), initial=1)
-    row_error = partial(sample_error, where)
-    return [check(chunk, first, row_error) for chunk, first in zip(chunks, firsts, strict=False)]
+class StringColumn(Sequence[str]):
+    """Strings in a fixed order, which cannot be changed.
+
+    Parameters
+    ----------
+    parts
+        Consecutive strings, as valid UTF-8. The arrays are kept, not copied.
+
+    Examples
+    --------
+    >>> column = StringColumn.of(["one", "zwölf", ""])
+    >>> len(column), column[1], column[1:].tolist()
+    (3, 'zwölf', ['zwölf', ''])
+    """
+
+    def __init__(self, parts: Iterable[Part]) -> None:
+        self._parts = tuple((data, ends) for data, ends in parts if len(ends) > 1)
+        self._firsts = np.cumsum([0, *(len(ends) - 1 for _, ends in self._parts)])
+
+    @classmethod
+    def of(cls, strings: Iterable[str]) -> StringColumn:
+        """Pack strings, few of which need to be there at the same time.
+
+        Raises
+        ------
+        UnicodeEncodeError
+            If one holds half of a surrogate pair.
+        """
+        rest = iter(strings)
+        blocks = iter(lambda: list(islice(rest, AT_ONCE)), [])
+        return cls(map(_packed, blocks))
+
+    def __len__(self) -> int:
+        return int(self._firsts[-1])
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> StringColumn: ...
+
+    def __getitem__(self, index: int | slice) -> str | StringColumn:
+        rows = range(len(self))[index]
+        if isinstance(rows, int):
+            return _strings(*next(self._between(rows, rows + 1)))[0]
+        if rows.step == 1:
+            return StringColumn(self._between(rows.start, rows.stop))
+        return self.take(np.fromiter(rows, np.intp, len(rows)))
+
+    def __iter__(self) -> Iterator[str]:
+        for _, data, ends in self._blocks():
+            yield from _strings(data, ends)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, StringColumn):
+            return NotImplemented
+        return len(self) == len(other) and all(map(eq, self, other))
+
+    def __repr__(self) -> str:
+        return f"StringColumn({len(self):,} strings)"
+
+    def tolist(self) -> list[str]:
+        """Give all of them as Python strings."""
+        return list(self)
+
+    def take(self, rows: NDArray[np.intp]) -> StringColumn:
+        """Keep the given rows, counted from 0, in the given order; what is kept is copied."""
+        starts, stops = (
+            np.concatenate([np.empty(0, np.int64), *(ends[span] for _, ends in self._parts)])[rows]
+            for span in (slice(None, -1), slice(1, None))
+        )
+        owners = np.searchsorted(self._firsts, rows, side="right") - 1
+        views = [data.data for data, _ in self._parts]
+
+        def gathered(block: slice) -> Part:
+            places = zip(*(each[block].tolist() for each in (owners, starts, stops)), strict=True)
+            return _end_to_end([views[owner][start:stop] for owner, start, stop in places])
+
+        return StringColumn(gathered(slice(i, i + ROWS)) for i in range(0, len(rows), ROWS))
+
+    @property
+    def ends(self) -> NDArray[np.int64]:
+        """Where each string ends, in bytes from the column's beginning: (n + 1,), from 0 on."""
+        lengths = [np.diff(ends) for _, ends in self._parts]
+        return np.cumsum(np.concatenate([np.zeros(1, np.int64), *lengths]))
+
+    def utf8(self) -> Iterator[memoryview]:
+        """Give the bytes of all strings end to end, a part at a time, without copying them."""
+        for data, ends in self._parts:
+            yield data[ends[0] : ends[-1]].data
+
+    def blank_rows(self) -> NDArray[np.intp]:
+        """Find the strings that are empty or hold white space only; rows counted from 0."""
+        blank: list[int] = []
+        for first, data, ends in self._blocks():
+            if _may_be_blank(data, ends):
+                strings = _strings(data, ends)
+                blank += [i for i, text in enumerate(strings, first) if not text or text.isspace()]
+        return np.array(blank, np.intp)
+
+    def word_counts(self) -> NDArray[np.int64]:
+        """Count the words of every string that white space separates."""
+        return np.fromiter((len(text.split()) for text in self), np.int64, len(self))
+
+    def _between(self, start: int, stop: int) -> Iterator[Part]:
+        """Give what the parts hold of some rows."""
+        place = int(np.searchsorted(self._firsts, start, side="right")) - 1
+        for (data, ends), first in zip(self._parts[place:], self._firsts[place:], strict=False):
+            if first >= stop:
+                return
+            yield data, ends[max(start - first, 0) : stop - first + 1]
+
+    def _blocks(self) -> Iterator[tuple[int, *Part]]:
+        """Give the parts as blocks of few rows, with the number of the first row."""
+        for (data, ends), first in zip(self._parts, self._firsts.tolist(), strict=False):
+            for start in range(0, len(ends) - 1, AT_ONCE):
+                yield first + start, data, ends[start : start + AT_ONCE + 1]
 
 
-class StringColumn:
-    """A column that grows by one string at a time and keeps few of them as Python strings."""
+class StringBuilder:
+    """Builds a column a string at a time, and keeps few of them as Python strings.
+
+    Parameters
+    ----------
+    row_error
+        Builds the error for a row, given its number and what is wrong with it.
+    """
 
     def __init__(self, row_error: RowError) -> None:
         self._row_error, self._budget = row_error, budget()
-        self._chunks: list[Any] = []
+        self._parts: list[Part] = []
         self._values: list[str] = []
         self._numbers: list[int] = []
         self._characters = 0
@@ -57,21 +178,21 @@ class StringColumn:
         if len(self._values) >= ROWS or self._characters >= CHARACTERS:
             self._flush()
 
-    def finish(self) -> pa.ChunkedArray:
-        """Return the column, of type large_string."""
+    def finish(self) -> StringColumn:
+        """Return the column."""
         self._flush()
-        return pa.chunked_array(self._chunks, type=pa.large_string())
+        return StringColumn(self._parts)
 
     def _flush(self) -> None:
         if not self._values:
             return
         try:
-            chunk = pa.array(self._values, type=pa.large_string())
+            data, ends = _packed(self._values)
         except UnicodeEncodeError as error:
             raise self._broken_character() from error
-        size = chunk.nbytes + ROW * len(chunk)
+        size = data.nbytes + ends.nbytes + ROW * len(self._values)
         self._budget.take(size, partial(self._row_error, self._numbers[-1]))
-        self._chunks.append(chunk)
+        self._parts.append((data, ends))
         self._values, self._numbers, self._characters = [], [], 0
 
     def _broken_character(self) -> InputError:
@@ -80,77 +201,45 @@ class StringColumn:
         return self._row_error(number, "holds half of a surrogate pair, which is no character")
 
 
-def string_array(array: pa.Array, first: int, row_error: RowError) -> pa.Array:
-    """Check an Arrow array of strings, and return it as large_string without nulls.
-
-    Parameters
-    ----------
-    array
-        Strings, large strings, or a dictionary of them.
-    first
-        Number of the array's first row, for messages.
-    row_error
-        Builds the error for a row.
-    """
-    if array.null_count:
-        row = int(np.flatnonzero(array.is_null().to_numpy(zero_copy_only=False))[0])
-        raise row_error(first + row, "the text is null, not a string")
-    return utf8_array(array, first, row_error)
+def sample_error(where: str, number: int, problem: str) -> InputError:
+    """Build the error for a sample of what a person holds, counted from 1."""
+    return InputError(f"{where}: sample {number}: {problem}")
 
 
-def utf8_array(array: pa.Array, first: int, row_error: RowError) -> pa.Array:
-    """Check that an Arrow array of strings is UTF-8, and return it as large_string."""
-    if pa.types.is_dictionary(array.type):
-        check_unpacked(array, partial(row_error, first))
-        array = array.dictionary_decode()
-    try:
-        array.validate(full=True)
-    except pa.ArrowInvalid as error:
-        row = _first_undecodable(array)
-        problem = "the column is damaged" if row is None else "the text is not valid UTF-8"
-        raise row_error(first + (row or 0), problem) from error
-    return array.cast(pa.large_string())
+def is_arrow(value: object) -> bool:
+    """Tell whether a value is an Arrow array, without loading Arrow."""
+    arrow: Any = sys.modules.get("pyarrow")
+    return arrow is not None and isinstance(value, arrow.Array | arrow.ChunkedArray)
 
 
-def check_unpacked(array: pa.Array, refusal: Callable[[str], InputError]) -> None:
-    """Refuse an array of a dictionary of strings that will not fit in memory once it is unpacked.
-
-    One long value may stand in every row, which takes few bytes on disk.
-    """
-    if pa.types.is_dictionary(array.type) and is_string(array.type):
-        lengths = pc.binary_length(array.dictionary).take(array.indices)
-        with budget().borrowing() as current:
-            current.borrow(pc.sum(lengths).as_py() or 0, refusal)
+def _packed(strings: Sequence[str]) -> Part:
+    return _end_to_end([text.encode() for text in strings])
 
 
-def is_string(kind: pa.DataType) -> bool:
-    """Tell whether a column of this type holds strings."""
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+def _end_to_end(pieces: Sequence[bytes | memoryview]) -> Part:
+    ends = np.zeros(len(pieces) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)), out=ends[1:])
+    return np.frombuffer(b"".join(pieces), np.uint8), ends
 
 
-def blank_rows(texts: pa.ChunkedArray) -> NDArray[np.intp]:
-    """Find the texts that are empty or hold white space only; rows counted from 0."""
-    parts = [pc.equal(pc.utf8_trim_whitespace(chunk), "") for chunk in texts.chunks]
-    return np.flatnonzero(_joined(parts, np.bool_))
+def _strings(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> list[str]:
+    """Make Python strings of consecutive ones."""
+    raw = data[ends[0] : ends[-1]].tobytes()
+    spans = pairwise((ends - ends[0]).tolist())
+    if raw.isascii():  # so that bytes and characters are counted alike
+        text = raw.decode()
+        return [text[start:stop] for start, stop in spans]
+    return [raw[start:stop].decode() for start, stop in spans]
 
 
-def word_counts(texts: pa.ChunkedArray) -> NDArray[np.int64]:
-    """Count the words of every text that white space separates."""
-    # Chunk by chunk, since splitting copies the text.
-    return _joined([_words(chunk) for chunk in texts.chunks], np.int64)
+_BLANKS = "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2028\u202f\u205f\u3000"
+_MAY_BEGIN_BLANK = np.isin(np.arange(256), [blank.encode()[0] for blank in _BLANKS])
 
 
-def _words(texts: pa.Array) -> pa.Array:
-    trimmed = pc.utf8_trim_whitespace(texts)
-    lengths = pc.list_value_length(pc.utf8_split_whitespace(trimmed))
-    return pc.if_else(pc.equal(trimmed, ""), 0, lengths)
-
-
-def _joined(parts: list[Any], dtype: type[Any]) -> NDArray[Any]:
-    arrays = [part.to_numpy(zero_copy_only=False) for part in parts]
-    return np.concatenate(arrays).astype(dtype) if arrays else np.empty(0, dtype)
+def _may_be_blank(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> bool:
+    """Tell whether one of consecutive strings is empty or may begin with white space."""
+    starts = ends[:-1]
+    return bool((starts == ends[1:]).any() or _MAY_BEGIN_BLANK[data[starts]].any())
 
 
 def _is_broken(text: str) -> bool:
@@ -159,14 +248,3 @@ def _is_broken(text: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
-
-
-def _first_undecodable(array: pa.Array) -> int | None:
-    large = pa.types.is_large_string(array.type)
-    values = array.view(pa.large_binary() if large else pa.binary()).to_pylist()
-    for row, value in enumerate(values):
-        try:
-            (value or b"").decode()
-        except UnicodeDecodeError:
-            return row
-    return None

@@ -12,10 +12,10 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from calipers.errors import InputError
 from calipers.numeric.arrays import is_array
+from calipers.samples.columns import is_arrow
 from calipers.samples.image_files import is_pillow
 from calipers.samples.readers.frames import Table, is_vector, read_frame, stacked
 from calipers.samples.readers.image_folder import is_image_name
@@ -23,7 +23,7 @@ from calipers.samples.readers.rows import read_rows
 from calipers.samples.readers.vectors import from_array
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source
-from calipers.samples.tokens import is_id_list, is_id_type
+from calipers.samples.tokens import is_id_list
 from calipers.samples.wording import describe
 from calipers.samples.wording import names as shown_names
 
@@ -45,7 +45,9 @@ def hold(value: Any, source: Source) -> SampleSet:
         If it is something else, or breaks the rules of its kind.
     """
     name = source.name
-    if isinstance(value, pa.Array | pa.ChunkedArray):
+    if is_arrow(value):
+        from calipers.samples.arrow import is_id_type
+
         if is_id_type(value.type):
             return SampleSet.from_tokens(value, name=name or "tokens")
         return SampleSet.from_texts(value, name=name or "texts")

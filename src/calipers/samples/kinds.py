@@ -15,13 +15,12 @@ from itertools import pairwise
 from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.memory import budget
 from calipers.numeric.arrays import as_numpy
-from calipers.samples import columns
+from calipers.samples.columns import StringColumn
 from calipers.samples.wording import counted, numbered
 
 Kind = Literal["texts", "tokens", "images", "vectors"]
@@ -30,20 +29,16 @@ BLOCK = 2**22
 """Values of an array that are looked at together."""
 
 
-def hash_texts(texts: pa.Array) -> str:
-    """Hash an Arrow array of large strings: how many, where each ends, and the UTF-8 bytes.
+def hash_texts(texts: StringColumn) -> str:
+    """Hash a column: how many texts, where each ends, and the UTF-8 bytes.
 
-    The ends are counted from the array's own start, so neither a slice's place in a larger array
+    The ends are counted from the column's own start, so neither a slice's place in a larger column
     nor the division into rows can be mistaken.
     """
-    # Both are counted in rows of the buffer, not of the slice.
-    window = slice(texts.offset, texts.offset + len(texts) + 1)
-    _, offsets, data = texts.buffers()
-    ends = np.frombuffer(offsets, dtype="<i8")[window]
     digest = hashlib.sha256(b"texts %d " % len(texts))
-    digest.update((ends - ends[0]).astype("<i8").tobytes())
-    if data is not None:
-        digest.update(memoryview(data)[ends[0] : ends[-1]])
+    digest.update(texts.ends.astype("<i8").data)
+    for part in texts.utf8():
+        digest.update(part)
     return digest.hexdigest()
 
 
@@ -190,9 +185,9 @@ class SampleData(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class TextData:
-    """Texts in an Arrow column of large strings without nulls."""
+    """Texts in a column."""
 
-    column: pa.ChunkedArray
+    column: StringColumn
     kind: ClassVar[Kind] = "texts"
     noun: ClassVar[str] = "text"
 
@@ -201,21 +196,19 @@ class TextData:
 
     def take(self, rows: NDArray[np.intp]) -> Self:
         """Keep the given rows, in the given order."""
-        return type(self)(self.column.take(pa.array(rows)))
+        return type(self)(self.column.take(rows))
 
     def items(self, start: int, stop: int) -> list[str]:
         """Give the texts of some rows as Python strings."""
-        texts: list[str] = self.column.slice(start, stop - start).to_pylist()
-        return texts
+        return self.column[start:stop].tolist()
 
     def hash(self, start: int, stop: int) -> str:
         """Hash the texts of some rows."""
-        part = self.column.slice(start, stop - start)
-        return hash_texts(pa.concat_arrays(part.chunks))
+        return hash_texts(self.column[start:stop])
 
     def notes(self) -> tuple[str, ...]:
         """Tell of empty texts."""
-        return empty_note(self, (columns.blank_rows(self.column) + 1).tolist())
+        return empty_note(self, (self.column.blank_rows() + 1).tolist())
 
 
 @dataclass(frozen=True, eq=False)

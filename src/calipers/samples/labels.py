@@ -1,4 +1,4 @@
-"""Texts, groups, clusters and prompts as Arrow columns, from lists or from a field of each row."""
+"""Texts, groups, clusters and prompts as columns, from lists or from a field of each row."""
 
 from __future__ import annotations
 
@@ -7,16 +7,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from calipers.errors import InputError
-from calipers.samples.columns import (
-    StringColumn,
-    checked_chunks,
-    is_string,
-    sample_error,
-    string_array,
-)
+from calipers.samples.columns import StringBuilder, StringColumn, is_arrow, sample_error
 from calipers.samples.fields import PathError, extractor
 from calipers.samples.source import Source, Wanted
 from calipers.samples.wording import counted, describe, numbered
@@ -25,12 +18,16 @@ LONGEST = 200
 """Characters that a label may have; more of them are a text."""
 
 
-def text_column(texts: Iterable[object], where: str) -> pa.ChunkedArray:
-    """Turn texts into a column of large strings without nulls, or name the one that is none."""
+def text_column(texts: Iterable[object], where: str) -> StringColumn:
+    """Turn texts into a column, or name the one that is no string."""
+    if isinstance(texts, StringColumn):
+        return texts
+    if is_arrow(texts):
+        from calipers.samples import arrow
+
+        return arrow.text_column(texts, where)
     row_error = partial(sample_error, where)
-    if isinstance(texts, pa.Array | pa.ChunkedArray):
-        return _from_arrow(texts, where)
-    column = StringColumn(row_error)
+    column = StringBuilder(row_error)
     for number, text in enumerate(texts, 1):
         if not isinstance(text, str):
             raise row_error(number, f"must be a string, but it is {describe(text)}")
@@ -38,20 +35,18 @@ def text_column(texts: Iterable[object], where: str) -> pa.ChunkedArray:
     return column.finish()
 
 
-def label_columns(
-    where: str, length: int, **labels: Iterable[object] | None
-) -> dict[str, pa.ChunkedArray | None]:
+def label_columns(where: str, length: int, **labels: Iterable[object] | None) -> dict[str, Any]:
     """Turn the labels of every kind into columns, as the fields of a sample set."""
     return {kind: label_column(kind, values, length, where) for kind, values in labels.items()}
 
 
 def label_column(
     kind: str, values: Iterable[object] | None, length: int, where: str
-) -> pa.ChunkedArray | None:
-    """Turn one label for each sample into a column of large strings."""
+) -> StringColumn | None:
+    """Turn one label for each sample into a column."""
     if values is None:
         return None
-    column: Any = values if _is_finished(values) else _labels(kind, values, where)
+    column = values if isinstance(values, StringColumn) else _labels(kind, values, where)
     if len(column) != length:
         raise InputError(
             f"{where}: {kind} must have one value for each of the {length:,} samples, "
@@ -78,17 +73,11 @@ def is_missing(value: object) -> bool:
     return value is None or (isinstance(value, float | np.floating) and bool(np.isnan(value)))
 
 
-def _is_finished(values: Iterable[object]) -> bool:
-    return (
-        isinstance(values, pa.ChunkedArray)
-        and values.type == pa.large_string()
-        and not values.null_count
-    )
-
-
-def _labels(kind: str, values: Iterable[object], where: str) -> pa.ChunkedArray:
-    column = StringColumn(partial(sample_error, where))
-    plain = values.to_pylist() if isinstance(values, pa.Array | pa.ChunkedArray) else values
+def _labels(kind: str, values: Iterable[object], where: str) -> StringColumn:
+    column = StringBuilder(partial(sample_error, where))
+    plain: Any = values
+    if is_arrow(values):
+        plain = plain.to_pylist()
     missing = []
     for number, value in enumerate(plain, 1):
         if kind != "prompts" and is_missing(value):
@@ -114,12 +103,6 @@ def _label(kind: str, number: int, value: object, where: str) -> str:
     return label
 
 
-def _from_arrow(texts: pa.Array | pa.ChunkedArray, where: str) -> pa.ChunkedArray:
-    if not is_string(texts.type):
-        raise InputError(f"{where}: texts must be strings, but this Arrow array holds {texts.type}")
-    return pa.chunked_array(checked_chunks(texts, where, string_array), type=pa.large_string())
-
-
 class FieldLabels:
     """Collects labels row by row, and remembers the rows that have none.
 
@@ -135,7 +118,7 @@ class FieldLabels:
         self._source = source
         self._wanted = wanted
         self._extract = extractor(wanted.path)
-        self._labels = StringColumn(source.row_error)
+        self._labels = StringBuilder(source.row_error)
         self._missing: list[int] = []
         self._reason = ""
 
@@ -151,7 +134,7 @@ class FieldLabels:
         else:
             self._labels.append(number, self._label(number, values))
 
-    def finish(self) -> pa.ChunkedArray | None:
+    def finish(self) -> StringColumn | None:
         """Return the labels; None where no row has one and none is needed.
 
         Raises

@@ -13,18 +13,18 @@ from itertools import takewhile
 from pathlib import Path
 from typing import BinaryIO
 
-from calipers.errors import InputError
+from calipers.errors import InputError, require
 from calipers.files import at_home, check_there, fitting_in_memory
 from calipers.memory import reading
 from calipers.progress import Progress
 from calipers.samples.in_memory import hold
+from calipers.samples.readers.datasets import is_dataset, read_dataset
 from calipers.samples.readers.image_folder import (
     is_image_name,
     one_image,
     read_image_files,
     read_image_folder,
 )
-from calipers.samples.readers.tables import is_dataset, read_dataset, read_parquet
 from calipers.samples.readers.text_files import (
     read_csv,
     read_json,
@@ -50,6 +50,15 @@ from calipers.samples.wording import counted, names
 
 STANDARD_INPUT = "-"
 
+
+def _read_parquet(stream: BinaryIO, source: Source) -> SampleSet:
+    """Read a sample from each row of a parquet file, if pyarrow is there."""
+    require("pyarrow", extra="parquet", purpose=f"{source.path}: a parquet file")
+    from calipers.samples.readers import tables
+
+    return tables.read_parquet(stream, source)
+
+
 _STREAMED: dict[str, Callable[[BinaryIO, Source], SampleSet]] = {
     ".txt": read_lines,
     ".jsonl": read_jsonl,
@@ -57,7 +66,7 @@ _STREAMED: dict[str, Callable[[BinaryIO, Source], SampleSet]] = {
     ".csv": read_csv,
     ".tsv": read_tsv,
 }
-_SEEKING: dict[str, Callable[[BinaryIO, Source], SampleSet]] = {".parquet": read_parquet}
+_SEEKING: dict[str, Callable[[BinaryIO, Source], SampleSet]] = {".parquet": _read_parquet}
 _MAPPED: dict[str, Callable[[Path, Source], SampleSet]] = {
     ".npy": read_numpy,
     ".npz": read_numpy,

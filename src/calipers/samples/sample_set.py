@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.progress import Progress
-from calipers.samples import columns, kinds
+from calipers.samples import kinds
+from calipers.samples.columns import StringColumn, is_arrow
 from calipers.samples.image_files import hold_images
 from calipers.samples.images import Images
 from calipers.samples.kinds import (
@@ -57,7 +57,7 @@ class Chunk:
 class SampleSet:
     """Samples in a fixed order: texts, token ids, images, or embeddings computed already.
 
-    Texts live in Arrow memory and become Python strings a chunk at a time; images are decoded a
+    Texts lie in flat memory and become Python strings a chunk at a time; images are decoded a
     few at a time. Make one with :meth:`from_texts`, :meth:`from_tokens`, :meth:`from_images`,
     :meth:`from_vectors` or :func:`calipers.samples.read_samples`.
 
@@ -70,8 +70,8 @@ class SampleSet:
     data
         The samples themselves.
     groups, clusters, prompts
-        Arrow columns of large strings, one value for each sample, or None. Samples of one cluster
-        were drawn together (continuations of one prompt, sentences of one document).
+        A sequence of strings, one for each sample, or None. Samples of one cluster were drawn
+        together (continuations of one prompt, sentences of one document).
     reading_notes
         What a person must be told about how the samples were read.
     field, other_fields
@@ -82,9 +82,9 @@ class SampleSet:
     name: str
     source: str
     data: SampleData
-    groups: pa.ChunkedArray | None = None
-    clusters: pa.ChunkedArray | None = None
-    prompts: pa.ChunkedArray | None = None
+    groups: StringColumn | None = None
+    clusters: StringColumn | None = None
+    prompts: StringColumn | None = None
     reading_notes: tuple[str, ...] = ()
     field: str | None = None
     other_fields: tuple[str, ...] | None = None
@@ -129,7 +129,7 @@ class SampleSet:
         column = text_column(texts, where)
         if not len(column):
             raise InputError(f"{where}: holds no samples")
-        if len(columns.blank_rows(column)) == len(column):
+        if len(column.blank_rows()) == len(column):
             raise InputError(f"{where}: all {counted(len(column), 'text')} are empty")
         return cls(
             name=name,
@@ -167,6 +167,10 @@ class SampleSet:
             `clusters` or `prompts` have another length.
         """
         where = _where(name, source)
+        if is_arrow(ids):
+            from calipers.samples.arrow import token_lists
+
+            ids = token_lists(ids, where)
         data = checked_tokens(ids, where)
         return cls(
             name=name,
@@ -271,8 +275,8 @@ class SampleSet:
         return self.data.kind
 
     @property
-    def texts(self) -> pa.ChunkedArray | None:
-        """Arrow column of large strings; None for other kinds."""
+    def texts(self) -> StringColumn | None:
+        """The texts as a sequence of strings; None for other kinds."""
         return self.data.column if isinstance(self.data, TextData) else None
 
     @property
@@ -348,7 +352,7 @@ class SampleSet:
 
     def word_counts(self) -> NDArray[np.int64] | None:
         """Count each text's words, separated by white space, shape (n,); None for other kinds."""
-        return None if self.texts is None else columns.word_counts(self.texts)
+        return None if self.texts is None else self.texts.word_counts()
 
     def token_counts(self) -> NDArray[np.int64] | None:
         """Count each sample's token ids, shape (n,); None for other kinds."""
@@ -423,5 +427,5 @@ def _where(name: str, source: str) -> str:
     return name if source.startswith("<") else source
 
 
-def _taken(column: pa.ChunkedArray | None, rows: NDArray[np.intp]) -> pa.ChunkedArray | None:
-    return None if column is None else column.take(pa.array(rows))
+def _taken(column: StringColumn | None, rows: NDArray[np.intp]) -> StringColumn | None:
+    return None if column is None else column.take(rows)

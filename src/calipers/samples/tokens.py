@@ -5,16 +5,12 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.memory import ROW, budget
-from calipers.samples.columns import RowError, checked_chunks, sample_error
+from calipers.samples.columns import RowError, sample_error
 from calipers.samples.kinds import TokenData, read_only
 from calipers.samples.wording import counted, describe
 
@@ -92,48 +88,6 @@ def is_id_list(value: object) -> bool:
     return getattr(value, "ndim", None) == 1 and getattr(value, "shape", None) is not None
 
 
-def is_id_type(kind: pa.DataType) -> bool:
-    """Tell whether an Arrow column of this type holds lists of whole numbers."""
-    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
-    is_list = is_list or pa.types.is_fixed_size_list(kind)
-    return bool(is_list and pa.types.is_integer(kind.value_type))
-
-
-def token_array(lists: Any, first: int, row_error: RowError) -> tuple[Any, Any]:
-    """Check an Arrow array of lists of whole numbers; return its ids, int32, and their counts.
-
-    Parameters
-    ----------
-    lists
-        Lists of whole numbers.
-    first
-        Number of the array's first row, for messages.
-    row_error
-        Builds the error for a row.
-    """
-    if lists.null_count:
-        row = int(np.flatnonzero(lists.is_null().to_numpy(zero_copy_only=False))[0])
-        raise row_error(first + row, "the token ids are null, not a list")
-    ids, counts = lists.flatten(), _counts(lists)
-    wrong = _wrong(ids)
-    if wrong.size:
-        ends = np.cumsum(counts)
-        row = int(np.searchsorted(ends, wrong[0], side="right"))
-        place = int(wrong[0] - (ends[row] - counts[row]))
-        raise row_error(first + row, wrong_id(place, ids[int(wrong[0])].as_py()))
-    return ids.to_numpy(zero_copy_only=False).astype(np.int32), counts
-
-
-def joined_tokens(parts: Iterable[tuple[Any, Any]]) -> TokenData:
-    """Put the ids of consecutive arrays, each with its counts, one behind the other."""
-    ids, counts = [np.empty(0, np.int32)], [np.zeros(1, np.int64)]
-    for more_ids, more_counts in parts:
-        ids.append(more_ids)
-        counts.append(more_counts)
-    ends = np.cumsum(np.concatenate(counts))
-    return TokenData(read_only(np.concatenate(ids)), read_only(ends))
-
-
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float | np.number)
 
@@ -153,35 +107,7 @@ def _whole_numbers(number: int, value: object, row_error: RowError) -> list[int]
 
 
 def _from_items(ids: Iterable[object], where: str) -> TokenData:
-    if isinstance(ids, pa.Array | pa.ChunkedArray):
-        return _from_arrow(ids, where)
     column = TokenColumn(partial(sample_error, where))
     for number, tokens in enumerate(ids, 1):
         column.append(number, tokens)
     return column.finish()
-
-
-def _from_arrow(ids: Any, where: str) -> TokenData:
-    if not is_id_type(ids.type):
-        raise InputError(
-            f"{where}: token ids must be lists of whole numbers, but this Arrow array "
-            f"holds {ids.type}"
-        )
-    return joined_tokens(checked_chunks(ids, where, token_array))
-
-
-def _counts(lists: Any) -> NDArray[np.int64]:
-    counts = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
-    return np.asarray(counts, np.int64)
-
-
-def _wrong(ids: Any) -> NDArray[np.intp]:
-    low, high = pa.scalar(0, ids.type), _limit(ids.type)
-    fits = pc.and_(pc.greater_equal(ids, low), pc.less_equal(ids, high))
-    return np.flatnonzero(~pc.fill_null(fits, fill_value=False).to_numpy(zero_copy_only=False))
-
-
-def _limit(kind: pa.DataType) -> pa.Scalar:
-    """Give the largest id in a type, since a limit beyond it cannot be compared with it."""
-    bits = kind.bit_width - pa.types.is_signed_integer(kind)
-    return pa.scalar(min(LARGEST, 2**bits - 1), kind)

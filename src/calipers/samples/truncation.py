@@ -8,14 +8,14 @@ still differ. A cut text may break off in a sentence, on both sides alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
-import pyarrow as pa
+import numpy as np
 
 from calipers.errors import InputError
+from calipers.samples.columns import StringColumn
 from calipers.samples.kinds import TextData
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.wording import KINDS, counted, describe
@@ -27,7 +27,7 @@ def match_length(samples: SampleSet, words: int) -> SampleSet:
     Parameters
     ----------
     samples
-        Texts. They are cut a part at a time, into an Arrow column.
+        Texts. They are cut a part at a time, into a new column.
     words
         How many words of a text stay, 1 or more.
 
@@ -49,7 +49,7 @@ def match_length(samples: SampleSet, words: int) -> SampleSet:
             f"{samples.name}: match_length (--match-length) cuts texts, but this set holds "
             f"{KINDS[samples.kind]}"
         )
-    cut = _each(column, lambda text: first_words(text, most))
+    cut = StringColumn.of(first_words(text, most) for text in column)
     counts = samples.word_counts()
     assert counts is not None
     note = _note(len(samples), int((counts > most).sum()), int((counts < most).sum()), most)
@@ -83,8 +83,8 @@ def skip_words(samples: SampleSet, words: int) -> SampleSet:
             f"{samples.name}: skip_words (--skip-words) shortens texts, but this set holds "
             f"{KINDS[samples.kind]}"
         )
-    left = _each(column, lambda text: last_words(text, words))
-    empty = sum(not text for part in left.chunks for text in part.to_pylist())
+    left = StringColumn.of(last_words(text, words) for text in column)
+    empty = int((np.diff(left.ends) == 0).sum())
     were = "was" if words == 1 else "were"
     note = f"the first {counted(words, 'word')} of every text {were} left out"
     if empty:
@@ -125,10 +125,6 @@ def first_words(text: str, words: int) -> str:
     return text[: len(text) - behind].rstrip()
 
 
-PART = 1024
-"""Texts that are Python strings at one time."""
-
-
 def last_words(text: str, words: int) -> str:
     """Return a text from the beginning of the word behind its first `words` ones.
 
@@ -139,17 +135,6 @@ def last_words(text: str, words: int) -> str:
     """
     parts = text.split(None, words)
     return parts[words] if len(parts) > words else ""
-
-
-def _each(column: pa.ChunkedArray, change: Callable[[str], str]) -> pa.ChunkedArray:
-    """Change every text, a part of the column at a time."""
-
-    def parts() -> Iterator[pa.Array]:
-        for start in range(0, len(column), PART):
-            texts = column.slice(start, PART).to_pylist()
-            yield pa.array([change(text) for text in texts], type=pa.large_string())
-
-    return pa.chunked_array(parts(), type=pa.large_string())
 
 
 def _note(n: int, cut: int, shorter: int, words: int) -> str:

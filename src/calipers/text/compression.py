@@ -20,11 +20,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from calipers.errors import InputError
+from calipers.errors import InputError, require
 from calipers.numeric.validation import check_choice, check_whole
 from calipers.score import Score
 from calipers.text.ngrams import Doubles, Flags
@@ -74,6 +74,8 @@ def compression_ratio(texts: Texts, *, codec: Codec = "gzip", level: int | None 
     ------
     InputError
         If `codec` is unknown, or `level` is none of its levels.
+    MissingExtraError
+        If `codec` is ``"zstd"`` and pyarrow, whose zstd is used, is not installed.
 
     Examples
     --------
@@ -106,17 +108,18 @@ def packed_size(data: bytes, codec: Codec, level: int) -> int:
     if codec == "gzip":
         # Raw deflate and the fixed frame: what gzip.compress gives, without a second copy
         return len(zlib.compress(data, level, -zlib.MAX_WBITS)) + GZIP_FRAME
-    import pyarrow
-
-    return len(pyarrow.Codec("zstd", compression_level=level).compress(data))
+    return len(_arrow().Codec("zstd", compression_level=level).compress(data))
 
 
 def _library(codec: Codec) -> str:
     if codec == "gzip":
         return f"zlib-{zlib.ZLIB_RUNTIME_VERSION}"
-    import pyarrow
+    return f"pyarrow-{_arrow().__version__}"
 
-    return f"pyarrow-{pyarrow.__version__}"
+
+def _arrow() -> Any:
+    """The library whose zstd is used, on all systems and by all versions of Python."""
+    return require("pyarrow", extra="parquet", purpose="compression with the codec 'zstd'")
 
 
 def _checked(codec: Codec, level: int | None) -> int:

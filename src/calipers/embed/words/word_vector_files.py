@@ -1,10 +1,10 @@
 """A file of word vectors in memory: GloVe, fastText and word2vec, plain, gzipped or zipped.
 
 What kind of file one is, its first bytes tell, never its name. The matrix is made once and read
-into its place block by block, so that the file itself is never in memory: lines of text by
-pyarrow.csv, each block divided among threads, and word2vec's binary rows by NumPy. Numbers come out
-as ``np.float32(text)`` gives them; what pyarrow does not take for a word and its numbers is left to
-Python, line by line. Nothing is unpickled.
+into its place block by block, so that the file itself is never in memory: lines of text by a
+compiled kernel, each block divided among threads, and word2vec's binary rows by NumPy. Numbers come
+out as ``np.float32(text)`` gives them; what the kernel does not take for a word and its numbers is
+left to Python, line by line. Nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ import re
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, pairwise, takewhile
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.files import check_plain, fitting_in_memory
+from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.threads import available_threads
 
 EXPECTED = (
@@ -270,64 +271,107 @@ def _read_part(
     block: bytes, span: tuple[int, int], vectors: NDArray[np.float32], line: int, name: str
 ) -> list[str]:
     """Fill in the vectors of some lines, the first of which has the number `line`."""
-    lines = block[slice(*span)]
-    words, unsure = _read_plainly(lines, vectors)
-    if unsure:
-        content = lines.split(b"\n")
-        for row in unsure:
-            words[row] = _read_carefully(content[row], vectors[row], f"{name}: line {line + row:,}")
+    first, last = span
+    # Where every line begins, where its word ends, and whether its numbers are read
+    starts, stops = np.empty((2, len(vectors) + 1), np.int64)
+    done = np.empty(len(vectors), np.bool_)
+    _read_plainly(np.frombuffer(block, np.uint8)[first:last], vectors, starts, stops, done)
+    begins = (starts + first).tolist()
+    words = [block[i:j] for i, j in zip(begins, (stops[:-1] + first).tolist(), strict=False)]
+    for row in np.flatnonzero(~done).tolist():
+        content = block[begins[row] : begins[row + 1] - 1]
+        words[row] = _read_carefully(content, vectors[row], f"{name}: line {line + row:,}")
     return list(map(_decode, words))
 
 
-def _read_plainly(lines: bytes, vectors: NDArray[np.float32]) -> tuple[list[bytes], Sequence[int]]:
-    """Fill in the vectors of lines that are one word and its numbers, with a space between them.
+_TAB, _FEED, _RETURN, _SPACE, _PLUS, _MINUS, _DOT, _ZERO, _E = map(ord, "\t\n\r +-.0e")
 
-    Returns
-    -------
-    tuple
-        The words, and the rows that are still to be read.
+_POWERS = np.array([float(f"1e{exponent}") for exponent in range(309)])
+
+_DIGITS = 19
+"""Digits that an integer of 64 bits surely holds; what stands behind them is too small to count."""
+
+_UNSURE = 2.0**-48
+"""More than the relative error of a float64 made of such an integer and a power of ten."""
+
+
+@kernel
+def _read_plainly(
+    lines: NDArray[np.uint8],
+    vectors: NDArray[np.float32],
+    starts: NDArray[np.int64],
+    stops: NDArray[np.int64],
+    done: NDArray[np.bool_],
+) -> None:
+    """Read lines that are a word and its numbers, with a space or tab between them.
+
+    A number is written where it is certain how the exact one is rounded to float32. Other lines are
+    left to Python.
     """
-    import pyarrow as pa
-    from pyarrow import csv
-
-    for ending in (b" \r\n", b" \n"):
-        lines = lines.replace(ending, b"\n")
-    lines = lines.replace(b"\t", b" ")
     count, width = vectors.shape
-    odd: list[int] = []
-
-    def skip(row: Any) -> str:
-        odd.append(row.number - 1)
-        return "skip"
-
-    columns = [str(column) for column in range(width + 1)]
-    # To float64 first, as Python rounds
-    types = {"0": pa.binary()} | dict.fromkeys(columns[1:], pa.float64())
-    try:
-        table = csv.read_csv(
-            pa.BufferReader(lines),
-            csv.ReadOptions(column_names=columns, use_threads=False, block_size=len(lines) + 1),
-            csv.ParseOptions(
-                delimiter=" ", quote_char=False, ignore_empty_lines=False, invalid_row_handler=skip
-            ),
-            csv.ConvertOptions(column_types=types, null_values=[]),
-        )
-    except pa.ArrowInvalid:  # some field is no number
-        return [b""] * count, range(count)
-    if table.num_rows + len(odd) != count:
-        return [b""] * count, range(count)
-    read = np.ones(count, np.bool_)
-    read[odd] = False
-    rows = vectors if not odd else np.empty((table.num_rows, width), np.float32)
-    with np.errstate(over="ignore"):
+    at = 0
+    for row in range(count):
+        starts[row] = at
+        while lines[at] not in (_SPACE, _TAB, _FEED):
+            at += 1
+        stops[row] = at
+        fine = True
         for column in range(width):
-            rows[:, column] = table.column(column + 1).to_numpy()
-    words = np.full(count, b"", dtype=object)
-    words[read] = table.column(0).to_pylist()
-    if odd:
-        vectors[read] = rows
-        vectors[odd] = np.nan
-    return words.tolist(), np.flatnonzero(~np.isfinite(vectors).all(axis=1)).tolist()
+            if lines[at] != _SPACE and lines[at] != _TAB:
+                fine = False
+                break
+            at, exact, fine = _number(lines, at + 1)
+            low, high = np.float32(exact * (1 - _UNSURE)), np.float32(exact * (1 + _UNSURE))
+            fine = fine and low == high and np.isfinite(low)
+            if not fine:
+                break
+            vectors[row, column] = low
+        if fine:
+            at += lines[at] == _SPACE
+            at += lines[at] == _RETURN
+        done[row] = fine and lines[at] == _FEED
+        while lines[at] != _FEED:
+            at += 1
+        at += 1
+    starts[count] = at
+
+
+@inlined
+def _number(text: NDArray[np.uint8], at: int) -> tuple[int, float, bool]:
+    """Read a decimal number; tell where it ends, its value, and whether it is one."""
+    negative = text[at] == _MINUS
+    at += negative or text[at] == _PLUS
+    whole = np.uint64(0)
+    power, digits, some, behind = 0, 0, False, False
+    while True:
+        digit = int(text[at]) - _ZERO
+        if 0 <= digit <= 9:
+            some = True
+            if digits < _DIGITS:
+                whole = whole * np.uint64(10) + np.uint64(digit)
+                digits += int(whole > 0)
+                power -= behind
+            else:
+                power += not behind
+        elif text[at] == _DOT and not behind:
+            behind = True
+        else:
+            break
+        at += 1
+    if some and (text[at] | 32) == _E:
+        at += 1
+        down = text[at] == _MINUS
+        at += down or text[at] == _PLUS
+        exponent, some = 0, False
+        while 0 <= int(text[at]) - _ZERO <= 9 and exponent < 10_000:
+            exponent = 10 * exponent + int(text[at]) - _ZERO
+            some = True
+            at += 1
+        power += -exponent if down else exponent
+    if not some or abs(power) >= len(_POWERS):
+        return at, 0.0, False
+    value = whole / _POWERS[-power] if power < 0 else whole * _POWERS[power]
+    return at, -value if negative else value, True
 
 
 def _read_carefully(line: bytes, vector: NDArray[np.float32], where: str) -> bytes:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from calipers.samples.columns import StringColumn
+from calipers.samples.columns import StringBuilder
 from calipers.samples.fields import Extract, PathError, extractor, find_field, other_texts
 from calipers.samples.labels import FieldLabels
 from calipers.samples.readers.logs import batch_items, harness_items, is_batch_output, is_harness
@@ -162,8 +162,8 @@ def _at_field(rows: Iterator[Row], field: str, source: Source, notes: list[str])
 def _collected(items: Iterator[Item], source: Source, notes: list[str]) -> SampleSet:
     first = next(items, None)
     tokens = first is not None and isinstance(first[1], list)
-    column = (TokenColumn if tokens else StringColumn)(source.row_error)
-    prompts = StringColumn(source.row_error)
+    column = (TokenColumn if tokens else StringBuilder)(source.row_error)
+    prompts = StringBuilder(source.row_error)
     labels = {wanted.kind: FieldLabels(source, wanted) for wanted in source.labels}
     for number, value, prompt, row in chain([] if first is None else [first], items):
         column.append(number, value)

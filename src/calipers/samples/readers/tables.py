@@ -1,28 +1,37 @@
-"""Tables in Arrow memory: parquet files, and folders that Hugging Face ``datasets`` saved.
+"""Tables in Arrow memory: parquet files, and the files of saved datasets, a batch at a time.
 
-Both are read a batch at a time, the folders without that package.
+Loaded when such a file is read: pyarrow is the extra ``parquet``.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from calipers.errors import InputError
+from calipers.errors import first_line
 from calipers.files import check_plain
 from calipers.memory import ROW, budget
-from calipers.samples.columns import RowError, check_unpacked, is_string, string_array, utf8_array
+from calipers.samples.arrow import (
+    check_unpacked,
+    is_id_type,
+    is_string,
+    joined_strings,
+    joined_tokens,
+    string_array,
+    token_array,
+    utf8_array,
+)
+from calipers.samples.columns import RowError, StringColumn
 from calipers.samples.fields import find_field, other_texts, root
 from calipers.samples.readers.rows import read_rows, without_prompts
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source, check_decompressed
-from calipers.samples.tokens import is_id_type, joined_tokens, token_array
-from calipers.samples.wording import describe, names, shortened
+from calipers.samples.wording import names, shortened
 
 ROWS = 4096
 
@@ -34,8 +43,6 @@ _LOGS = ({"doc_id", "resps"}, {"custom_id", "response"})
 
 def read_parquet(stream: BinaryIO, source: Source) -> SampleSet:
     """Read a sample from each row of a parquet file."""
-    import pyarrow.parquet as pq
-
     try:
         file = pq.ParquetFile(stream)
         schema = file.schema_arrow
@@ -143,7 +150,7 @@ def _read_texts(
 
     texts, prompts, notes = _read_column(field, prompt, batches, source, checked)
     return SampleSet.from_texts(
-        pa.chunked_array(texts, type=pa.large_string()),
+        joined_strings(texts),
         name=source.name,
         source=source.path,
         prompts=prompts,
@@ -176,7 +183,7 @@ def _read_column(
     batches: Batches,
     source: Source,
     check: Callable[[Any, int, RowError], Any],
-) -> tuple[list[Any], pa.ChunkedArray | None, list[str]]:
+) -> tuple[list[Any], StringColumn | None, list[str]]:
     """Check a column batch by batch, and the prompts beside it."""
     prompt = None if prompt == field else prompt
     values, prompts, first = [], [], 1
@@ -188,13 +195,11 @@ def _read_column(
     return values, *_complete(prompts)
 
 
-def _complete(prompts: list[Any]) -> tuple[pa.ChunkedArray | None, list[str]]:
-    column = pa.chunked_array(prompts, type=pa.large_string())
-    if not column.null_count:
-        return (column if prompts else None), []
-    if column.null_count == len(column):
-        return None, []
-    return None, [without_prompts(column.null_count, len(column))]
+def _complete(prompts: list[Any]) -> tuple[StringColumn | None, list[str]]:
+    missing, total = sum(array.null_count for array in prompts), sum(map(len, prompts))
+    if not missing:
+        return (joined_strings(prompts) if prompts else None), []
+    return None, [without_prompts(missing, total)] if missing < total else []
 
 
 def _plain_rows(batches: Iterator[Any], source: Source) -> Iterator[tuple[int, Any]]:
@@ -249,21 +254,8 @@ def _with_labels_there(schema: pa.Schema, source: Source) -> Source:
     return source
 
 
-def first_line(error: Exception) -> str:
-    """Keep what a person needs of an error from the file libraries."""
-    return str(error).partition("\n")[0]
-
-
-def is_dataset(folder: Path) -> bool:
-    """Tell whether Hugging Face ``datasets`` saved a folder."""
-    return any((folder / name).is_file() for name in ("state.json", "dataset_dict.json"))
-
-
-def read_dataset(folder: Path, source: Source) -> SampleSet:
-    """Read a folder written by ``Dataset.save_to_disk``; the data stay on disk, memory-mapped."""
-    files = [folder / name for name in _data_files(folder, source)]
-    if not files:
-        raise source.error("holds no samples")
+def read_arrow_files(files: Sequence[Path], source: Source) -> SampleSet:
+    """Read Arrow streams that are one table; the data stay on disk, memory-mapped."""
 
     def batches(columns: Sequence[str] | None) -> Iterator[Any]:
         for file in files:
@@ -280,48 +272,6 @@ def read_dataset(folder: Path, source: Source) -> SampleSet:
 
     schema = _open_arrow(files[0], source).schema
     return read_table(schema, batches, source, mapped=True)
-
-
-def _data_files(folder: Path, source: Source) -> list[str]:
-    splits = folder / "dataset_dict.json"
-    if splits.is_file():
-        listed = _read_json(splits).get("splits")
-        if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
-            raise InputError(
-                f"{splits}: must list names of folders under 'splits'; found {describe(listed)}"
-            )
-        raise source.error(
-            f"holds a dataset with the splits {names(listed)}; give the folder of one of them, "
-            f"such as {folder / shortened(next(iter(listed), 'train'))}"
-        )
-    state = folder / "state.json"
-    if not state.is_file():
-        raise source.error(
-            "is a folder, but not one saved by Hugging Face datasets (it has no state.json), and "
-            "neither images (.png, .jpg, …) nor texts (.txt) lie in it; for the files in it write "
-            f"NAME='{folder}/*.jsonl'"
-        )
-    files = _read_json(state).get("_data_files")
-    if not isinstance(files, list) or not all(map(_names_file, files)):
-        raise InputError(
-            f"{state}: must list the data files under '_data_files', each with its 'filename'; "
-            f"found {describe(files)}"
-        )
-    return [Path(file["filename"]).name for file in files]
-
-
-def _names_file(entry: Any) -> bool:
-    return isinstance(entry, dict) and isinstance(entry.get("filename"), str)
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(path.read_bytes())
-    except RecursionError as error:
-        raise InputError(f"{path}: cannot be read: JSON is nested too deeply") from error
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read: {first_line(error)}") from error
-    return value if isinstance(value, dict) else {}
 
 
 def _open_arrow(file: Path, source: Source) -> Any:

@@ -1,0 +1,199 @@
+"""Arrow arrays as columns of strings and as lists of token ids, checked, and not copied.
+
+Loaded where there is an Arrow array: pyarrow is the extra ``parquet``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from calipers.errors import InputError
+from calipers.memory import budget
+from calipers.samples.columns import Part, RowError, StringColumn, sample_error
+from calipers.samples.kinds import TokenData, read_only
+from calipers.samples.tokens import LARGEST, wrong_id
+
+
+def text_column(texts: pa.Array | pa.ChunkedArray, where: str) -> StringColumn:
+    """Take the strings that a person holds as a column without nulls.
+
+    Raises
+    ------
+    InputError
+        If there is something else in the array, or a null.
+    """
+    if not is_string(texts.type):
+        raise InputError(f"{where}: texts must be strings, but this Arrow array holds {texts.type}")
+    return joined_strings(_checked_chunks(texts, where, string_array))
+
+
+def token_lists(ids: pa.Array | pa.ChunkedArray, where: str) -> TokenData:
+    """Take the lists of whole numbers that a person holds as token ids.
+
+    Raises
+    ------
+    InputError
+        If there is something else in the array, a null, or a number that is no token id.
+    """
+    if not is_id_type(ids.type):
+        raise InputError(
+            f"{where}: token ids must be lists of whole numbers, but this Arrow array "
+            f"holds {ids.type}"
+        )
+    return joined_tokens(_checked_chunks(ids, where, token_array))
+
+
+def _checked_chunks(
+    array: pa.Array | pa.ChunkedArray, where: str, check: Callable[[Any, int, RowError], Any]
+) -> list[Any]:
+    """Check an Arrow array chunk by chunk, each with the number of its first sample."""
+    chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
+    firsts = accumulate(map(len, chunks), initial=1)
+    row_error = partial(sample_error, where)
+    return [check(chunk, first, row_error) for chunk, first in zip(chunks, firsts, strict=False)]
+
+
+# Strings -----------------------------------------------------------------------------------------
+
+
+def is_string(kind: pa.DataType) -> bool:
+    """Tell whether a column of this type holds strings."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def string_array(array: pa.Array, first: int, row_error: RowError) -> pa.Array:
+    """Check an Arrow array of strings, and return it as large_string without nulls.
+
+    Parameters
+    ----------
+    array
+        Strings, large strings, or a dictionary of them.
+    first
+        Number of the array's first row, for messages.
+    row_error
+        Builds the error for a row.
+    """
+    if array.null_count:
+        row = int(np.flatnonzero(array.is_null().to_numpy(zero_copy_only=False))[0])
+        raise row_error(first + row, "the text is null, not a string")
+    return utf8_array(array, first, row_error)
+
+
+def utf8_array(array: pa.Array, first: int, row_error: RowError) -> pa.Array:
+    """Check that an Arrow array of strings is UTF-8, and return it as large_string."""
+    if pa.types.is_dictionary(array.type):
+        check_unpacked(array, partial(row_error, first))
+        array = array.dictionary_decode()
+    try:
+        array.validate(full=True)
+    except pa.ArrowInvalid as error:
+        row = _first_undecodable(array)
+        problem = "the column is damaged" if row is None else "the text is not valid UTF-8"
+        raise row_error(first + (row or 0), problem) from error
+    return array.cast(pa.large_string())
+
+
+def joined_strings(arrays: Iterable[pa.Array]) -> StringColumn:
+    """Put arrays of large_string without nulls one behind the other, as they lie in memory."""
+    return StringColumn(_part(array) for array in arrays if len(array))
+
+
+def _part(array: pa.Array) -> Part:
+    _, places, data = array.buffers()
+    # Offsets are counted in rows of the buffer, not of the slice
+    ends = np.frombuffer(places, np.int64)[array.offset : array.offset + len(array) + 1]
+    return np.frombuffer(data or b"", np.uint8), ends
+
+
+def check_unpacked(array: pa.Array, refusal: Callable[[str], InputError]) -> None:
+    """Refuse an array of a dictionary of strings that will not fit in memory once it is unpacked.
+
+    One long value may stand in every row, which takes few bytes on disk.
+    """
+    if pa.types.is_dictionary(array.type) and is_string(array.type):
+        lengths = pc.binary_length(array.dictionary).take(array.indices)
+        with budget().borrowing() as current:
+            current.borrow(pc.sum(lengths).as_py() or 0, refusal)
+
+
+def _first_undecodable(array: pa.Array) -> int | None:
+    large = pa.types.is_large_string(array.type)
+    values = array.view(pa.large_binary() if large else pa.binary()).to_pylist()
+    for row, value in enumerate(values):
+        try:
+            (value or b"").decode()
+        except UnicodeDecodeError:
+            return row
+    return None
+
+
+# Token ids ---------------------------------------------------------------------------------------
+
+
+def is_id_type(kind: pa.DataType) -> bool:
+    """Tell whether an Arrow column of this type holds lists of whole numbers."""
+    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    is_list = is_list or pa.types.is_fixed_size_list(kind)
+    return bool(is_list and pa.types.is_integer(kind.value_type))
+
+
+def token_array(lists: Any, first: int, row_error: RowError) -> tuple[Any, Any]:
+    """Check an Arrow array of lists of whole numbers; return its ids, int32, and their counts.
+
+    Parameters
+    ----------
+    lists
+        Lists of whole numbers.
+    first
+        Number of the array's first row, for messages.
+    row_error
+        Builds the error for a row.
+    """
+    if lists.null_count:
+        row = int(np.flatnonzero(lists.is_null().to_numpy(zero_copy_only=False))[0])
+        raise row_error(first + row, "the token ids are null, not a list")
+    ids, counts = lists.flatten(), _counts(lists)
+    wrong = _wrong(ids)
+    if wrong.size:
+        ends = np.cumsum(counts)
+        row = int(np.searchsorted(ends, wrong[0], side="right"))
+        place = int(wrong[0] - (ends[row] - counts[row]))
+        raise row_error(first + row, wrong_id(place, ids[int(wrong[0])].as_py()))
+    return ids.to_numpy(zero_copy_only=False).astype(np.int32), counts
+
+
+def joined_tokens(parts: Iterable[tuple[Any, Any]]) -> TokenData:
+    """Put the ids of consecutive arrays, each with its counts, one behind the other."""
+    ids, counts = [np.empty(0, np.int32)], [np.zeros(1, np.int64)]
+    for more_ids, more_counts in parts:
+        ids.append(more_ids)
+        counts.append(more_counts)
+    ends = np.cumsum(np.concatenate(counts))
+    return TokenData(read_only(np.concatenate(ids)), read_only(ends))
+
+
+def _counts(lists: Any) -> NDArray[np.int64]:
+    counts = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
+    return np.asarray(counts, np.int64)
+
+
+def _wrong(ids: Any) -> NDArray[np.intp]:
+    low, high = pa.scalar(0, ids.type), _limit(ids.type)
+    fits = pc.and_(pc.greater_equal(ids, low), pc.less_equal(ids, high))
+    return np.flatnonzero(~pc.fill_null(fits, fill_value=False).to_numpy(zero_copy_only=False))
+
+
+def _limit(kind: pa.DataType) -> pa.Scalar:
+    """Give the largest id in a type, since a limit beyond it cannot be compared with it."""
+    bits = kind.bit_width - pa.types.is_signed_integer(kind)
+    return pa.scalar(min(LARGEST, 2**bits - 1), kind)
