@@ -27,7 +27,8 @@ from calipers.report.html.lists import system_lists
 from calipers.report.html.page import Pictures
 from calipers.report.html.tables import MARKS, checks, parts, scores_of, written
 from calipers.report.html.texts import LONGEST, SHORTEST, Texts, _fair, fitting
-from calipers.report.html.wording import listing, share
+from calipers.report.html.wording import listing
+from calipers.report.numbers import share
 from calipers.report.redacted import file_names, without_texts
 from calipers.report.shown import named
 from calipers.report.table import said
@@ -592,7 +593,7 @@ def test_phrases_of_scripts_without_spaces_are_no_telling_words(four_sure: Data)
 
 
 def test_the_table_marks_and_sorts(two_systems: Data) -> None:
-    found = scores_of(compare.document(two_systems), two_systems)
+    found = scores_of(compare.full(two_systems), two_systems)
     assert found.table.groups == [("meaning", 4), ("form", 4)]
     first = found.table.scores[0].cells[1]
     assert (first.value, first.mark, MARKS[first.mark], first.number) == (
@@ -609,7 +610,7 @@ def test_the_table_marks_and_sorts(two_systems: Data) -> None:
 def test_a_statistic_of_one_set_sorts_by_its_gap(make: Any) -> None:
     one = make["score"](3.0, better="closest", range=[1.0, None], reference=9.0, gap=6.0)
     data = make["comparison"]([make["system"]("a", {"vendi": one})], views=["meaning"])
-    reference, system = scores_of(compare.document(data), data).table.scores[0].cells
+    reference, system = scores_of(compare.full(data), data).table.scores[0].cells
     assert system.number == 6.0
     assert reference.value == "9.000"
 
@@ -617,24 +618,24 @@ def test_a_statistic_of_one_set_sorts_by_its_gap(make: Any) -> None:
 def test_undefined_scores_have_no_place_in_the_order(make: Any) -> None:
     none = make["score"](None, reason="fewer than 5 samples")
     data = make["comparison"]([make["system"]("a", {"recall": none})], views=["meaning"])
-    found = scores_of(compare.document(data), data)
+    found = scores_of(compare.full(data), data)
     cell = found.table.scores[0].cells[1]
     assert (cell.value, cell.number) == ("–", None)
     assert list(map(str, found.reasons)) == ["a, Recall by meaning: fewer than 5 samples"]
 
 
 def test_one_floor_stands_in_the_table_and_several_do_not(four_sure: Data) -> None:
-    floor = scores_of(compare.document(four_sure), four_sure).floor
+    floor = scores_of(compare.full(four_sure), four_sure).floor
     assert floor is not None
     assert floor[""] == "2x950"
     assert floor["precision"] == "0.951±0.004"
     for each in four_sure["systems"][0]["scores"].values():
         each["floor"]["size"], each["floor"]["value"] = 100, 0.8
-    assert scores_of(compare.document(four_sure), four_sure).floor is None
+    assert scores_of(compare.full(four_sure), four_sure).floor is None
 
 
 def test_blocks_are_the_tables_of_the_document(four_sure: Data) -> None:
-    found = {part.id: tables for part, tables in parts(compare.document(four_sure, details=True))}
+    found = {part.id: tables for part, tables in parts(compare.full(four_sure))}
     assert list(found) == ["against-reference", "floor", "pairs", "seeds", "advice"]
     pairs = found["pairs"][0].columns
     assert len(pairs[0].cells) == 6
@@ -741,7 +742,7 @@ def test_lists_of_names() -> None:
 
 def test_long_names_and_words_are_shortened(make: Any) -> None:
     data = make["comparison"]([make["system"]("x" * 999, {"recall": make["score"](0.5)})])
-    assert len(scores_of(compare.document(data), data).names[1]) == 40
+    assert len(scores_of(compare.full(data), data).names[1]) == 40
     topic = {"words": ["y" * 999], "direction": "over", "share": 0.5}
     told = {"x" * 999: {"meaning": {"view": "meaning", "topics": [topic]}}}
     made = system_lists({"comparison": data, "explanations": told}, Texts())[0]

@@ -17,6 +17,7 @@ from calipers.errors import InputError, MissingExtraError
 from calipers.results import Comparison, Result, SetSummary, Sweep, SystemResult, load_result
 from calipers.results.agreement import Agreement, Column, MetricAgreement
 from calipers.results.archive import ABOUT
+from calipers.results.caution import Caution
 from calipers.results.comparison import Advice, SignificanceTest
 from calipers.results.overlap import Overlap, OverlapSystem, OverlapView
 from calipers.results.probe import Move, Probe, ProbedChange, ProbedView
@@ -61,6 +62,7 @@ def comparison() -> Comparison:
         neighbours={"nearest_reference": np.arange(4)},
         confounders={"lengths": {}, "copies": None},
         correlations={"precision|recall": -0.25},
+        cautions=(Caution("lengths", "longer (9 vs 6 words)", "one", "--match-length 6"),),
     )
     return Comparison(
         ABOUT_SET,
@@ -72,6 +74,7 @@ def comparison() -> Comparison:
         train=replace(ABOUT_SET, name="train"),
         tests=(SignificanceTest("a", "reference", "mmd", 0.1, None, 0.04, NAN, reason="none"),),
         advice=(Advice("a", "recall", (2, 4), (0.4, 0.5), NAN, 0.1, 0.2, False),),
+        cautions=(Caution("few_samples", "fewer than 1,000 samples", "all"),),
     )
 
 
@@ -153,7 +156,8 @@ def ranking() -> Ranking:
 
 
 def texts() -> TextComparison:
-    systems = (TextResult(OTHER, TEXT_SCORES, ("a1", "a2"), ("one",)),)
+    told = (Caution("duplicates", "14 % duplicates", "one"),)
+    systems = (TextResult(OTHER, TEXT_SCORES, ("a1", "a2"), ("one",), cautions=told),)
     settings = {"aligned": False, "tokenizer": "words", "seed": 0, "metrics": [*TEXT_SCORES]}
     scores = {"distinct:n=2": Score(0.8, better="closest")}
     return TextComparison(systems, settings, ABOUT_SET, scores, None, ("w",))

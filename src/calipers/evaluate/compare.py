@@ -9,11 +9,18 @@ from typing import Any
 from calipers.catalogue.choosing import Choice, check_extras, choose
 from calipers.catalogue.suggest import check_known
 from calipers.estimate.quantise import bucket_count
-from calipers.evaluate.embedding import cache_of, embed_sides, open_embedder, usual_warnings
+from calipers.evaluate.embedding import (
+    cache_of,
+    embed_sides,
+    open_embedder,
+    usual_warnings,
+    with_scaling,
+)
 from calipers.evaluate.inference import check_inference, with_inference
-from calipers.evaluate.inputs import ComparisonInputs, check_k, read_sides, size_warnings
+from calipers.evaluate.inputs import ComparisonInputs, check_k, read_sides, size_cautions
 from calipers.evaluate.option import two_sides
 from calipers.evaluate.options import CompareOptions
+from calipers.evaluate.spaces import PCA
 from calipers.evaluate.systems import score_systems
 from calipers.evaluate.text_view import (
     VIEW,
@@ -26,6 +33,7 @@ from calipers.evaluate.training_set import check_train
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Silent
 from calipers.results import Comparison
+from calipers.results.caution import Caution, sentences, worst_first
 
 
 @two_sides(CompareOptions)
@@ -61,6 +69,7 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
         keep_sizes=options.keep_sizes,
         labels=options,
     )
+    options = with_scaling(options, inputs.reference.samples)
     check_inference(options, inputs)
     check_text_keys(asked, texts, inputs)
     _check_sizes(inputs, options)
@@ -73,13 +82,15 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
         embedded = embed_sides(inputs, model, cache_of(options), progress)
         comparison, spreads = score_systems(inputs, embedded, choices, options)
         comparison, of_texts = with_text_scores(comparison, inputs, texts, options)
+        usual = usual_warnings(options, inputs.reference.samples)
+        first = (
+            *size_cautions(inputs, keep_sizes=options.keep_sizes),
+            *(Caution("embedder", "images compared pixel by pixel", text) for text in usual),
+        )
         comparison = replace(
             comparison,
-            warnings=(
-                *size_warnings(inputs, keep_sizes=options.keep_sizes),
-                *usual_warnings(options, inputs.reference.samples),
-                *comparison.warnings,
-            ),
+            warnings=(*sentences(first), *comparison.warnings),
+            cautions=worst_first((*first, *comparison.cautions)),
             settings={
                 "embedder": model.name,
                 "views": [*model.views, *([VIEW] if texts else [])],
@@ -87,6 +98,7 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
                 "metrics_shown": None if options.metrics is None else _shown(choices, texts),
                 **comparison.settings,
                 **options.settings(),
+                "pca": PCA,
                 "embedding": dict(model.signature),
             },
         )

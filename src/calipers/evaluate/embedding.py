@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
+from typing import TypeVar
 
 from calipers.embed import (
     Cache,
@@ -19,7 +20,7 @@ from calipers.embed import (
 from calipers.embed.processes import in_processes
 from calipers.errors import InputError
 from calipers.evaluate.inputs import ComparisonInputs, InputSet
-from calipers.evaluate.options import Embedding, Model
+from calipers.evaluate.options import Embedding, Model, Neighbours, ProbeOptions
 from calipers.progress import Progress
 from calipers.samples import SampleSet
 
@@ -70,6 +71,16 @@ def open_unfitted(wanted: Embedding, samples: SampleSet) -> Embedder:
     model = as_embedder(_loaded(wanted, samples))
     check_reads(samples, model)
     return model
+
+
+Scaled = TypeVar("Scaled", bound=Neighbours | ProbeOptions)
+
+
+def with_scaling(options: Scaled, samples: SampleSet) -> Scaled:
+    """Settle whether rows are scaled to length one, where nobody said: given vectors are not."""
+    if options.normalise is not None:
+        return options
+    return replace(options, normalise="none" if samples.kind == "vectors" else "l2")
 
 
 def cache_of(options: Model) -> Cache | None:

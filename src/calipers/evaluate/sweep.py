@@ -18,25 +18,28 @@ from calipers.evaluate.embedding import (
     embed_sides,
     open_embedder,
     usual_warnings,
+    with_scaling,
 )
 from calipers.evaluate.inputs import (
     ComparisonInputs,
     InputSet,
     InputSystem,
-    length_warnings,
+    length_cautions,
     read_sides,
     summarise,
-    trust_warnings,
+    trust_cautions,
     where,
 )
 from calipers.evaluate.option import two_sides
 from calipers.evaluate.options import SweepOptions
 from calipers.evaluate.scoring import by_view
+from calipers.evaluate.spaces import PCA
 from calipers.evaluate.sweep_passes import BY_K, Plan, make_curve, score_replicates
 from calipers.numeric.threads import limit_threads
 from calipers.numeric.validation import is_whole
 from calipers.progress import Advance, Progress, Silent
 from calipers.results import SetSummary
+from calipers.results.caution import sentences
 from calipers.results.sweep import Curve, Over, Sweep, SweptSystem
 
 LARGEST_K = 30
@@ -76,6 +79,7 @@ def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
     """
     asked = _check_values(options.over, options.values)
     inputs = read_sides(reference, generated, options, seed=options.seed, skip_bad=options.skip_bad)
+    options = with_scaling(options, inputs.reference.samples)
     chosen, notes = _choose_values(options.over, asked, inputs, k=options.k)
     model = open_embedder(options, inputs.sets)
     wanted = _choose_metrics(options.metrics, model.views, options.over)
@@ -103,6 +107,7 @@ def _settings(plan: Plan, wanted: Wanted, model: Embedder) -> dict[str, Any]:
         "views": list(model.views),
         "metrics": metrics,
         **options.settings(),
+        "pca": PCA if options.over == "n" or options.projection == "union" else None,
         "embedding": dict(model.signature),
     }
 
@@ -278,8 +283,7 @@ def _system(
         summary=summary,
         curves=curves,
         seeds=system.seeds,
-        warnings=(
-            *length_warnings(reference, summary),
-            *trust_warnings(reference, summary, largest),
+        warnings=sentences(
+            (*length_cautions(reference, summary), *trust_cautions(reference, summary, largest))
         ),
     )

@@ -51,8 +51,10 @@ class Evidence:
     distance
         That the neighbours were found by: ``"euclidean"`` or ``"cosine"``.
     projection
-        Where they were found if `rows` does not say: ``"none"`` for rows of length one as they
-        are, ``"union"`` for their coordinates on joint axes.
+        Where they were found if `rows` does not say: ``"none"`` for rows as they are, ``"union"``
+        for their coordinates on joint axes.
+    normalise
+        What was done to the rows before: ``"l2"`` scaled each to length one, ``"none"`` nothing.
     reference_words, generated_words
         The counted words of the texts; counted anew where they are not given.
 
@@ -75,6 +77,7 @@ class Evidence:
     rows: tuple[NDArray[Any], NDArray[Any]] | None = None
     distance: Literal["euclidean", "cosine"] = "euclidean"
     projection: Literal["none", "union"] = "none"
+    normalise: Literal["l2", "none"] = "l2"
     reference_words: Words | None = None
     generated_words: Words | None = None
 
@@ -86,6 +89,8 @@ class Evidence:
             raise InputError(f"distance must be 'euclidean' or 'cosine'; found {self.distance!r}")
         if self.projection not in ("none", "union"):
             raise InputError(f"projection must be 'none' or 'union'; found {self.projection!r}")
+        if self.normalise not in ("l2", "none"):
+            raise InputError(f"normalise must be 'l2' or 'none'; found {self.normalise!r}")
         sized = {f"{name} of the reference": self.neighbours.get(name) for name in OF_REFERENCE}
         sized |= _named(self, "reference", self.rows and self.rows[0])
         _check_sizes(sized, n, "reference")
@@ -138,7 +143,8 @@ class Space:
             from calipers.estimate.axes import preprocess
 
             pca = 0.9 if evidence.projection == "union" else None
-            made = preprocess(evidence.reference_vectors, evidence.generated_vectors, pca=pca)
+            given = evidence.reference_vectors, evidence.generated_vectors
+            made = preprocess(*given, norm=evidence.normalise, pca=pca)
             sets = made.reference, made.generated
         return cls(
             np.asarray(sets[0], np.float64),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from calipers.errors import InputError, unknown_name
 from calipers.explain import Evidence, Explanation, explain_pair
 from calipers.explain.evidence import OF_GENERATED, OF_REFERENCE
+from calipers.results.caution import Caution
 from calipers.results.result import of_system, system_from
 from calipers.results.sets import Samples, SetSummary
 from calipers.score import Score
@@ -35,6 +36,7 @@ OF_LENGTHS = ("reference", "generated", "distance", "chance")
 SIDES = ("reference", "generated")
 Distance = Literal["euclidean", "cosine"]
 Projection = Literal["none", "union"]
+Norm = Literal["l2", "none"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,14 +47,16 @@ class Against:
     ----------
     samples
         The reference.
-    k, distance, projection
-        Neighbours that span a ball, how they were found, and where.
+    k, distance, projection, normalise
+        Neighbours that span a ball, how they were found, and where: among rows as they are or on
+        joint axes, scaled to length one or not.
     """
 
     samples: Samples
     k: int
     distance: Distance = "euclidean"
     projection: Projection = "none"
+    normalise: Norm = "l2"
 
     @classmethod
     def of(cls, samples: Samples, settings: Mapping[str, Any]) -> Against:
@@ -60,7 +64,9 @@ class Against:
         distance: Distance = "cosine" if settings.get("distance") == "cosine" else "euclidean"
         # Runs that were kept before there was a choice looked for neighbours on the joint axes
         projection: Projection = "none" if settings.get("projection") == "none" else "union"
-        return cls(samples, int(settings["k"]), distance, projection)
+        # and scaled every row
+        normalise: Norm = "none" if settings.get("normalise") == "none" else "l2"
+        return cls(samples, int(settings["k"]), distance, projection, normalise)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +121,8 @@ class SystemResult(Plain):
     compared
         Gives, by a view, both sets as they were compared, where that does not follow from the two
         alone; None where nothing is known of it.
+    cautions
+        Those of its warnings that could change a verdict, the worst first.
     """
 
     summary: SetSummary
@@ -130,8 +138,9 @@ class SystemResult(Plain):
     against: Against | None = field(default=None, repr=False)
     explained: Mapping[str, Explanation] = field(default_factory=dict, repr=False)
     compared: Callable[[str], Rows | None] | None = field(default=None, repr=False)
+    cautions: tuple[Caution, ...] = ()
 
-    _optional = ("seeds", "curves", "neighbours", "confounders", "correlations")
+    _optional = ("seeds", "curves", "neighbours", "confounders", "correlations", "cautions")
     _apart = ("samples", "curve_errors", "against", "explained", "compared")
 
     @property
@@ -179,7 +188,12 @@ class SystemResult(Plain):
 
     def _outline(self) -> Mapping[str, Any]:
         data = of_system(self.summary, seeds=self.seeds, scores=self.scores, warnings=self.warnings)
-        return {**data, "confounders": self.confounders, "correlations": self.correlations}
+        return {
+            **data,
+            "cautions": self.cautions,
+            "confounders": self.confounders,
+            "correlations": self.correlations,
+        }
 
     def _of_samples(self) -> Mapping[str, Any]:
         return {"neighbours": self.neighbours}
@@ -247,6 +261,7 @@ def evidence_of(system: SystemResult, view: str) -> Evidence:
         k=against.k,
         distance=against.distance,
         projection=against.projection,
+        normalise=against.normalise,
         rows=None if system.compared is None else system.compared(view),
     )
 

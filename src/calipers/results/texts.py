@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from calipers import __version__
 from calipers.errors import unknown_name
+from calipers.results.caution import Caution
 from calipers.results.result import Result, of_system, system_from, with_warnings
 from calipers.results.sets import SetSummary
 from calipers.score import Score
@@ -38,8 +39,11 @@ class TextResult(Plain):
         :mod:`calipers.uncertainty.text_replicates` tells it; empty without intervals.
     gap_spreads
         The same of the gaps.
+    cautions
+        Those of its warnings that could change a verdict, the worst first.
     """
 
+    _optional = ("cautions",)
     _apart = ("spreads", "gap_spreads")
 
     summary: SetSummary
@@ -48,6 +52,7 @@ class TextResult(Plain):
     warnings: tuple[str, ...] = ()
     spreads: Mapping[str, Spread] = field(default_factory=dict, repr=False)
     gap_spreads: Mapping[str, Spread] = field(default_factory=dict, repr=False)
+    cautions: tuple[Caution, ...] = ()
 
     @property
     def name(self) -> str:
@@ -64,7 +69,8 @@ class TextResult(Plain):
         return plain(self, per_sample=per_sample)  # type: ignore[no-any-return]
 
     def _outline(self) -> Mapping[str, Any]:
-        return of_system(self.summary, seeds=self.seeds, scores=self.scores, warnings=self.warnings)
+        data = of_system(self.summary, seeds=self.seeds, scores=self.scores, warnings=self.warnings)
+        return {**data, "cautions": self.cautions}
 
     @classmethod
     def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -91,10 +97,12 @@ class TextComparison(Result):
         What is to be known of the whole.
     version
         Of Calipers, that made it.
+    cautions
+        Those of its warnings that could change a verdict, the worst first; systems have their own.
     """
 
     kind = "texts"
-    _optional = ("reference_scores", "train")
+    _optional = ("reference_scores", "train", "cautions")
 
     systems: tuple[TextResult, ...]
     settings: Mapping[str, Any]
@@ -103,6 +111,7 @@ class TextComparison(Result):
     train: SetSummary | None = None
     warnings: tuple[str, ...] = ()
     version: str = __version__
+    cautions: tuple[Caution, ...] = ()
 
     def __getitem__(self, name: str) -> TextResult:
         for system in self.systems:
@@ -145,6 +154,7 @@ class TextComparison(Result):
             "train": None if self.train is None else with_warnings(self.train),
             "systems": self.systems,
             "warnings": self.warnings,
+            "cautions": self.cautions,
         }
 
     @classmethod

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from calipers.catalogue.shown import views_of
 from calipers.report.html.texts import Shown, Texts
-from calipers.report.html.wording import count, share
+from calipers.report.html.wording import count
 from calipers.report.names import VIEWS, clean, shorten
-from calipers.report.numbers import MISSING
+from calipers.report.numbers import MISSING, share
 from calipers.report.shown import short
 from calipers.report.table import Data
 
