@@ -184,13 +184,20 @@ def _region(
     words: list[str], expected: float, produced: float, contribution: float, direction: str
 ) -> Data:
     return {
-        "words": words,
+        "keywords": words,
         "expected": expected,
         "produced": produced,
         "contribution": contribution,
         "share": contribution / 0.1,
         "direction": direction,
         "cells": [7],
+        "reference_share": expected,
+        "generated_share": produced,
+        "ratio": produced / expected,
+        "interval": [0.8 * produced / expected, 1.25 * produced / expected],
+        "p_value": 0.5 if direction == "even" else 0.001,
+        "adjusted_p_value": 1.0 if direction == "even" else 0.003,
+        "significant": direction != "even",
     }
 
 
@@ -200,7 +207,7 @@ def _explained() -> Data:
         _region(["sport", "ball"], 0.5, 0.1, 0.06, "under"),
         _region([], 0.2, 0.6, 0.03, "over"),
     ]
-    return {"score": 0.1, "topics": topics, "cells": topics[:1], "notes": []}
+    return {"score": 0.1, "topics": topics, "cells": topics[:1], "notes": [], "level": 0.95}
 
 
 def _mapped(name: str, role: str, inside: list[int], shift: float = 0.0) -> Data:

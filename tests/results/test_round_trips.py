@@ -457,17 +457,60 @@ def test_rows_of_samples():
 
 def test_a_data_frame_of_scores():
     pytest.importorskip("pandas")
-    frame = comparison().to_pandas()
+    frame = comparison().to_frame()
     assert list(frame["key"]) == [row["key"] for row in score_rows(comparison())]
     assert frame.loc[frame["key"] == "precision", "value"].item() == 1 / 3
-    assert len(comparison().to_pandas(per_sample=True)) == 4
-    assert len(texts().to_pandas()) == 3
+    assert len(comparison().to_frame(per_sample=True)) == 4
+    assert len(texts().to_frame()) == 3
+
+
+FRAMES = {
+    "comparison": (("system", "role"), "key", "value"),
+    "texts": (("system", "role"), "key", "value"),
+    "sweep": (("system", "k"), "key", "value"),
+    "overlap": (("view", "reference"), "generated", "precision"),
+    "agreement": (("system", "embedder", "view"), "metric", "value"),
+    "probe": (("view", "change"), "metric", "gap"),
+    "ranking": (("truth",), "metric", "spearman"),
+}
+
+
+def test_every_result_is_a_data_frame_long_or_wide(result):
+    pytest.importorskip("pandas")
+    long, wide = result.to_frame(), result.to_frame(wide=True)
+    index, column, value = FRAMES[result.kind]
+    assert len(long) > 0
+    assert set(wide.columns) == {*index, *long[column]}
+    assert len(wide) == len(long.drop_duplicates(list(index)))
+    first = long.iloc[0]
+    row = wide[(wide[list(index)] == first[list(index)]).all(axis=1)]
+    np.testing.assert_equal(row[first[column]].item(), first[value])
+
+
+def test_a_result_without_values_of_samples_says_so():
+    with pytest.raises(InputError, match=r"^a sweep has no values for each sample; leave per_sam"):
+        sweep().to_frame(per_sample=True)
+    with pytest.raises(InputError, match=r"^wide and per_sample exclude each other; give one of t"):
+        comparison().to_frame(per_sample=True, wide=True)
+
+
+def test_metrics_without_a_truth_stand_beside_one_another():
+    pytest.importorskip("pandas")
+    alone = replace(ranking(), truths={})
+    frame = alone.to_frame()
+    assert len(frame) == len(alone.matrix.names) ** 2
+    assert alone.matrix.kind in frame
+
+
+def test_every_result_has_a_repr_of_one_line(result):
+    assert repr(result).startswith(f"<{type(result).__name__} ")
+    assert "\n" not in repr(result)
 
 
 def test_without_pandas_the_command_that_brings_it_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'calipers\[pandas\]'"):
-        comparison().to_pandas()
+        comparison().to_frame()
 
 
 # ---------------------------------------------------------------- explanations

@@ -20,6 +20,7 @@ from calipers.evaluate.inference import check_inference, with_inference
 from calipers.evaluate.inputs import ComparisonInputs, check_k, read_sides, size_cautions
 from calipers.evaluate.option import two_sides
 from calipers.evaluate.options import CompareOptions
+from calipers.evaluate.reference import Reference
 from calipers.evaluate.spaces import PCA
 from calipers.evaluate.systems import score_systems
 from calipers.evaluate.text_view import (
@@ -43,11 +44,15 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
     Parameters
     ----------
     reference
-        The real samples: a list of strings, an ``(n, d)`` array of embeddings, a path, or a
-        :class:`~calipers.samples.SampleSet`.
+        The real samples: a list of strings or of dicts, a path, a data frame, a column of one or a
+        dataset (with `field`, unless the column has a usual name), an ``(n, d)`` array or tensor
+        of embeddings, what :func:`calipers.embed_samples` gave, a
+        :class:`~calipers.samples.SampleSet`, or a :class:`~calipers.Reference`, which is read and
+        embedded once.
     generated
-        The samples to judge: any of these, or a dict from system name to any of these. A sequence
-        of sample sets under one name stands for the seeds of that system.
+        The samples to judge: any of these, or a dict from system name to any of these, such as a
+        ``DatasetDict``. A sequence of sample sets under one name stands for the seeds of that
+        system.
 
     Returns
     -------
@@ -59,9 +64,11 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
     InputError
         If samples cannot be read or do not fit together, or an option is out of its range.
     """
+    held = reference if isinstance(reference, Reference) else None
+    options = options if held is None else held.completed(options)
     asked, texts = split_asked(options.metrics, train=options.train is not None)
     inputs = read_sides(
-        reference,
+        reference if held is None else held.samples,
         generated,
         options,
         seed=options.seed,
@@ -73,13 +80,14 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
     check_inference(options, inputs)
     check_text_keys(asked, texts, inputs)
     _check_sizes(inputs, options)
-    model = open_embedder(options, inputs.sets)
+    model = open_embedder(options, inputs.sets) if held is None else held.open(inputs.sets)
     check_known(asked or (), views=model.views)
     choices = choose(asked, model.views, estimator=options.estimator)
     check_extras(choices, equal_sizes=inputs.one_size)
     progress = options.progress or Silent()
     with limit_threads(options.threads):
-        embedded = embed_sides(inputs, model, cache_of(options), progress)
+        known = None if held is None else held.embed
+        embedded = embed_sides(inputs, model, cache_of(options), progress, known)
         comparison, spreads = score_systems(inputs, embedded, choices, options)
         comparison, of_texts = with_text_scores(comparison, inputs, texts, options)
         usual = usual_warnings(options, inputs.reference.samples)

@@ -133,7 +133,8 @@ class Reader:
 
     def one(self, value: Any, default: str, *, group_needed: bool = True) -> SampleSet:
         """Read one set; what has no name of its own gets the default one."""
-        has_name = isinstance(value, SampleSet | Path | str)
+        own = getattr(value, "samples", value)  # of a reference that is embedded once
+        has_name = isinstance(own, SampleSet | Path | str)
         return self.read(value, None if has_name else default, group_needed=group_needed)
 
     def systems(self, generated: Any) -> tuple[System, ...]:
@@ -327,6 +328,7 @@ def summarise(files: Sequence[InputSet], *, name: str, notes: tuple[str, ...] = 
         warnings=tuple(note for samples in sets for note in samples.notes) + notes,
         groups=group_sizes(sets),
         clusters=None if files[0].clusters is None else len(files[0].clusters.sizes),
+        field=sets[0].field if len({samples.field for samples in sets}) == 1 else None,
     )
 
 

@@ -32,6 +32,7 @@ from calipers.evaluate.inputs import (
 )
 from calipers.evaluate.option import two_sides
 from calipers.evaluate.options import SweepOptions
+from calipers.evaluate.reference import Reference
 from calipers.evaluate.scoring import by_view
 from calipers.evaluate.spaces import PCA
 from calipers.evaluate.sweep_passes import BY_K, Plan, make_curve, score_replicates
@@ -78,16 +79,20 @@ def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
         set is too small for a value that was given.
     """
     asked = _check_values(options.over, options.values)
-    inputs = read_sides(reference, generated, options, seed=options.seed, skip_bad=options.skip_bad)
+    held = reference if isinstance(reference, Reference) else None
+    options = options if held is None else held.completed(options)
+    given = reference if held is None else held.samples
+    inputs = read_sides(given, generated, options, seed=options.seed, skip_bad=options.skip_bad)
     options = with_scaling(options, inputs.reference.samples)
     chosen, notes = _choose_values(options.over, asked, inputs, k=options.k)
-    model = open_embedder(options, inputs.sets)
+    model = open_embedder(options, inputs.sets) if held is None else held.open(inputs.sets)
     wanted = _choose_metrics(options.metrics, model.views, options.over)
     # A sweep cuts both sides to one size
     check_extras((choice for each in wanted.values() for choice in each), equal_sizes=True)
     plan, progress = Plan(chosen, options), options.progress or Silent()
     with limit_threads(options.threads):
-        embedded = embed_sides(inputs, model, cache_of(options), progress)
+        known = None if held is None else held.embed
+        embedded = embed_sides(inputs, model, cache_of(options), progress, known)
         found = _sweep_systems(inputs, embedded, wanted, plan, progress)
     return replace(
         found,

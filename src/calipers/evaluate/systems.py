@@ -34,6 +34,7 @@ from calipers.evaluate.options import CompareOptions, pair_settings
 from calipers.evaluate.scoring import Scored, average, merge, score_pair
 from calipers.evaluate.spaces import PairSpace, RunSpace, Space
 from calipers.evaluate.training_set import score_copies, train_warnings
+from calipers.explain.pair import LEVEL
 from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import Clusters
 from calipers.progress import Advance, Silent
@@ -148,8 +149,14 @@ class Run:
         """The reference, and how systems are compared with it."""
         samples = _samples(self.inputs.reference, self.embedded.reference)
         settings = self.settings
+        level = self.options.level or LEVEL
         return Against(
-            samples, settings.k, settings.distance, settings.projection, settings.normalise
+            samples,
+            settings.k,
+            settings.distance,
+            settings.projection,
+            settings.normalise,
+            level,
         )
 
     def score(
@@ -229,4 +236,7 @@ class Run:
 
 
 def _samples(file: InputSet, embeddings: Embeddings) -> Samples:
-    return Samples(file.samples if file.samples.kind == "texts" else None, embeddings.views)
+    texts = file.samples if file.samples.kind == "texts" else None
+    return Samples(
+        texts, embeddings.views, None if file.clusters is None else file.clusters.numbers
+    )

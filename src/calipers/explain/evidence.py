@@ -57,6 +57,9 @@ class Evidence:
         What was done to the rows before: ``"l2"`` scaled each to length one, ``"none"`` nothing.
     reference_words, generated_words
         The counted words of the texts; counted anew where they are not given.
+    reference_clusters, generated_clusters
+        The cluster of every row where rows were not drawn independently, whole numbers from 0, the
+        same for rows of one cluster in both sets; both, or None.
 
     Raises
     ------
@@ -80,6 +83,8 @@ class Evidence:
     normalise: Literal["l2", "none"] = "l2"
     reference_words: Words | None = None
     generated_words: Words | None = None
+    reference_clusters: NDArray[np.integer] | None = None
+    generated_clusters: NDArray[np.integer] | None = None
 
     def __post_init__(self) -> None:
         n, m = len(self.reference_vectors), len(self.generated_vectors)
@@ -100,6 +105,10 @@ class Evidence:
         _check_rows(self.neighbours.get("nearest_reference"), n, "nearest_reference")
         for side in ("reference_cells", "generated_cells"):
             _check_rows(getattr(self, side), self.cells, side)
+        for side in ("reference_clusters", "generated_clusters"):
+            _check_rows(getattr(self, side), None, side)
+        if (self.reference_clusters is None) != (self.generated_clusters is None):
+            raise InputError("clusters must be given of both sets, or of neither")
 
     @property
     def n(self) -> int:
@@ -110,6 +119,13 @@ class Evidence:
     def m(self) -> int:
         """How many generated samples there are."""
         return len(self.generated_vectors)
+
+    @property
+    def clusters(self) -> tuple[Labels, Labels] | None:
+        """The clusters of the rows of both sets; None where rows are independent."""
+        if self.reference_clusters is None or self.generated_clusters is None:
+            return None
+        return np.asarray(self.reference_clusters), np.asarray(self.generated_clusters)
 
     @property
     def has_words(self) -> bool:
@@ -215,7 +231,7 @@ def _counted(counted: Words | None, texts: Sequence[str] | None) -> Words | None
 
 
 def _named(evidence: Evidence, side: str, rows: Any) -> dict[str, Any]:
-    names = (f"{side}_texts", f"{side}_cells", f"{side}_words")
+    names = tuple(f"{side}_{what}" for what in ("texts", "cells", "words", "clusters"))
     return {name: getattr(evidence, name) for name in names} | {f"rows of the {side} set": rows}
 
 

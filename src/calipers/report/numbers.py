@@ -52,6 +52,27 @@ def number(value: float, *, unit: bool) -> str:
     return f"{value:#.4g}".rstrip(".")
 
 
+def share(value: float | None) -> str:
+    """Write a share as a percentage with two digits, never a small one as nothing.
+
+    Examples
+    --------
+    >>> share(0.1234), share(0.0), share(0.0004), share(1.0), share(0.9996)
+    ('12 %', '0 %', '0.04 %', '100 %', '99.96 %')
+    """
+    if value is None:
+        return MISSING
+    number = 100 * value
+    if 0 < number < 0.01:
+        return "< 0.01 %"
+    if 99.99 < number < 100:
+        return "> 99.99 %"
+    near_end = 0 < number < 1 or 99 < number < 100
+    decimals = 2 if near_end else 1 if number < 10 else 0
+    text = f"{number:.{decimals}f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
+
+
 def size_text(samples: Mapping[str, Any]) -> str:
     """Write how many samples were used, and of how many where the set was cut."""
     n = samples.get("n")
@@ -205,27 +226,6 @@ def p_text(p: float | None, alpha: float, *, at_limit: bool = False) -> str:
     text = next((text for text in texts if (float(text) < alpha) == (p < alpha)), repr(p))
     sign = "≤" if at_limit else "="
     return f"p {sign} {'1' if float(text) == 1 else text}"
-
-
-def share(value: float | None) -> str:
-    """Write a share as a percentage with two digits, never a small one as nothing.
-
-    Examples
-    --------
-    >>> share(0.1234), share(0.0), share(0.0004), share(1.0), share(0.9996)
-    ('12 %', '0 %', '0.04 %', '100 %', '99.96 %')
-    """
-    if value is None:
-        return MISSING
-    number = 100 * value
-    if 0 < number < 0.01:
-        return "< 0.01 %"
-    if 99.99 < number < 100:
-        return "> 99.99 %"
-    near_end = 0 < number < 1 or 99 < number < 100
-    decimals = 2 if near_end else 1 if number < 10 else 0
-    text = f"{number:.{decimals}f}"
-    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
 
 
 def about(n: float) -> str:

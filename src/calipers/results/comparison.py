@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from calipers.report.plots import Axes
     from calipers.report.verdict import Verdict
     from calipers.results.archive import Archive, Draft
+    from calipers.results.rows import Row, Wide
 
 Data = dict[str, Any]
 
@@ -237,28 +238,18 @@ class Comparison(Result):
                 if not -1 <= value <= 1:
                     raise ValueError(f"correlation {pair} is {value}, not between -1 and 1")
 
-    def to_pandas(self, *, per_sample: bool = False) -> Any:
-        """Return the scores as a tidy data frame, a row for each score of each set.
+    def _rows(self) -> list[Row]:
+        from calipers.results.rows import score_rows
 
-        Parameters
-        ----------
-        per_sample
-            A row for each sample and score in place of that, where a metric has one value for each.
+        return score_rows(self)
 
-        Returns
-        -------
-        pandas.DataFrame
-            Columns as :func:`calipers.results.rows.score_rows` has them, or
-            :func:`~calipers.results.rows.sample_rows`.
+    def _sample_rows(self) -> list[Row]:
+        from calipers.results.rows import sample_rows
 
-        Raises
-        ------
-        MissingExtraError
-            If pandas is not installed.
-        """
-        from calipers.results.rows import data_frame, sample_rows, score_rows
+        return sample_rows(self)
 
-        return data_frame(sample_rows(self) if per_sample else score_rows(self))
+    def _wide(self) -> Wide:
+        return ("system", "role"), "key", "value"
 
     def report_data(self, *, redact: bool = False, map_method: Method | None = None) -> Data:
         """Return all that a report or a plot shows, as plain data; see docs/report.md.
@@ -266,7 +257,7 @@ class Comparison(Result):
         Parameters
         ----------
         redact
-            Leave the texts out; telling words of topics stay.
+            Leave the texts out; keywords of topics stay.
         map_method
             How the map lays out the samples: ``"pca"`` or ``"umap"``; None for the map that was
             kept, else PCA.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from calipers.errors import InputError, unknown_name
 from calipers.explain import Evidence, Explanation, explain_pair
 from calipers.explain.evidence import OF_GENERATED, OF_REFERENCE
+from calipers.explain.pair import LEVEL
 from calipers.results.caution import Caution
 from calipers.results.result import of_system, system_from
 from calipers.results.sets import Samples, SetSummary
@@ -50,6 +51,8 @@ class Against:
     k, distance, projection, normalise
         Neighbours that span a ball, how they were found, and where: among rows as they are or on
         joint axes, scaled to length one or not.
+    level
+        Of confidence, at which topics are tested.
     """
 
     samples: Samples
@@ -57,6 +60,7 @@ class Against:
     distance: Distance = "euclidean"
     projection: Projection = "none"
     normalise: Norm = "l2"
+    level: float = LEVEL
 
     @classmethod
     def of(cls, samples: Samples, settings: Mapping[str, Any]) -> Against:
@@ -66,7 +70,8 @@ class Against:
         projection: Projection = "none" if settings.get("projection") == "none" else "union"
         # and scaled every row
         normalise: Norm = "none" if settings.get("normalise") == "none" else "l2"
-        return cls(samples, int(settings["k"]), distance, projection, normalise)
+        level = settings.get("level") or LEVEL
+        return cls(samples, int(settings["k"]), distance, projection, normalise, float(level))
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +169,9 @@ class SystemResult(Plain):
         Returns
         -------
         Explanation
-            Missed and invented topics, the cells behind the divergence, samples outside the
-            reference's support, near copies. Of a system of several files, the first.
+            Topics that are significantly under- or over-represented, the cells behind the
+            divergence, samples outside the reference's support, near copies. Of a system of several
+            files, the first.
 
         Raises
         ------
@@ -174,7 +180,9 @@ class SystemResult(Plain):
         """
         name = _view_of(self, view)
         if name not in self._explanations:
-            self._explanations[name] = explain_pair(evidence_of(self, name), view=name)
+            level = LEVEL if self.against is None else self.against.level
+            found = explain_pair(evidence_of(self, name), view=name, level=level)
+            self._explanations[name] = found
         return self._explanations[name]
 
     @cached_property
@@ -247,6 +255,8 @@ def evidence_of(system: SystemResult, view: str) -> Evidence:
     near |= {name: lie[name][:m] for name in OF_GENERATED if name in lie}
     realism = system.scores.get("realism" if main else f"{view}.realism")
     each = None if realism is None else realism.per_sample
+    clusters = against.samples.clusters, own.clusters
+    known = all(numbers is not None for numbers in clusters)
     return Evidence(
         *rows,
         reference_texts=against.samples.listed,
@@ -263,6 +273,8 @@ def evidence_of(system: SystemResult, view: str) -> Evidence:
         projection=against.projection,
         normalise=against.normalise,
         rows=None if system.compared is None else system.compared(view),
+        reference_clusters=clusters[0] if known else None,
+        generated_clusters=clusters[1] if known else None,
     )
 
 

@@ -16,6 +16,7 @@ from calipers.serialise import Plain, plain
 
 if TYPE_CHECKING:
     from calipers.results.archive import Archive, Draft
+    from calipers.results.rows import Row, Wide
     from calipers.uncertainty.spread import Spread
 
 
@@ -162,11 +163,18 @@ class TextComparison(Result):
         scores = (data["reference"] or {}).get("scores", {})
         return {**super()._restored(data), "reference_scores": scores}
 
-    def to_pandas(self, *, per_sample: bool = False) -> Any:
-        """Return the scores as a tidy data frame; see :meth:`Comparison.to_pandas`."""
-        from calipers.results.rows import data_frame, sample_rows, score_rows
+    def _rows(self) -> list[Row]:
+        from calipers.results.rows import score_rows
 
-        return data_frame(sample_rows(self) if per_sample else score_rows(self))
+        return score_rows(self)
+
+    def _sample_rows(self) -> list[Row]:
+        from calipers.results.rows import sample_rows
+
+        return sample_rows(self)
+
+    def _wide(self) -> Wide:
+        return ("system", "role"), "key", "value"
 
     def _pack(self, draft: Draft) -> None:
         super()._pack(draft)

@@ -39,7 +39,7 @@ MARKS = {
     UNTESTED: "not tested against the best",
 }
 PARTS = ("against-reference", "floor", "pairs", "seeds", "groups", "train", "advice")
-"""The tables below the scores, the most telling first."""
+"""The tables below the scores, the most important first."""
 BROKEN = ("groups", "train")
 PAGE = 150
 """Characters at which tables with many runs of columns are broken."""

@@ -1,4 +1,4 @@
-"""Small words of the page: lists as in speech, shares, counts."""
+"""Small words of the page: lists as in speech, counts."""
 
 from __future__ import annotations
 
