@@ -77,7 +77,7 @@ def download(folder: Path, source: str) -> None:
     folder.mkdir()
     listed = folder / "requirements.txt"
     listed.write_text("".join(f"{name} --hash=sha256:{sha}\n" for name, sha in SHA256.items()))
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
+    command = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check"]
     command += ["--no-deps", "--only-binary", ":all:", "--dest", str(folder), "-r", str(listed)]
     if source:
         command += ["--no-index", "--find-links", str(Path(source).absolute())]
