@@ -159,8 +159,8 @@ def _environment() -> Environment:
     environment.filters |= {
         "as_is": Markup,
         "grouped": grouped,
-        "breakable": lambda name: markup.Markup("<wbr>").join(
-            map(markup.escape, filter(None, SEPARATED.split(visible(str(name)))))
+        "breakable": lambda name: Markup("<wbr>").join(
+            map(escape, filter(None, SEPARATED.split(visible(str(name)))))
         ),
         "meaning": MARKS.get,
         "named": lambda words: Markup("").join(_with_names(words)),
