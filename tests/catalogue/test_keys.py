@@ -390,6 +390,16 @@ def test_a_missing_package_is_an_error_only_where_the_metric_was_named(monkeypat
     check_extras(choose_text("copies"))
 
 
+@pytest.mark.parametrize("asked", ["mauve:boosted", "frontier:boosted", "form.mauve:boosted"])
+def test_trees_that_are_not_installed_are_told_before_the_work(monkeypatch, asked):
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    with pytest.raises(MissingExtraError, match=r"boosted' needs .*calipers\[trees\]"):
+        check_extras(choose(asked, ("meaning", "form")))
+    with pytest.raises(MissingExtraError, match=r"boosted' needs .*calipers\[trees\]"):
+        check_extras(choose("mauve", ("meaning",), estimator="boosted"))
+    check_extras(choose("mauve,frontier:classifier", ("meaning", "form")))
+
+
 @pytest.mark.parametrize("metric", TEXT_METRICS.values(), ids=lambda metric: metric.name)
 def test_every_entry_says_what_a_person_must_know(metric):
     assert metric.family in TEXT_FAMILIES

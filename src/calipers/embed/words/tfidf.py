@@ -156,8 +156,6 @@ def fit_axes(bags: Sequence[Bag], words: int, *, components: int) -> Axes | None
     Axes or None
         None if there are not two texts and two words.
     """
-    from sklearn.utils.extmath import randomized_svd
-
     texts = np.bincount(np.concatenate([bag.words for bag in bags]), minlength=words)
     least = LEAST_TEXTS if np.count_nonzero(texts >= LEAST_TEXTS) > 1 else 1
     known = np.flatnonzero(texts >= least)
@@ -168,19 +166,34 @@ def fit_axes(bags: Sequence[Bag], words: int, *, components: int) -> Axes | None
         return None
     idf = np.zeros(words)
     idf[known] = np.log((1 + len(bags)) / (1 + texts[known])) + 1
-    # The start is random in the words, so that the order of the texts cannot matter
-    right = randomized_svd(
-        weigh(bags, idf)[:, known],
-        components,
-        n_oversamples=_SPARE,
-        n_iter=_ROUNDS,
-        power_iteration_normalizer="QR",
-        transpose=False,
-        random_state=0,
-    )[2]
     axes = np.zeros((components, words))
-    axes[:, known] = right
+    axes[:, known] = leading_axes(weigh(bags, idf)[:, known], components)
     return Axes(idf, axes)
+
+
+def leading_axes(rows: Any, components: int) -> NDArray[np.float64]:
+    """Find the leading right singular vectors of a sparse matrix, each up to its sign.
+
+    By power iterations from a random start (Halko, Martinsson and Tropp, 2011, algorithm 4.4). The
+    start is random in the columns, so that the order of the rows cannot matter. The vectors are
+    those of scikit-learn's ``randomized_svd`` from the same start, to rounding.
+
+    Returns
+    -------
+    ndarray
+        Shape (components, columns), orthonormal rows.
+    """
+    from scipy.linalg import qr, svd
+
+    def basis(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(qr(vectors, mode="economic", check_finite=False)[0])
+
+    span = np.random.RandomState(0).normal(size=(rows.shape[1], components + _SPARE))
+    for _ in range(_ROUNDS):
+        span = basis(rows.T @ basis(rows @ span))
+    span = basis(rows @ span)
+    found = svd(span.T @ rows, full_matrices=False, check_finite=False)[2]
+    return np.asarray(found[:components])
 
 
 def weigh(bags: Sequence[Bag], idf: NDArray[np.float64]) -> Any:
@@ -341,7 +354,6 @@ class FittedTfidf(Embedder):
 
     def __init__(self, found: Fit) -> None:
         import scipy
-        import sklearn
 
         components = [len(half.axes) for half in found.halves]
         self._bags = Bags(lambda word: found.vocabulary.get(word, UNKNOWN))
@@ -350,7 +362,7 @@ class FittedTfidf(Embedder):
         self._border = found.border
         self.signature = {"embedder": self.name, "revision": found.digest[:12]}
         self.view_signature = {"wording": f"svd_{sum(components)}_halves"}
-        versions = f"numpy:{np.__version__}|scipy:{scipy.__version__}|sklearn:{sklearn.__version__}"
+        versions = f"numpy:{np.__version__}|scipy:{scipy.__version__}"
         self.identity = f"tfidf|{found.digest}|components:{components}|{CHOICES}|{versions}"
 
     def encode(self, samples: Sequence[Any]) -> EncodedBatch:

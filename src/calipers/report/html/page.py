@@ -13,7 +13,10 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from calipers.errors import require
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from calipers.assets import PLOTLY
 from calipers.report.documents import compare
 from calipers.report.html.islands import island, policy, visible
 from calipers.report.html.lists import FIRST, system_lists
@@ -39,6 +42,7 @@ from calipers.report.table import Data, Name, ScoreCell, Words, said
 from calipers.report.verdict import verdict
 
 PURPOSE = "the HTML report"
+SCRIPT = "plotly.min.js"
 OWN_STYLES = ("style.css",)
 OWN_SCRIPTS = ("page.js",)
 ISLANDS = ("data-map", "data-charts")
@@ -66,8 +70,7 @@ class Pictures:
         """Give plotly's script; empty where no chart is shown."""
         if not self.shown & set(CHARTS):
             return ""
-        plotly = require("plotly.offline", extra="report", purpose=PURPOSE)
-        return _harmless(plotly.get_plotlyjs())
+        return _harmless((PLOTLY.require(PURPOSE) / SCRIPT).read_text("utf-8"))
 
 
 def html_page(data: Data) -> str:
@@ -87,9 +90,9 @@ def html_page(data: Data) -> str:
     Raises
     ------
     MissingExtraError
-        If jinja2 or plotly is not installed.
+        If plotly's script is needed, and Calipers was built without it.
     """
-    environment = _environment(require("jinja2", extra="report", purpose=PURPOSE))
+    environment = _environment()
     shown = without_texts(data) if data.get("redacted") else data
     page: str = environment.get_template("page.html").render(_context(shown, environment))
     return page
@@ -143,36 +146,35 @@ def _said(comparison: Data) -> dict[str, Any]:
     }
 
 
-def _environment(jinja: Any) -> Any:
+def _environment() -> Environment:
     """Make templates from the files of the package, every value escaped and made visible."""
-    markup = require("markupsafe", extra="report", purpose=PURPOSE)
-    environment = jinja.Environment(
-        loader=jinja.PackageLoader("calipers.report.html", "templates"),
+    environment = Environment(
+        loader=PackageLoader("calipers.report.html", "templates"),
         autoescape=True,
-        undefined=jinja.StrictUndefined,
+        undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=lambda value: value if isinstance(value, markup.Markup) else visible(str(value)),
+        finalize=lambda value: value if isinstance(value, Markup) else visible(str(value)),
     )
     environment.filters |= {
-        "as_is": markup.Markup,
+        "as_is": Markup,
         "grouped": grouped,
-        "breakable": lambda name: markup.Markup("<wbr>").join(
-            map(markup.escape, filter(None, SEPARATED.split(visible(str(name)))))
+        "breakable": lambda name: Markup("<wbr>").join(
+            map(escape, filter(None, SEPARATED.split(visible(str(name)))))
         ),
         "meaning": MARKS.get,
-        "named": lambda words: markup.Markup("").join(_with_names(words, markup)),
+        "named": lambda words: Markup("").join(_with_names(words)),
         "written": written,
     }
     environment.tests["scored"] = lambda cell: isinstance(cell, ScoreCell)
     return environment
 
 
-def _with_names(words: Words, markup: Any) -> Iterator[Any]:
+def _with_names(words: Words) -> Iterator[Any]:
     """Set the names in a sentence apart from the direction in which the sentence is written."""
     for part in words:
-        shown = markup.escape(visible(str(part)))
-        yield markup.Markup("<bdi>{}</bdi>").format(shown) if isinstance(part, Name) else shown
+        shown = escape(visible(str(part)))
+        yield Markup("<bdi>{}</bdi>").format(shown) if isinstance(part, Name) else shown
 
 
 def _static(name: str) -> str:

