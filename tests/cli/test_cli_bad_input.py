@@ -139,7 +139,7 @@ def test_every_command_that_reads_samples_keeps_to_the_limit(calipers, command):
 
 @pytest.mark.parametrize("command", ["show", "report", "plot"])
 def test_every_command_that_reads_a_zip_has_the_limit(calipers, command):
-    assert "--max-memory SIZE" in calipers(command, "--help").stdout
+    assert "--max-memory SIZE" in calipers(command, "--help-all").stdout
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def test_an_input_is_never_overwritten(calipers, job):
 
 
 def test_the_page_fits(calipers):
-    page = calipers("embed", "--help").stdout
+    page = calipers("embed", "--help-all").stdout
     headings = ["Input", "Embedding", "Output", "Help", "Examples"]
     places = [page.index(f"\n{heading}\n") for heading in headings]
     assert places == sorted(places)

@@ -297,7 +297,7 @@ def test_sizes_in_words():
      "embed", "metrics"],
 )  # fmt: skip
 def test_every_command_that_writes_has_force_in_its_output_panel(calipers, command):
-    page = calipers(command, "--help").stdout
+    page = calipers(command, "--help-all").stdout
     panel = page[page.index("\nOutput\n") : page.index("\nHelp\n")]
     assert "--force" in panel
     assert "--quiet" in panel

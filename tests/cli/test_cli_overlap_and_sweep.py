@@ -72,8 +72,8 @@ def test_options_reach_the_library(calipers, files):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a.npy"], "needs at least two; found a.npy. Several files that match one NAME=GLOB"),
-        (["b=b-*.npy"], "needs at least two; found b=b-*.npy"),
+        (["a.npy"], "needs at least two; found only a.npy. Several files that match one NAME=GLOB"),
+        (["b=b-*.npy"], "needs at least two; found only b=b-*.npy"),
         (["a.npy", "a=b-0.npy"], "have the name 'a': a.npy and a=b-0.npy; name them with"),
         (["a.npy", "words.txt"], "'a' holds vectors and 'words' holds texts"),
         (["a.npy", "few.npy"], "few.npy: k = 4 needs at least 5 samples in every set; it has 3"),
@@ -113,7 +113,7 @@ def test_a_file_that_cannot_be_written_does_not_cost_the_table(calipers, files, 
 
 
 def test_the_page_has_examples_and_fits(calipers):
-    page = calipers("overlap", "--help").stdout
+    page = calipers("overlap", "--help-all").stdout
     headings = ["Input", "Measurement", "Embedding", "Output", "Help", "Examples"]
     places = [page.index(f"\n{heading}\n") for heading in headings]
     assert places == sorted(places)
@@ -211,8 +211,8 @@ def test_ranges_that_cannot_be_meant():
     ("arguments", "message"),
     [
         (["--over", "m"], "--over must be k or n; found 'm'"),
-        (["--over", "k", "--k", "3"], "--k goes with --over n alone; --values says which k"),
-        (["--over", "k", "--seeds", "3"], "--seeds goes with --over n alone; --over k draws no"),
+        (["--over", "k", "--k", "3"], "--k applies to --over n only; with --over k, --values"),
+        (["--over", "k", "--seeds", "3"], "--seeds applies to --over n only; --over k uses all"),
         (["--over", "n", "--k", "0"], "--k must be a whole number of at least 1; found '0'"),
         (["--over", "n", "--seeds", "x"], "--seeds must be a whole number of at least 1"),
         (["--over", "k", "--values", "2"], "at least two different numbers; found '2'"),

@@ -149,7 +149,7 @@ def test_bad_input_is_one_sentence(calipers, files, arguments, message):
 
 
 def test_the_help_names_every_family_and_gives_examples(calipers):
-    page = calipers("text", "--help").stdout
+    page = calipers("text", "--help-all").stdout
     for family in TEXT_FAMILIES:
         assert f"\n  {family} " in page
     assert "calipers text model.jsonl --reference human.jsonl" in page

@@ -35,8 +35,8 @@ MaxMemory = Annotated[
     typer.Option(
         "--max-memory",
         metavar="SIZE",
-        help="Most memory that all samples read may take, such as 8GB, 500MB (powers of ten) or "
-        "8GiB (powers of two). What takes more is refused. By default half of what is free.",
+        help="Largest amount of memory for the samples that are read, such as 8GB or 500MB (powers "
+        "of ten), or 8GiB (powers of two). More is an error. By default half of the free memory.",
         rich_help_panel=INPUT,
     ),
 ]
@@ -63,6 +63,11 @@ def parameters(group: type[Group]) -> list[inspect.Parameter]:
                 )
             )
     return found
+
+
+def common_of(group: type[Group]) -> set[str]:
+    """Name the options of a group that most people need."""
+    return {each.name for each, about in options_of(group) if about.common}
 
 
 def build(group: type[Made], given: Mapping[str, Any]) -> tuple[Made, frozenset[str]]:

@@ -29,6 +29,9 @@ FILES = ("save", "output", "table", "json", "csv", "markdown", "latex", "plot", 
 FORMATS = ("html", "json", "save", "markdown", "latex", "csv")
 """What every command that gives a result can write."""
 
+COMMON = ("output", "plot", "html", "json", "save", "quiet")
+"""Those that the short help of a command lists."""
+
 PAGE = ("redact", "map")
 """What a report with texts and pictures can be asked for beside that."""
 
@@ -60,8 +63,7 @@ Quiet = Annotated[
     typer.Option(
         "--quiet",
         "-q",
-        help="Nothing but errors on standard error: no progress, no warnings, no list of what "
-        "was written.",
+        help="Show only errors: no progress, no warnings, no list of the files written.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -74,44 +76,43 @@ def _file(name: str, text: str, *, metavar: str = "FILE") -> Any:
 
 Html = _file(
     "--html",
-    "Write the tables as one HTML page that opens offline in any browser.",
+    "Write the tables as an HTML page, which opens offline in any browser.",
 )
 Pictures = _file(
     "--html",
-    "Write a report with pictures: the table, curves, a map of all samples, the worst samples and "
-    "missed topics beside their neighbours. One file that opens offline in any browser; it holds "
-    "texts, see --redact.",
+    "Write an HTML report: tables, curves, topics, the worst samples and a map of all samples. It "
+    "is one file that opens offline in any browser. It contains texts; --redact leaves them out.",
 )
 Json = _file(
     "--json",
-    "Write all scores as JSON; - writes them to standard output, and nothing else there.",
+    "Write all scores as JSON. With - they go to standard output, in place of the table.",
 )
-Markdown = _file("--markdown", "Write the table in Markdown; - for standard output.")
-Latex = _file("--latex", "Write the table in LaTeX, ready for a paper; - for standard output.")
-Csv = _file("--csv", "Write a row for each score as CSV; - for standard output.")
+Markdown = _file("--markdown", "Write the table as Markdown; - is standard output.")
+Latex = _file("--latex", "Write the table as LaTeX, for a paper; - is standard output.")
+Csv = _file("--csv", "Write one row for each score as CSV; - is standard output.")
 TableFile = _file(
     "--table",
-    "Write a row for each score, for data frames, as .parquet or .arrow; with --per-sample a row "
-    "for each sample.",
+    "Write one row for each score, or with --per-sample for each sample, as .parquet or .arrow for "
+    "data frames.",
 )
 Save = _file(
     "--save",
-    "Keep the result; `calipers show` takes it up again, in any of these formats.",
+    "Save the result, so that `calipers show` can show it again or write it in another format.",
     metavar="RUN.zip",
 )
 SaveAll = _file(
     "--save",
-    "Keep scores, curves, texts and vectors; `calipers show` and `calipers report` take them up "
-    "again.",
+    "Save the whole result (scores, curves, texts, vectors), so that `calipers show`, `calipers "
+    "report` and `calipers plot` can use it later.",
     metavar="RUN.zip",
 )
 Redact = Annotated[
     bool,
     typer.Option(
         "--redact",
-        help="For sharing: leave texts, and the folders of files, out of --html and every other "
-        "output; names, group labels and the telling words of topics stay. What compare --save "
-        "keeps holds all texts: the two exclude each other.",
+        help="Leave texts, and the folders of files, out of --html and every other output, so that "
+        "they can be shared. Names, group labels and the keywords of topics stay. Cannot be "
+        "combined with --save, which keeps all texts.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -120,8 +121,8 @@ Map = Annotated[
     typer.Option(
         "--map",
         metavar="|".join(MAPS),
-        help="How the map of --html lays out the samples: by their principal axes (pca), or by "
-        "neighbourhoods (umap, which needs the package umap-learn). [default: pca]",
+        help="How the map of --html places the samples: by principal component analysis (pca), or "
+        "by UMAP (umap), which needs the package umap-learn. [default: pca]",
         rich_help_panel=OUTPUT,
         autocompletion=complete(*MAPS),
     ),
@@ -130,7 +131,7 @@ Force = Annotated[
     bool,
     typer.Option(
         "--force",
-        help="Replace files that are there already; by default they are refused before the work.",
+        help="Replace output files that exist. By default an existing file is an error.",
         rich_help_panel=OUTPUT,
     ),
 ]
