@@ -367,7 +367,7 @@ def test_from_files_to_table_and_json(clustered):
 def test_bad_fields(clustered, rng):
     result = compare_clustered(clustered, "--cluster", "promt")
     assert result.exit_code == 2
-    assert "cluster 'promt': no set has such a field in its rows" in " ".join(result.stderr.split())
+    assert "cluster 'promt': no set has this field in its rows" in " ".join(result.stderr.split())
     lines = Path("model.jsonl").read_text().splitlines()
     Path("model.jsonl").write_text("\n".join([*lines, json.dumps({"text": "the sea sings"})]))
     result = compare_clustered(clustered, "--cluster", "prompt")

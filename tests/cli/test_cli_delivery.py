@@ -89,14 +89,17 @@ def test_texts_can_be_left_out_of_comparisons_alone(calipers, inputs):
     calipers(*COMMANDS["overlap"], "--save", "o.zip")
     refused = calipers("show", "o.zip", "--redact", "--json", "o.json")
     assert refused.exit_code == 2
-    assert "leaves texts out of a comparison; this is another result, overlap" in refused.stderr
+    assert (
+        "applies to the report of calipers compare; this is a result of another kind, overlap"
+        in refused.stderr
+    )
 
 
 def test_samples_are_laid_out_of_comparisons_alone(calipers, inputs):
     calipers(*COMMANDS["overlap"], "--save", "o.zip")
     refused = calipers("report", "o.zip", "--map", "pca", "--html", "o.html")
     assert refused.exit_code == 2
-    assert "--map lays out the samples of a comparison; this is another" in refused.stderr
+    assert "--map applies to the report of calipers compare; this is" in refused.stderr
     assert not Path("o.html").exists()
 
 

@@ -60,7 +60,9 @@ def test_pages_keep_to_the_width_of_the_terminal(calipers, command, columns, mon
     for flag in ("--help", "--help-all"):
         lines = calipers(command, flag).stdout.splitlines()
         commands = [line for line in lines if line.startswith(("    calipers ", "      --"))]
-        assert not [line for line in lines if len(line) > min(columns, 100) and line not in commands]
+        assert not [
+            line for line in lines if len(line) > min(columns, 100) and line not in commands
+        ]
 
 
 @pytest.mark.parametrize("columns", [60, 80, 100])

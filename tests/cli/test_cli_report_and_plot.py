@@ -55,7 +55,7 @@ def test_with_no_file_named_the_page_is_written_and_told(calipers, calls):
     assert result.stderr.endswith("kB: open it in a browser\n")
     again = calipers("report", "runs/run.zip")
     assert again.exit_code == 2
-    assert "--html runs/run.html: the file is already there; --force replaces it" in again.stderr
+    assert "--html runs/run.html: the file already exists; --force replaces it" in again.stderr
     assert calipers("report", "runs/run.zip", "--force", "--quiet").stderr == ""
 
 
@@ -82,7 +82,7 @@ def test_redact_and_map_go_with_the_page_that_is_written_by_default(calipers, ca
         (["."], "cannot be read: Is a directory"),
         (["text.zip"], "text.zip: is no result saved by calipers, or is damaged"),
         (["text.zip", "--html", "text.zip"], "--html would overwrite an input: text.zip"),
-        (["text.zip", "--map", "pca", "--csv", "x.csv"], "--map lays out the samples in --html"),
+        (["text.zip", "--map", "pca", "--csv", "x.csv"], "--map needs --html FILE"),
     ],
 )
 def test_bad_input_is_one_sentence(calipers, arguments, message):
@@ -346,9 +346,9 @@ def test_a_table_with_lines_excludes_by(tmp_path, monkeypatch):
         (("plane", "."), ".: this is a folder; the plot 'plane' takes a comparison (RUN.zip"),
         (("plane", "text.txt"), "text.txt: this is neither a zip file nor a .json file; the plot"),
         (("plane", "bad.json"), "bad.json: broken JSON at line 1"),
-        (("plane", "other.json"), "other.json: is nothing that can be drawn"),
+        (("plane", "other.json"), "other.json: cannot be drawn"),
         (("map", "lacks.json"), "lacks.json: cannot be drawn; the file is damaged, or was"),
-        (("map", "scores.json"), "scores.json: holds scores alone; the plot 'map' takes"),
+        (("map", "scores.json"), "scores.json: holds only scores; the plot 'map' takes"),
         (("sweep", "run.zip"), "run.zip: is a comparison; the plot 'sweep' takes a sweep"),
         (("plane", "rank.json"), "rank.json: is a ranking; the plot 'plane' takes a comparison"),
         (
@@ -391,7 +391,7 @@ def test_a_file_that_is_there_is_kept_unless_forced(plot):
     Path("a.svg").write_text("mine")
     refused = plot("plane", "run.zip", "-o", "a.svg")
     assert refused.exit_code == 2
-    assert "a.svg: the file is already there; --force replaces it" in refused.stderr
+    assert "a.svg: the file already exists; --force replaces it" in refused.stderr
     assert Path("a.svg").read_text() == "mine"
     assert plot("plane", "run.zip", "-o", "a.svg", "--force").exit_code == 0
     assert Path("a.svg").read_text() != "mine"

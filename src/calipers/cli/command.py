@@ -144,8 +144,8 @@ def check_metrics_are_listed(specs: Iterable[str]) -> None:
     for spec in specs:
         if spec.partition(":")[0] in (*METRICS, *FAMILIES) and not os.path.exists(spec):
             raise InputError(
-                f"{spec}: there is no such file. Several metrics are written "
-                f"as one list: --metrics precision,{spec}"
+                f"{spec}: there is no such file. Several metrics are given as one list: "
+                f"--metrics precision,{spec}"
             )
 
 
@@ -160,7 +160,7 @@ def _checked(files: Iterable[Any]) -> list[str]:
     for each in files:
         named += [each] if isinstance(each, str) else list(each or ())
     if named.count(STDIO) > 1:
-        raise InputError("standard input (-) can be read once only; it is given more than once")
+        raise InputError("standard input (-) can be read only once, but is given more than once")
     return named
 
 

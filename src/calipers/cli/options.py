@@ -88,7 +88,7 @@ def build(group: type[Made], given: Mapping[str, Any]) -> tuple[Made, frozenset[
         if about.off is not None and given.get(_off_name(about.off[0])):
             values[each.name] = False if each.default is True else None
     if "cache_dir" in values and "cache" in values:
-        raise InputError("--cache-dir and --no-cache exclude each other; give one of them")
+        raise InputError("--cache-dir and --no-cache cannot be combined; give one of them")
     return group(**values), frozenset(values)
 
 

@@ -279,7 +279,9 @@ class Outputs:
                 self._show(results)
         except KeyboardInterrupt:
             kept = ", ".join(self.paths[name] for name in written) or "nothing"
-            raise KeyboardInterrupt(f"stopped while writing; written: {kept}") from None
+            raise KeyboardInterrupt(
+                f"stopped while writing the output files; written: {kept}"
+            ) from None
         for name in written if not self.quiet else ():
             self._tell(name)
         attempts.settle()
@@ -336,11 +338,11 @@ def _check_standard_output(paths: Mapping[str, str]) -> None:
     taken = [name for name, path in paths.items() if path == STDIO]
     for name in taken:
         if name in OTHERS:
-            raise InputError(f"--{name} writes {OTHERS[name]}; it cannot go to standard output")
+            raise InputError(f"--{name} writes {OTHERS[name]}, which cannot go to standard output")
     if len(taken) > 1:
         raise InputError(
-            f"{' and '.join(f'--{name}' for name in taken)} cannot all go to standard output (-): "
-            "it takes one of them; give the others a file"
+            f"{' and '.join(f'--{name}' for name in taken)} cannot all go to standard output "
+            "(-); give all but one of them a file"
         )
 
 
@@ -358,7 +360,9 @@ def _check_page(outputs: Outputs) -> None:
     if outputs.layout is not None:
         _check_layout(outputs.layout)
         if "html" not in paths:
-            raise InputError("--map lays out the samples in --html; give --html FILE with it")
+            raise InputError(
+                "--map needs --html FILE: it places the samples in the map of the report"
+            )
     if "html" in paths and outputs.pictures:
         _check_packages(outputs.layout)
 
@@ -366,11 +370,14 @@ def _check_page(outputs: Outputs) -> None:
 def _check_redact(paths: Mapping[str, str]) -> None:
     if "save" in paths:
         raise InputError(
-            "--redact leaves texts out and --save keeps all of them; leave out one. From what "
-            "--save keeps, calipers report RUN.zip --redact makes a report without texts"
+            "--redact cannot be combined with --save, which keeps all texts; leave out one "
+            "of them. calipers report RUN.zip --redact makes a report without texts from a "
+            "saved run"
         )
     if not paths:
-        raise InputError("--redact leaves texts out of files; give --html FILE with it")
+        raise InputError(
+            "--redact needs an output file from which texts are left out, such as --html FILE"
+        )
 
 
 def _check_layout(layout: str) -> None:
@@ -395,7 +402,7 @@ def _check_packages(layout: str | None) -> None:
     if layout == "umap" and not _installed("umap"):
         raise MissingExtraError(
             "--map umap needs the package 'umap-learn', which is not installed. Install it with: "
-            "pip install umap-learn; --map pca needs nothing more"
+            "pip install umap-learn; or use --map pca, which needs no other package"
         )
 
 
@@ -448,7 +455,7 @@ def _check_file(option: str, path: Path, force: bool) -> None:
         if path.is_file():
             _check_there(option, path, force)
         if path.exists() and not os.access(path, os.W_OK):
-            raise InputError(f"{option} {path}: the file is there and read-only")
+            raise InputError(f"{option} {path}: the file exists and is read-only")
         if not _special(path):
             with tempfile.TemporaryFile(dir=target.parent):
                 pass
@@ -459,10 +466,11 @@ def _check_file(option: str, path: Path, force: bool) -> None:
 def _check_there(option: str, path: Path, force: bool) -> None:
     if _is_stdout(path):
         raise InputError(
-            f"{option} {path}: standard output goes there already; {option} - writes there alone"
+            f"{option} {path}: standard output is redirected to this file; to write only this "
+            f"output there, give {option} -"
         )
     if not force:
-        raise InputError(f"{option} {path}: the file is already there; --force replaces it")
+        raise InputError(f"{option} {path}: the file already exists; --force replaces it")
 
 
 def _is_stdout(path: Path) -> bool:
@@ -532,4 +540,7 @@ def _gravity(failure: Exception) -> int:
 def check_per_sample(paths: Mapping[str, str], *, per_sample: bool) -> None:
     """Refuse ``--per-sample`` where no JSON is written; `paths` are the outputs by name."""
     if per_sample and not {"json", "table"} & set(paths):
-        raise InputError("--per-sample adds values to the JSON; give --json FILE with it")
+        raise InputError(
+            "--per-sample needs --json FILE or --table FILE: it adds the values of the "
+            "samples to them"
+        )

@@ -63,9 +63,11 @@ def rank(scores: Scores, *, options: RankOptions, outputs: Outputs) -> None:
     scores it shows how the metrics correlate with each other.
     """
     if options.judgements is not None and options.truth is not None:
-        raise InputError("--judgements and --truth exclude each other; give one of them")
+        raise InputError("--judgements and --truth cannot be combined; give one of them")
     if options.truth_columns is not None and options.judgements is None and options.truth is None:
-        raise InputError("--truth-column names columns of --truth or --judgements; give one")
+        raise InputError(
+            "--truth-column names columns of --truth or --judgements; give one of these"
+        )
     with calm(quiet=outputs.quiet):
         from calipers.evaluate.rank import rank as run
 

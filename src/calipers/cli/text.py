@@ -80,7 +80,9 @@ def text(
     to interpret.
     """
     if options.aligned and options.reference is None:
-        raise InputError("--aligned holds text i against row i of --reference FILE; give one")
+        raise InputError(
+            "--aligned compares text i with row i of the reference; give --reference FILE"
+        )
     check_per_sample(outputs.paths, per_sample=per_sample)
     with calm(quiet=outputs.quiet):
         from calipers.evaluate.texts import measure_texts

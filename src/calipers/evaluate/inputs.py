@@ -328,7 +328,7 @@ def length_warnings(reference: SetSummary, generated: SetSummary) -> tuple[str, 
         return ()
     return (
         f"its texts have {ours:g} words in the median, those of the reference {theirs:g}; "
-        "a difference in length alone moves the scores",
+        "a difference in length alone changes the scores",
     )
 
 
@@ -336,12 +336,12 @@ def trust_warnings(reference: SetSummary, generated: SetSummary, k: int) -> tupl
     """Warn where the scores cannot mean much, whatever they are."""
     warnings = []
     if generated.content_hash == reference.content_hash:
-        warnings.append("is the reference itself, sample for sample")
+        warnings.append("has exactly the samples of the reference")
     size = min(reference.n, generated.n)
     if size < FEW:
-        warnings.append(f"{size} samples are few: chance alone moves its scores a lot")
+        warnings.append(f"{size} samples are few: its scores vary a lot by chance")
     if size < WIDE * k:
-        warnings.append(f"balls of {k} neighbours among {size} samples hold nearly everything")
+        warnings.append(f"neighbourhoods of {k} among {size} samples cover nearly everything")
     return tuple(warnings)
 
 
@@ -482,16 +482,15 @@ def _check_texts(
     for name, samples in named:
         if samples.kind != "texts":
             raise InputError(
-                f"{where(samples, name)}: text metrics need texts; it holds "
-                f"{KINDS[samples.kind]} "
-                "(calipers compare takes those)"
+                f"{where(samples, name)}: text metrics need texts, but it holds "
+                f"{KINDS[samples.kind]}; use calipers compare"
             )
 
 
 def _check_rows(systems: Sequence[System], reference: SampleSet | None) -> None:
     """Refuse texts without a reference of their own, or references without a text."""
     if reference is None:
-        raise InputError("aligned texts need a reference for each row; found no reference")
+        raise InputError("aligned texts need a reference for each row; found none")
     for system in systems:
         for samples in system.sets:
             if len(samples) != len(reference):
@@ -505,7 +504,8 @@ def _check_rows(systems: Sequence[System], reference: SampleSet | None) -> None:
 def _surplus(texts: int, references: int) -> str:
     few, many = sorted((texts, references))
     rows = f"row {many}" if many == few + 1 else f"rows {few + 1} to {many}"
-    return f"{rows} of the {'texts' if texts > references else 'references'} would have no partner"
+    longer = "texts" if texts > references else "references"
+    return f"{rows} of the {longer} would be without a partner"
 
 
 def where(samples: SampleSet, name: str | None = None) -> str:

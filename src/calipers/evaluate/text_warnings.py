@@ -51,12 +51,10 @@ def pair_warnings(summary: SetSummary, reference: SetSummary | None) -> Iterator
     if reference is not None:
         yield from length_warnings(reference, summary)
         if reference.content_hash == summary.content_hash:
-            yield "is the reference itself, text for text"
+            yield "has exactly the texts of the reference"
     if summary.n < FEW:
         verb, whose = ("is", "its") if summary.n == 1 else ("are", "their")
-        yield (
-            f"{counted(summary.n, 'text')} {verb} few: chance alone moves {whose} statistics a lot"
-        )
+        yield (f"{counted(summary.n, 'text')} {verb} few: {whose} statistics vary a lot by chance")
 
 
 def set_warnings(files: Sequence[InputSet], scores: Mapping[str, Score]) -> Iterator[str]:
@@ -65,8 +63,8 @@ def set_warnings(files: Sequence[InputSet], scores: Mapping[str, Score]) -> Iter
         copies = len(file.samples) - len(set(file.samples))
         if copies > MANY_COPIES * len(file.samples):
             yield (
-                f"{copies:,} of {len(file.samples):,} texts repeat an earlier one, character for "
-                "character; that alone raises Self-BLEU and its like"
+                f"{copies:,} of {len(file.samples):,} texts are exact duplicates of an "
+                "earlier one; duplicates alone raise Self-BLEU and similar metrics"
             )
     yield from undefined_warnings(scores)
 
@@ -82,8 +80,8 @@ def ball_warnings(scores: Mapping[str, Score]) -> Iterator[str]:
         mauve = scores.get("string_mauve")
         blind = mauve is not None and mauve.value >= NEARLY_ALL
         yield (
-            f"{', '.join(full)}: the balls hold (nearly) all texts, so that this says nothing "
-            f"here; take {'' if blind else 'string_mauve or '}corpus_match_bleu"
+            f"{', '.join(full)}: the neighbourhoods cover (nearly) all texts, so this says "
+            f"nothing here; use {'' if blind else 'string_mauve or '}corpus_match_bleu"
         )
 
 
@@ -92,7 +90,7 @@ def undefined_warnings(scores: Mapping[str, Score]) -> Iterator[str]:
     missing = {key: _undefined(score) for key, score in scores.items()}
     counts = [f"{key} {count:,}" for key, count in missing.items() if count]
     if counts:
-        yield f"some texts are too short to have a value, and are left out: {', '.join(counts)}"
+        yield f"texts that are too short for a value are left out: {', '.join(counts)}"
 
 
 def size_warnings(sizes: Mapping[str, int], choices: Iterable[Choice]) -> Iterator[str]:
@@ -101,8 +99,8 @@ def size_warnings(sizes: Mapping[str, int], choices: Iterable[Choice]) -> Iterat
     sized = [choice.key for choice in choices if choice.sized]
     if len(counts) > 1 and sized:
         yield (
-            f"sets have {counts[0]} to {counts[-1]} texts; the number of texts alone moves "
-            f"{', '.join(sized)}, so these values are not comparable"
+            f"sets have {counts[0]} to {counts[-1]} texts; {', '.join(sized)} depend on the "
+            "number of texts, so these values are not comparable"
         )
 
 
@@ -130,8 +128,9 @@ def script_warnings(corpus: Corpus) -> Iterator[str]:
     pieces = "one piece" if mean < 1.5 else "long pieces"
     fit = "zh, ja-mecab or characters" if han > other else "characters"
     yield (
-        f"its texts are in a script without spaces, which {name!r} leaves in {pieces} "
-        f"({mean:.1f} tokens a text); take --tokenizer {fit}"
+        f"its texts are in a script without spaces, which the tokenizer {name!r} splits into "
+        f"{pieces} "
+        f"({mean:.1f} tokens a text); use --tokenizer {fit}"
     )
 
 

@@ -24,7 +24,7 @@ TEXTS = ("text", "example")
 """Fields that hold a text of a sample."""
 
 LONGEST_UNSPACED = 6
-"""Letters of a telling word at most, in scripts that put no spaces between words."""
+"""Letters of a keyword at most, in scripts that put no spaces between words."""
 UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN")
 
 _ROOTED = re.compile(r"(?:[A-Za-z]:|~\w*|\.{1,2}|file:/{0,2})?[/\\]")
@@ -33,7 +33,7 @@ _STRAY = re.compile(r"(?<![\w.<])(?:[A-Za-z]:|~|\.{1,2}|file:/)?(?:[/\\][^\s/\\'
 
 
 def without_texts(data: Data) -> dict[str, Any]:
-    """Take out the texts of all samples and the folders of all files; telling words remain.
+    """Take out the texts of all samples and the folders of all files; keywords remain.
 
     Report data that says it is redacted has no texts already; this makes sure of it.
     """

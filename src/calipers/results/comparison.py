@@ -33,7 +33,7 @@ class SignificanceTest(Plain):
     Attributes
     ----------
     a, b
-        Names of the systems; `b` is ``"reference"`` where the system is held against that.
+        Names of the systems; `b` is ``"reference"`` where the system is compared with that.
     score
         The key of the score, or of the statistic of a test against the reference.
     difference
@@ -251,7 +251,7 @@ class Comparison(Result):
         Parameters
         ----------
         redact
-            Leave the texts out; telling words of topics stay.
+            Leave the texts out; keywords of topics stay.
         map_method
             How the map lays out the samples: ``"pca"`` or ``"umap"``; None for the map that was
             kept, else PCA.

@@ -39,7 +39,7 @@ Projection = Literal["none", "union"]
 
 @dataclass(frozen=True, eq=False)
 class Against:
-    """What a system was held against, and how.
+    """What a system was compared with, and how.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class SystemResult(Plain):
     correlations
         How the errors of two scores go together, by both keys: ``precision|recall``.
     against
-        What it was held against, which explanations need.
+        What it was compared with, which explanations need.
     explained
         The explanations that were kept with it, by view.
     compared

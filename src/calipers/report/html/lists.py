@@ -14,7 +14,7 @@ from calipers.report.shown import short
 from calipers.report.table import Data
 
 LONGEST_WORD = 200
-"""Cells of a telling word at most; where words have no spaces, one may be a whole text."""
+"""Cells of a keyword at most; where words have no spaces, one may be a whole text."""
 
 MEDOIDS = {
     "reference_medoids": "reference_texts",
@@ -49,7 +49,7 @@ class Topic:
 
 @dataclass(frozen=True)
 class Failure:
-    """A sample, what was measured of it, and the reference samples to hold it against."""
+    """A sample, what was measured of it, and the reference samples to compare it with."""
 
     sample: Shown
     measured: str

@@ -311,9 +311,9 @@ def _scaling(data: Data, key: str) -> float:
 def topic_data(data: Data, views: Sequence[str]) -> list[dict[str, Any]]:
     """Give the topics of every view and system that was explained, largest share first.
 
-    A bar has the telling ``words`` of the topic (none where samples are no texts), its ``share`` of
-    the gap, negative where the system has less of the topic than the reference, and both shares of
-    samples: ``expected`` (reference) and ``produced`` (generated).
+    A bar has the keywords ``words`` of the topic (none where samples are no texts), its ``share``
+    of the gap, negative where the system has less of the topic than the reference, and both shares
+    of samples: ``expected`` (reference) and ``produced`` (generated).
     """
     told, made = data.get("explanations") or {}, []
     for place, view in enumerate(views):

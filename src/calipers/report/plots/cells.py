@@ -168,7 +168,7 @@ def _numbers(rows: Sequence[Data], field: str) -> list[float]:
 
 
 def _words(region: Data) -> str:
-    """Name a region by its telling words, or by its cells where it has none."""
+    """Name a region by its keywords, or by its cells where it has none."""
     if region["words"]:
         return drawable(", ".join(map(str, region["words"][:WORDS])), WIDEST)
     cells = region["cells"]
