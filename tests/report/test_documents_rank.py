@@ -120,7 +120,8 @@ def test_the_words_below(two_truths):
     text = " ".join(ranking_text(two_truths).split())
     assert (
         "- liked: mauve agrees best, with 0.800 in the worst case; Spearman 0.800, interval 0.30 "
-        "to 1.00. The intervals of 1 of 2 other metrics reach that value: their order is not certain"
+        "to 1.00. The intervals of 1 of 2 other metrics reach that value: their order is not "
+        "certain"
     ) in text
     assert "- clear: mauve and ppl agree equally well, 0.100 in the worst case" in text
     assert "note: 5 systems can be ranked in 120 orders: by chance, an unrelated metric" in text
