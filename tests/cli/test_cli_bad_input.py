@@ -48,7 +48,7 @@ JOB = ("compare", "--reference", "human.jsonl", "a.jsonl")
         (["--save", "./a.jsonl"], "--save would overwrite an input: ./a.jsonl"),
         (["--cache-dir", "c", "--no-cache"], "--cache-dir and --no-cache cannot be combined"),
         (["--cache-dir", "file"], "--cache-dir must name a folder; file is a file"),
-        (["recall"], "recall: there is no such file. Several metrics are given as one list"),
+        (["recall"], "recall: there is no such file. Metrics are given as one list"),
         (["-", "-"], "standard input (-) can be read only once"),
     ],
 )

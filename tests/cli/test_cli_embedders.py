@@ -78,7 +78,7 @@ def test_json_tells_the_rest(job):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-o", "x.txt"], "x.txt: vectors are written as .npy, .npz, .safetensors"),
+        (["-o", "x.txt"], "x.txt: the file for vectors must end in .npy, .npz, .safetensors"),
         (["-o", "no/x.npy"], "--output no/x.npy: there is no folder 'no'"),
         (["-o", "x.npy", "--view", "frm"], "unknown view 'frm'; did you mean 'form'?"),
         (["-o", "x.npy", "--layer", "0"], "--layer must be a whole number of at least 1"),

@@ -154,8 +154,8 @@ def test_bad_names(calipers, arguments, message):
         (["--c", "inf"], "found 'inf'"),
         (["--c", "-5"], "found '-5'"),
         (["--buckets", "cuberoot"], "--buckets must be auto, cube-root or a whole number"),
-        (["mauve_star:chi2"], "mauve_star:chi2: there is no such file. Several metrics"),
-        (["frontier"], "frontier: there is no such file. Several metrics are given as one"),
+        (["mauve_star:chi2"], "mauve_star:chi2: there is no such file. Metrics are"),
+        (["frontier"], "frontier: there is no such file. Metrics are given as one"),
     ],
 )
 def test_bad_options_are_told_before_anything_is_read(calipers, calls, arguments, message):

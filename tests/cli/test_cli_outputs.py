@@ -61,7 +61,7 @@ def test_one_text_may_take_standard_output_and_then_has_it_alone(calipers, name)
 def test_two_texts_cannot_share_standard_output(calipers, calls):
     result = calipers(*JOB, "--json", "-", "--html", "-")
     assert result.exit_code == 2
-    assert "--json and --html cannot all go to standard output (-)" in result.stderr
+    assert "only one output can go to standard output (-); found --json and --html" in result.stderr
     assert calls.read == []
 
 

@@ -78,7 +78,7 @@ def test_options_reach_the_library(calipers, files):
         (["a.npy", "words.txt"], "'a' holds vectors and 'words' holds texts"),
         (["a.npy", "few.npy"], "few.npy: k = 4 needs at least 5 samples in every set; it has 3"),
         (["a.npy", "flat.npy"], "flat: embeddings must have as many columns as those of a, 3"),
-        (["a.npy", "broken.npy"], "broken.npy: is no NumPy file"),
+        (["a.npy", "broken.npy"], "broken.npy: is not a NumPy file"),
         (["a.npy", "gone.npy"], "gone.npy: there is no such file"),
         (["a.npy", "c=none-*.npy"], "no file matches"),
         (["-", "-"], "standard input (-) can be read only once"),

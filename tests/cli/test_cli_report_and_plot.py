@@ -80,7 +80,7 @@ def test_redact_and_map_go_with_the_page_that_is_written_by_default(calipers, ca
     [
         (["gone.zip"], "gone.zip: cannot be read: No such file or directory"),
         (["."], "cannot be read: Is a directory"),
-        (["text.zip"], "text.zip: is no result saved by calipers, or is damaged"),
+        (["text.zip"], "text.zip: is not a result saved by calipers, or is damaged"),
         (["text.zip", "--html", "text.zip"], "--html would overwrite an input: text.zip"),
         (["text.zip", "--map", "pca", "--csv", "x.csv"], "--map needs --html FILE"),
     ],

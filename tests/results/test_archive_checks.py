@@ -177,7 +177,7 @@ MEDOID = ("topics", 0, "reference_medoids", 0, "row")
     ],
 )
 def test_json_that_cannot_be_is_refused(load, members, name, place, value):
-    with pytest.raises(InputError, match=r"bad\.zip: is no comparison saved"):
+    with pytest.raises(InputError, match=r"bad\.zip: is not a comparison saved"):
         load({name: changed(members[name], place, value)})
 
 

@@ -273,9 +273,9 @@ def written(path, about):
         ({"kind": "sweep", "format": "2"}, "its format is '2', not a whole number"),
         ({"kind": "os", "format": 2}, "it holds 'os', none of comparison, sweep"),
         ({"kind": ["sweep"], "format": 2}, r"its kind is \['sweep'\], not a text"),
-        ({"kind": "probe", "format": 2}, "is no result saved by calipers, or is damaged"),
-        ({"format": 2}, "is no result saved by calipers, or is damaged"),
-        ([], "is no result saved by calipers, or is damaged"),
+        ({"kind": "probe", "format": 2}, "is not a result saved by calipers, or is damaged"),
+        ({"format": 2}, "is not a result saved by calipers, or is damaged"),
+        ([], "is not a result saved by calipers, or is damaged"),
     ],
 )
 def test_a_zip_that_says_what_it_is_not_is_refused(tmp_path, about, words):
@@ -288,8 +288,8 @@ def test_a_zip_that_says_what_it_is_not_is_refused(tmp_path, about, words):
     ("text", "words"),
     [
         ("{", "is no JSON"),
-        ("[1]", "holds no result of calipers"),
-        ('{"systems": []}', "holds no result of calipers"),
+        ("[1]", "is not a result of calipers"),
+        ('{"systems": []}', "is not a result of calipers"),
         ('{"calipers": "1", "settings": {"over": "k"}}', "is no sweep of calipers, or is damaged"),
     ],
 )
@@ -371,7 +371,7 @@ def test_damage_is_named(tmp_path, made, damage, words):
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in (parts | {f"{result.kind}.json": json.dumps(data)}).items():
             archive.writestr(name, content)
-    with pytest.raises(InputError, match=rf"bad\.zip: is no {result.kind} saved .*{words}"):
+    with pytest.raises(InputError, match=rf"bad\.zip: is not a {result.kind} saved .*{words}"):
         type(result).load(path)
 
 

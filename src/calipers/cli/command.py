@@ -143,9 +143,10 @@ def check_metrics_are_listed(specs: Iterable[str]) -> None:
 
     for spec in specs:
         if spec.partition(":")[0] in (*METRICS, *FAMILIES) and not os.path.exists(spec):
+            other = "recall" if spec.startswith("precision") else "precision"
             raise InputError(
-                f"{spec}: there is no such file. Several metrics are given as one list: "
-                f"--metrics precision,{spec}"
+                f"{spec}: there is no such file. Metrics are given as one list: --metrics "
+                f"{spec},{other}"
             )
 
 

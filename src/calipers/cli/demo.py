@@ -10,7 +10,7 @@ from calipers.cli.streams import calm
 from calipers.evaluate.options import DemoOptions
 
 NEXT = """\
-For your own files (a text a line, JSON lines, CSV, Parquet, ...):
+For your own files (one text per line, JSON Lines, CSV, Parquet, ...):
 
   calipers compare --reference human.jsonl model_a.jsonl model_b.jsonl"""
 

@@ -18,7 +18,7 @@ import typer
 
 from calipers.cli.options import complete
 from calipers.cli.streams import calm, write_bytes_of, write_error
-from calipers.errors import CalipersError, InputError, MissingExtraError
+from calipers.errors import CalipersError, InputError, MissingExtraError, either
 from calipers.evaluate.option import OUTPUT
 from calipers.progress import Progress, Silent
 
@@ -341,8 +341,8 @@ def _check_standard_output(paths: Mapping[str, str]) -> None:
             raise InputError(f"--{name} writes {OTHERS[name]}, which cannot go to standard output")
     if len(taken) > 1:
         raise InputError(
-            f"{' and '.join(f'--{name}' for name in taken)} cannot all go to standard output "
-            "(-); give all but one of them a file"
+            f"only one output can go to standard output (-); found "
+            f"{' and '.join(f'--{name}' for name in taken)}"
         )
 
 
@@ -351,10 +351,10 @@ def _check_page(outputs: Outputs) -> None:
     paths = outputs.paths
     figure = paths.get("plot", FIGURES[0])
     if not figure.lower().endswith(FIGURES):
-        raise InputError(f"--plot must name a file ending in {', '.join(FIGURES)}; found {figure}")
+        raise InputError(f"--plot must name a file ending in {either(FIGURES)}; found {figure}")
     table = paths.get("table", ROWS[0])
     if not table.lower().endswith(ROWS):
-        raise InputError(f"--table must name a file ending in {', '.join(ROWS)}; found {table}")
+        raise InputError(f"--table must name a file ending in {either(ROWS)}; found {table}")
     if outputs.redact:
         _check_redact(paths)
     if outputs.layout is not None:

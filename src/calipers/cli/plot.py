@@ -17,7 +17,7 @@ from calipers.cli.options import complete
 from calipers.cli.outputs import Outputs, Results
 from calipers.cli.page import PlotCommand
 from calipers.cli.streams import calm, write_error
-from calipers.errors import CalipersError, InputError
+from calipers.errors import CalipersError, InputError, either
 from calipers.evaluate.option import (
     FLAG,
     INPUT,
@@ -279,7 +279,7 @@ def _save(figure: Figure, path: str, *, quiet: bool) -> None:
 def _check_figure(path: str) -> None:
     """Refuse a file that is no figure."""
     if not path.lower().endswith(FIGURES):
-        raise InputError(f"--output must name a file ending in {', '.join(FIGURES)}; found {path}")
+        raise InputError(f"--output must name a file ending in {either(FIGURES)}; found {path}")
 
 
 def read_x(x: str | None, by: str | None) -> dict[str, Any]:

@@ -215,8 +215,8 @@ class Reading(Group):
 
     field: str | None = option(
         None,
-        "Field of each row that holds the text, such as text or choices[0].text. By default the "
-        "first of the common names that the rows have.",
+        "Field of each row that holds the text, such as text or choices[0].text. By default "
+        "a field with a common name, such as text or generation, is used.",
         panel=INPUT,
         metavar="PATH",
         common=True,

@@ -77,7 +77,7 @@ class StringColumn:
     def _broken_character(self) -> InputError:
         pairs = zip(self._numbers, self._values, strict=True)
         number = next(number for number, value in pairs if _is_broken(value))
-        return self._row_error(number, "holds half of a surrogate pair, which is no character")
+        return self._row_error(number, "holds half of a surrogate pair, which is not a character")
 
 
 def string_array(array: pa.Array, first: int, row_error: RowError) -> pa.Array:

@@ -42,7 +42,7 @@ def read_parquet(stream: BinaryIO, source: Source) -> SampleSet:
         # Names are decoded when they are first asked for.
         _ = schema.names
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise source.error(f"is no readable parquet file: {first_line(error)}") from error
+        raise source.error(f"cannot be read as a parquet file: {first_line(error)}") from error
 
     rows = file.metadata.num_rows
     budget().check_claim(f"claims to hold {rows:,} rows", (ROW + 8) * rows, source.error)
@@ -293,8 +293,8 @@ def _data_files(folder: Path, source: Source) -> list[str]:
     state = folder / "state.json"
     if not state.is_file():
         raise source.error(
-            "is a folder, but not one saved by Hugging Face datasets (it has no state.json), and "
-            "no images (.png, .jpg, …) lie in it; for the files in it write "
+            "is a folder, but not one saved by Hugging Face datasets (it has no state.json), "
+            "and it contains no images (.png, .jpg, …); for the files in it write "
             f"NAME='{folder}/*.jsonl'"
         )
     files = _read_json(state).get("_data_files")
