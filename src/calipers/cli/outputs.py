@@ -29,11 +29,13 @@ FILES = ("save", "output", "table", "json", "csv", "markdown", "latex", "plot", 
 FORMATS = ("html", "json", "save", "markdown", "latex", "csv")
 """What every command that gives a result can write."""
 
-COMMON = ("output", "plot", "html", "json", "save", "quiet")
+COMMON = ("output", "plot", "html", "json", "save", "explain", "quiet")
 """Those that the short help of a command lists."""
 
 PAGE = ("redact", "map")
 """What a report with texts and pictures can be asked for beside that."""
+
+EXPLAIN = "explain"
 
 HINTS = {"html": ": open it in a browser"}
 
@@ -127,6 +129,15 @@ Map = Annotated[
         autocompletion=complete(*MAPS),
     ),
 ]
+Explain = Annotated[
+    bool,
+    typer.Option(
+        "--explain",
+        help="Show below the tables, for each system, which topics are significantly under- or "
+        "over-represented in it, and its samples that are least like the reference.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Force = Annotated[
     bool,
     typer.Option(
@@ -146,7 +157,11 @@ _KINDS = {
     "table": TableFile,
 }
 _WITH_PICTURES = {"html": Pictures, "save": SaveAll}
-_PAGE: dict[str, tuple[Any, Any]] = {"redact": (Redact, False), "map": (Map, None)}
+_PAGE: dict[str, tuple[Any, Any]] = {
+    "redact": (Redact, False),
+    "map": (Map, None),
+    EXPLAIN: (Explain, False),
+}
 _ALWAYS: dict[str, tuple[Any, Any]] = {"force": (Force, False), "quiet": (Quiet, False)}
 
 
@@ -223,6 +238,8 @@ class Outputs:
         said.
     pictures
         Whether ``html`` is the report with pictures.
+    explain
+        Whether the screen shows which topics and samples cause the gap.
     """
 
     paths: Mapping[str, str]
@@ -231,6 +248,7 @@ class Outputs:
     redact: bool = False
     layout: Layout | None = None
     pictures: bool = False
+    explain: bool = False
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Outputs:
@@ -242,6 +260,7 @@ class Outputs:
             redact=given.get("redact", False),
             layout=given.get("map"),
             pictures="redact" in given,
+            explain=given.get(EXPLAIN, False),
         )
 
     @property
@@ -356,7 +375,12 @@ def _check_page(outputs: Outputs) -> None:
     if not table.lower().endswith(ROWS):
         raise InputError(f"--table must name a file ending in {either(ROWS)}; found {table}")
     if outputs.redact:
-        _check_redact(paths)
+        _check_redact(paths, explain=outputs.explain)
+    if outputs.explain and outputs.on_screen is not None:
+        raise InputError(
+            "--explain adds to the tables on standard output, where "
+            f"--{outputs.on_screen} - leaves no room for it; give --{outputs.on_screen} a file"
+        )
     if outputs.layout is not None:
         _check_layout(outputs.layout)
         if "html" not in paths:
@@ -367,14 +391,14 @@ def _check_page(outputs: Outputs) -> None:
         _check_packages(outputs.layout)
 
 
-def _check_redact(paths: Mapping[str, str]) -> None:
+def _check_redact(paths: Mapping[str, str], *, explain: bool) -> None:
     if "save" in paths:
         raise InputError(
             "--redact cannot be combined with --save, which keeps all texts; leave out one "
             "of them. calipers report RUN.zip --redact makes a report without texts from a "
             "saved run"
         )
-    if not paths:
+    if not paths and not explain:
         raise InputError(
             "--redact needs an output file from which texts are left out, such as --html FILE"
         )

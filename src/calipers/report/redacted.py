@@ -119,7 +119,13 @@ class Redaction:
             return None
         if key == "details" and is_list:
             return []
-        if key == "words" and is_list:
+        if key == "cautions" and is_list:  # their text is a sentence, not a sample's
+            return [
+                {name: self.value(each) for name, each in one.items()}
+                for one in value
+                if isinstance(one, Mapping)
+            ]
+        if key == "keywords" and is_list:
             return [word for word in value if not _is_phrase(word)]
         if key == "command" and isinstance(value, str):
             return self.sentence(file_names(value))

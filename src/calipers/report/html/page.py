@@ -32,10 +32,10 @@ from calipers.report.html.tables import (
     written,
 )
 from calipers.report.html.texts import fitting
-from calipers.report.html.verdict import verdict
 from calipers.report.names import VIEWS
 from calipers.report.redacted import without_texts
 from calipers.report.table import Data, Name, ScoreCell, Words, said
+from calipers.report.verdict import verdict
 
 PURPOSE = "the HTML report"
 OWN_STYLES = ("style.css",)
@@ -118,7 +118,7 @@ def _context(data: Data, environment: Any) -> dict[str, Any]:
 
 def _said(comparison: Data) -> dict[str, Any]:
     """Gather what the page says of the comparison itself."""
-    document = compare.document(comparison, details=True)
+    document = compare.full(comparison)
     heading = title(comparison)
     return {
         "title": heading,
