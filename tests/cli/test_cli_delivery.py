@@ -99,7 +99,7 @@ def test_topics_are_shown_of_comparisons_alone(calipers, inputs):
     calipers(*COMMANDS["overlap"], "--save", "o.zip")
     refused = calipers("show", "o.zip", "--explain")
     assert refused.exit_code == 2
-    assert "--explain shows topics and samples of a comparison; this is another" in refused.stderr
+    assert "--explain applies to the report of calipers compare; this is" in refused.stderr
 
 
 def test_samples_are_laid_out_of_comparisons_alone(calipers, inputs):
