@@ -159,7 +159,7 @@ def test_too_little_memory_names_the_task_and_the_size(calipers, calls, error, t
     calls.act = run_out
     result = calipers(*JOB, *quiet)
     assert result.exit_code == 2
-    assert result.stderr.startswith("calipers: there is not enough memory in the task 'Scoring'")
+    assert result.stderr.startswith("calipers: not enough memory in the task 'Scoring'")
     assert told in result.stderr
     assert len(result.stderr.splitlines()) == 1
 

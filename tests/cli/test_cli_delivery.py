@@ -137,5 +137,5 @@ def read_table(path):
 def test_a_table_has_one_of_two_endings(calipers, inputs):
     refused = calipers(*COMMANDS["texts"], "--table", "t.csv")
     assert refused.exit_code == 2
-    assert "--table must name a file ending in .parquet, .arrow; found t.csv" in refused.stderr
+    assert "--table must name a file ending in .parquet or .arrow; found t.csv" in refused.stderr
     assert "cannot go to standard output" in calipers(*COMMANDS["texts"], "--table", "-").stderr

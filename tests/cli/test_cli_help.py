@@ -12,7 +12,7 @@ from calipers.cli.page import FEW, SECTIONS, first_sentence
 MANY = ("compare", "sweep", "overlap", "agree", "probe", "rank", "text", "embed", "plot")
 NEEDED = (
     "--reference", "--field", "--metrics", "--embedder", "--max-samples", "--group",
-    "--skip-words", "--html", "--json", "--save", "--details", "--seed", "--quiet",
+    "--strip-prompt", "--html", "--json", "--save", "--explain", "--details", "--seed", "--quiet",
 )  # fmt: skip
 
 

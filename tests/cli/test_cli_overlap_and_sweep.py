@@ -226,7 +226,7 @@ def test_ranges_that_cannot_be_meant():
             ["--over", "k", "--plot", "-"],
             "--plot writes a figure, which cannot go to standard output",
         ),
-        (["--over", "k", "--plot", "x.gif"], "ending in .png, .pdf, .svg; found x.gif"),
+        (["--over", "k", "--plot", "x.gif"], "ending in .png, .pdf or .svg; found x.gif"),
         (["--over", "k", "--plot", "no/x.png"], "--plot no/x.png: there is no folder 'no'"),
         (["--over", "k", "--plot", "x.png", "--json", "x.png"], "name the same file"),
         (["--over", "k", "--json", "a.npy"], "--json would overwrite an input: a.npy"),

@@ -117,11 +117,11 @@ def test_options_reach_the_library(calipers):
         (["--metrics", "up,"], "--metrics must be names with commas between them; found 'up,'"),
         (["--metrics", "up"], "there is only one metric and nothing to compare it with"),
         (["--reference", "humna"], "unknown reference 'humna'; known: a, b, c, d, e"),
-        (["--plot", "x.gif"], "--plot must name a file ending in .png, .pdf, .svg; found x.gif"),
+        (["--plot", "x.gif"], "--plot must name a file ending in .png, .pdf or .svg; found x.gif"),
         (["--json", "scores.csv"], "--json would overwrite an input: scores.csv"),
         (
             ["--truth", "truth.csv", "--plot", "truth.csv"],
-            "--plot must name a file ending in .png, .pdf, .svg; found truth.csv",
+            "--plot must name a file ending in .png, .pdf or .svg; found truth.csv",
         ),
         (["--json", "x.png", "--plot", "x.png"], "name the same file"),
     ],

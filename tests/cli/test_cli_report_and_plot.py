@@ -384,7 +384,7 @@ def test_what_is_wrong_is_told_and_nothing_is_written(plot, arguments, words):
 def test_other_files_than_figures_are_refused(plot, name):
     result = plot("plane", "run.zip", "-o", name)
     assert result.exit_code == 2
-    assert "--output must name a file ending in .png, .pdf, .svg" in result.stderr
+    assert "--output must name a file ending in .png, .pdf or .svg" in result.stderr
 
 
 def test_a_file_that_is_there_is_kept_unless_forced(plot):

@@ -263,7 +263,7 @@ def test_a_part_gives_no_more_than_it_claims(tmp_path, members):
     assert data.count(size.to_bytes(4, "little")) == 2
     path.write_bytes(data.replace(size.to_bytes(4, "little"), (900).to_bytes(4, "little")))
     tracemalloc.start()
-    with pytest.raises(InputError, match=r"lies\.zip: is no comparison"):
+    with pytest.raises(InputError, match=r"lies\.zip: is not a comparison"):
         Comparison.load(path)
     assert tracemalloc.get_traced_memory()[1] < 5_000_000
     tracemalloc.stop()

@@ -291,10 +291,13 @@ def test_a_zip_that_says_what_it_is_not_is_refused(tmp_path, about, words):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("{", "is no JSON"),
+        ("{", "is not valid JSON"),
         ("[1]", "is not a result of calipers"),
         ('{"systems": []}', "is not a result of calipers"),
-        ('{"calipers": "1", "settings": {"over": "k"}}', "is no sweep of calipers, or is damaged"),
+        (
+            '{"calipers": "1", "settings": {"over": "k"}}',
+            "is not a sweep of calipers, or is damaged",
+        ),
     ],
 )
 def test_json_that_is_no_result_is_refused(tmp_path, text, words):

@@ -261,13 +261,13 @@ class Sampling(Reading):
         whole(1, optional=True),
         panel=INPUT,
         kept=True,
-        common=True,
         doc="Leave out this many words at the start of every text, also of the training set.",
     )
     strip_prompt: bool = option(
         False,
-        "Leave out the prompt at the start of every text: the one in its row (the field prompt), "
-        "else the opening that generated texts share with the reference, row by row.",
+        "Leave out the prompt at the start of every text. The prompt is the one in its row (the "
+        "field prompt), else the opening that generated texts share with the reference, row by "
+        "row.",
         FLAG,
         panel=INPUT,
         kept=True,
@@ -427,8 +427,8 @@ class Measuring(Neighbours):
         "Metrics to compute and show, such as precision,recall,mauve_star, a family, or all; "
         "calipers metrics lists them. The name precision means precision in every view, "
         "form.precision in one of them; text.self_bleu is a statistic of the texts themselves, and "
-        "text all of those. May be repeated. By default the table shows precision, recall, "
-        "coverage and mauve_star.",
+        "text all of those. May be repeated. By default the table shows precision, recall and "
+        "mauve_star.",
         KEYS,
         several=True,
         common=True,
@@ -869,7 +869,7 @@ class AgreeOptions(Running, Model, Seeded, Measuring, Sizes, Files):
         "metrics",
         "Metrics to compute, such as precision,mauve_star, a family, or all; calipers metrics "
         "lists them. Each is computed in every view of every embedder. May be repeated. By default "
-        "precision, recall, coverage and mauve_star.",
+        "precision, recall and mauve_star.",
         complete="metrics",
         doc="Keys ``metric[:option…]`` without a view, families, or ``all``; None for precision, "
         "recall, coverage and MAUVE*.",
