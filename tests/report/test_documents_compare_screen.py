@@ -131,9 +131,7 @@ def test_details_say_the_rest(make: Make) -> None:
 
 def test_cautions_share_a_line_where_they_fit(make: Make) -> None:
     data = sure(make, ["model_a", "model_b"])
-    for system in data["systems"]:
-        system["cautions"] = [
-            {"kind": "duplicates", "brief": "14 % duplicates", "weight": 50, "text": "x"}
-        ]
+    for kind, system in zip(("duplicates", "copies"), data["systems"], strict=True):
+        system["cautions"] = [{"kind": kind, "brief": "14 % duplicates", "weight": 50, "text": "x"}]
     assert "! model_a: 14 % duplicates   ! model_b: 14 % duplicates" in screen(data).splitlines()
     assert "! model_b: 14 % duplicates" in screen(data, 40).splitlines()

@@ -230,9 +230,9 @@ def test_the_two_weightiest_cautions_and_all_that_reverse_a_verdict(make: Make) 
         caution("openings", "9 % share an opening", 80),
         caution("language", "French", 30),
     ]
-    data["cautions"] = [caution("few_samples", "fewer than 1,000 samples", 10)]
+    data["cautions"] = [caution("few_samples", "fewer than 1,000 samples", 30)]
     briefs = [str(found) for found in verdict(data).cautions]
-    assert briefs == ["b: 76 % share an opening", "c: 9 % share an opening"]
+    assert briefs == ["b: 76 % share an opening; 1 more likewise", "a: much shorter"]
     data["systems"][2]["cautions"].pop(0)
     briefs = [str(found) for found in verdict(data).cautions]
     assert briefs == ["b: 76 % share an opening", "a: much shorter"]
@@ -241,7 +241,7 @@ def test_the_two_weightiest_cautions_and_all_that_reverse_a_verdict(make: Make) 
 def test_what_a_sentence_says_is_no_caution_too(make: Make) -> None:
     data = collapsed(make, gan=collapse(make, 0.17, duplicates=0.914), b=collapse(make, 0.9))
     data["systems"][0]["cautions"] = [caution("duplicates", "91 % duplicates", 60)]
-    data["cautions"] = [caution("few_samples", "fewer than 1,000 samples", 10)]
+    data["cautions"] = [caution("few_samples", "fewer than 1,000 samples", 30)]
     assert [str(found) for found in verdict(data).cautions] == ["fewer than 1,000 samples"]
 
 

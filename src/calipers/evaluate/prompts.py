@@ -395,9 +395,9 @@ def _check_shared(samples: SampleSet, texts: Sequence[str], openings: Openings) 
     if share < NEARLY_ALL:
         raise InputError(
             f"{_where(samples)}: {OPTION} sees no prompts: its rows have no field 'prompt', and "
-            f"{percent(share)} of its texts begin as a text of the reference does (of "
-            f"{percent(NEARLY_ALL)}, the same row must share {SHORTEST_PROMPT} words or any row "
-            f"{SHARED_WORDS}); {_skip(openings.words)}"
+            f"{percent(share)} of its texts begin as a text of the reference does, where "
+            f"{percent(NEARLY_ALL)} must share {SHORTEST_PROMPT} words with the same row or "
+            f"{SHARED_WORDS} with any; {_skip(openings.words)}"
         )
 
 

@@ -58,6 +58,14 @@ def prepared(data: Data) -> str:
     return f"{rows} {done}" + (f", {where} {100 * share:.0f} % PCA" if share else "")
 
 
+def head_of_view(data: Data, view: str) -> str:
+    """Name a view at the head of its table; of given vectors, say what was done to them."""
+    settings = data.get("settings", {})
+    if settings.get("embedder") != GIVEN:
+        return clean(view)
+    return "as given" if settings.get("normalise") == "none" else "length 1"
+
+
 def scaled_as_usual(data: Data) -> bool:
     """Whether the rows are texts or images, or neither, and were scaled as those usually are.
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import Any, Literal
 
 from calipers.catalogue.shown import views_of
@@ -64,6 +65,8 @@ WORTH_SAYING = 0.05
 """The share of duplicates from which they are named beside a collapse."""
 
 MOST_CAUTIONS = 2
+LEAST_WEIGHT = 30
+"""Lighter cautions change no verdict; they stand among the warnings."""
 ALWAYS = ("same_file", "copies", "prompts", "openings")
 """Kinds of cautions that are shown whatever others there are, since they reverse a verdict."""
 
@@ -111,12 +114,15 @@ class BriefCaution:
         The system that it is about; empty for all of them.
     kind, brief, remedy
         As of :class:`~calipers.results.caution.Caution`.
+    others
+        How many systems more have a caution of this kind.
     """
 
     system: str
     kind: str
     brief: str
     remedy: str = ""
+    others: int = 0
 
     def __repr__(self) -> str:
         return f"BriefCaution({self.kind!r}, {str(self)!r})"
@@ -125,6 +131,7 @@ class BriefCaution:
     def words(self) -> Words:
         """What is shown of it."""
         brief = f"{self.brief} ({self.remedy})" if self.remedy else self.brief
+        brief += f"; {self.others} more likewise" if self.others else ""
         return (named(self.system), f": {brief}") if self.system else (brief,)
 
     def __str__(self) -> str:
@@ -195,6 +202,20 @@ def verdict(data: Data) -> Verdict:
     judged = _Judged(data)
     findings = tuple(judged.findings())
     return Verdict(findings, tuple(_cautions(data, judged.explained)))
+
+
+def furthest_first(data: Data) -> list[int]:
+    """Order the systems by how far they are from the reference by the first view, furthest first.
+
+    Systems without a value come last, in their order; so do all where nothing ranks them.
+    """
+    judged, rows = _Judged(data), list(range(len(data.get("systems", ()))))
+    lead = judged.first_of(CLOSENESS, judged.views[0]) if judged.views else None
+    if lead is None:
+        return rows
+    sign = 1 if lead.direction == "higher" else -1
+    values = [(score or {}).get("value") for score in scores_of(data, lead)]
+    return sorted(rows, key=lambda row: inf if values[row] is None else sign * values[row])
 
 
 @dataclass(frozen=True)
@@ -560,17 +581,22 @@ def _listed(parts: Sequence[Words | tuple[Name]]) -> Words:
 
 
 def _cautions(data: Data, explained: frozenset[tuple[str, str]]) -> Iterator[BriefCaution]:
-    """Give the cautions that weigh most, the worst first; what a sentence says is left out."""
+    """Give the cautions that weigh most, one a kind, the worst first.
+
+    What a sentence says already is left out.
+    """
     sets: list[tuple[str, Mapping[str, Any]]] = [("", data)]
     sets += [(system["name"], system) for system in data.get("systems", ())]
     found = [
         (caution["weight"], name, caution)
         for name, row in sets
         for caution in row.get("cautions") or ()
-        if (name, caution["kind"]) not in explained
+        if caution["weight"] >= LEAST_WEIGHT and (name, caution["kind"]) not in explained
     ]
     found.sort(key=lambda each: -each[0])
-    for place, (_, name, caution) in enumerate(found):
-        if place < MOST_CAUTIONS or caution["kind"] in ALWAYS:
+    kinds = [caution["kind"] for _, _, caution in found]
+    for place, kind in enumerate(dict.fromkeys(kinds)):
+        if place < MOST_CAUTIONS or kind in ALWAYS:
+            _, name, caution = found[kinds.index(kind)]
             brief, remedy = (clean(caution.get(key) or "") for key in ("brief", "remedy"))
-            yield BriefCaution(name, caution["kind"], brief, remedy)
+            yield BriefCaution(name, kind, brief, remedy, kinds.count(kind) - 1)

@@ -73,9 +73,10 @@ def _view_table(data: Data, view: str, shown: Sequence[tuple[Metric, Sequence[st
     own = [reference_cell(data, metric) for metric, _ in shown]
     with_reference = any(cell != Text() for cell in own)
     roles = [ROLES.get(metric.metric.partition(":")[0], "") for metric, _ in shown]
-    group = clean(view) if all(roles) else ""
+    head = legend.head_of_view(data, view)
+    group = head if all(roles) else ""
     names: list[Cell] = [Text(named(system["name"], 5)) for system in systems]
-    lead = [Column("" if group else clean(view), tuple(names), group=group, align="left", share=5)]
+    lead = [Column("" if group else head, tuple(names), group=group, align="left", share=5)]
     if len({system.get("n") for system in systems}) > 1:
         sizes = next(column for column in lead_columns(data) if column.head == "n")
         lead.append(Column("n", sizes.cells[1:]))

@@ -13,6 +13,7 @@ from calipers.report.numbers import MISSING, share
 from calipers.report.shown import short
 from calipers.report.table import Data
 from calipers.report.topics import level_of, outcome, ratio_words, split
+from calipers.report.verdict import furthest_first
 
 LONGEST_WORD = 200
 """Cells of a keyword at most; where words have no spaces, one may be a whole text."""
@@ -81,22 +82,24 @@ class ViewLists:
 
 @dataclass(frozen=True)
 class SystemLists:
-    """The explanations of one system, by view in the order of the run."""
+    """The explanations of one system, by view in the order of the run; `place` counts from 1."""
 
+    place: int
     name: str
     views: tuple[ViewLists, ...]
 
 
 def system_lists(data: Data, texts: Texts) -> list[SystemLists]:
-    """Give the lists of every system that was explained."""
+    """Give the lists of every system that was explained, furthest from the reference first."""
     told = data.get("explanations") or {}
     most = data["comparison"].get("settings", {}).get("k_max")
     made = []
-    for system in data["comparison"].get("systems", ()):
+    for row in furthest_first(data["comparison"]):
+        system = data["comparison"]["systems"][row]
         by_view = told.get(system["name"]) or {}
         known = [view for view in views_of(data["comparison"]) if view in by_view]
         found = tuple(_lists(by_view[view], texts, most) for view in known)
-        made.append(SystemLists(short(system["name"]), found))
+        made.append(SystemLists(row + 1, short(system["name"]), found))
     return [each for each in made if each.views]
 
 

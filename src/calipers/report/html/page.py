@@ -6,6 +6,7 @@ page, so that no text can become one. The same data give the same bytes.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,6 +42,8 @@ PURPOSE = "the HTML report"
 OWN_STYLES = ("style.css",)
 OWN_SCRIPTS = ("page.js",)
 ISLANDS = ("data-map", "data-charts")
+SEPARATED = re.compile(r"(?<=[_./-])(?=[^_./-])")
+"""Where a name may be broken: behind the signs that separate its parts."""
 CHARTS = ("planes", "curves", "frontiers", "topics")
 
 
@@ -154,6 +157,9 @@ def _environment(jinja: Any) -> Any:
     environment.filters |= {
         "as_is": markup.Markup,
         "grouped": grouped,
+        "breakable": lambda name: markup.Markup("<wbr>").join(
+            map(markup.escape, filter(None, SEPARATED.split(visible(str(name)))))
+        ),
         "meaning": MARKS.get,
         "named": lambda words: markup.Markup("").join(_with_names(words, markup)),
         "written": written,
