@@ -87,7 +87,7 @@ def test_json(write: Write, content: str, field: str, expected: list[list[int]])
 
 def test_json_with_several_lists_of_ids(write: Write) -> None:
     path = write("a.json", '{"a": [[1]], "b": [[2]]}')
-    assert refusal(path).startswith("holds several lists, 'a' and 'b'; name it")
+    assert refusal(path).startswith("holds several lists, 'a' and 'b'; choose one")
 
 
 @pytest.mark.parametrize(

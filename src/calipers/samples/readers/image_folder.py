@@ -74,7 +74,7 @@ def one_image(source: Source) -> InputError:
     return source.error(
         "is one image, but a set needs many: give the folder that contains them, or for a "
         "generated system the pattern "
-        "NAME='{Path(source.path).parent}/*{Path(source.path).suffix}' in "
+        f"NAME='{Path(source.path).parent}/*{Path(source.path).suffix}' in "
         "quotes"
     )
 
