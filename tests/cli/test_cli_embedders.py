@@ -177,7 +177,7 @@ def test_scores_correlations_sentences_and_notes(calipers, agreeing):
     assert result.stdout.startswith("Agreement of 2 embedders (2 columns) on 3 systems")
     assert "Rank correlation with from0 numbers" in result.stdout
     assert "- Precision: " in result.stdout
-    assert "The verdict " in result.stdout
+    assert "The ranking " in result.stdout
     assert "warning: a, b, c: 60 samples are few" in result.stdout
     assert "\x1b" not in result.stdout
 
@@ -233,9 +233,9 @@ def test_lists_may_be_repeated_and_options_follow_a_name(calipers, agreeing):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a.txt", "--embedders", "from0,from1"], "needs at least two; found 'a' alone"),
+        (["a.txt", "--embedders", "from0,from1"], "needs at least two systems; found 'a' only"),
         (["a.txt", "b.txt", "--embedders", "from0"], "at least two; found 1: from0"),
-        (["a.txt", "b.txt", "--embedders", "from0,from0"], "the embedder 'from0' stands twice"),
+        (["a.txt", "b.txt", "--embedders", "from0,from0"], "the embedder 'from0' is given twice"),
         (["a.txt", "b.txt", "--embedders", "from0,,from1"], "names with commas between them"),
         (["a.txt", "b.txt", "--embedders", "from0:layr=1"], "did you mean 'layer'?"),
         (
@@ -331,7 +331,7 @@ def test_the_table(calipers, probed):
 
 def test_probe_json_to_a_file_and_alone_on_standard_output(calipers, probed):
     fast = (*probed, "--changes", "typos", "--seeds", "2")
-    assert "What letters sees" in calipers(*fast, "--json", "probe.json").stdout
+    assert "What letters detects" in calipers(*fast, "--json", "probe.json").stdout
     alone = calipers(*fast, "--json", "-")
     data = json.loads(alone.stdout)
     assert data == json.loads(Path("probe.json").read_text())

@@ -148,7 +148,7 @@ def test_without_nltk_the_way_around_is_named(calipers, files, monkeypatch):
         (["a.jsonl", "--seed", "x"], "--seed must be a whole number of at least 0; found 'x'"),
         (["a.jsonl", "--max-samples", "1"], "--max-samples must be a whole number of at least 2"),
         (["-", "-r", "-"], "standard input (-) can be read only once"),
-        (["rows.npy"], "rows.npy: text metrics need texts; it holds embeddings"),
+        (["rows.npy"], "rows.npy: text metrics need texts, but it holds embeddings"),
         (["blank.txt"], "blank.txt: all 3 texts are empty"),
         (["a.jsonl", "a=b-0.jsonl"], "have the name 'a'"),
     ],

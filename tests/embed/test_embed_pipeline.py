@@ -559,7 +559,7 @@ def test_safetensors_say_what_they_are(tmp_path):
     ("name", "message"),
     [
         ("x.npy", "holds one array, not 2; name one view"),
-        ("x.txt", r"written as \.npy, \.npz, \.safetensors; found the suffix '\.txt'"),
+        ("x.txt", r"must end in \.npy, \.npz, \.safetensors; found '\.txt'"),
         ("x", "found no suffix"),
         ("no/x.npz", "cannot be written: No such file or directory"),
     ],

@@ -173,7 +173,7 @@ def test_ties_are_modelled_unless_asked_otherwise():
     # log odds of 4 to 1: 1/4 + 1/1, a quarter of it for either score
     variance = 100**2 * 1.25 / 4
     np.testing.assert_allclose(data["covariance"], [[variance, -variance], [-variance, variance]])
-    assert "44.4 % of the judgements are ties: an outcome of its own" in str(found)
+    assert "44.4 % of the judgements are ties: a separate outcome" in str(found)
     half = calipers.rank(UP, judgements=table, ties="half")
     fit = half["judgements"].fit
     assert fit["a"].score - fit["b"].score == pytest.approx(100 * math.log(2))
@@ -311,7 +311,7 @@ def test_gaps_are_told_and_the_others_ranked():
     assert found["liked"]["k"].spearman == -1.0
     assert found["other"]["m"].n == 3
     assert "k: no value of 'b'; ranked over the other systems" in found.notes
-    assert "other: no value of 'd'; held against the other systems" in found.notes
+    assert "other: no value of 'd'; compared with the other systems" in found.notes
 
 
 def test_all_alike_is_a_warning_and_no_number():

@@ -208,7 +208,7 @@ def test_looking_up_what_is_not_there():
 @pytest.mark.parametrize(
     ("generated", "options", "message"),
     [
-        (np.ones((3, 2)), {}, "generated: text metrics need texts; it holds embeddings"),
+        (np.ones((3, 2)), {}, "generated: text metrics need texts, but it holds embeddings"),
         (DULL, {"reference": np.ones((3, 2))}, "reference: text metrics need texts"),
         (DULL, {"reference": {"a": HUMAN}}, "reference must be one set of texts; found a dict"),
         (DULL, {"train": {"a": HUMAN, "b": HUMAN}}, "train must be one set of texts"),
@@ -275,9 +275,9 @@ THAI = ["วันนี้อากาศดีมากเราไปสว�
 @pytest.mark.parametrize(
     ("texts", "tokenizer", "end"),
     [
-        (CHINESE, "whitespace", "in one piece (1.0 tokens a text); use --tokenizer zh, ja-mecab"),
-        (THAI, "whitespace", "in one piece (1.0 tokens a text); use --tokenizer characters"),
-        (["，".join(CHINESE)], "intl", "in long pieces (23.0 tokens a text)"),
+        (CHINESE, "whitespace", "into one piece (1.0 tokens a text); use --tokenizer zh, ja-mecab"),
+        (THAI, "whitespace", "into one piece (1.0 tokens a text); use --tokenizer characters"),
+        (["，".join(CHINESE)], "intl", "into long pieces (23.0 tokens a text)"),
         (CHINESE, "characters", None),
         (CHINESE, "zh", None),
         (["今天 天气 很 好 我们 去 公园 吧"], "whitespace", None),
@@ -325,7 +325,7 @@ def test_one_text_is_in_the_singular():
         ("self_bleu:sample=25", "sample must be at most 24, since the smallest set has 24 texts"),
         ("self_bleu:others=24", "others must be at most 23"),
         ("self_bleu:sample=9:others=7", "sample must be at most 8"),
-        ("vendi", "vendi: takes at most 20 texts, found 24; take vendi:q=2, vendi:q=inf or --max"),
+        ("vendi", "vendi: takes at most 20 texts; found 24. Use vendi:q=2, vendi:q=inf or --max"),
     ],
 )
 def test_what_the_sizes_do_not_allow_is_said_before(monkeypatch, metric, message):
@@ -344,7 +344,7 @@ def test_kept_sizes_name_only_what_they_move():
     metrics = ["distinct:n=2:sample", "novelty:train", "longest_copied_span:train", "distinct"]
     found = run({"dull": DULL, "few": DULL[:9]}, metrics, train=HUMAN, keep_sizes=True)
     (warning,) = found.warnings
-    assert "alone moves distinct, so these values are not comparable" in warning
+    assert "alone changes distinct, so these values are not comparable" in warning
 
 
 def run_distinct(generated, metrics="distinct:n=2", **options):
@@ -391,7 +391,7 @@ def test_scores_of_both_sides_are_signed_by_what_was_drawn():
 
 def test_copies_in_the_reference_are_warned_of():
     found = run_distinct({"m": HUMAN}, reference=[*HUMAN[:23], HUMAN[0]])
-    assert any("repeat an earlier one" in w for w in found.reference.warnings)
+    assert any("duplicates of an earlier one" in w for w in found.reference.warnings)
 
 
 def test_a_metric_without_any_value_has_its_reason_and_no_count():

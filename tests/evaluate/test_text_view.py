@@ -163,7 +163,9 @@ def test_the_header_names_the_tokenizer_and_namesakes_are_told_apart(sides):
 def test_what_measuring_texts_brings_up_is_warned_of(sides):
     copies = {"same": [sides[1]["good"][0]] * 60}
     found = run((sides[0], copies), "precision,text.mean_length")
-    said = [each for each in found["same"].warnings if "59 of 60 texts repeat" in each]
+    said = [
+        each for each in found["same"].warnings if "59 of 60 texts are exact duplicates" in each
+    ]
     assert len(said) == 1
     assert not any("texts are few" in each for each in found["same"].warnings)
 

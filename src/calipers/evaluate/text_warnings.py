@@ -107,8 +107,8 @@ def size_cautions(sizes: Mapping[str, int], choices: Iterable[Choice]) -> Iterat
     sized = [choice.key for choice in choices if choice.sized]
     if len(counts) > 1 and sized:
         text = (
-            f"sets have {counts[0]} to {counts[-1]} texts; {', '.join(sized)} depend on the number "
-            "of texts, so these values are not comparable"
+            f"sets have {counts[0]} to {counts[-1]} texts; the number of texts alone changes "
+            f"{', '.join(sized)}, so these values are not comparable"
         )
         yield Caution("sizes", "sets differ in size", text)
 
