@@ -132,7 +132,9 @@ def test_paths_that_lead_nowhere_are_told() -> None:
         read_systems(["a=~nobody-here/*.jsonl"])
     with pytest.raises(InputError, match="there is no home folder"):
         find_tokenizer("hf:~nobody-here/a")
-    with pytest.raises(InputError, match="can be neither a folder here nor a name on the hub"):
+    with pytest.raises(
+        InputError, match="is neither a folder on this machine nor a possible name on the hub"
+    ):
         load_embedder("a" * 5000)
     with pytest.raises(InputError, match="no tokenizer"):
         find_tokenizer("./" + "a" * 5000)

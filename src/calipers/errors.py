@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from types import ModuleType
 
 
@@ -60,5 +60,15 @@ def unknown_name(kind: str, found: str, known: Iterable[str]) -> InputError:
     """Build the error for a misspelt name, with the nearest known ones."""
     names = sorted(known)
     near = difflib.get_close_matches(found, names, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known: {', '.join(names)}"
+    hint = did_you_mean(near) if near else f"known: {', '.join(names)}"
     return InputError(f"unknown {kind} {found!r}; {hint}")
+
+
+def did_you_mean(names: Sequence[str]) -> str:
+    """Ask for one of a few names."""
+    return f"did you mean {either(list(map(repr, names)))}?"
+
+
+def either(words: Sequence[str]) -> str:
+    """Write choices: ``"a"``, ``"a or b"``, ``"a, b or c"``."""
+    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))

@@ -23,7 +23,7 @@ WIDTH = 2.0
 class NoiseFloor:
     """What two halves of the reference score against each other, and a system at that size.
 
-    Only these two numbers may be held against each other: both compare as many samples.
+    Only these two numbers are comparable with each other: both are of equally many samples.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """Frozen dataclasses ⇄ plain data, fit for strict JSON.
 
 Written, a dataclass is a dict of its fields, an array a list, a tuple a list, and a number that
-JSON lacks ``None``. Read, every value is held against the type of its field: null is an open bound
+JSON lacks ``None``. Read, every value is compared with the type of its field: null is an open bound
 in a pair of bounds, None where the field may be None, and NaN for any other number. What is written
 of a class beyond its fields, or otherwise, the class says itself (:class:`Plain`).
 """

@@ -41,7 +41,9 @@ def test_every_estimator_says_what_it_does_not_see():
         "whether quality or variety is lacking; "
         "anything finer than 50 neighbours, or beyond the 10 leading axes"
     )
-    assert blind("frontier_f8:classifier").startswith("what no plane separates; it hardly tells")
+    assert blind("frontier_f8:classifier").startswith(
+        "what no plane separates; it hardly separates"
+    )
     assert blind("max_recall:boosted").endswith("how often the generated set makes what it reaches")
 
 

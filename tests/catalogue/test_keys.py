@@ -96,7 +96,10 @@ def test_the_order_of_the_options_is_free(order, divergence, estimator):
         ("near_copies:train", r"takes no option; found .*; a training set \(--train FILE"),
         ("recall:group=x", r"takes no option; found .*; a field of groups \(--group FIELD"),
         ("mauve:group=x", r"takes no option; found 'mauve:group=x'; a field of groups"),
-        ("mauve:knn:laplace", "smooths the counts of cells, .* 'knn' counts none; .* 'mauve:knn'$"),
+        (
+            "mauve:knn:laplace",
+            "smooths the counts of cells, .* 'knn' has no counts; .* 'mauve:knn'$",
+        ),
         ("mauve:kde:krichevsky-trofimov", "ask for 'mauve:kde'$"),
         ("mauve_star:knn", "'mauve_star:knn': .* counts of cells; ask for 'mauve:knn'$"),
         ("mauve_star:chi2:kde", "ask for 'mauve:chi2:kde'$"),
@@ -179,8 +182,8 @@ def test_smoothing_needs_counts_whatever_the_estimator_of_all(asked, plain, coun
     with pytest.raises(InputError) as caught:
         choose(asked, VIEWS, estimator="knn")
     assert str(caught.value) == (
-        f"{asked!r} smooths the counts of cells, and the estimator 'knn' (--estimator knn, "
-        f"estimator='knn') counts none; ask for {plain!r}, or for {counted!r}"
+        f"{asked!r} smooths the counts of cells, but the estimator 'knn' (--estimator knn, "
+        f"estimator='knn') has no counts; ask for {plain!r}, or for {counted!r}"
     )
     assert names([plain], estimator="knn") == [plain]
     assert names([counted], estimator="knn") == [canonical]
@@ -507,7 +510,7 @@ def test_what_the_number_of_texts_moves(key, moved):
         ("compression_ratio", "'compression'"),
         ("vendi_score", "'vendi' or 'text.vendi'"),
         ("bert_score", "'bert_score_f1'"),
-        ("precison", "'precision' or"),
+        ("precison", "'precision'"),
     ],
 )
 def test_a_name_from_elsewhere_points_to_the_key(name, meant):

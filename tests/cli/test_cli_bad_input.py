@@ -32,13 +32,13 @@ JOB = ("compare", "--reference", "human.jsonl", "a.jsonl")
         (["--projection", "pca"], "--projection must be none or union; found 'pca'"),
         (["--group", " "], "--group must name a field; found ' '"),
         (["--cluster", " "], "--cluster must name a field; found ' '"),
-        (["--train", "-", "-"], "standard input (-) can be read once only"),
+        (["--train", "-", "-"], "standard input (-) can be read only once"),
         (["--train", "t.jsonl", "--json", "./t.jsonl"], "--json would overwrite an input"),
         (["--buckets", "1"], "must be auto, cube-root or a whole number of at least 2; found '1'"),
         (["--buckets", "many"], "found 'many'"),
         (["--metrics", " , "], "--metrics must name at least one metric; found ' , '"),
-        (["--per-sample"], "--per-sample adds values to the JSON; give --json FILE with it"),
-        (["--save", "-"], "--save writes a zip file; it cannot go to standard output"),
+        (["--per-sample"], "--per-sample needs --json FILE or --table FILE"),
+        (["--save", "-"], "--save writes a zip file, which cannot go to standard output"),
         (["--json", "no/x.json"], "--json no/x.json: there is no folder 'no'"),
         (["--save", "no/run.zip"], "--save no/run.zip: there is no folder 'no'"),
         (["--json", "."], "--json must name a file; . is a folder"),
@@ -46,10 +46,10 @@ JOB = ("compare", "--reference", "human.jsonl", "a.jsonl")
         (["--json", "./x", "--save", "x"], "--json and --save name the same file: ./x"),
         (["--json", "human.jsonl"], "--json would overwrite an input: human.jsonl"),
         (["--save", "./a.jsonl"], "--save would overwrite an input: ./a.jsonl"),
-        (["--cache-dir", "c", "--no-cache"], "--cache-dir and --no-cache exclude each other"),
+        (["--cache-dir", "c", "--no-cache"], "--cache-dir and --no-cache cannot be combined"),
         (["--cache-dir", "file"], "--cache-dir must name a folder; file is a file"),
-        (["recall"], "recall: there is no such file. Several metrics are written as one list"),
-        (["-", "-"], "standard input (-) can be read once only"),
+        (["recall"], "recall: there is no such file. Metrics are given as one list"),
+        (["-", "-"], "standard input (-) can be read only once"),
     ],
 )
 def test_message(calipers, calls, arguments, message):
@@ -139,7 +139,7 @@ def test_every_command_that_reads_samples_keeps_to_the_limit(calipers, command):
 
 @pytest.mark.parametrize("command", ["show", "report", "plot"])
 def test_every_command_that_reads_a_zip_has_the_limit(calipers, command):
-    assert "--max-memory SIZE" in calipers(command, "--help").stdout
+    assert "--max-memory SIZE" in calipers(command, "--help-all").stdout
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_every_command_that_reads_a_zip_has_the_limit(calipers, command):
     [
         (MemoryError("Unable to allocate 7.00 GiB for an array"), "Unable to allocate 7.00 GiB"),
         (RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes"), "9 bytes"),
-        (MemoryError(), "there is not enough memory in the task 'Scoring'; give fewer samples"),
+        (MemoryError(), "not enough memory in the task 'Scoring'; use fewer samples"),
     ],
 )
 @pytest.mark.parametrize("quiet", [[], ["--quiet"]])
@@ -159,7 +159,7 @@ def test_too_little_memory_names_the_task_and_the_size(calipers, calls, error, t
     calls.act = run_out
     result = calipers(*JOB, *quiet)
     assert result.exit_code == 2
-    assert result.stderr.startswith("calipers: there is not enough memory in the task 'Scoring'")
+    assert result.stderr.startswith("calipers: not enough memory in the task 'Scoring'")
     assert told in result.stderr
     assert len(result.stderr.splitlines()) == 1
 

@@ -246,7 +246,7 @@ def test_refuses_what_is_no_number_of_words(calipers, calls, words):
 
 
 def test_help_names_every_option(calipers):
-    shown = calipers("compare", "--help").stdout
+    shown = calipers("compare", "--help-all").stdout
     options = ("--level", "--no-intervals", "--no-floor", "--advice", "--paired", "--match-length")
     options += ("--margin",)
     for option in options:
@@ -367,7 +367,7 @@ def test_from_files_to_table_and_json(clustered):
 def test_bad_fields(clustered, rng):
     result = compare_clustered(clustered, "--cluster", "promt")
     assert result.exit_code == 2
-    assert "cluster 'promt': no set has such a field in its rows" in " ".join(result.stderr.split())
+    assert "cluster 'promt': no set has this field in its rows" in " ".join(result.stderr.split())
     lines = Path("model.jsonl").read_text().splitlines()
     Path("model.jsonl").write_text("\n".join([*lines, json.dumps({"text": "the sea sings"})]))
     result = compare_clustered(clustered, "--cluster", "prompt")
@@ -378,10 +378,10 @@ def test_bad_fields(clustered, rng):
 
 
 def test_the_page_tells_what_it_is_for(calipers):
-    page = " ".join(calipers("compare", "--help").stdout.split())
+    page = " ".join(calipers("compare", "--help-all").stdout.split())
     assert "--cluster prompt" in page
     assert "--cluster FIELD" in page
-    assert "were drawn together" in page
+    assert "rows that are not independent" in page
 
 
 LABELS = ["sea", "land"] * 60

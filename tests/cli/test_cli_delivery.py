@@ -89,21 +89,24 @@ def test_texts_can_be_left_out_of_comparisons_alone(calipers, inputs):
     calipers(*COMMANDS["overlap"], "--save", "o.zip")
     refused = calipers("show", "o.zip", "--redact", "--json", "o.json")
     assert refused.exit_code == 2
-    assert "leaves texts out of a comparison; this is another result, overlap" in refused.stderr
+    assert (
+        "applies to the report of calipers compare; this is a result of another kind, overlap"
+        in refused.stderr
+    )
 
 
 def test_topics_are_shown_of_comparisons_alone(calipers, inputs):
     calipers(*COMMANDS["overlap"], "--save", "o.zip")
     refused = calipers("show", "o.zip", "--explain")
     assert refused.exit_code == 2
-    assert "--explain shows topics and samples of a comparison; this is another" in refused.stderr
+    assert "--explain applies to the report of calipers compare; this is" in refused.stderr
 
 
 def test_samples_are_laid_out_of_comparisons_alone(calipers, inputs):
     calipers(*COMMANDS["overlap"], "--save", "o.zip")
     refused = calipers("report", "o.zip", "--map", "pca", "--html", "o.html")
     assert refused.exit_code == 2
-    assert "--map lays out the samples of a comparison; this is another" in refused.stderr
+    assert "--map applies to the report of calipers compare; this is" in refused.stderr
     assert not Path("o.html").exists()
 
 
@@ -134,5 +137,5 @@ def read_table(path):
 def test_a_table_has_one_of_two_endings(calipers, inputs):
     refused = calipers(*COMMANDS["texts"], "--table", "t.csv")
     assert refused.exit_code == 2
-    assert "--table must name a file ending in .parquet, .arrow; found t.csv" in refused.stderr
+    assert "--table must name a file ending in .parquet or .arrow; found t.csv" in refused.stderr
     assert "cannot go to standard output" in calipers(*COMMANDS["texts"], "--table", "-").stderr

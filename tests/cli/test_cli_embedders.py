@@ -78,12 +78,12 @@ def test_json_tells_the_rest(job):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-o", "x.txt"], "x.txt: vectors are written as .npy, .npz, .safetensors"),
+        (["-o", "x.txt"], "x.txt: the file for vectors must end in .npy, .npz, .safetensors"),
         (["-o", "no/x.npy"], "--output no/x.npy: there is no folder 'no'"),
         (["-o", "x.npy", "--view", "frm"], "unknown view 'frm'; did you mean 'form'?"),
         (["-o", "x.npy", "--layer", "0"], "--layer must be a whole number of at least 1"),
         (["-o", "x.npy", "--embedder", "minilm", "--layer", "2"], "does not take the option"),
-        (["-o", "x.npy", "--cache-dir", "a", "--no-cache"], "exclude each other"),
+        (["-o", "x.npy", "--cache-dir", "a", "--no-cache"], "cannot be combined"),
         (["-o", "x.npy", "--fit-on", "texts.txt"], "'letters' is not fitted to any samples"),
         (["-o", "x.npy", "--endpoint", "http://h/v1"], "'minilm' is an embedder of Calipers its"),
         (["-o", "x.npy", "--fit-on", "gone.txt"], "gone.txt: there is no such file"),
@@ -132,7 +132,7 @@ def test_an_input_is_never_overwritten(calipers, job):
 
 
 def test_the_page_fits(calipers):
-    page = calipers("embed", "--help").stdout
+    page = calipers("embed", "--help-all").stdout
     headings = ["Input", "Embedding", "Output", "Help", "Examples"]
     places = [page.index(f"\n{heading}\n") for heading in headings]
     assert places == sorted(places)
@@ -177,7 +177,7 @@ def test_scores_correlations_sentences_and_notes(calipers, agreeing):
     assert result.stdout.startswith("Agreement of 2 embedders (2 columns) on 3 systems")
     assert "Rank correlation with from0 numbers" in result.stdout
     assert "- Precision: " in result.stdout
-    assert "The verdict " in result.stdout
+    assert "The ranking " in result.stdout
     assert "warning: a, b, c: 60 samples are few" in result.stdout
     assert "\x1b" not in result.stdout
 
@@ -233,9 +233,9 @@ def test_lists_may_be_repeated_and_options_follow_a_name(calipers, agreeing):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a.txt", "--embedders", "from0,from1"], "needs at least two; found 'a' alone"),
+        (["a.txt", "--embedders", "from0,from1"], "needs at least two systems; found 'a' only"),
         (["a.txt", "b.txt", "--embedders", "from0"], "at least two; found 1: from0"),
-        (["a.txt", "b.txt", "--embedders", "from0,from0"], "the embedder 'from0' stands twice"),
+        (["a.txt", "b.txt", "--embedders", "from0,from0"], "the embedder 'from0' is given twice"),
         (["a.txt", "b.txt", "--embedders", "from0,,from1"], "names with commas between them"),
         (["a.txt", "b.txt", "--embedders", "from0:layr=1"], "did you mean 'layer'?"),
         (
@@ -246,7 +246,7 @@ def test_lists_may_be_repeated_and_options_follow_a_name(calipers, agreeing):
         (["a.txt", "gone.txt", "--embedders", "from0,from1"], "gone.txt: there is no such file"),
         (
             ["a.txt", "b.txt", "--embedders", "from0,from1", "--metrics", "form.recall"],
-            "'form.recall' asks for the view 'form'",
+            "'form.recall' names the view 'form'",
         ),
         (
             ["a.txt", "b.txt", "--embedders", "from0,from1", "--k", "0"],
@@ -319,19 +319,19 @@ def probed(calipers, rng, monkeypatch):
 def test_the_table(calipers, probed):
     result = calipers(*probed)
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("What letters sees in texts · 3 random halvings into 40 + 40")
+    assert result.stdout.startswith("What letters detects in texts · 3 random splits into 40 + 40")
     scored = [line for line in result.stdout.splitlines() if " % " in line]
     rows = {line[:18].strip(): line for line in scored}
     assert rows["words shuffled"].endswith("blind")
     assert rows["lower case"].endswith("blind")
-    assert "note: by counts, no vector moves for: words shuffled" in result.stdout
+    assert "note: by counts, no vector changes with: words shuffled" in result.stdout
     assert "warning: halves of 40 texts are few" in result.stdout
     assert "\x1b" not in result.stdout
 
 
 def test_probe_json_to_a_file_and_alone_on_standard_output(calipers, probed):
     fast = (*probed, "--changes", "typos", "--seeds", "2")
-    assert "What letters sees" in calipers(*fast, "--json", "probe.json").stdout
+    assert "What letters detects" in calipers(*fast, "--json", "probe.json").stdout
     alone = calipers(*fast, "--json", "-")
     data = json.loads(alone.stdout)
     assert data == json.loads(Path("probe.json").read_text())
@@ -365,8 +365,8 @@ def test_the_help_offers_what_there_is(calipers):
         (["texts.txt", "--seeds", "1"], "--seeds must be a whole number of at least 2; found '1'"),
         (["texts.txt", "--k", "40"], "k = 40 needs at least 41 texts in each half"),
         (["texts.txt", "--max-samples", "3"], "--max-samples must be a whole number of at least 4"),
-        (["texts.txt", "--metrics", "mmd:"], "'mmd' has no scale from 0 to 1"),
-        (["vectors.npy"], "vectors: a probe changes texts, but this set holds vectors"),
+        (["texts.txt", "--metrics", "mmd:"], "'mmd' does not lie between 0 and 1"),
+        (["vectors.npy"], "vectors: a probe needs texts, but this set holds vectors"),
         (["texts.txt", "--json", "texts.txt"], "--json would overwrite an input: texts.txt"),
         ([], "Missing argument 'TEXTS'"),
     ],

@@ -53,11 +53,11 @@ def test_the_page_of_a_metric(calipers, monkeypatch):
     width(monkeypatch, 80)
     text = calipers("metrics", "mauve").stdout
     for words in (
-        "0 to 1; higher is better; a set against itself scores 1",
+        "0 to 1; higher is better; a set compared with itself scores 1",
         "by default",
-        "kl (usual), reverse_kl",
-        "quantisation (usual), knn",
-        "none (usual), laplace",
+        "kl (default), reverse_kl",
+        "quantisation (default), knn",
+        "none (default), laplace",
         "5 for quantisation, 10 for knn",
         "Pillutla et al., JMLR 2023, equation 5",
         "Not detected",
@@ -70,7 +70,7 @@ def test_the_page_of_a_key_has_the_range_of_its_options(calipers):
     page = calipers("metrics", "frontier_integral:chi2").stdout
     assert "in tables: FI χ²" in page
     assert "0 to 2; lower is better" in page
-    assert "when asked for: --metrics frontier_integral:chi2\n" in page
+    assert "with --metrics frontier_integral:chi2\n" in page
     assert "0 to 0.693" in calipers("metrics", "midpoint_star").stdout
     assert "from 0; lower" in calipers("metrics", "frontier_integral:knn").stdout
 
@@ -80,8 +80,9 @@ def test_a_name_that_is_a_family_too(calipers):
     page = calipers("metrics", "ot:").stdout
     assert page.startswith("ot  in tables: W2²")
     assert "--metrics ot:, ot or all" in page
-    assert "  By name       The metric of the family's name alone: ot:\n" in page
-    foot = "\nThe metric of the family's name alone: "
+    words = "  By name       A name that a family and a metric share means the metric if a colon "
+    assert words in page
+    foot = "\nA name that a family and a metric share means the metric if a colon follows: "
     assert calipers("metrics", "mmd").stdout.endswith(f"{foot}mmd:\n")
     assert calipers("metrics").stdout.endswith(f"{foot}ot:, mmd:\n")
     assert foot not in calipers("metrics", "prd").stdout
@@ -153,8 +154,8 @@ def test_bad_names(calipers, arguments, message):
         (["--c", "inf"], "found 'inf'"),
         (["--c", "-5"], "found '-5'"),
         (["--buckets", "cuberoot"], "--buckets must be auto, cube-root or a whole number"),
-        (["mauve_star:chi2"], "mauve_star:chi2: there is no such file. Several metrics"),
-        (["frontier"], "frontier: there is no such file. Several metrics are written as one"),
+        (["mauve_star:chi2"], "mauve_star:chi2: there is no such file. Metrics are"),
+        (["frontier"], "frontier: there is no such file. Metrics are given as one"),
     ],
 )
 def test_bad_options_are_told_before_anything_is_read(calipers, calls, arguments, message):
@@ -170,7 +171,7 @@ def test_bad_options_are_told_before_anything_is_read(calipers, calls, arguments
         ("mauve:chi", "'mauve:chi': unknown option 'chi'; did you mean 'chi2'"),
         ("mauve:chi2:kl", "names a divergence twice"),
         ("mauve_star:knn", "ask for 'mauve:knn'"),
-        ("mauve:knn:laplace", "counts none; ask for 'mauve:knn'"),
+        ("mauve:knn:laplace", "has no counts; ask for 'mauve:knn'"),
         ("prd_f8:chi2", "metric 'prd_f8' takes no divergence, only an estimator"),
         ("frontier:chi22", "did you mean 'chi2'"),
         ("shape.mauve:chi2", "unknown view 'shape'"),

@@ -63,7 +63,7 @@ def test_one_text_may_take_standard_output_and_then_has_it_alone(calipers, name)
 def test_two_texts_cannot_share_standard_output(calipers, calls):
     result = calipers(*JOB, "--json", "-", "--html", "-")
     assert result.exit_code == 2
-    assert "--json and --html cannot all go to standard output (-)" in result.stderr
+    assert "only one output can go to standard output (-); found --json and --html" in result.stderr
     assert calls.read == []
 
 
@@ -73,7 +73,7 @@ def test_a_file_that_is_there_is_refused_before_the_work_and_stays(calipers, cal
     result = calipers(*JOB, f"--{name}", "out")
     assert result.exit_code == 2
     assert result.stderr == (
-        f"calipers: --{name} out: the file is already there; --force replaces it\n"
+        f"calipers: --{name} out: the file already exists; --force replaces it\n"
     )
     assert result.stdout == ""
     assert calls.read == calls.compare == []
@@ -92,7 +92,7 @@ def test_force_spares_the_inputs(calipers, calls):
 def test_a_link_to_a_file_that_is_there_is_refused_and_to_none_is_followed(calipers):
     Path("real.json").write_text("old")
     Path("link").symlink_to("real.json")
-    assert "--json link: the file is already there" in calipers(*JOB, "--json", "link").stderr
+    assert "--json link: the file already exists" in calipers(*JOB, "--json", "link").stderr
     Path("new").symlink_to("target.json")
     assert calipers(*JOB, "--json", "new").exit_code == 0
     assert Path("new").is_symlink()
@@ -208,12 +208,12 @@ def test_redacted_outputs_hold_no_text(calipers):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--redact"], "--redact leaves texts out of files; give --html FILE with it"),
+        (["--redact"], "--redact needs an output file"),
         (
             ["--redact", "--html", "r.html", "--save", "run.zip"],
-            "--redact leaves texts out and --save keeps all of them; leave out one.",
+            "--redact cannot be combined with --save, which keeps all texts;",
         ),
-        (["--map", "pca"], "--map lays out the samples in --html; give --html FILE with it"),
+        (["--map", "pca"], "--map needs --html FILE"),
         (["--map", "tsne", "--html", "x.html"], "--map must be pca or umap; found 'tsne'"),
         (["--html", "."], "--html must name a file; . is a folder"),
         (["--html", ""], "--html must name a file; . is a folder"),
@@ -245,7 +245,7 @@ def test_ctrl_c_while_writing_says_what_is_there(calipers, monkeypatch):
     monkeypatch.setattr("calipers.report.html.html_page", interrupt)
     result = calipers(*JOB, "--no-cache", "--html", "r.html", "--json", "s.json")
     assert result.exit_code == 130
-    assert result.stderr == "calipers: stopped while writing; written: s.json\n"
+    assert result.stderr == "calipers: stopped while writing the output files; written: s.json\n"
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_every_command_refuses_a_file_that_is_there_before_it_reads(calipers, co
     Path("old.json").write_text("old")
     result = calipers(*command, "--json", "old.json")
     assert result.exit_code == 2
-    assert "--json old.json: the file is already there; --force replaces it" in result.stderr
+    assert "--json old.json: the file already exists; --force replaces it" in result.stderr
     assert Path("old.json").read_text() == "old"
 
 
@@ -278,7 +278,7 @@ def test_figures_and_vectors_are_refused_alike(calipers, option):
         "--plot": calipers("sweep", "--over", "k", "-r", "no.npy", "a.npy", option, "old.png"),
         "--output": calipers("embed", "no.txt", option, "old.npy"),
     }[option]
-    assert "the file is already there; --force replaces it" in result.stderr
+    assert "the file already exists; --force replaces it" in result.stderr
 
 
 def test_the_shell_completes_map():
@@ -299,7 +299,7 @@ def test_sizes_in_words():
      "embed", "metrics"],
 )  # fmt: skip
 def test_every_command_that_writes_has_force_in_its_output_panel(calipers, command):
-    page = calipers(command, "--help").stdout
+    page = calipers(command, "--help-all").stdout
     panel = page[page.index("\nOutput\n") : page.index("\nHelp\n")]
     assert "--force" in panel
     assert "--quiet" in panel

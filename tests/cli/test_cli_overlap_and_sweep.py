@@ -32,7 +32,7 @@ def test_matrices_sentences_and_notes(calipers, files):
     assert result.stdout.startswith("Overlap of 2 systems, n = 60 each")
     assert "b lies within a" in result.stdout
     assert "warning: 60 samples are few" in result.stdout
-    assert "note: – on the diagonal: a single file" in result.stdout
+    assert "note: – on the diagonal: the system has a single file" in result.stdout
     assert "\x1b" not in result.stdout
 
 
@@ -72,21 +72,21 @@ def test_options_reach_the_library(calipers, files):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a.npy"], "needs at least two; found a.npy. Several files that match one NAME=GLOB"),
-        (["b=b-*.npy"], "needs at least two; found b=b-*.npy"),
+        (["a.npy"], "needs at least two; found only a.npy. Several files that match one NAME=GLOB"),
+        (["b=b-*.npy"], "needs at least two; found only b=b-*.npy"),
         (["a.npy", "a=b-0.npy"], "have the name 'a': a.npy and a=b-0.npy; name them with"),
         (["a.npy", "words.txt"], "'a' holds vectors and 'words' holds texts"),
         (["a.npy", "few.npy"], "few.npy: k = 4 needs at least 5 samples in every set; it has 3"),
         (["a.npy", "flat.npy"], "flat: embeddings must have as many columns as those of a, 3"),
-        (["a.npy", "broken.npy"], "broken.npy: is no NumPy file"),
+        (["a.npy", "broken.npy"], "broken.npy: is not a NumPy file"),
         (["a.npy", "gone.npy"], "gone.npy: there is no such file"),
         (["a.npy", "c=none-*.npy"], "no file matches"),
-        (["-", "-"], "standard input (-) can be read once only"),
+        (["-", "-"], "standard input (-) can be read only once"),
         (["a.npy", "b-0.npy", "--k", "0"], "--k must be a whole number of at least 1; found '0'"),
         (["a.npy", "b-0.npy", "--distance", "city"], "--distance must be euclidean or cosine"),
         (["a.npy", "b-0.npy", "--json", "a.npy"], "--json would overwrite an input: a.npy"),
         (["a.npy", "b-0.npy", "--json", "no/x"], "--json no/x: there is no folder 'no'"),
-        (["a.npy", "b-0.npy", "--cache-dir", "x", "--no-cache"], "exclude each other"),
+        (["a.npy", "b-0.npy", "--cache-dir", "x", "--no-cache"], "cannot be combined"),
     ],
 )
 def test_bad_input(calipers, files, arguments, message):
@@ -113,7 +113,7 @@ def test_a_file_that_cannot_be_written_does_not_cost_the_table(calipers, files, 
 
 
 def test_the_page_has_examples_and_fits(calipers):
-    page = calipers("overlap", "--help").stdout
+    page = calipers("overlap", "--help-all").stdout
     headings = ["Input", "Measurement", "Embedding", "Output", "Help", "Examples"]
     places = [page.index(f"\n{heading}\n") for heading in headings]
     assert places == sorted(places)
@@ -141,7 +141,7 @@ def test_over_k_shows_a_table_and_where_curves_level_off(sets):
     assert result.exit_code == 0
     assert result.stdout.startswith("Sweep over k from 1 to 30 · Reference: human, n = 60")
     assert "a -----" in result.stdout
-    assert "Where the mean levels off" in result.stdout
+    assert "Where the mean becomes constant" in result.stdout
     assert "b: mean ± standard deviation over 3 seed files" in result.stdout
     assert "\x1b" not in result.stdout
     assert result.stderr == ""
@@ -211,16 +211,22 @@ def test_ranges_that_cannot_be_meant():
     ("arguments", "message"),
     [
         (["--over", "m"], "--over must be k or n; found 'm'"),
-        (["--over", "k", "--k", "3"], "--k goes with --over n alone; --values says which k"),
-        (["--over", "k", "--seeds", "3"], "--seeds goes with --over n alone; --over k draws no"),
+        (["--over", "k", "--k", "3"], "--k applies to --over n only; with --over k, --values"),
+        (["--over", "k", "--seeds", "3"], "--seeds applies to --over n only; --over k uses all"),
         (["--over", "n", "--k", "0"], "--k must be a whole number of at least 1; found '0'"),
         (["--over", "n", "--seeds", "x"], "--seeds must be a whole number of at least 1"),
         (["--over", "k", "--values", "2"], "at least two different numbers; found '2'"),
         (["--over", "k", "--values", "1-60"], "k = 60 needs at least 61 samples in every set"),
-        (["--over", "k", "--metrics", "mauve"], "metric 'mauve' is not read from balls of any k"),
+        (
+            ["--over", "k", "--metrics", "mauve"],
+            "metric 'mauve' cannot be computed in a sweep over k",
+        ),
         (["--over", "k", "--ties", "ajar"], "--ties must be closed or open"),
-        (["--over", "k", "--plot", "-"], "--plot writes a figure; it cannot go to standard output"),
-        (["--over", "k", "--plot", "x.gif"], "ending in .png, .pdf, .svg; found x.gif"),
+        (
+            ["--over", "k", "--plot", "-"],
+            "--plot writes a figure, which cannot go to standard output",
+        ),
+        (["--over", "k", "--plot", "x.gif"], "ending in .png, .pdf or .svg; found x.gif"),
         (["--over", "k", "--plot", "no/x.png"], "--plot no/x.png: there is no folder 'no'"),
         (["--over", "k", "--plot", "x.png", "--json", "x.png"], "name the same file"),
         (["--over", "k", "--json", "a.npy"], "--json would overwrite an input: a.npy"),
@@ -249,7 +255,7 @@ def test_a_table_is_shown_even_if_the_figure_cannot_be_written(sets, monkeypatch
     monkeypatch.setattr(plots, "save_figure", fail)
     result = sets("--over", "k", "a.npy", "--plot", "k.png", "--json", "k.json")
     assert result.exit_code == 2
-    assert "Where the mean levels off" in result.stdout
+    assert "Where the mean becomes constant" in result.stdout
     assert Path("k.json").exists()
     assert "No space left" in result.stderr
 

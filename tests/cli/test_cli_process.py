@@ -201,7 +201,7 @@ def test_the_page_answers_what_a_newcomer_asks(calipers, arguments):
 
 
 def test_the_page_of_compare_groups_its_options(calipers):
-    page = calipers("compare", "--help").stdout
+    page = calipers("compare", "--help-all").stdout
     headings = ["Input", "Measurement", "Embedding", "Output", "Help", "Metrics", "Examples"]
     places = [page.index(f"\n{heading}\n") for heading in headings]
     assert places == sorted(places)

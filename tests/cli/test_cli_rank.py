@@ -83,7 +83,7 @@ def test_json_to_a_file_and_alone_on_standard_output(calipers):
 def test_warnings_stand_beside_json_unless_quiet(calipers):
     Path("truth.csv").write_text("system,liked\n" + "".join(f"{x},1\n" for x in "abcde"))
     base = ("rank", "scores.csv", "--truth", "truth.csv", "--json", "-")
-    told = "warning: liked: all systems have the same score, so it ranks none\n"
+    told = "warning: liked: all systems have the same score, so there is no ranking\n"
     assert calipers(*base).stderr == told
     assert calipers(*base, "--quiet").stderr == ""
     assert json.loads(calipers(*base).stdout)["truths"]["liked"]["best"] is None
@@ -108,20 +108,20 @@ def test_options_reach_the_library(calipers):
         (["--kind", "kendall"], "--kind must be spearman or pearson; found 'kendall'"),
         (
             ["--truth", "truth.csv", "--judgements", "pairs.csv"],
-            "--judgements and --truth exclude each other; give one of them",
+            "--judgements and --truth cannot be combined; give one of them",
         ),
         (["--truth-column", "liked"], "--truth-column names columns of --truth or --judgements"),
         (["--truth", "truth.csv", "--truth-column", "likd"], "truth.csv: has no column 'likd'; it"),
         (["--truth", "gone.csv"], "gone.csv: there is no such file"),
         (["--metrics", "upp"], "unknown metric of scores.csv 'upp'; did you mean 'up'?"),
         (["--metrics", "up,"], "--metrics must be names with commas between them; found 'up,'"),
-        (["--metrics", "up"], "one metric alone has nothing to be ranked beside"),
+        (["--metrics", "up"], "there is only one metric and nothing to compare it with"),
         (["--reference", "humna"], "unknown reference 'humna'; known: a, b, c, d, e"),
-        (["--plot", "x.gif"], "--plot must name a file ending in .png, .pdf, .svg; found x.gif"),
+        (["--plot", "x.gif"], "--plot must name a file ending in .png, .pdf or .svg; found x.gif"),
         (["--json", "scores.csv"], "--json would overwrite an input: scores.csv"),
         (
             ["--truth", "truth.csv", "--plot", "truth.csv"],
-            "--plot must name a file ending in .png, .pdf, .svg; found truth.csv",
+            "--plot must name a file ending in .png, .pdf or .svg; found truth.csv",
         ),
         (["--json", "x.png", "--plot", "x.png"], "name the same file"),
     ],

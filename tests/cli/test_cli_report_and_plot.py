@@ -55,7 +55,7 @@ def test_with_no_file_named_the_page_is_written_and_told(calipers, calls):
     assert result.stderr.endswith("kB: open it in a browser\n")
     again = calipers("report", "runs/run.zip")
     assert again.exit_code == 2
-    assert "--html runs/run.html: the file is already there; --force replaces it" in again.stderr
+    assert "--html runs/run.html: the file already exists; --force replaces it" in again.stderr
     assert calipers("report", "runs/run.zip", "--force", "--quiet").stderr == ""
 
 
@@ -80,9 +80,9 @@ def test_redact_and_map_go_with_the_page_that_is_written_by_default(calipers, ca
     [
         (["gone.zip"], "gone.zip: cannot be read: No such file or directory"),
         (["."], "cannot be read: Is a directory"),
-        (["text.zip"], "text.zip: is no result saved by calipers, or is damaged"),
+        (["text.zip"], "text.zip: is not a result saved by calipers, or is damaged"),
         (["text.zip", "--html", "text.zip"], "--html would overwrite an input: text.zip"),
-        (["text.zip", "--map", "pca", "--csv", "x.csv"], "--map lays out the samples in --html"),
+        (["text.zip", "--map", "pca", "--csv", "x.csv"], "--map needs --html FILE"),
     ],
 )
 def test_bad_input_is_one_sentence(calipers, arguments, message):
@@ -297,7 +297,7 @@ def test_boxes_are_warned_of_where_there_are_any(plot, kept, name, warned):
     Path("named.json").write_text(text)
     result = plot("f-scores", "named.json", "-o", name)
     assert result.exit_code == 0, result.stderr
-    assert result.stderr.count("they show as boxes") == warned
+    assert result.stderr.count("are drawn as boxes") == warned
     assert "Glyph" not in result.stderr
 
 
@@ -331,7 +331,9 @@ def test_a_table_that_cannot_be_read_is_told(tmp_path, monkeypatch, table, words
 def test_a_table_with_lines_excludes_by(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("x.csv").write_text("system,value,line\na,1,b\n")
-    with pytest.raises(InputError, match=r"--by and the column 'line' of x.csv exclude each other"):
+    with pytest.raises(
+        InputError, match=r"--by cannot be combined with the column 'line' of x.csv"
+    ):
         read_x("x.csv", "family")
 
 
@@ -339,18 +341,24 @@ def test_a_table_with_lines_excludes_by(tmp_path, monkeypatch):
     ("arguments", "words"),
     [
         (("plan", "run.zip"), "unknown plot 'plan'; did you mean 'plane'?"),
-        (("plane", "run.zip", "run.zip"), "the plot 'plane' is drawn from one input; found 2"),
+        (("plane", "run.zip", "run.zip"), "the plot 'plane' takes one input; found 2"),
         (("plane", "none.zip"), "none.zip: there is no such file"),
-        (("plane", "."), ".: is a folder; the plot 'plane' takes a comparison (RUN.zip"),
-        (("plane", "text.txt"), "text.txt: is no zip and no .json; the plot 'plane' takes"),
+        (("plane", "."), ".: this is a folder; the plot 'plane' takes a comparison (RUN.zip"),
+        (("plane", "text.txt"), "text.txt: this is neither a zip file nor a .json file; the plot"),
         (("plane", "bad.json"), "bad.json: broken JSON at line 1"),
-        (("plane", "other.json"), "other.json: is nothing that can be drawn"),
-        (("map", "lacks.json"), "lacks.json: cannot be drawn; is damaged, or from another"),
-        (("map", "scores.json"), "scores.json: holds scores alone; the plot 'map' takes"),
+        (("plane", "other.json"), "other.json: cannot be drawn"),
+        (("map", "lacks.json"), "lacks.json: cannot be drawn; the file is damaged, or was"),
+        (("map", "scores.json"), "scores.json: holds only scores; the plot 'map' takes"),
         (("sweep", "run.zip"), "run.zip: is a comparison; the plot 'sweep' takes a sweep"),
         (("plane", "rank.json"), "rank.json: is a ranking; the plot 'plane' takes a comparison"),
-        (("plane", "run.zip", "--x-label", "a"), "--x-label does not go with the plot 'plane'"),
-        (("heat-map", "rank.json", "--view", "a"), "'heat-map'; it has none"),
+        (
+            ("plane", "run.zip", "--x-label", "a"),
+            "the plot 'plane' has no option --x-label; its options: ",
+        ),
+        (
+            ("heat-map", "rank.json", "--view", "a"),
+            "'heat-map' has no option --view; its options: none",
+        ),
         (("cells", "run.zip", "--limit", "0"), "--limit must be a whole number of at least 1"),
         (("cells", "run.zip", "--regions", "all"), "--regions must be topics or cells"),
         (("parameter", "run.zip", "--by", "run"), "--by must be family or system; found 'run'"),
@@ -376,14 +384,14 @@ def test_what_is_wrong_is_told_and_nothing_is_written(plot, arguments, words):
 def test_other_files_than_figures_are_refused(plot, name):
     result = plot("plane", "run.zip", "-o", name)
     assert result.exit_code == 2
-    assert "--output must name a file ending in .png, .pdf, .svg" in result.stderr
+    assert "--output must name a file ending in .png, .pdf or .svg" in result.stderr
 
 
 def test_a_file_that_is_there_is_kept_unless_forced(plot):
     Path("a.svg").write_text("mine")
     refused = plot("plane", "run.zip", "-o", "a.svg")
     assert refused.exit_code == 2
-    assert "a.svg: the file is already there; --force replaces it" in refused.stderr
+    assert "a.svg: the file already exists; --force replaces it" in refused.stderr
     assert Path("a.svg").read_text() == "mine"
     assert plot("plane", "run.zip", "-o", "a.svg", "--force").exit_code == 0
     assert Path("a.svg").read_text() != "mine"
@@ -396,7 +404,7 @@ def test_signs_that_the_font_lacks_are_told_once(plot, kept):
     options = ("wide.json", "--metrics", "recall")
     result = plot("parameter", *options, "-o", "a.png")
     assert result.exit_code == 0
-    assert result.stderr.count("the figure's font lacks some signs") == 1
+    assert result.stderr.count("the font of the figure lacks some characters") == 1
     assert "Glyph" not in result.stderr
     assert plot("parameter", *options, "-o", "b.png", "--quiet").stderr == ""
 

@@ -140,15 +140,15 @@ def test_without_nltk_the_way_around_is_named(calipers, files, monkeypatch):
         (["a.jsonl", "--tokenizer", "whitspace"], "did you mean 'whitespace'"),
         (["a.jsonl", "--tokenizer", "NLTK"], "unknown tokenizer 'NLTK'; did you mean 'nltk'?"),
         (["a.jsonl", "--tokenizer", "hf:"], "give a name or folder after hf:"),
-        (["a.jsonl", "--aligned"], "--aligned holds text i against row i of --reference FILE"),
+        (["a.jsonl", "--aligned"], "--aligned compares text i with row i of the reference"),
         (["a.jsonl", "-r", "b-0.jsonl", "--aligned"], "a.jsonl: has 24 texts and the reference"),
         (["a.jsonl", "-r", "human.jsonl", "--metrics", "bleu"], "a reference for each row"),
-        (["a.jsonl", "--per-sample"], "--per-sample adds values to the JSON"),
+        (["a.jsonl", "--per-sample"], "--per-sample needs --json FILE or --table FILE"),
         (["a.jsonl", "--json", "a.jsonl"], "--json would overwrite an input"),
         (["a.jsonl", "--seed", "x"], "--seed must be a whole number of at least 0; found 'x'"),
         (["a.jsonl", "--max-samples", "1"], "--max-samples must be a whole number of at least 2"),
-        (["-", "-r", "-"], "standard input (-) can be read once only"),
-        (["rows.npy"], "rows.npy: text metrics need texts; it holds embeddings"),
+        (["-", "-r", "-"], "standard input (-) can be read only once"),
+        (["rows.npy"], "rows.npy: text metrics need texts, but it holds embeddings"),
         (["blank.txt"], "blank.txt: all 3 texts are empty"),
         (["a.jsonl", "a=b-0.jsonl"], "have the name 'a'"),
     ],
@@ -164,7 +164,7 @@ def test_bad_input_is_one_sentence(calipers, files, arguments, message):
 
 
 def test_the_help_names_every_family_and_gives_examples(calipers):
-    page = calipers("text", "--help").stdout
+    page = calipers("text", "--help-all").stdout
     for family in TEXT_FAMILIES:
         assert f"\n  {family} " in page
     assert "calipers text model.jsonl --reference human.jsonl" in page
@@ -201,8 +201,8 @@ def test_the_page_of_a_text_metric(calipers):
         "in tables: Self-BLEU-4",
         "0 to 1; closest to the reference's own value is best",
         "calipers text --metrics self_bleu",
-        "n=NUMBER (usual 4)",
-        "all (usual), pairwise",
+        "n=NUMBER (default 4)",
+        "all (default), pairwise",
         "Zhu et al. (Texygen), SIGIR 2018",
         "Not detected",
     ):
@@ -210,10 +210,10 @@ def test_the_page_of_a_text_metric(calipers):
     assert calipers("metrics", "text.self_bleu").stdout == written
     bleu = " ".join(calipers("metrics", "bleu").stdout.split())
     assert "pip install 'calipers[bleu]'" in bleu
-    assert "Options n=NUMBER (usual 4) - tokens of an n-gram 13a (usual), intl, zh" in bleu
+    assert "Options n=NUMBER (default 4) - tokens of an n-gram 13a (default), intl, zh" in bleu
     assert calipers("metrics", "vendi").stdout.rstrip().endswith("  Of texts      text.vendi")
     assert "Of texts" not in calipers("metrics", "text.vendi").stdout
-    assert "asked for by its own name, since it is slow" in calipers("metrics", "ter").stdout
+    assert "only by its own name, because it is slow" in calipers("metrics", "ter").stdout
     assert "neither end is good" in calipers("metrics", "novelty").stdout
 
 

@@ -559,7 +559,7 @@ def test_safetensors_say_what_they_are(tmp_path):
     ("name", "message"),
     [
         ("x.npy", "holds one array, not 2; name one view"),
-        ("x.txt", r"written as \.npy, \.npz, \.safetensors; found the suffix '\.txt'"),
+        ("x.txt", r"must end in \.npy, \.npz, \.safetensors; found '\.txt'"),
         ("x", "found no suffix"),
         ("no/x.npz", "cannot be written: No such file or directory"),
     ],
@@ -622,7 +622,7 @@ def test_a_process_that_dies_is_a_sentence(both):
     doomed.embed(["warm"])
     for process in doomed._crew.pool._processes.values():
         process.kill()
-    with pytest.raises(CalipersError, match="has ended without a word"):
+    with pytest.raises(CalipersError, match="ended without a message"):
         doomed.embed(["a", "b"])
     assert doomed.embed(["again"]).views["meaning"].shape == (1, 384)
 
@@ -694,5 +694,5 @@ def test_the_threads_that_are_allowed_are_shared(both, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("line", ["precomputed", "pixels", "tfidf"])
 def test_only_models_are_worth_a_process(line):
-    with pytest.raises(InputError, match="processes have a meaning for models on the CPU"):
+    with pytest.raises(InputError, match="applies to models on the CPU only"):
         in_processes(EmbedderChoice(line), 2)

@@ -883,10 +883,10 @@ def test_no_network_is_said_with_what_helps(tmp_path, monkeypatch):
         ("./nowhere", r"\./nowhere: there is no such folder \(/.*nowhere\); give the folder"),
         ("/no/where", "/no/where: there is no such folder"),
         ("a/b/c", "a/b/c: there is no such folder"),
-        ("two words", "can be neither a folder here nor a name on the hub"),
-        ("x/..", "neither a folder here nor a name"),
-        ("gpt2@v1", "neither a folder here nor a name"),
-        ("a" * 97, "neither a folder here nor a name"),
+        ("two words", "is neither a folder on this machine nor a possible name on the hub"),
+        ("x/..", "neither a folder on this machine nor a possible name"),
+        ("gpt2@v1", "neither a folder on this machine nor a possible name"),
+        ("a" * 97, "neither a folder on this machine nor a possible name"),
     ],
 )
 def test_what_can_be_no_model_is_not_looked_for(name, message, site):

@@ -180,6 +180,6 @@ def test_scores_that_still_move_are_named_with_their_step(rng):
 
     found = (advice("a", "recall", False), advice("a", "precision", True), advice("b", "x", True))
     assert (*few_samples(inputs), *unlevelled(found)) == (
-        "a: from 600 to 1,200 samples these scores still moved: recall by +0.05; more samples "
-        "would move them on",
+        "a: these scores still changed from 600 to 1,200 samples: recall by +0.05; they would "
+        "change further with more samples",
     )

@@ -104,11 +104,11 @@ def test_a_verdict_that_hangs_on_the_embedder(rng):
     (pair,) = found["coverage"].pairs
     assert pair.winners == ("a", "b")
     assert found.split == ("coverage",)
-    assert found.verdict.startswith("the verdict hangs on the embedder")
+    assert found.verdict.startswith("the ranking depends on the embedder")
     assert "a above b by first axis; the reverse by second axis" in str(found)
     alike = agree(reference, generated, [first, Stub("again", axis=np.array([[1.0], [0], [0]]))])
     assert alike.split == ()
-    assert alike.verdict.startswith("the verdict does not hang on the embedder")
+    assert alike.verdict.startswith("the ranking does not depend on the embedder")
 
 
 def test_two_systems_have_no_rank_correlation_and_say_so(sets, stubs):
@@ -244,7 +244,7 @@ def test_processes_go_to_the_models_among_the_embedders(sets, stubs, monkeypatch
     stubs[0].signature["device"] = "cpu"
     agree(*sets, choices, processes=2)
     assert list(asked) == choices[:1]
-    with pytest.raises(InputError, match="tfidf, two: none of these is one, so leave --processes"):
+    with pytest.raises(InputError, match="none of these is one: tfidf, two"):
         agree(*sets, {"tfidf": choices[1], "two": stubs[0]}, processes=2)
     stubs[0].signature["device"] = "cuda"
     stubs[0].calls = stubs[1].calls = 0
@@ -259,14 +259,14 @@ def test_processes_go_to_the_models_among_the_embedders(sets, stubs, monkeypatch
         ({"embedders": []}, "needs at least two; found 0: no embedder"),
         ({"embedders": 3}, "embedders must be a list of embedders; found 3"),
         ({"embedders": [3]}, "embedders must be names such as 'minilm', choices or embedders"),
-        ({"embedders": ["minilm", "minilm"]}, "the embedder 'minilm' stands twice"),
-        ({"metrics": "left.recall"}, "'left.recall' asks for the view 'left'"),
-        ({"metrics": "text.self_bleu"}, "no embedder changes it; calipers text measures it"),
+        ({"embedders": ["minilm", "minilm"]}, "the embedder 'minilm' is given twice"),
+        ({"metrics": "left.recall"}, "'left.recall' names the view 'left'"),
+        ({"metrics": "text.self_bleu"}, "it does not depend on the embedder; use calipers text"),
         ({"metrics": "recal"}, "unknown metric 'recal'; did you mean 'recall'"),
         ({"metrics": ""}, "metrics must name at least one metric"),
         ({"k": 0}, "k must be"),
         ({"k": 60}, "k = 60 needs at least 61 samples"),
-        ({"generated": ["1 2 3"] * 60}, "needs at least two; found 'generated' alone"),
+        ({"generated": ["1 2 3"] * 60}, "needs at least two systems; found 'generated' only"),
         ({"generated": {}}, "at least one system"),
         ({"reference": np.ones((60, 3))}, "reference: holds vectors; agree embeds the samples"),
     ],
@@ -279,7 +279,7 @@ def test_bad_input(sets, stubs, change, message):
 
 def test_embedders_that_are_one_and_the_same(sets):
     same = {"x": Stub("s", all=np.eye(3)), "y": Stub("s", all=np.eye(3))}
-    with pytest.raises(InputError, match="'x' and 'y' are one and the same"):
+    with pytest.raises(InputError, match="'x' and 'y' are the same"):
         agree(*sets, same)
     with pytest.raises(InputError, match="needs at least two; found 1: s"):
         agree(*sets, [Stub("s", all=np.eye(3))])

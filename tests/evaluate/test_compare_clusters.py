@@ -82,7 +82,7 @@ def test_sets_without_the_field_have_a_cluster_for_each_row(sides):
     own = reference.with_clusters([f"row {row}" for row in range(300)])
     bare, given = (compare(each, sides[1], cluster="prompt") for each in (reference, own))
     assert ends(bare) == ends(given)
-    note = "no field 'prompt' in the reference: every sample there counts as independent of the"
+    note = "no field 'prompt' in the reference: every sample of these counts as independent"
     assert any(each.startswith(note) for each in bare.warnings)
     assert not any(each.startswith("no field") for each in given.warnings)
 
@@ -114,7 +114,7 @@ def test_names_of_clusters_decide_nothing(sides):
 
 def test_no_set_has_the_field(sides):
     bare = drawn(0, labelled=False), {"a": drawn(1, labelled=False)}
-    with pytest.raises(InputError, match="cluster 'promt': no set has such a field in its rows"):
+    with pytest.raises(InputError, match="cluster 'promt': no set has this field in its rows"):
         compare(*bare, cluster="promt")
     for wrong in (" ", 3):
         with pytest.raises(InputError, match="cluster must be the name of a field, or None; found"):

@@ -107,7 +107,7 @@ def test_nothing_by_group_unless_it_was_asked_for(rng, reference):
 def test_the_reference_must_carry_groups(rng):
     rows = near(rng, LABELS)
     for bare in (rows, SampleSet.from_vectors(rows, name="reference")):
-        with pytest.raises(InputError, match=r"reference: its samples carry no groups; .*'topic'"):
+        with pytest.raises(InputError, match=r"reference: its samples have no groups; .*'topic'"):
             compare(bare, {"x": rows})
     for name in ("", 3, True):
         with pytest.raises(InputError, match="group must be the name of a field"):
@@ -149,10 +149,10 @@ def test_groups_of_few_samples_are_scored_and_said(rng):
     reference = held(rng, labels, "human")
     found = compare(reference, {"x": held(rng, [*LABELS, "e", "e"])})
     assert found.reference.warnings == (
-        "groups of fewer than 10 samples, whose scores mean little: 'e' (1)",
+        "groups of fewer than 10 samples, whose scores are unreliable: 'e' (1)",
     )
     assert found["x"]["recall:group=e"].value in (0.0, 1.0)
-    assert "groups of fewer than 10 samples, whose scores mean little: 'e' (2)" in (
+    assert "groups of fewer than 10 samples, whose scores are unreliable: 'e' (2)" in (
         found["x"].warnings
     )
     many = dict.fromkeys("abcdefg", 1)
@@ -169,8 +169,9 @@ def test_a_single_group_scores_as_the_whole(rng):
 def test_groups_that_only_the_generated_set_has(rng, reference):
     other = held(rng, LABELS).with_groups([label.upper() for label in LABELS])
     found = compare(reference, {"x": other})["x"]
-    assert "has groups that the reference lacks: 'A.B', 'C/D'; are they spelt alike?" in (
-        found.warnings
+    assert (
+        "has groups that the reference does not have: 'A.B', 'C/D'; are they spelled the same?"
+        in (found.warnings)
     )
     assert found["precision:own=A.B"].value > 0.5
 
@@ -179,7 +180,7 @@ def test_groups_lost_by_cutting_are_said(rng):
     samples = held(rng, [*LABELS, "e"], "human")
     seed = next(s for s in range(99) if "e" not in samples.subsample(60, seed=s).groups.tolist())
     found = compare(samples, {"x": held(rng, LABELS)}, max_samples=60, seed=seed)
-    assert "cut to 60 samples, it has none left of the groups 'e'" in found.reference.warnings
+    assert "after the cut to 60 samples it has none of the groups 'e'" in found.reference.warnings
     assert "recall:group=e" not in found["x"].scores
     assert lost_groups(samples, samples) == ()
 
@@ -343,10 +344,10 @@ def test_without_a_training_set_there_is_nothing_of_it(sets):
 def test_a_training_set_that_is_the_reference_is_said(sets):
     found = compare_trained(sets[0], {"x": sets[2]}, train=sets[0])
     assert found.train.warnings == (
-        "the training set is 'reference' itself, sample for sample, whose samples therefore all "
-        "count as copies",
+        "the training set has exactly the samples of 'reference', which therefore all count as "
+        "copies",
     )
-    assert "warning: train: the training set is 'reference' itself" in str(found)
+    assert "warning: train: the training set has exactly the samples" in str(found)
     assert found.reference_scores["near_copies:train"].value == 1
 
 

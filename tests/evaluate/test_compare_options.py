@@ -301,7 +301,7 @@ def test_vectors_are_taken_as_they_are(wanted):
 
 
 def test_token_ids_have_no_usual_embedder():
-    with pytest.raises(InputError, match="ids: holds token ids, whose meaning only their own mod"):
+    with pytest.raises(InputError, match="ids: holds token ids, which need the model that they"):
         embedding.open_embedder(Embedding(), [TOKENS])
 
 

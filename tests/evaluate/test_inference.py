@@ -187,7 +187,9 @@ def test_refuses_a_margin_that_is_none(margin):
 
 
 def test_a_margin_needs_a_level():
-    with pytest.raises(InputError, match="tests of equivalence, which need a level; found None"):
+    with pytest.raises(
+        InputError, match="confidence level for its tests of equivalence; found level None"
+    ):
         compare(margin=0.05, level=None)
 
 
@@ -310,7 +312,7 @@ def test_identical_and_still_but_different_scores_say_why():
     assert (test.difference, test.adjusted_p_value, test.p_value) == pytest.approx(
         (1.0, np.nan, np.nan), nan_ok=True
     )
-    assert test.reason == "neither score moves from one draw to another, yet they differ"
+    assert test.reason == "neither score varies between resamples, yet they differ"
 
 
 @pytest.mark.slow
@@ -600,7 +602,7 @@ def test_scores_whose_movement_nothing_tells_are_named():
     rows = [rng.standard_normal((120, 4)) for _ in range(2)]
     made = calipers.compare(*rows, metrics="mauve:knn precision", cache=False)
     (said,) = (warning for warning in made.warnings if warning.startswith("no intervals"))
-    assert said.startswith("no intervals for mauve:knn: neither blocks left out")
+    assert said.startswith("no intervals for mauve:knn: neither the omission of blocks")
     (system,) = made
     assert system["mauve:knn"].interval is None
     assert system["precision"].interval is not None

@@ -89,7 +89,7 @@ def test_equal_sets_cover_each_other_and_are_told(arcs):
     found = overlap({"a": arcs["whole"], "b": arcs["whole"].copy()})
     assert found["precomputed"].precision[0, 1] == found["precomputed"].recall[0, 1] == 1.0
     assert found.relations[0].relation == "cover_each_other"
-    assert "a and b hold the same samples, one for one" in found.warnings
+    assert "a and b hold exactly the same samples" in found.warnings
 
 
 def test_the_recall_is_the_precision_of_the_swapped_pair(arcs):

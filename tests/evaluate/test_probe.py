@@ -193,7 +193,7 @@ def test_what_is_told_of_the_whole(texts):
     assert found.samples.n_given == 160
     chosen = {"half": 50, "seeds": 2, "k": 3, "max_samples": 100, "changes": ["typos"]}
     assert chosen.items() <= found.settings.items()
-    assert "halves of 50 texts are few: chance alone moves scores a lot" in found.warnings
+    assert "halves of 50 texts are few: scores vary a lot by chance" in found.warnings
     assert "k:3" in found.signatures["precision"]
     data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert data["views"]["seen"]["typos"]["metrics"]["recall"]["values"]
@@ -209,11 +209,11 @@ def test_what_changes_nothing_is_flagged_and_never_called_blind(rng):
     assert verdicts["word_shuffle"] == verdicts["lower_case"] == "no change"
     assert math.isnan(found["seen"]["word_shuffle"].moved)
     assert found["seen"]["truncation"].altered == 1.0
-    assert any("words shuffled: alters no text" in text for text in found.warnings)
+    assert any("words shuffled: changes no text" in text for text in found.warnings)
     half = [text if row % 3 else "Two words" for row, text in enumerate(chinese)]
     some = probe(half, Seeing(list), seeds=2, changes="lower_case")
     assert some["seen"]["lower_case"].verdict == "few changed"
-    assert any("lower case: alters 33% of the texts" in text for text in some.warnings)
+    assert any("lower case: changes 33% of the texts" in text for text in some.warnings)
 
 
 @pytest.mark.slow
@@ -242,15 +242,15 @@ def test_look_ups(texts):
     [
         ({"changes": "shuffle_words"}, "unknown change 'shuffle_words'; did you mean 'word_shuf"),
         ({"changes": []}, "changes must name at least one change; found none"),
-        ({"metrics": "frechet_distance"}, "'frechet_distance' has no scale from 0 to 1"),
-        ({"metrics": "vendi"}, "'vendi' has no scale from 0 to 1"),
-        ({"metrics": "form.recall"}, "asks for the view 'form'; a probe looks at every view"),
+        ({"metrics": "frechet_distance"}, "'frechet_distance' does not lie between 0 and 1"),
+        ({"metrics": "vendi"}, "'vendi' does not lie between 0 and 1"),
+        ({"metrics": "form.recall"}, "names the view 'form', but a probe computes every view"),
         ({"metrics": "recal"}, "unknown metric 'recal'"),
         ({"seeds": 1}, "seeds must be"),
         ({"k": 0}, "k must be"),
         ({"k": 80}, "texts: k = 80 needs at least 81 texts in each half, 162 in all; it has 160"),
         ({"max_samples": 8}, "10 in all; it has 160, cut to 8"),
-        ({"texts": np.ones((50, 2))}, "texts: a probe changes texts, but this set holds vectors"),
+        ({"texts": np.ones((50, 2))}, "texts: a probe needs texts, but this set holds vectors"),
         ({"texts": "gone.jsonl"}, "gone.jsonl: there is no such file"),
     ],
 )

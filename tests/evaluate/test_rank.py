@@ -173,12 +173,14 @@ def test_ties_are_modelled_unless_asked_otherwise():
     # log odds of 4 to 1: 1/4 + 1/1, a quarter of it for either score
     variance = 100**2 * 1.25 / 4
     np.testing.assert_allclose(data["covariance"], [[variance, -variance], [-variance, variance]])
-    assert "44.4 % of the judgements are ties: an outcome of its own" in str(found)
+    assert "44.4 % of the judgements are ties: a separate outcome" in str(found)
     half = calipers.rank(UP, judgements=table, ties="half")
     fit = half["judgements"].fit
     assert fit["a"].score - fit["b"].score == pytest.approx(100 * math.log(2))
     assert half.to_dict()["truths"]["judgements"]["fit"]["tie_parameter"] is None
-    assert "half a win to each side, which draws the scores together" in " ".join(str(half).split())
+    assert "half a win for each system, which brings the scores closer together" in " ".join(
+        str(half).split()
+    )
     with pytest.raises(InputError, match=r"column 'winner': all 3 judgements are ties.*'half'"):
         calipers.rank(UP, judgements=judgements(a_b=3))
 
@@ -309,29 +311,33 @@ def test_gaps_are_told_and_the_others_ranked():
     assert found["liked"]["k"].spearman == -1.0
     assert found["other"]["m"].n == 3
     assert "k: no value of 'b'; ranked over the other systems" in found.notes
-    assert "other: no value of 'd'; held against the other systems" in found.notes
+    assert "other: no value of 'd'; compared with the other systems" in found.notes
 
 
 def test_all_alike_is_a_warning_and_no_number():
     found = calipers.rank(rows(dict.fromkeys("abcd", 1.0)), truth=TRUTH)
     assert math.isnan(found["liked"]["m"].spearman)
     assert "same value" in found["liked"]["m"].reason
-    assert found.warnings == ("m: all systems score the same, so it ranks none",)
+    assert found.warnings == ("m: all systems have the same score, so there is no ranking",)
     json.dumps(found.to_dict(), allow_nan=False)
 
 
 def test_missing_deviations_are_told():
     bare = [{key: row[key] for key in ("system", "metric", "mean")} for row in UP]
-    assert "no deviations were given: the worst case is Spearman's own" in (
-        calipers.rank(bare, truth=TRUTH).notes
+    assert (
+        "no standard deviations were given, so the worst case is Spearman's correlation itself"
+        in (calipers.rank(bare, truth=TRUTH).notes)
     )
     some = [*UP[:3], {**UP[3], "sd": ""}]
-    assert "1 of 4 scores have no deviation: taken as 0" in calipers.rank(some, truth=TRUTH).notes
+    assert (
+        "1 of 4 scores have no standard deviation; it is taken as 0"
+        in calipers.rank(some, truth=TRUTH).notes
+    )
 
 
 def test_a_person_among_the_systems_is_pointed_out():
     found = calipers.rank([*UP, *rows({"Human": 9.0})], truth=TRUTH)
-    assert any("'Human' is ranked as one of the systems" in note for note in found.notes)
+    assert any("'Human' is ranked like the other systems" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".json", ".parquet", ".csv.gz"])
@@ -452,15 +458,15 @@ def test_bad_scores(scores, message):
         ({"truth": [{"system": "a", "q": "good"}]}, "has no column of numbers beside 'system'"),
         ({"truth": [TRUTH[0], TRUTH[0]]}, "row 2: 'a' has a second row; the first is row 1"),
         ({"truth": [*TRUTH[:2], {"system": "c", "liked": "x"}]}, "row 3: liked must be a finite"),
-        ({"truth": TRUTH, "judgements": []}, "judgements and truth exclude each other"),
+        ({"truth": TRUTH, "judgements": []}, "judgements and truth cannot be combined"),
         ({"truth": TRUTH, "level": 0}, "level must lie between 0 and 1, such as 0.95; found 0"),
         ({"truth": TRUTH, "level": 1.5}, "level must lie between 0 and 1, such as 0.95"),
         ({"truth": TRUTH, "ties": "none"}, "unknown value for ties 'none'"),
         ({"truth": TRUTH, "kind": "kendall"}, "unknown value for kind 'kendall'"),
         ({"truth": TRUTH, "seed": -1}, "seed must be a whole number of at least 0"),
         ({"truth": TRUTH, "reference": "humn"}, "unknown reference 'humn'"),
-        ({"truth_columns": ["q"]}, "there is neither truth nor judgements"),
-        ({}, "one metric alone has nothing to be ranked beside"),
+        ({"truth_columns": ["q"]}, "truth_columns needs truth or judgements"),
+        ({}, "there is only one metric and nothing to compare it with"),
         ({"truth": "gone.csv"}, "gone.csv: there is no such file"),
     ],
 )

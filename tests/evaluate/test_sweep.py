@@ -215,7 +215,7 @@ def test_metrics_by_view_and_of_any_k_only(reference, generated):
         ({"metrics": 3}, "metrics must be a list of keys, or one string; found 3"),
         ({"metrics": [3]}, "metrics must be strings such as 'form.recall'; found 3"),
         ({"metrics": "precison"}, "unknown metric 'precison'; did you mean 'precision'"),
-        ({"metrics": "mauve"}, "metric 'mauve' is not read from balls of any k; a sweep over k"),
+        ({"metrics": "mauve"}, "metric 'mauve' cannot be computed in a sweep over k"),
         ({"metrics": "from.recall"}, "unknown view 'from'"),
         ({"values": [1, 130]}, "k = 130 needs at least 131 samples in every set; reference has"),
         ({"values": [5, 6], "over": "n", "max_samples": 4}, "130, cut to 4 samples"),
@@ -292,7 +292,7 @@ def test_the_largest_paper_size_needs_few_values():
     ("over", "values", "message"),
     [
         ("k", (1, 20), "k = 20 needs at least 21 samples in every set; s0 has 20 samples"),
-        ("n", (10, 21), "n = 21 needs as many samples in every set; s0 has 20 samples"),
+        ("n", (10, 21), "n = 21 needs 21 samples in every set; s0 has 20 samples"),
         ("n", (4, 20), r"n must be at least k \+ 1 = 5; found 4"),
     ],
 )

@@ -106,8 +106,8 @@ def test_a_training_set_brings_its_own(sides, rng):
 @pytest.mark.parametrize(
     ("metrics", "words"),
     [
-        ("text", "need no embedding; measure them with calipers text"),
-        ("self_bleu,distinct", "self_bleu, distinct: these metrics need no embedding"),
+        ("text", "use no embeddings; compute them with calipers text"),
+        ("self_bleu,distinct", "self_bleu, distinct: these metrics use no embeddings"),
         ("precision,text.self_blue", "unknown text metric 'self_blue'; did you mean 'self_bleu'"),
         ("precision,text.bleu", "needs a reference for each row"),
         ("precision,text.novelty:train", "needs a training set"),
@@ -163,7 +163,9 @@ def test_the_header_names_the_tokenizer_and_namesakes_are_told_apart(sides):
 def test_what_measuring_texts_brings_up_is_warned_of(sides):
     copies = {"same": [sides[1]["good"][0]] * 60}
     found = run((sides[0], copies), "precision,text.mean_length")
-    said = [each for each in found["same"].warnings if "59 of 60 texts repeat" in each]
+    said = [
+        each for each in found["same"].warnings if "59 of 60 texts are exact duplicates" in each
+    ]
     assert len(said) == 1
     assert not any("texts are few" in each for each in found["same"].warnings)
 

@@ -120,30 +120,31 @@ def test_correlations_are_with_the_first_column_and_the_lowest_of_all():
 
 def test_the_words_below():
     text = agreement_text(agreement_of())
-    assert "- Precision: columns disagree about 2 of 3 pairs of systems\n" in text
+    assert "- Precision: columns disagree on 2 of 3 pairs of systems\n" in text
     assert "  - a above b by minilm meaning, tfidf words; the reverse by minilm form\n" in text
     assert (
-        "The verdict hangs on the embedder: columns put systems the other way round by 1 of 1 "
-        "metrics\n(Precision).\n" in text
+        "The ranking depends on the embedder: columns rank systems in opposite order for 1 of 1 "
+        "metrics (Precision).\n" in text.replace("\n(", " (").replace("\nmetrics", " metrics")
     )
-    assert "note: 3 systems can stand in 6 orders: unrelated columns agree in full 1 time in 6" in (
-        text.replace("\n      ", " ")
+    note = (
+        "note: 3 systems can be ranked in 6 orders: unrelated columns agree completely 1 time in 6"
     )
+    assert note in text.replace("\n      ", " ")
     assert "form     scores by style, fluency, word order; topics too" in text
-    assert "scores within 0.022 of each other" in text
+    assert "scores that differ by less than 0.022" in text
 
 
-def test_more_systems_are_held_against_chance():
+def test_more_systems_are_compared_with_chance():
     values = tuple(tuple(np.random.default_rng(row).random(5)) for row in range(3))
     text = agreement_text(agreement_of(values, systems=tuple("abcde")))
-    assert "5 systems can stand in 120 orders: by chance, unrelated columns reach 0.90" in text
+    assert "5 systems can be ranked in 120 orders: by chance, unrelated columns reach 0.90" in text
 
 
 def test_many_split_pairs_are_counted():
     values = (tuple(range(6)), tuple(range(6, 0, -1)), tuple(range(6)))
     values = tuple(tuple(x / 10 for x in row) for row in values)
     text = agreement_text(agreement_of(values, systems=tuple("abcdef")))
-    assert "columns disagree about 15 of 15 pairs" in text
+    assert "columns disagree on 15 of 15 pairs" in text
     assert text.count("the reverse by") == 6
     assert "  - and 9 more pairs, which --json FILE holds" in text
 
@@ -151,11 +152,11 @@ def test_many_split_pairs_are_counted():
 def test_pairs_that_all_columns_agree_about_are_told_too():
     values = ((0.9, 0.5, 0.7), (0.9, 0.1, 0.2), (0.8, 0.4, 0.3))
     text = agreement_text(agreement_of(values))
-    assert "- Precision: columns disagree about 1 of 3 pairs of systems\n" in text
+    assert "- Precision: columns disagree on 1 of 3 pairs of systems\n" in text
     assert "  - all 3 columns put a above b, a above c\n" in text
     assert "  - c above b by minilm meaning and form; the reverse by tfidf words\n" in text
     full = agreement_text(agreement_of(((0.9, 0.5, 0.7), (0.9, 0.1, 0.2), (0.8, 0.3, 0.4))))
-    assert "disagree about any of 3 pairs of systems; all put a above c above b" in full
+    assert "disagree on any of 3 pairs of systems; all rank a above c above b" in full
     assert "all 3 columns put" not in full
 
 
@@ -258,9 +259,9 @@ def test_what_stands_above_and_below():
     assert text.startswith("Overlap of 2 systems, n = 500 each · embedder minilm · k 4 · seed 7\n")
     assert "- human and model overlap in part: 42 % of model lies inside human" in text
     assert "within     at least 90 % of one inside the other" in text
-    assert "disjoint   at most 10 % both ways" in text
-    assert "No system is the right one." in text
-    assert "note: – on the diagonal: a single file" in text
+    assert "disjoint   at most 10 % in both directions" in text
+    assert "No system is taken as the correct one." in text
+    assert "note: – on the diagonal: the system has a single file" in text
     assert "\nceiling" not in text
     assert "\nabout" not in text
 
@@ -268,7 +269,7 @@ def test_what_stands_above_and_below():
 def test_seed_files_bring_spreads_and_the_diagonal():
     text = overlap_text(overlap_of(["human", "model"], seeds=True))
     assert matrix(text)[1].split() == ["human", "precision", "0.42±0.01", "0.42±0.01"]
-    assert "note: diagonal: the files of one system against each other" in text
+    assert "note: diagonal: the overlap of the files of one system" in text
     assert "±          standard deviation" in text
     assert "system  files    n  words" in text
 
@@ -279,7 +280,7 @@ def test_a_system_of_one_file_beside_others_with_seeds():
     for kind in ("precision", "recall", "precision_sd", "recall_sd"):
         data["views"]["meaning"][kind][0][0] = None
     text = overlap_text(data)
-    assert "note: – on the diagonal: a single file" in text
+    assert "note: – on the diagonal: the system has a single file" in text
     assert matrix(text)[1].split() == ["human", "precision", "–", "0.42±0.01"]
 
 
@@ -382,7 +383,7 @@ def test_gaps_and_verdicts():
     text = probe_text(probe_of(change("word_shuffle", -0.4), change("typos", 0.0)), width=80)
     lines = [line.split() for line in text.splitlines()]
     assert text.startswith(
-        "What minilm sees in human · 2 random halvings into 250 + 250 · k 4 · seed 0\n"
+        "What minilm detects in human · 2 random splits into 250 + 250 · k 4 · seed 0\n"
     )
     assert lines[2] == ["By", "meaning", "(topics", "and", "content)"]
     assert lines[4] == ["change", "alters", *["score", "gap"] * 3, "verdict"]
@@ -393,7 +394,7 @@ def test_gaps_and_verdicts():
 
 def test_what_moves_no_vector_is_told():
     text = probe_text(probe_of(change("case", 0.0, moved=0.0), change("typos", 0.0)))
-    assert "note: by meaning, no vector moves for: case\n" in text
+    assert "note: by meaning, no vector changes with: case\n" in text
 
 
 def test_what_changes_nothing_is_not_called_blind():
@@ -405,7 +406,7 @@ def test_what_changes_nothing_is_not_called_blind():
         ["no", "change"],
         ["few", "changed"],
     ]
-    assert "no vector moves" not in text
+    assert "no vector changes" not in text
     assert "\ncase" in text
     assert data["views"]["meaning"]["case"]["moved"] is None
 

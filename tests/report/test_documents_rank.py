@@ -119,11 +119,12 @@ def test_each_truth_has_its_three_correlations(two_truths):
 def test_the_words_below(two_truths):
     text = " ".join(ranking_text(two_truths).split())
     assert (
-        "- liked: mauve agrees best, 0.800 in the worst case; Spearman 0.800, interval 0.30 to "
-        "1.00. The intervals of 1 of 2 other metrics reach that value: their order is not settled"
+        "- liked: mauve agrees best, with 0.800 in the worst case; Spearman 0.800, interval 0.30 "
+        "to 1.00. The intervals of 1 of 2 other metrics reach that value: their order is not "
+        "certain"
     ) in text
-    assert "- clear: mauve and ppl agree alike, 0.100 in the worst case" in text
-    assert "note: 5 systems can stand in 120 orders: by chance, an unrelated metric" in text
+    assert "- clear: mauve and ppl agree equally well, 0.100 in the worst case" in text
+    assert "note: 5 systems can be ranked in 120 orders: by chance, an unrelated metric" in text
     assert "compared as -|T(Q) - T(P)|" in text
     assert "Bradley-Terry" not in text
 
@@ -142,17 +143,17 @@ def test_fitted_scores_say_who_is_who(judged):
         ["a", "10.0", "[1.0,", "19.0]", "4", "2", "1"],
         ["x", "(no", "scores)", "-50.0", "[-59.0,", "-41.0]", "4", "2", "1"],
     ]
-    assert "judged alike: half a win to each side" in text
+    assert "judged alike: half a win for each system" in text
     assert "1/(1 + exp(-difference/100))" in text
 
 
 def test_ties_are_told_with_what_became_of_them(judged):
-    told = "note: judgements: 25 % of the judgements are ties: half a win to each side, which draws"
+    told = "note: judgements: 25 % of the judgements are ties: half a win for each system, which"
     assert told in " ".join(ranking_text(judged).split())
     fit = judged["truths"]["judgements"]["fit"]
     fit |= {"ties": "davidson", "tie_parameter": 2.0}
     text = " ".join(ranking_text(judged).split())
-    assert "are ties: an outcome of its own, by Davidson's model (1970), in which two equal" in text
+    assert "are ties: a separate outcome, by Davidson's model (1970), in which two equal" in text
     assert "two equal systems tie with probability 0.50" in text  # 2/(2 + 2)
     fit |= {"ties": "drop"}
     assert "25 % of the judgements are ties: left out note:" in " ".join(
@@ -167,14 +168,23 @@ def test_intervals_say_which_errors_they_include(judged, two_truths):
         text = " ".join(ranking_text(data).split())
         return text.split("note: the intervals ")[1].split(" note: ")[0]
 
-    assert told(judged) == "include the errors of the fitted scores, and take the metrics for exact"
+    assert told(judged) == "include the errors of the fitted scores, and treat the metrics as exact"
     judged["metrics"]["m"]["deviations"] = {"a": 0.1}
-    assert told(judged).endswith("errors of the fitted scores and the deviations of the metrics")
-    assert told(two_truths).startswith("take the scores and the truth for exact: no deviations")
+    assert told(judged).endswith(
+        "errors of the fitted scores and the standard deviations of the metrics"
+    )
+    assert told(two_truths).startswith(
+        "treat the scores and the truth as exact: no standard deviations"
+    )
     two_truths["metrics"]["ppl"]["deviations"] = {"a": 0.0, "b": 0.1}
-    assert told(two_truths) == "include the deviations of the metrics, and take the truth for exact"
+    assert (
+        told(two_truths)
+        == "include the standard deviations of the metrics, and treat the truth as exact"
+    )
     two_truths["truths"]["liked"]["deviations"] = {"a": 1.0}
-    assert told(two_truths).startswith("include the errors of the truth and the deviations")
+    assert told(two_truths).startswith(
+        "include the errors of the truth and the standard deviations"
+    )
 
 
 def test_an_interval_with_the_systems_fixed_stands_beside_the_other(judged):
@@ -185,7 +195,7 @@ def test_an_interval_with_the_systems_fixed_stands_beside_the_other(judged):
     rows = block(text, "Beside judgements")
     assert rows[0][1:4] == ["Spearman", "systems", "fixed"]
     assert rows[1][1:4] == ["0.500", "[0.25,", "0.75]"]
-    assert "for these very systems, from the errors of truth and metric alone" in " ".join(
+    assert "for these systems only, from the errors of the truth and the metric" in " ".join(
         text.split()
     )
 
@@ -203,7 +213,7 @@ def test_a_worst_case_that_was_searched_for_shows_its_bound(two_truths):
     rows = block(text, "Beside liked")
     assert rows[0].count("bound") == 1
     assert rows[2][4:6] == ["≤0.600", "≥0.550"]
-    assert "found by a search: no lower than its bound, and no higher than this" in text
+    assert "found by a search: between its bound and this value" in text
     assert "≤" not in text.split("Beside clear")[1].split("- liked")[0]
 
 

@@ -92,10 +92,10 @@ def test_deviations_stand_beside_the_means_view_by_view(by_n):
 
 def test_every_curve_has_a_sentence(by_k, by_n):
     text = sweep_text(by_k, width=100)
-    assert "Where the mean levels off: within 0.01 of its value at k = 30" in text
+    assert "Where the mean becomes constant: within 0.01 of its value at k = 30" in text
     assert "model_1  Precision  no plateau: at 18 still 0.011 below the end" in text
     assert "model_1  Recall     from k = 1 on (1.000, at the end 1.000)" in text
-    assert "balls of 30 neighbours hold all" in text
+    assert "neighbourhoods of 30 cover all" in text
     text = sweep_text(by_n, width=100)
     assert "within 0.01, or its standard error, of its value at n = 800" in text
     assert "model_0  form     Precision  no plateau: at 200 still 0.100 below the end" in text
@@ -111,10 +111,12 @@ def test_the_title_names_the_share_for_scores_without_a_scale():
     data = sweep("n", {"recall": NS_ROWS, "mmd": NS_ROWS})
     with_range(data, "mmd", [[0.004, 0.002, 0.001, 0.0005]], -np.inf, np.inf)
     text = sweep_text(data, width=200)
-    assert "levels off: within 0.01 (5 % of its end for scores without a scale), or its " in text
+    assert (
+        "becomes constant: within 0.01 (5 % of its end for scores without a scale), or its " in text
+    )
     assert "MMD     no plateau: at 400 still 0.0005 above the end" in text
     with_range(data, "recall", NS_ROWS, 0.0, np.inf)
-    assert "levels off: within 5 %, or its standard error, of its value" in sweep_text(data)
+    assert "becomes constant: within 5 %, or its standard error, of its value" in sweep_text(data)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +140,7 @@ def test_the_notes_say_what_the_spread_is(by_k, by_n):
     assert "no ± for a system of one file" in sweep_text(by_k, width=200)
     text = sweep_text(by_n, width=200)
     assert "± is the standard deviation over 2 random orders of the samples; each larger" in text
-    assert "at n = 800 every order has all the samples there are" in text
+    assert "at n = 800 every order has all samples" in text
     assert "cut to the smallest generated set, or as --max-samples says: human 900 to 800" in text
     assert "warning: mind the gap" in text
 

@@ -79,10 +79,10 @@ def test_a_dash_has_its_reason_below():
 
 def test_without_a_reference_a_line_says_what_that_means():
     text = text_table(made(reference=False))
-    assert text.startswith("Texts alone, without a reference")
+    assert text.startswith("Texts, without a reference")
     assert row(text, "Distinct-2") == ["0.510", "0.550"]
     assert "gap" not in text
-    assert "A statistic of one set alone means little" in text
+    assert "A statistic of one set is hard to interpret" in text
     assert "means little" not in text_table(made())
 
 
@@ -194,20 +194,20 @@ def test_no_two_keys_have_one_label():
         ("rouge:rouge2", "pairs of words in common"),
         ("rouge:rouge3:precision", "runs of 3 words in common with the reference of the row (sh"),
         ("rouge:rougeLsum", "sentence by sentence"),
-        ("longest_copied_span:largest:train", "any text that the training set holds"),
-        ("longest_copied_span", "a text that the reference holds too; shorter texts copy less"),
-        ("novelty", "n-grams that the reference does not hold; loops are new too"),
-        ("novelty:types:train", "different n-grams that the training set does not hold"),
+        ("longest_copied_span:largest:train", "any text that is also in the training set"),
+        ("longest_copied_span", "a text that is also in the reference; shorter texts copy less"),
+        ("novelty", "n-grams that are not in the reference; repetitions are new too"),
+        ("novelty:types:train", "different n-grams that are not in the training set"),
         ("near_duplicates:train", "nearly repeat one of the training set"),
         ("near_duplicates", "nearly repeat another"),
         ("exact_duplicates:folded", "but for case and white space"),
         ("distinct:sample", "within each text, averaged: share of its"),
         ("mean_length:characters", "number of characters of a text"),
-        ("median_length:words", "words of the text in the middle"),
+        ("median_length:words", "median length of a text in words"),
         ("length_spread", "lengths in tokens"),
         ("self_bleu:n=2:pairwise", "over all pairs"),
         ("chrf:words=2", "characters and words in common"),
-        ("non_termination:limit=9", "cut off at 9 tokens"),
+        ("non_termination:limit=9", "truncated at 9 tokens"),
         ("text.string_mauve:subsequence", "by shared subsequences with gaps; 1 is no gap"),
         ("unknown", ""),
     ],
@@ -230,7 +230,7 @@ def test_rows_of_one_metric_share_a_line_only_where_it_is_true_of_both():
     assert "within each text" in apart["Distinct-2 in a text"]
     assert "reference" in apart["Novelty-4"]
     assert "training set" in apart["Novelty-4 to training"]
-    assert apart["words"] == "median words of a text, split at spaces"
+    assert apart["words"] == "median number of words, split at spaces"
 
 
 def test_neither_end_of_novelty_is_good():

@@ -103,13 +103,13 @@ def test_join_gathers_families_by_their_names(make):
     [
         ("plain", {}, {}, "unknown plot 'plain'; did you mean 'plane'"),
         ("plane", RANKING, {}, "is a ranking; the plot 'plane' takes a comparison"),
-        ("plane", {"a": 1}, {}, "is nothing that can be drawn"),
-        ("plane", 3, {}, "is nothing that can be drawn"),
-        ("sweep", RANKING, {}, r"takes a sweep \(the JSON that `calipers sweep --json` wrote\)"),
+        ("plane", {"a": 1}, {}, "cannot be drawn"),
+        ("plane", 3, {}, "cannot be drawn"),
+        ("sweep", RANKING, {}, r"takes a sweep \(JSON from `calipers sweep --json`\)"),
         ("plane", None, {"regions": "topics"}, "no option 'regions'; its options: view, x, y"),
         ("heat-map", None, {"view": "form"}, "no option 'view'; its options: none"),
-        ("map", None, {}, "holds scores alone; the plot 'map' takes a comparison .*RUN.zip"),
-        ("cells", None, {}, "holds scores alone"),
+        ("map", None, {}, "holds only scores; the plot 'map' takes a comparison .*RUN.zip"),
+        ("cells", None, {}, "holds only scores"),
     ],
 )
 def test_what_a_kind_does_not_take_is_told(name, data, options, words, two_systems):
@@ -119,7 +119,7 @@ def test_what_a_kind_does_not_take_is_told(name, data, options, words, two_syste
 
 
 def test_a_kind_is_drawn_from_one_input_unless_it_takes_several(two_systems):
-    with pytest.raises(InputError, match="'plane' is drawn from one input; found 2"):
+    with pytest.raises(InputError, match="'plane' takes one input; found 2"):
         draw("plane", [two_systems, two_systems])
     with pytest.raises(InputError, match="at least one input; found 0"):
         draw("parameter", [])

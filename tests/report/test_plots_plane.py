@@ -274,7 +274,10 @@ def test_the_json_of_a_comparison_is_enough(data):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"x": "recal"}, "unknown score 'recal'; did you mean 'recall'?; if it is no slip, ask"),
+        (
+            {"x": "recal"},
+            "unknown score 'recal'; did you mean 'recall'?; if the name is correct, add",
+        ),
         ({"view": "from"}, "unknown view 'from'; did you mean 'form'?"),
         ({"join": [["one", "tow"]]}, "unknown system 'tow'; did you mean 'two'"),
         ({"join": ["one", "two"]}, "join must be a list of lists of systems; found ['one', 'two']"),

@@ -181,7 +181,7 @@ MEDOID = ("topics", 0, "reference_medoids", 0, "row")
     ],
 )
 def test_json_that_cannot_be_is_refused(load, members, name, place, value):
-    with pytest.raises(InputError, match=r"bad\.zip: is no comparison saved"):
+    with pytest.raises(InputError, match=r"bad\.zip: is not a comparison saved"):
         load({name: changed(members[name], place, value)})
 
 
@@ -263,7 +263,7 @@ def test_a_part_gives_no_more_than_it_claims(tmp_path, members):
     assert data.count(size.to_bytes(4, "little")) == 2
     path.write_bytes(data.replace(size.to_bytes(4, "little"), (900).to_bytes(4, "little")))
     tracemalloc.start()
-    with pytest.raises(InputError, match=r"lies\.zip: is no comparison"):
+    with pytest.raises(InputError, match=r"lies\.zip: is not a comparison"):
         Comparison.load(path)
     assert tracemalloc.get_traced_memory()[1] < 5_000_000
     tracemalloc.stop()

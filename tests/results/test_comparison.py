@@ -122,12 +122,12 @@ def test_loading_what_is_no_comparison(comparison, tmp_path):
         Comparison.load(tmp_path / "gone.zip")
     text = tmp_path / "text.zip"
     text.write_text("no zip")
-    with pytest.raises(InputError, match=r"text\.zip: is no comparison saved by calipers"):
+    with pytest.raises(InputError, match=r"text\.zip: is not a comparison saved by calipers"):
         Comparison.load(text)
     other = tmp_path / "other.zip"
     with zipfile.ZipFile(other, "w") as archive:
         archive.writestr("hello.txt", "hello")
-    with pytest.raises(InputError, match="is no comparison saved by calipers"):
+    with pytest.raises(InputError, match="is not a comparison saved by calipers"):
         Comparison.load(other)
 
 

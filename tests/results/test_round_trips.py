@@ -277,9 +277,9 @@ def written(path, about):
         ({"kind": "sweep", "format": "2"}, "its format is '2', not a whole number"),
         ({"kind": "os", "format": 2}, "it holds 'os', none of comparison, sweep"),
         ({"kind": ["sweep"], "format": 2}, r"its kind is \['sweep'\], not a text"),
-        ({"kind": "probe", "format": 2}, "is no result saved by calipers, or is damaged"),
-        ({"format": 2}, "is no result saved by calipers, or is damaged"),
-        ([], "is no result saved by calipers, or is damaged"),
+        ({"kind": "probe", "format": 2}, "is not a result saved by calipers, or is damaged"),
+        ({"format": 2}, "is not a result saved by calipers, or is damaged"),
+        ([], "is not a result saved by calipers, or is damaged"),
     ],
 )
 def test_a_zip_that_says_what_it_is_not_is_refused(tmp_path, about, words):
@@ -291,10 +291,13 @@ def test_a_zip_that_says_what_it_is_not_is_refused(tmp_path, about, words):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("{", "is no JSON"),
-        ("[1]", "holds no result of calipers"),
-        ('{"systems": []}', "holds no result of calipers"),
-        ('{"calipers": "1", "settings": {"over": "k"}}', "is no sweep of calipers, or is damaged"),
+        ("{", "is not valid JSON"),
+        ("[1]", "is not a result of calipers"),
+        ('{"systems": []}', "is not a result of calipers"),
+        (
+            '{"calipers": "1", "settings": {"over": "k"}}',
+            "is not a sweep of calipers, or is damaged",
+        ),
     ],
 )
 def test_json_that_is_no_result_is_refused(tmp_path, text, words):
@@ -375,7 +378,7 @@ def test_damage_is_named(tmp_path, made, damage, words):
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in (parts | {f"{result.kind}.json": json.dumps(data)}).items():
             archive.writestr(name, content)
-    with pytest.raises(InputError, match=rf"bad\.zip: is no {result.kind} saved .*{words}"):
+    with pytest.raises(InputError, match=rf"bad\.zip: is not a {result.kind} saved .*{words}"):
         type(result).load(path)
 
 

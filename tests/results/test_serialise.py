@@ -202,7 +202,7 @@ def test_a_damaged_field_is_told(tmp_path, damage, told):
     with pytest.raises(InputError, match=told) as raised:
         Comparison.load(path)
     assert str(raised.value).startswith(
-        f"{path}: is no comparison saved by calipers, or is damaged"
+        f"{path}: is not a comparison saved by calipers, or is damaged"
     )
 
 

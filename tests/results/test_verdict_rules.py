@@ -122,18 +122,18 @@ def metric(values, name="precision", tie=0.02):
 
 def test_a_common_order_is_told():
     found = metric([[0.2, 0.9, 0.5], [0.1, 0.7, 0.4]])
-    assert found.sentence.endswith("of 3 pairs of systems; all put x above y above w")
+    assert found.sentence.endswith("of 3 pairs of systems; all rank x above y above w")
     assert found.split == ()
 
 
 def test_ties_leave_no_common_order_and_no_disagreement():
     found = metric([[0.2, 0.9, 0.5], [0.41, 0.7, 0.4]])
-    assert found.sentence == "no two columns disagree about any of 3 pairs of systems"
+    assert found.sentence == "no two columns disagree on any of 3 pairs of systems"
 
 
 def test_the_pairs_of_a_split():
     found = metric([[0.2, 0.9, 0.5], [0.5, 0.9, 0.2], [0.5, 0.9, 0.2]])
-    assert found.sentence == "columns disagree about 1 of 3 pairs of systems"
+    assert found.sentence == "columns disagree on 1 of 3 pairs of systems"
     assert [(each.a, each.b) for each in found.split] == [("w", "y")]
     assert found.lowest is None
 
@@ -141,7 +141,7 @@ def test_the_pairs_of_a_split():
 def test_a_metric_without_a_better_end_names_no_winner():
     found = metric([[0.2, 0.9], [0.9, 0.2]], name="authenticity")
     assert found.pairs == ()
-    assert "no better end" in found.sentence
+    assert "neither direction is better" in found.sentence
 
 
 EXACT = 0.0
@@ -165,7 +165,7 @@ def relation(b_in_a, a_in_b, *, sd=EXACT, ceilings=(math.nan, math.nan)):
         ),
         ((0.96, 0.78), "b_within_a", "b lies within a (96 % of it) and leaves 22 % of a uncovered"),
         ((0.78, 0.96), "a_within_b", "a lies within b (96 % of it) and leaves 22 % of b uncovered"),
-        ((0.0, 0.0), "disjoint", "a and b are disjoint: 0 % of either lies inside the other"),
+        ((0.0, 0.0), "disjoint", "a and b are disjoint: 0 % of each lies inside the other"),
         (
             (0.04, 0.0),
             "disjoint",

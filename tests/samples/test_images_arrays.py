@@ -413,10 +413,10 @@ def test_a_file_may_be_of_another_format_than_its_name_says() -> None:
     ("data", "message"),
     [
         (b"", "is empty"),
-        (b"hello", "is no image of a known format (PNG, JPEG, WEBP, BMP, GIF, TIFF, PPM)"),
-        (b'<?xml version="1.0"?><svg/>', "is no image, but a text that begins like SVG or HTML"),
-        (b"version https://git-lfs.github.com/spec/v1\n", "is no image, but a pointer of Git LFS"),
-        (b"%!PS-Adobe-3.0 EPSF-3.0\n", "is no image of a known format"),
+        (b"hello", "is not an image of a known format (PNG, JPEG, WEBP, BMP, GIF, TIFF, PPM)"),
+        (b'<?xml version="1.0"?><svg/>', "is not an image but a text that begins like SVG or HTML"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "is not an image but a Git LFS pointer"),
+        (b"%!PS-Adobe-3.0 EPSF-3.0\n", "is not an image of a known format"),
         (saved(Image.fromarray(PIXELS), "JPEG")[:-40], "is damaged: "),
     ],
 )

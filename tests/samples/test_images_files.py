@@ -64,7 +64,7 @@ def test_hidden_files_are_left_out_and_other_files_noted(folder: Callable[..., P
     samples = read_samples(base)
     assert paths_of(samples, base) == ["a.png"]
     assert samples.notes == (
-        "2 files without an image's suffix left out ('labels.csv' and 'readme.md')",
+        "2 files without the suffix of an image left out ('labels.csv' and 'readme.md')",
     )
 
 
@@ -113,12 +113,12 @@ def test_bad_files_are_all_named_in_one_message(folder: Callable[..., Path]) -> 
     base = spoilt(folder("1.png", "2.jpg", "3.png", "4.png", "5.png"))
     lines = refusal(base).splitlines()
     assert lines[0] == (
-        f"{base}: 3 of 5 image files cannot be read; to leave them out give --skip-bad "
+        f"{base}: 3 of 5 image files cannot be read; to leave them out, use --skip-bad "
         "(skip_bad=True in Python):"
     )
     assert lines[1].startswith(f"  {base}/2.jpg: is damaged: ")
     assert lines[2] == f"  {base}/3.png: is empty"
-    assert lines[3].startswith(f"  {base}/4.png: is no image of a known format (PNG, JPEG")
+    assert lines[3].startswith(f"  {base}/4.png: is not an image of a known format (PNG, JPEG")
     for i in range(6):
         (base / f"0{i}.png").write_bytes(b"")
     assert refusal(base).splitlines()[-1] == "  and 4 more"
@@ -155,9 +155,9 @@ def test_missing_and_odd_files(folder: Callable[..., Path]) -> None:
     (base / "c.png").symlink_to(base / "c.png")
     os.mkfifo(base / "d.png")
     message = refusal(base)
-    assert f"{base}/b.png: links to nothing" in message
+    assert f"{base}/b.png: is a link to a file that does not exist" in message
     assert f"{base}/c.png: cannot be read: " in message
-    assert f"{base}/d.png: is no plain file" in message
+    assert f"{base}/d.png: is not a regular file" in message
     assert "no.png: there is no such file" in refusal([base / "a.png", base / "no.png"])
     (base / "e.png").mkdir()
     assert "e.png: is a folder" in refusal([base / "a.png", base / "e.png"])
@@ -204,7 +204,7 @@ def test_files_that_changed_or_vanished(folder: Callable[..., Path]) -> None:
     noise().save(base / "b.png")
     (base / "c.png").unlink()
     assert samples[0].shape == (4, 6, 3)
-    with pytest.raises(InputError, match=r"b\.png: has changed since .*: it holds other bytes"):
+    with pytest.raises(InputError, match=r"b\.png: has changed since .*: its content differs"):
         samples[1]
     with pytest.raises(InputError, match=r"c\.png: has changed since .*: there is no such file"):
         list(samples.take(np.array([0, 2])))

@@ -69,7 +69,7 @@ def test_notes_follow_the_rows_that_are_taken() -> None:
         (["x", None], "a: sample 2: must be a string, but it is null"),
         ([["x"]], "a: sample 1: must be a string, but it is a list of 1 item"),
         ([b"x"], "a: sample 1: must be a string, but it is a value of type bytes"),
-        (["x", "\ud800"], "a: sample 2: holds half of a surrogate pair, which is no character"),
+        (["x", "\ud800"], "a: sample 2: holds half of a surrogate pair, which is not a character"),
         (pa.array(["x", None]), "a: sample 2: the text is null, not a string"),
         (pa.array([1]), "a: texts must be strings, but this Arrow array holds int64"),
         (

@@ -97,7 +97,7 @@ def test_a_table_without_the_column_is_refused_with_its_columns(make: Make) -> N
         as_sample_set(make(COLUMNS), name="reference", field="foo")
     with pytest.raises(
         InputError,
-        match=r"^samples: no field has a usual name .* the fields are 'foo' and 'bar'; name it wit",
+        match=r"^samples: no field has a common name .* the fields are 'foo' and 'bar'; choose",
     ):
         as_sample_set(make({"foo": TEXTS, "bar": TEXTS}))
     with pytest.raises(InputError, match=r"^reference: no row has a group 'foo' \(row 1: there is"):

@@ -369,7 +369,7 @@ def test_one_image(fill: Callable[..., Path]) -> None:
     base = fill("fake/1.png")
     assert (
         refusal_of_systems(f"m={base}/fake/*")
-        == f"m={base}/fake/*: matches one image, but a set needs many"
+        == f"m={base}/fake/*: matches only one image, but a set needs many"
     )
     for spec in (f"{base}/fake/1.png", f"m={base}/fake/1.png"):
         assert f"pattern NAME='{base}/fake/*.png' in quotes" in refusal_of_systems(spec)

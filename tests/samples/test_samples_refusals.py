@@ -21,8 +21,8 @@ import pytest
 from calipers.errors import InputError
 from calipers.samples import read_samples
 
-NAME_IT = "name it with --field (field= in Python)"
-NO_TEXT = "no field has a usual name for a text, such as 'text' or 'generation'; the fields are"
+NAME_IT = "choose one with --field (field= in Python)"
+NO_TEXT = "no field has a common name for a text, such as 'text' or 'generation'; the fields are"
 IDS = "token ids must be whole numbers from 0 to 2,147,483,647, but id"
 
 REFUSED: list[tuple[str, str, dict[str, str], str]] = [
@@ -102,7 +102,7 @@ REFUSED: list[tuple[str, str, dict[str, str], str]] = [
         "a.jsonl",
         '{"text": "a"}\n{"text": "\\udc00"}',
         {},
-        "line 2: holds half of a surrogate pair, which is no character",
+        "line 2: holds half of a surrogate pair, which is not a character",
     ),
     ("a.jsonl", '{"text": " "}\n{"text": ""}', {}, "all 2 texts are empty"),
     ("a.jsonl", "\n \n", {}, "holds no samples"),
@@ -133,7 +133,7 @@ REFUSED: list[tuple[str, str, dict[str, str], str]] = [
         "a.json",
         '{"text": "a"}\n{"text": "b"}',
         {},
-        "broken JSON at line 2, column 1: Extra data; if it holds one value a line, "
+        "broken JSON at line 2, column 1: Extra data; if it holds one value per line, "
         "its name must end in .jsonl",
     ),
     ("a.json", '[{"a": 1, "a": 2}]', {}, "the field 'a' is given twice in one object"),
@@ -161,7 +161,7 @@ REFUSED: list[tuple[str, str, dict[str, str], str]] = [
         "a.csv",
         'text,n\na,1\n"b,2\nc,3\n',
         {},
-        "line 3: a quoted value that begins in this row never ends",
+        "line 3: a quoted value that begins in this row has no closing quote",
     ),
     ("a.csv", 'text,n\n"a"b,1\n', {}, "line 2: broken table: ',' expected after '\"'"),
     (
@@ -262,7 +262,7 @@ REFUSED: list[tuple[str, str, dict[str, str], str]] = [
         "docs.docx",
         "x",
         {},
-        "a file with suffix '.docx' cannot be read; known are .txt, .jsonl, .json, "
+        "a file with suffix '.docx' cannot be read; possible are .txt, .jsonl, .json, "
         ".csv, .tsv, .parquet, .npy, .npz, .safetensors, each also with .gz; images "
         "are read from a folder",
     ),
@@ -270,7 +270,7 @@ REFUSED: list[tuple[str, str, dict[str, str], str]] = [
         "data",
         "x",
         {},
-        "a file with no suffix cannot be read; known are .txt, .jsonl, .json, .csv, "
+        "a file with no suffix cannot be read; possible are .txt, .jsonl, .json, .csv, "
         ".tsv, .parquet, .npy, .npz, .safetensors, each also with .gz; images are read "
         "from a folder",
     ),
@@ -278,7 +278,7 @@ REFUSED: list[tuple[str, str, dict[str, str], str]] = [
         "data.gz",
         "x",
         {},
-        "a file with no suffix before .gz cannot be read; known are .txt, .jsonl, "
+        "a file with no suffix before .gz cannot be read; possible are .txt, .jsonl, "
         ".json, .csv, .tsv, .parquet, .npy, .npz, .safetensors, each also with .gz; "
         "images are read from a folder",
     ),
@@ -344,7 +344,7 @@ def tensor(**changes: Any) -> bytes:
         (tensor(data_offsets=[0, 12, 24]), "where the bytes begin and end; found a list of 3"),
         (tensor(dtype=["F32"]), "'dtype' must be a string, but it is a list of 1 item"),
         (b'{"a":' * 100_000, "its header is nested too deeply"),
-        (b'{"a":{"dtype":"F32","shape":[' + b"9" * 5000 + b"]}}", "its header is no JSON"),
+        (b'{"a":{"dtype":"F32","shape":[' + b"9" * 5000 + b"]}}", "its header is not valid JSON"),
         (b"[]", "its header must be an object"),
     ],
 )
@@ -386,7 +386,9 @@ def test_headers_of_numpy_are_held_against_the_file(
         ("a.npz", packed.getvalue()),
     ):
         (tmp_path / name).write_bytes(data)
-        with pytest.raises(InputError, match=f"{name}: is no readable NumPy file: .*{message}"):
+        with pytest.raises(
+            InputError, match=f"{name}: cannot be read as a NumPy file: .*{message}"
+        ):
             read_samples(tmp_path / name)
     assert not recwarn.list
 

@@ -135,7 +135,7 @@ def test_nested_parquet(parquet: Write) -> None:
         ({"n": [1, 2]}, {}, "row 1: the field 'n' must be a string, but it is the int 1"),
         ({"text": [["a"]], "n": [1]}, {}, r"row 1: the field 'text' must .* --field 'text\[\*\]'"),
         ({"text": ["a"], "output": ["b"]}, {}, "several fields may be the text"),
-        ({"a": ["a"], "b": ["b"]}, {}, "no field has a usual name"),
+        ({"a": ["a"], "b": ["b"]}, {}, "no field has a common name"),
         ({"text": pa.array([], pa.string())}, {}, "holds no samples"),
         (pa.table([["a"], ["b"]], names=["text", "text"]), {}, "has the column 'text' twice"),
     ],
@@ -153,7 +153,7 @@ def test_any_name_of_a_column(parquet: Write, write: Write, name: str) -> None:
 def test_column_names_that_are_not_utf8(parquet: Write) -> None:
     path = parquet({"text": ["a"], "nämen": ["b"]})
     path.write_bytes(path.read_bytes().replace("nämen".encode(), b"n\xff\xffmen"))
-    assert refusal(path).startswith("is no readable parquet file")
+    assert refusal(path).startswith("cannot be read as a parquet file")
 
 
 def test_invalid_utf8_in_parquet(parquet: Write) -> None:
@@ -165,8 +165,10 @@ def test_invalid_utf8_in_parquet(parquet: Write) -> None:
 
 
 def test_no_parquet(write: Write) -> None:
-    assert refusal(write("a.parquet", b"PAR1 and more")).startswith("is no readable parquet file")
-    assert refusal(write("b.parquet.gz", b"text")).startswith("is no readable parquet file")
+    assert refusal(write("a.parquet", b"PAR1 and more")).startswith(
+        "cannot be read as a parquet file"
+    )
+    assert refusal(write("b.parquet.gz", b"text")).startswith("cannot be read as a parquet file")
 
 
 def test_damaged_parquet(parquet: Write) -> None:

@@ -221,7 +221,7 @@ def test_any_name_of_a_field_is_found(write_rows: Write, key: str) -> None:
     assert list(read_samples(write_rows("a.jsonl", [{key: "x"}]))) == ["x"]
     path = write_rows("b.jsonl", [{key: "x", "n": 1}])
     assert list(read_samples(path, field=key)) == ["x"]
-    with pytest.raises(InputError, match="is not understood from character"):
+    with pytest.raises(InputError, match="is not valid from character"):
         read_samples(path, field=key + "..")
 
 
@@ -291,7 +291,7 @@ def test_files_that_cannot_be_opened(write: Write, monkeypatch: pytest.MonkeyPat
 def test_missing_and_unknown_files(write: Write, tmp_path: Path) -> None:
     assert refusal(tmp_path / "no.jsonl") == "there is no such file"
     assert refusal(write("a.docx", "x")).startswith(
-        "a file with suffix '.docx' cannot be read; known"
+        "a file with suffix '.docx' cannot be read; possible"
     )
     assert ".safetensors, each also with .gz" in refusal(write("a.docx", "x"))
     assert refusal(write("data", "x")).startswith("a file with no suffix cannot be read")
@@ -377,7 +377,7 @@ def test_paths_may_start_in_a_list() -> None:
 
 @pytest.mark.parametrize("path", ["", ".", "a.", "a..b", ".a", "a[", "a[x]", "a[1", "a]b", "a[0]b"])
 def test_refuses_what_is_no_path(path: str) -> None:
-    with pytest.raises(InputError, match="is not understood from character"):
+    with pytest.raises(InputError, match="is not valid from character"):
         parse_path(path)
 
 

@@ -87,7 +87,7 @@ def test_json(write: Write, content: str, field: str, expected: list[list[int]])
 
 def test_json_with_several_lists_of_ids(write: Write) -> None:
     path = write("a.json", '{"a": [[1]], "b": [[2]]}')
-    assert refusal(path).startswith("holds several lists, 'a' and 'b'; name it")
+    assert refusal(path).startswith("holds several lists, 'a' and 'b'; choose one")
 
 
 @pytest.mark.parametrize(
@@ -126,8 +126,8 @@ def test_parquet(write_table: Any, kind: pa.DataType) -> None:
         ({"tokens": [[1], [2, -5]], "x": [1, 2]}, None, f"row 2: {RULE} 2 is the int -5"),
         ({"tokens": [[1], [2, None]], "x": [1, 2]}, None, f"row 2: {RULE} 2 is null"),
         ({"tokens": [[1.0]], "x": [1]}, "tokens", f"row 1: {RULE} 1 is the float 1.0"),
-        ({"tokens": [[1.0]], "x": [1]}, None, "no field has a usual name"),
-        ({"tokens": [["a"]], "x": [1]}, None, "no field has a usual name"),
+        ({"tokens": [[1.0]], "x": [1]}, None, "no field has a common name"),
+        ({"tokens": [["a"]], "x": [1]}, None, "no field has a common name"),
     ],
 )
 def test_wrong_parquet(write_table: Any, columns: dict[str, Any], field: str, message: str) -> None:

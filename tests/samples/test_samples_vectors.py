@@ -131,7 +131,7 @@ def test_npz_takes_the_only_array_or_the_named_one(tmp_path: Path) -> None:
     np.savez_compressed(tmp_path / "two.npz", a=MATRIX, b=MATRIX + 1)
     np.testing.assert_array_equal(read_samples(tmp_path / "one.npz").vectors, MATRIX)
     np.testing.assert_array_equal(read_samples(tmp_path / "two.npz", field="b").vectors, MATRIX + 1)
-    with pytest.raises(InputError, match="several arrays, 'a' and 'b'; name it with --field"):
+    with pytest.raises(InputError, match="several arrays, 'a' and 'b'; choose one with --field"):
         read_samples(tmp_path / "two.npz")
     with pytest.raises(InputError, match="no array 'c'; the arrays are 'a' and 'b'"):
         read_samples(tmp_path / "two.npz", field="c")
@@ -178,7 +178,7 @@ def test_claims_of_a_huge_array(tmp_path: Path) -> None:
     (tmp_path / "a.npy").write_bytes(data)
     (tmp_path / "a.npy.gz").write_bytes(gzip.compress(data))
     for name in ("a.npy", "a.npy.gz"):
-        with pytest.raises(InputError, match="no readable NumPy file"):
+        with pytest.raises(InputError, match="cannot be read as a NumPy file"):
             read_samples(tmp_path / name)
 
 

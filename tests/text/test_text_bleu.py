@@ -216,7 +216,7 @@ def test_a_single_text_has_no_value():
     found = own(["a b c d"])
     assert np.isnan(found.value)
     assert np.isnan(found.per_sample).all()
-    assert found.reason == "a single text has no others to be held against"
+    assert found.reason == "a single text has no others to be compared with"
 
 
 @pytest.mark.parametrize("average", ["all", "pairwise"])

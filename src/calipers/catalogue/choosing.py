@@ -18,10 +18,10 @@ from calipers.errors import InputError, require, unknown_name
 from calipers.score import Score
 
 TRAIN = "train"
-"""The option that holds texts against the training set instead of the reference."""
+"""The option that compares texts with the training set instead of the reference."""
 
 ITSELF = "itself"
-"""The option that holds texts against the others of their own set."""
+"""The option that compares texts with the others of their own set."""
 
 Need = Literal["reference", "train", "aligned", "itself"]
 
@@ -94,7 +94,7 @@ class Choice:
         return self.needs in (None, TRAIN)
 
     def score(self, sets: Measured) -> Score:
-        """Read the score off a pair, or off texts and what they are held against."""
+        """Read the score off a pair, or off texts and what they are compared with."""
         return self.metric.score(sets, self.options)
 
 
@@ -380,8 +380,8 @@ def _check_counted(metric: Metric, options: Options, estimator: str, *, said: bo
         whence = f" (--estimator {used}, estimator={used!r})"
         instead += f", or for {kept!r}"
     raise InputError(
-        f"{key!r} smooths the counts of cells, and the estimator {used!r}{whence} "
-        f"counts none; ask for {instead}"
+        f"{key!r} smooths the counts of cells, but the estimator {used!r}{whence} "
+        f"has no counts; ask for {instead}"
     )
 
 

@@ -41,27 +41,29 @@ MASS = (
 )
 ONE_RADIUS = "how the mass is spread inside the support; modes of another scale than the rest"
 FACTOR = "mass that is missing or in excess by less than a factor of 3"
-CENTRE = "anything but distances to a mean: modes equally far from it look alike"
+CENTRE = "anything but distances to a mean: modes at the same distance from it look the same"
 NOISE = "samples that are noise to their own set; do not use it below 8 dimensions"
-COPIES = "copied fragments in an otherwise new sample; hold it against held-out samples"
+COPIES = (
+    "copied fragments in an otherwise new sample; compare it with the value of held-out samples"
+)
 CELLS = "differences within a cell; depends on buckets"
 SIDE = "whether quality or variety is lacking"
-HARDLY = "it hardly tells quality from variety; depends on c"
+HARDLY = "it hardly separates quality from variety; depends on c"
 FEW_CELLS = "differences within a cell, of which there are 20; values follow the cells"
 OFTEN = "how often the {} makes what it reaches"
-LINEAR = "what no plane between the embeddings can separate; 0.5 may mean that it learnt nothing"
-DIMENSIONS = "scale, which rests on the dimensions; one exact copy makes it minus infinity"
-FEW_PRECISE = "which samples are precise rests on k; few precise samples span few balls"
+LINEAR = "what no plane between the embeddings can separate; 0.5 may mean that it learned nothing"
+DIMENSIONS = "scale, which depends on the dimensions; one exact copy makes it minus infinity"
+FEW_PRECISE = "which samples are precise depends on k; few precise samples span few balls"
 CURSE = "a gap smaller than its own bias, which shrinks slowly with n in many dimensions"
-NEGATIVE = "small gaps: unbiased, so it scatters around 0, also below"
-NOISY = "whether the samples are any good: noise is varied too; grows with the number of samples"
+NEGATIVE = "small gaps: it is unbiased, so it varies around 0 and may be negative"
+NOISY = "the quality of the samples: noise is varied too; grows with the number of samples"
 
 FAMILIES = {
     family.name: family
     for family in (
         Family(
             name="support",
-            members="precision, recall, density, coverage and sturdier forms of them",
+            members="precision, recall, density, coverage and robust variants of them",
             question="does each sample lie where the other set has samples?",
         ),
         Family(
@@ -83,13 +85,12 @@ FAMILIES = {
         Family(
             name="prd",
             members="prd_f8, prd_f1_8, max_precision, max_recall, total_variation",
-            question="how much of either distribution can the other make up "
-            "(precision-recall curve)?",
+            question="how much of each distribution does the other cover (precision-recall curve)?",
         ),
         Family(
             name="classifier",
             members="classifier_accuracy, classifier_auc, discriminator_accuracy",
-            question="can a model tell the two sets apart?",
+            question="can a classifier distinguish the two sets?",
         ),
         Family(
             name="ot",
@@ -104,7 +105,7 @@ FAMILIES = {
         Family(
             name="variety",
             members="vendi, rke (each beside the reference's own)",
-            question="how many different samples does each set hold, in effect?",
+            question="how many effectively different samples does each set hold?",
         ),
     )
 }
@@ -147,7 +148,7 @@ SUPPORT = (
         read="calipers.metrics.knn_support:read_density",
         source=f"{NAEEM}, equation 3",
         parity="prdc, with `--ties open`",
-        blind="missing variety; samples packed where the reference is dense raise it above 1",
+        blind="missing variety; samples concentrated where the reference is dense raise it above 1",
         range=FROM_ZERO,
     ),
     _support(
@@ -166,11 +167,11 @@ SUPPORT = (
     _support(
         name="realism",
         label="Realism",
-        meaning="depth of the median generated sample in the support; 1 is the edge (quality)",
+        meaning="depth of the median generated sample in the support; 1 is its boundary (quality)",
         tells="median depth of the generated samples inside the reference's support: quality",
         read="calipers.metrics.knn_support:read_realism",
         source=f"{KYNKAANNIEMI}, equation 3, section 5",
-        blind="missing variety: one good sample many times over scores high",
+        blind="missing variety: many copies of one good sample score high",
         needs=REALISM,
         range=FROM_ZERO,
         equal=inf,
@@ -179,8 +180,8 @@ SUPPORT = (
         name="precise_recall",
         replicates="calipers.metrics.precise:precise_recall_replicates",
         label="Precise R",
-        meaning="recall by the balls of the generated samples inside the support (diversity)",
-        tells="recall by the precise samples alone: diversity without what noise adds",
+        meaning="recall by the generated samples inside the support only (diversity)",
+        tells="recall by the precise samples only: diversity without that of noise",
         read="calipers.metrics.precise:read_precise_recall",
         source=KAROUZOS,
         blind=FEW_PRECISE,
@@ -195,7 +196,7 @@ SUPPORT = (
         tells="spread of the precise samples over that of the reference: diversity",
         read="calipers.metrics.precise:read_precise_diversity",
         source=KAROUZOS,
-        blind="holes within the support; which samples are precise rests on k",
+        blind="gaps within the support; which samples are precise depends on k",
         on_request=True,
         range=FROM_ZERO,
         better="closest",
@@ -248,7 +249,7 @@ SUPPORT = (
     _support(
         name="cover_precision",
         label="Cover P",
-        meaning="share of generated samples with enough of the reference around (quality)",
+        meaning="share of generated samples with enough reference samples around (quality)",
         tells="share of generated samples with enough reference samples around them: quality",
         read="calipers.metrics.robust:read_cover_precision",
         source=CHEEMA,
@@ -270,7 +271,7 @@ SUPPORT = (
     _support(
         name="sphere_precision",
         label="Sphere P",
-        meaning="whether both sets spread alike around the reference's mean (quality)",
+        meaning="whether both sets are equally spread around the reference's mean (quality)",
         tells="agreement of the spheres around the reference's mean: quality",
         read="calipers.metrics.spheres:read_sphere_precision",
         source=ALAA,
@@ -280,7 +281,7 @@ SUPPORT = (
     _support(
         name="sphere_recall",
         label="Sphere R",
-        meaning="whether both sets spread alike around the generated mean; 0.5 is usual",
+        meaning="whether both sets are equally spread around the generated mean; 0.5 is usual",
         tells="agreement of the spheres around the generated mean: diversity",
         read="calipers.metrics.spheres:read_sphere_recall",
         source=ALAA,
@@ -328,7 +329,7 @@ COPYING = (
         name="near_copies",
         label="Copies",
         meaning="share of generated samples that nearly repeat a known one; 0.01 is usual",
-        tells="share of generated samples that nearly repeat a reference sample",
+        tells="share of generated samples that are near copies of a reference sample",
         read="calipers.metrics.copying:read_near_copies",
         source="a distance within the closest 1 % of the reference's own",
         better="lower",
@@ -362,8 +363,8 @@ ENTROPY = (
     _entropy(
         name="recall_entropy",
         label="RE",
-        meaning="entropy of the reference alone, in nats: what RCE would be for a perfect system",
-        tells="entropy of the reference by itself, in nats: what RCE is to be held against",
+        meaning="entropy of the reference, in nats: the RCE of a perfect system",
+        tells="entropy of the reference, in nats: the value to compare RCE with",
         read="calipers.metrics.entropies:read_recall_entropy",
         source=f"{FOX}: H(P) by k-th nearest neighbours",
         blind=f"the generated samples; {DIMENSIONS}",
@@ -581,8 +582,8 @@ CLASSIFIER = (
     _classifier(
         name="classifier_accuracy",
         label="Clf acc",
-        meaning="how often held-out samples are told apart; 0.5 is no gap",
-        tells="how often held-out samples are told apart; 0.5 is no gap",
+        meaning="accuracy of a classifier between the sets, held out; 0.5 is no gap",
+        tells="accuracy of a classifier between the sets, held out; 0.5 is no gap",
         read="calipers.metrics.classifier:read_classifier_accuracy",
         source=f"{JMLR}, section 4.3",
         blind=LINEAR,
@@ -590,8 +591,8 @@ CLASSIFIER = (
     _classifier(
         name="classifier_auc",
         label="Clf AUC",
-        meaning="how well held-out samples are ordered by their side; 0.5 is no gap",
-        tells="how well held-out samples are ordered by their side; 0.5 is no gap",
+        meaning="area under the ROC curve of a classifier between the sets; 0.5 is no gap",
+        tells="area under the ROC curve of a classifier between the sets; 0.5 is no gap",
         read="calipers.metrics.classifier:read_classifier_auc",
         source=f"{JMLR}, section 4.3",
         blind=LINEAR,
@@ -599,8 +600,8 @@ CLASSIFIER = (
     _classifier(
         name="discriminator_accuracy",
         label="Disc acc",
-        meaning="how often a held-out quarter is told apart; 0.5 is no gap",
-        tells="how often a held-out quarter is told apart, the penalty chosen by cross-validation",
+        meaning="accuracy of a classifier on a held-out quarter; 0.5 is no gap",
+        tells="accuracy of a classifier on a held-out quarter, its penalty cross-validated",
         read="calipers.metrics.classifier:read_discriminator_accuracy",
         source=f"{JMLR}, section 6.3",
         blind=f"{LINEAR}; small gaps, since a quarter of the samples is tested",
@@ -658,8 +659,8 @@ OT = (
     _ot(
         name="ot_entropic",
         label="W2² blur",
-        meaning="cost of moving one histogram onto the other by a blurred plan",
-        tells="cost between the histograms by a blurred plan; equal sets do not score 0",
+        meaning="cost of moving one histogram onto the other, entropically regularised",
+        tells="entropically regularised cost between the histograms; equal sets do not score 0",
         read="calipers.metrics.transport:read_ot_entropic",
         source=f"{COSTS}; Cuturi, NeurIPS 2013",
         parity="POT",
@@ -671,8 +672,8 @@ OT = (
     _ot(
         name="ot_debiased",
         label="W2² debias",
-        meaning="the cost by a blurred plan, less that of each set with itself; 0 is no gap",
-        tells="cost between the histograms by a blurred plan, less that of each with itself",
+        meaning="the regularised cost, less that of each set with itself; 0 is no gap",
+        tells="regularised cost between the histograms, less that of each with itself",
         read="calipers.metrics.transport:read_ot_debiased",
         source="Feydy et al., AISTATS 2019 (Sinkhorn divergence)",
         parity="POT",
@@ -716,7 +717,7 @@ OT = (
         read="calipers.metrics.transport:read_sliced_wasserstein",
         source="Bonneel et al., JMIV 2015",
         parity="POT",
-        blind="gaps along few of many dimensions, which are thinned out; moves with the seed",
+        blind="gaps along few of many dimensions, which are averaged out; depends on the seed",
         on_request=True,
         range=FROM_ZERO,
         better="lower",
@@ -728,7 +729,7 @@ MMD = (
     _mmd(
         name="mmd",
         label="MMD",
-        meaning="distance of kernel means, Gaussian kernel; 0 is no gap, chance goes below",
+        meaning="distance of kernel means, Gaussian kernel; 0 is no gap, may be negative by chance",
         tells="squared distance of kernel means, Gaussian of median width; 0 is no gap",
         read="calipers.metrics.mmd:read_mmd",
         replicates="calipers.metrics.mmd:mmd_without",
@@ -739,7 +740,7 @@ MMD = (
     _mmd(
         name="kid",
         label="KID",
-        meaning="distance of kernel means, cubic kernel; 0 is no gap, chance goes below",
+        meaning="distance of kernel means, cubic kernel; 0 is no gap, may be negative by chance",
         tells="squared distance of kernel means, cubic kernel (KID); 0 is no gap",
         read="calipers.metrics.mmd:read_kid",
         replicates="calipers.metrics.mmd:kid_without",
@@ -750,12 +751,12 @@ MMD = (
     _mmd(
         name="energy_distance",
         label="Energy",
-        meaning="distances across both sets less those within; 0 is no gap",
-        tells="distances across both sets less those within; 0 is no gap, nothing to tune",
+        meaning="distances between the sets less those within them; 0 is no gap",
+        tells="distances between the sets less those within them; 0 is no gap, no parameters",
         read="calipers.metrics.energy:read_energy_distance",
         replicates="calipers.metrics.energy:energy_distance_without",
         source="Székely and Rizzo, J. Stat. Plan. Inference 2013; as means over all pairs",
-        blind="in many dimensions, mostly anything but the means and the overall spread",
+        blind="in many dimensions, most differences beyond the means and the overall spread",
         range=FROM_ZERO,
         equal=0.0,
     ),

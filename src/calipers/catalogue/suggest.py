@@ -10,7 +10,7 @@ from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.estimation import AXES
 from calipers.catalogue.keys import TEXT, VIEW, Option, split_key, split_text_key
 from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
-from calipers.errors import InputError, unknown_name
+from calipers.errors import InputError, did_you_mean, unknown_name
 
 ALIASES = {
     "auc": ("classifier_auc",),
@@ -152,7 +152,7 @@ def _axis(word: str) -> Option | None:
 
 
 def _meant(found: Sequence[str]) -> str:
-    return f"did you mean {' or '.join(map(repr, found))}?" if found else LISTED
+    return did_you_mean(found) if found else LISTED
 
 
 def _near(base: str, known: set[str]) -> list[str]:

@@ -19,10 +19,10 @@ BASELINES = f"{PILLUTLA}, section 7.5.4"
 FRIEDMAN = "Friedman and Dieng, TMLR 2023"
 ZHANG = "Zhang et al., ICLR 2020"
 
-SENSE = "sense: random words look most varied of all"
+SENSE = "sense: random words look the most varied"
 SPARSE = "sense; where few texts share an n-gram, balls hold everything and it measures nothing"
 WORDING = "sense: a good text in other words scores low"
-LEVEL = "fluency, order, facts; its level belongs to the model: 0.8 need not be high"
+LEVEL = "fluency, order, facts; its level depends on the model: 0.8 need not be high"
 
 PERCENT = (0.0, 100.0)
 SIGNED_UNIT = (-1.0, 1.0)
@@ -45,7 +45,7 @@ TEXT_FAMILIES = {
         Family(
             name="repetition",
             members="repetition_frequency, rep_n, self_repetition, non_termination",
-            question="do texts repeat themselves, or fail to end?",
+            question="do texts repeat themselves, or not end?",
             heading="repetition",
         ),
         Family(
@@ -63,8 +63,7 @@ TEXT_FAMILIES = {
         ),
         Family(
             name="aligned",
-            members="with --aligned: bleu, chrf, rouge; slow, so only by their own name, "
-            "ter, bert_score_f1, ...",
+            members="with --aligned: bleu, chrf, rouge; slow: ter, bert_score_f1, ...",
             question="how close is each text to the reference of its own row?",
             heading="the reference of the same row",
         ),
@@ -87,7 +86,7 @@ def order(default: int, *, labelled: bool = True) -> Option:
 AGAINST = Option(
     name="against",
     default="reference",
-    tells="which set the texts are held against",
+    tells="which set the texts are compared with",
     words=("reference", "train"),
     labels={"train": "to training"},
     said={"reference": "the reference", "train": "the training set"},
@@ -128,8 +127,8 @@ WORDS = (
     _words(
         name="median_length",
         label="Median length",
-        meaning="{unit} of the text in the middle",
-        tells="length of the text in the middle",
+        meaning="median length of a text in {unit}",
+        tells="median length of a text",
         read="calipers.text.lengths:read_median_length",
         replicates="calipers.text.lengths:median_length_replicates",
         source="a count",
@@ -141,7 +140,7 @@ WORDS = (
         name="length_spread",
         label="Spread of lengths",
         meaning="standard deviation of the lengths in {unit}",
-        tells="standard deviation of the lengths; near 0 where all were cut alike",
+        tells="standard deviation of the lengths; near 0 if all were cut at one length",
         read="calipers.text.lengths:read_length_spread",
         replicates="calipers.text.lengths:length_spread_replicates",
         source="a count",
@@ -215,7 +214,7 @@ DIVERSITY = (
             Option(
                 name="vocabulary",
                 default=50_257,
-                tells="how many n-grams there are to draw from; the same for all sets",
+                tells="number of possible n-grams; the same for all sets",
                 least=2,
             ),
         ),
@@ -236,11 +235,11 @@ DIVERSITY = (
     _diversity(
         name="self_bleu",
         label="Self-BLEU",
-        meaning="how much of a text the others of its set hold; high is monotonous",
+        meaning="how much of a text is found in the others of its set; high is repetitive",
         meanings={
-            "pairwise": "how much two texts of the set share, over all pairs; high is monotonous"
+            "pairwise": "how much two texts of the set share, over all pairs; high is repetitive"
         },
-        tells="how much of each text is found in the other texts of its set; high is monotonous",
+        tells="how much of each text is found in the other texts of its set; high is repetitive",
         read="calipers.text.bleu_sentences:read_self_bleu",
         replicates="calipers.text.bleu_sentences:self_bleu_replicates",
         source="Zhu et al. (Texygen), SIGIR 2018; sample=1000:others=4999: Holtzman et al., ICLR "
@@ -258,7 +257,7 @@ DIVERSITY = (
             Option(
                 name="others",
                 default=0,
-                tells="other texts that each is held against, 0 for all",
+                tells="other texts that each text is compared with, 0 for all",
                 least=0,
             ),
         ),
@@ -267,8 +266,8 @@ DIVERSITY = (
     _diversity(
         name="compression",
         label="Compression",
-        meaning="how many times smaller the set gets; high is monotonous",
-        tells="how many times smaller the set becomes when it is compressed; high is monotonous",
+        meaning="compression ratio of the set; high is repetitive",
+        tells="ratio of the size of the set before and after compression; high is repetitive",
         read="calipers.text.compression:read_compression",
         replicates="calipers.text.compression:compression_replicates",
         source="Shaib et al., arXiv 2403.00553, 2024",
@@ -277,7 +276,7 @@ DIVERSITY = (
             Option(
                 name="codec",
                 default="gzip",
-                tells="what compresses; zstd looks back much farther",
+                tells="compressor; zstd finds repeats that are much farther apart",
                 words=("gzip", "zstd"),
             ),
         ),
@@ -290,7 +289,7 @@ DIVERSITY = (
         name="vendi",
         label="Vendi",
         meaning="effective number of different texts, by shared n-grams",
-        tells="how many different texts a set holds in effect, by their n-grams",
+        tells="effective number of different texts, by their n-grams",
         read="calipers.text.vendi:read_vendi",
         replicates="calipers.text.vendi:vendi_replicates",
         source=f"{FRIEDMAN}; of other orders Pasarkar and Dieng, AISTATS 2024",
@@ -312,7 +311,7 @@ DIVERSITY = (
         name="rke",
         label="RKE",
         meaning="effective number of modes, by shared n-grams",
-        tells="how many modes a set of texts has, by their n-grams",
+        tells="effective number of modes of a set, by their n-grams",
         read="calipers.text.vendi:read_rke",
         replicates="calipers.text.vendi:rke_replicates",
         source="Jalali, Li and Farnia, NeurIPS 2023 (Rényi kernel entropy)",
@@ -337,8 +336,8 @@ REPETITION = (
     _repetition(
         name="rep_n",
         label="Rep",
-        meaning="share of the n-grams of a text that it has had before",
-        tells="share of the n-grams of a text that it has had before",
+        meaning="share of the n-grams of a text that occur earlier in the text",
+        tells="share of the n-grams of a text that occur earlier in the text",
         read="calipers.text.repetition:read_rep_n",
         replicates="calipers.text.replicates:mean_replicates",
         source="Welleck et al. (unlikelihood training), ICLR 2020",
@@ -348,8 +347,8 @@ REPETITION = (
     _repetition(
         name="self_repetition",
         label="Self-repetition",
-        meaning="how often the n-grams of a text stand in others of its set",
-        tells="how often the n-grams of a text stand in other texts of its set",
+        meaning="how often the n-grams of a text occur in others of its set",
+        tells="how often the n-grams of a text occur in other texts of its set",
         read="calipers.text.shared_ngrams:read_self_repetition",
         replicates="calipers.text.shared_ngrams:self_repetition_replicates",
         source="Salkar et al., AACL 2022",
@@ -361,8 +360,8 @@ REPETITION = (
     _repetition(
         name="non_termination",
         label="Cut off",
-        meaning="share of texts that were cut off{limit}",
-        tells="share of texts that were cut off rather than ended",
+        meaning="share of texts that were truncated{limit}",
+        tells="share of texts that were truncated before they ended",
         read="calipers.text.termination:read_non_termination",
         replicates="calipers.text.replicates:mean_replicates",
         source="Welleck et al., EMNLP 2020, by a limit; else by the last character",
@@ -371,7 +370,7 @@ REPETITION = (
             Option(
                 name="limit",
                 default=0,
-                tells="tokens at which generation was stopped; 0 where that is not known",
+                tells="number of tokens at which generation was stopped; 0 if not known",
                 least=0,
                 said={"0": "", "": " at {} tokens"},
             ),
@@ -384,8 +383,8 @@ COPIES = (
     _copies(
         name="exact_duplicates",
         label="Duplicates",
-        meaning="share of texts that repeat an earlier one, {compare}",
-        tells="share of texts that occur earlier in the set, character for character",
+        meaning="share of texts that are duplicates of an earlier one, {compare}",
+        tells="share of texts that are exact duplicates of an earlier text of the set",
         read="calipers.text.duplicates:read_exact_duplicates",
         replicates="calipers.text.duplicates:exact_duplicates_replicates",
         source="a count",
@@ -449,20 +448,20 @@ COPIES = (
     _copies(
         name="novelty",
         label="Novelty",
-        meaning="share of {of} that {against} does not hold; loops are new too",
+        meaning="share of {of} that are not in {against}; repetitions are new too",
         ranked=False,
-        tells="share of n-grams that the reference, or the training set, does not hold",
+        tells="share of n-grams that do not occur in the reference, or in the training set",
         read="calipers.text.ngram_novelty:read_novelty",
         replicates="calipers.text.ngram_novelty:novelty_replicates",
         source="McCoy et al. (RAVEN), TACL 2023",
-        blind="ideas taken over in other words; falls as the other set grows",
+        blind="ideas copied in other words; falls as the other set grows",
         side="against",
         options=(
             order(4),
             Option(
                 name="of",
                 default="tokens",
-                tells="whether an n-gram counts as often as it occurs, or once",
+                tells="whether an n-gram counts each time that it occurs, or once",
                 words=("tokens", "types"),
                 said={"tokens": "n-grams", "types": "different n-grams"},
             ),
@@ -474,11 +473,11 @@ COPIES = (
     _copies(
         name="longest_copied_span",
         label="Longest copy",
-        meaning="tokens of the longest passage of a text that {against} holds too; "
-        "shorter texts copy less",
-        meanings={"largest": "tokens of the longest passage of any text that {against} holds too"},
+        meaning="tokens of the longest passage of a text that is also in {against}; shorter texts "
+        "copy less",
+        meanings={"largest": "tokens of the longest passage of any text that is also in {against}"},
         ranked=False,
-        tells="tokens of the longest passage of a text that the other set holds too",
+        tells="tokens of the longest passage of a text that also occurs in the other set",
         read="calipers.text.copied:read_longest_copied_span",
         replicates="calipers.text.copied:longest_copied_span_replicates",
         source="after Carlini et al., ICLR 2023, and McCoy et al. (RAVEN), TACL 2023",
@@ -510,7 +509,7 @@ STRINGS = (
         read="calipers.text.bleu_sentences:read_corpus_match_bleu",
         replicates="calipers.text.bleu_sentences:corpus_match_bleu_replicates",
         source="Yu et al. (SeqGAN), AAAI 2017; Zhu et al. (Texygen), SIGIR 2018, section 2.3",
-        blind="missing variety: one good text many times over scores high; sense",
+        blind="missing variety: many copies of one good text score high; sense",
         options=(order(4),),
     ),
     _strings(
@@ -521,7 +520,7 @@ STRINGS = (
         read="calipers.text.overused:read_overused_phrases",
         replicates="none",
         source="Fisher's exact test by phrase, corrected as Tarone, Biometrics 1990",
-        blind="phrases of which a word varies; topics that the reference lacks look over-used",
+        blind="phrases in which a word varies; topics that the reference lacks look overused",
         options=(
             order(3),
             Option(
@@ -573,7 +572,7 @@ STRINGS = (
     _string_kernel(
         name="string_coverage",
         label="String coverage",
-        meaning="share of the reference with a text close by, by shared {kernel}",
+        meaning="share of the reference with a text nearby, by shared {kernel}",
         tells="share of references with a text nearby under a string kernel: diversity",
         read="calipers.text.string_metrics:read_string_coverage",
         source=f"{BASELINES}, with Naeem et al., ICML 2020, equation 4",
@@ -658,7 +657,8 @@ ALIGNED = (
         name="rouge",
         label="ROUGE",
         meaning="{kind} in common with the reference of the row ({part})",
-        tells="how much of its reference a text says, by n-grams or the longest common subsequence",
+        tells="how much of its reference a text contains, by n-grams or the longest common "
+        "subsequence",
         read="calipers.text.aligned_rouge:read_rouge",
         replicates="calipers.text.replicates:row_mean_replicates",
         source="Lin, 2004; as rouge-score computes it",
@@ -667,7 +667,7 @@ ALIGNED = (
             Option(
                 name="kind",
                 default="rougeL",
-                tells="what is held against the reference",
+                tells="what is compared with the reference",
                 words=("rougeL", *(f"rouge{n}" for n in range(1, 10)), "rougeLsum"),
                 labels={f"rouge{part}": f"-{part}" for part in ("L", *range(1, 10), "Lsum")},
                 said={
@@ -710,8 +710,8 @@ ALIGNED = (
     _bert_score(
         name="bert_score_f1",
         label="BERTScore F1",
-        meaning="how well tokens match both ways, by what they mean in their context",
-        tells="how well tokens match both ways, by what they mean in their context",
+        meaning="how well tokens match in both directions, by their meaning in context",
+        tells="how well tokens match in both directions, by their meaning in context",
         read="calipers.text.bertscore:read_bert_score_f1",
     ),
 )

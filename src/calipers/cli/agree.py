@@ -11,17 +11,17 @@ from calipers.evaluate.options import AgreeOptions
 
 EXAMPLES = (
     (
-        "Do a sentence model, bags of words and GPT-2 name the same winner?",
+        "Do a sentence model, bags of words and GPT-2 agree on the best system?",
         "calipers agree -r human.jsonl model_a.jsonl model_b.jsonl model_c.jsonl \\\n"
         "      --embedders minilm,tfidf,./gpt2",
     ),
     (
-        "Several layers of one model, by MAUVE* alone:",
+        "Several layers of one model, with MAUVE* only:",
         "calipers agree -r human.jsonl a.jsonl b.jsonl c.jsonl --metrics mauve_star \\\n"
         "      --embedders ./gpt2,./gpt2:layer=6,./gpt2:layer=6:pooling=mean",
     ),
     (
-        "Images; every matrix for another program:",
+        "Images, with all matrices as JSON:",
         "calipers agree -r real/ model_a/ model_b/ --embedders pixels,./dinov2 \\\n"
         "      --json agreement.json",
     ),
@@ -32,10 +32,10 @@ EXAMPLES = (
 def agree(
     generated: Generated, reference: Reference, *, options: AgreeOptions, outputs: Outputs
 ) -> None:
-    """See whether the verdict hangs on the embedder.
+    """Check whether the ranking of systems depends on the embedder.
 
-    Takes every metric under several embedders, correlates the orders in which they put the
-    systems, and says in words where one embedder names another winner.
+    Computes every metric with several embedders, correlates the rankings of the systems, and
+    names the metrics for which another embedder gives another best system.
     """
     check_metrics_are_listed(generated)
     with calm(quiet=outputs.quiet):

@@ -68,7 +68,7 @@ def _calipers(
 
 
 for each in COMMANDS:
-    app.command(each.name, cls=each.page, epilog=each.epilog or None)(each.run)
+    app.command(each.name, cls=each.page)(each.run)
 
 
 @app.command(cls=Command)

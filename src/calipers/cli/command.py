@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from calipers.cli.guard import STOPPED, STOPPED_UNCACHED, guarded
-from calipers.cli.options import MaxMemory, build, parameters
-from calipers.cli.outputs import Outputs, output_parameters
-from calipers.cli.page import Command, examples
+from calipers.cli.options import MaxMemory, build, common_of, parameters
+from calipers.cli.outputs import COMMON, Outputs, output_parameters
+from calipers.cli.page import Command, HelpAll
 from calipers.cli.streams import write_error
 from calipers.errors import InputError
 from calipers.evaluate.option import Group, options_of
@@ -31,12 +31,11 @@ STDIO = "-"
 
 @dataclass(frozen=True)
 class CommandSpec:
-    """A command as typer takes it: its name, function, help page and examples."""
+    """A command as typer takes it: its name, function and help page."""
 
     name: str
     run: Callable[..., None]
     page: type[Command]
-    epilog: str
 
 
 def command(
@@ -46,7 +45,8 @@ def command(
     reads: Sequence[str] = (),
     limited: bool = True,
     page: type[Command] = Command,
-    shown: Iterable[tuple[str, str]] = (),
+    shown: Sequence[tuple[str, str]] = (),
+    common: Iterable[str] = (),
     stopped: str | None = None,
     checked: bool = True,
     **worded: Any,
@@ -67,7 +67,9 @@ def command(
     page
         How its help is laid out.
     shown
-        Its examples: what a person wants, and what they type.
+        Its examples: what a person wants, and what they type; the short help has the first two.
+    common
+        Which of its own options the short help lists, beside those whose fields say so.
     stopped
         What is said where Ctrl-C ends it; by default whether embeddings were kept.
     checked
@@ -85,6 +87,7 @@ def command(
             "typed": [],
         }
         laid = [p for name, each in own.items() for p in added.get(name, [each])]
+        laid.append(_switch("help_all", HelpAll))
         laid = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in laid]
 
         def run(**given: Any) -> None:
@@ -110,7 +113,9 @@ def command(
         del run.__wrapped__  # type: ignore[attr-defined]
         run.__signature__ = inspect.Signature(laid)  # type: ignore[attr-defined]
         run.__annotations__ = {each.name: each.annotation for each in laid}
-        return CommandSpec(function.__name__, run, page, examples(shown))
+        needed = {p.name for p in laid if p.default is inspect.Parameter.empty}
+        listed = needed | {*common, *COMMON} | (common_of(options) if options else set())
+        return CommandSpec(function.__name__, run, page.of(frozenset(listed), shown))
 
     return decorate
 
@@ -167,9 +172,10 @@ def check_metrics_are_listed(specs: Iterable[str]) -> None:
 
     for spec in specs:
         if spec.partition(":")[0] in (*METRICS, *FAMILIES) and not os.path.exists(spec):
+            other = "recall" if spec.startswith("precision") else "precision"
             raise InputError(
-                f"{spec}: there is no such file. Several metrics are written "
-                f"as one list: --metrics precision,{spec}"
+                f"{spec}: there is no such file. Metrics are given as one list: --metrics "
+                f"{spec},{other}"
             )
 
 
@@ -184,8 +190,13 @@ def _checked(files: Iterable[Any]) -> list[str]:
     for each in files:
         named += [each] if isinstance(each, str) else list(each or ())
     if named.count(STDIO) > 1:
-        raise InputError("standard input (-) can be read once only; it is given more than once")
+        raise InputError("standard input (-) can be read only once, but is given more than once")
     return named
+
+
+def _switch(name: str, annotation: Any) -> inspect.Parameter:
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=False, annotation=annotation)
 
 
 def _memory() -> inspect.Parameter:

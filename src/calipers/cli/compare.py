@@ -20,8 +20,8 @@ Generated = Annotated[
     list[str],
     typer.Argument(
         metavar="GENERATED",
-        help="One or more generated sets: FILE, or NAME=GLOB, where several files of one name "
-        "are the seeds of one system.",
+        help="One or more generated sets: FILE, or NAME=GLOB to name a system. Several files of "
+        "one name are the seeds of one system.",
         rich_help_panel=INPUT,
         show_default=False,
     ),
@@ -32,9 +32,9 @@ Reference = Annotated[
         "--reference",
         "-r",
         metavar="FILE",
-        help="The set to compare with: .txt (a sample a line), .jsonl, .json, .csv, .tsv, "
-        ".parquet, each also as .gz, a folder of Hugging Face datasets, of images or of .txt "
-        "files, or embeddings as .npy, .npz, .safetensors; - is standard input.",
+        help="Reference set: .txt (one sample per line), .jsonl, .json, .csv, .tsv, .parquet, a "
+        "folder of .txt files or images, or embeddings as .npy, .npz or .safetensors. Also .gz "
+        "files of texts, and folders that Hugging Face datasets saved; - is standard input.",
         rich_help_panel=INPUT,
         show_default=False,
     ),
@@ -43,67 +43,67 @@ PerSample = Annotated[
     bool,
     typer.Option(
         "--per-sample",
-        help="Add to the JSON one value per sample, where a metric has them, and where each "
-        "sample lies: its nearest one of the other side, how far, in which ball first.",
+        help="Add to --json and --table one value for each sample, for metrics that have them, "
+        "and for each sample its nearest neighbour in the other set and the distance to it.",
         rich_help_panel=OUTPUT,
     ),
 ]
 
 EXAMPLES = (
     (
-        "Two models against human texts:",
+        "Compare two models with human texts:",
         "calipers compare --reference human.jsonl model_a.jsonl model_b.jsonl",
     ),
     (
-        "Names of your own, and several files as the seeds of one system:",
+        "Name the systems; several files of one system are its seeds:",
         "calipers compare -r human.jsonl 'xl=runs/xl-*.jsonl' small=runs/small.jsonl",
     ),
     (
-        "A field inside each row, every metric, all scores for another program:",
+        "Text in a nested field, every metric, scores as JSON:",
         "calipers compare -r human.json out.json --field 'choices[0].text' \\\n"
         "      --metrics all --json scores.json",
     ),
     (
-        "By another model, from the hub or a folder; or with no model at all:",
+        "Another embedding model, from the hub or a folder, or no model at all:",
         "calipers compare -r human.jsonl model.jsonl --embedder gpt2-large\n"
         "    calipers compare -r human.jsonl model.jsonl --embedder ./my-model --layer 8\n"
         "    calipers compare -r human.jsonl model.jsonl --embedder tfidf",
     ),
     (
-        "Folders of images, by a vision model:",
+        "Folders of images, with a vision model:",
         "calipers compare -r real/ fake/ --embedder facebook/dinov2-base",
     ),
     (
-        "Embeddings that you have already:",
+        "Embeddings that exist already:",
         "calipers compare -r real.npy fake.npy --embedder precomputed",
     ),
     (
-        "Which topics a model forgets, where the reference's rows name theirs:",
+        "Scores for each topic, if the rows of the reference name their topic:",
         "calipers compare -r human.jsonl model.jsonl --group topic",
     ),
     (
-        "Several continuations of one prompt, which are not independent samples:",
+        "Several continuations of each prompt, which are not independent samples:",
         "calipers compare -r human.jsonl model.jsonl --cluster prompt",
     ),
     (
-        "What share of the samples is copied from the training set:",
+        "Share of the samples that are copied from the training set:",
         "calipers compare -r human.jsonl model.jsonl --train train.jsonl",
     ),
     (
-        "How much more samples would change, and 99 % intervals:",
+        "How much the scores would change with more samples, and 99 % intervals:",
         "calipers compare -r human.jsonl model.jsonl --advice --level 0.99",
     ),
     (
-        "A report with pictures for the browser, and the table for a paper:",
+        "An HTML report, and the table for a paper:",
         "calipers compare -r human.jsonl model_a.jsonl model_b.jsonl \\\n"
         "      --html report.html --latex table.tex",
     ),
     (
-        "Which topics are too rare or too common, and the worst samples:",
+        "Topics that are too rare or too common, and the worst samples:",
         "calipers compare -r human.jsonl model.jsonl --explain",
     ),
     (
-        "A quick first look at large files:",
+        "A quick first look at large files, by a random subset:",
         "calipers compare -r human.parquet model.parquet --max-samples 1000",
     ),
 )
@@ -115,6 +115,7 @@ EXAMPLES = (
     reads=("reference", "generated"),
     page=CompareCommand,
     shown=EXAMPLES,
+    common=("details",),
 )
 def compare(
     generated: Generated,
@@ -127,10 +128,9 @@ def compare(
 ) -> None:
     """Compare generated sets with a reference set.
 
-    Shows for each generated set how good its samples are (precision), how much of the
-    reference's variety they reach (recall, coverage) and how close the two sets are as a
-    whole (MAUVE*), once by meaning and once by form; how sure each number is, which systems
-    differ by more than chance, and what two halves of the reference score (the noise floor).
+    Shows for each generated set how good its samples are (precision), how much of the variety of
+    the reference they cover (recall) and how similar the two sets are as a whole (MAUVE*), by
+    meaning and by form, with confidence intervals.
     """
     check_metrics_are_listed(generated)
     check_per_sample(outputs.paths, per_sample=per_sample)

@@ -191,12 +191,15 @@ def _write_rows(result: Any, path: str, *, redact: bool, per_sample: bool) -> No
 def _check_page(kind: str, outputs: Outputs) -> None:
     """Refuse what only the report of a comparison can be asked for."""
     asked = {
-        "--redact leaves texts out of": outputs.redact,
-        "--map lays out the samples of": outputs.layout is not None,
-        "--explain shows topics and samples of": outputs.explain,
+        "--redact": outputs.redact,
+        "--map": outputs.layout is not None,
+        "--explain": outputs.explain,
     }
     for what in (what for what, given in asked.items() if given and kind != "comparison"):
-        raise InputError(f"{what} a comparison; this is another result, {kind}")
+        raise InputError(
+            f"{what} applies to the report of calipers compare; this is a result of another "
+            f"kind, {kind}"
+        )
 
 
 def _data(result: Result, *, redact: bool, per_sample: bool) -> Data:

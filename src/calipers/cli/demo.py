@@ -10,18 +10,18 @@ from calipers.cli.streams import calm
 from calipers.evaluate.options import DemoOptions
 
 NEXT = """\
-For your own files (a text a line, JSON lines, CSV, Parquet, ...):
+For your own files (one text per line, JSON Lines, CSV, Parquet, ...):
 
   calipers compare --reference human.jsonl model_a.jsonl model_b.jsonl"""
 
 
 @command(DemoOptions, writes=(*FORMATS, "table", *PAGE), limited=False)
 def demo(*, options: DemoOptions, outputs: Outputs) -> None:
-    """Compare three small systems with human texts; nothing to prepare.
+    """Compare three small example systems with human texts.
 
-    The human texts are paragraphs of Python's own documentation. The systems are held-out
-    paragraphs of it, a Markov chain fitted on it (varied but poor), and near copies of a few
-    paragraphs (good but monotonous).
+    The human texts are paragraphs of the documentation of Python. The systems are other paragraphs
+    of it, a Markov chain fitted to it (varied but of low quality), and near copies of a few
+    paragraphs (of high quality but without variety). No files are needed.
     """
     with calm(quiet=outputs.quiet):
         from calipers.demo import READING, run

@@ -1,4 +1,4 @@
-"""``calipers embed``: vectors alone, for this program or another."""
+"""``calipers embed``: samples to vectors in a file, for this program or another."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Samples = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="Texts, token ids or images, in any form that calipers compare reads; - is standard "
+        help="Texts, token ids or images, in any format that calipers compare reads; - is standard "
         "input.",
         rich_help_panel=INPUT,
         show_default=False,
@@ -32,7 +32,8 @@ Output = Annotated[
         "--output",
         "-o",
         metavar="VECTORS",
-        help="Where the vectors go: .npy (one view), .npz or .safetensors (each view an array).",
+        help="File to write the vectors to: .npy (one view), .npz or .safetensors (one array for "
+        "each view).",
         rich_help_panel=OUTPUT,
         show_default=False,
     ),
@@ -42,14 +43,14 @@ Json = Annotated[
     typer.Option(
         "--json",
         metavar="FILE",
-        help="Write sizes, signatures and warnings as JSON; - writes them to standard output.",
+        help="Write sizes, signatures and warnings as JSON; - is standard output.",
         rich_help_panel=OUTPUT,
     ),
 ]
 
 EXAMPLES = (
     (
-        "Vectors of a file, then comparisons without the model:",
+        "Vectors of one file, for comparisons without the model:",
         "calipers embed texts.jsonl --embedder gpt2-large --output vectors.npy",
     ),
     (
@@ -57,7 +58,7 @@ EXAMPLES = (
         "calipers embed texts.jsonl --output vectors.npz",
     ),
     (
-        "TF-IDF fitted to the reference, so that both files fit together:",
+        "TF-IDF fitted to the reference, so that vectors of both files are comparable:",
         "calipers embed a.jsonl --embedder tfidf --fit-on human.jsonl -o a.npy",
     ),
     (
@@ -76,11 +77,11 @@ EXAMPLES = (
     shown=EXAMPLES,
 )
 def embed(samples: Samples, *, options: EmbedOptions, outputs: Outputs) -> None:
-    """Turn samples into vectors and keep them in a file.
+    """Turn samples into vectors and write them to a file.
 
-    The first step of every comparison, alone: for vectors that another program shall use, or that
-    are made once on a machine with a GPU and compared anywhere. A job that was stopped goes on
-    where it was.
+    This is the first step of every comparison, on its own: for vectors that another program uses,
+    or that are made on a machine with a GPU and compared elsewhere. A job that was stopped
+    continues where it was.
     """
     output = outputs.paths["output"]
     from calipers.embed.vectors import check_format

@@ -16,10 +16,10 @@ BAD_INPUT = 2
 INTERRUPTED = 130
 
 STOPPED = (
-    "stopped. Embeddings are kept for every 1,024 samples that were finished; the same command "
-    "goes on there."
+    "stopped. Finished embeddings are in the cache, in steps of 1,024 samples; the same command "
+    "continues from there."
 )
-STOPPED_UNCACHED = "stopped; nothing was kept."
+STOPPED_UNCACHED = "stopped; nothing was saved."
 
 
 @contextmanager
@@ -62,8 +62,8 @@ def _too_little_memory(error: BaseException) -> str:
     task = next((f" in the task {note!r}" for note in getattr(error, "__notes__", ())), "")
     told = next(iter(str(error).strip().splitlines()), "")
     return (
-        f"there is not enough memory{task}{f': {told}' if told else ''}; give fewer samples, or "
-        "run it where more memory is free"
+        f"not enough memory{task}{f': {told}' if told else ''}; use fewer samples (--max-samples), "
+        "or free some memory"
     )
 
 

@@ -24,9 +24,8 @@ Names = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[NAME|FAMILY]",
-        help="A metric, with options where it takes them, or a family: support, copying, "
-        "frontier, prd, classifier, ot, mmd; text for all that calipers text measures. All "
-        "metrics by default.",
+        help="A metric, also with options, or a family: support, copying, frontier, prd, "
+        "classifier, ot, mmd; text for all metrics of calipers text. By default all metrics.",
         rich_help_panel=INPUT,
         autocompletion=_completed,
         show_default=False,
@@ -38,29 +37,29 @@ Json = Annotated[
     typer.Option(
         "--json",
         metavar="FILE",
-        help="Write it as JSON; - writes it to standard output, and nothing else there.",
+        help="Write the list as JSON; - is standard output.",
         rich_help_panel=OUTPUT,
     ),
 ]
 
 EXAMPLES = (
-    ("Everything that can be measured, by family:", "calipers metrics"),
+    ("All metrics, by family:", "calipers metrics"),
     ("One family:", "calipers metrics frontier"),
-    ("Those of texts, which need no embeddings:", "calipers metrics text"),
+    ("Metrics of texts, which need no embeddings:", "calipers metrics text"),
     (
-        "One metric: its options, its source, what it does not detect:",
+        "One metric: its options, source and blind spots:",
         "calipers metrics mauve",
     ),
-    ("The same with options:", "calipers metrics frontier_integral:chi2:knn"),
+    ("One metric with options:", "calipers metrics frontier_integral:chi2:knn"),
 )
 
 
 @command(json=Json, limited=False, stopped="stopped.", shown=EXAMPLES)
 def metrics(*, names: Names = None, outputs: Outputs) -> None:
-    """List the metrics: what each tells, its range, and where it is better.
+    """List the metrics: what each measures, its range, its source.
 
-    With a name, one metric in full: its options, the paper that it is from, what it does not
-    detect, and whether it is measured by default.
+    With a name, shows one metric in full: its options, its source, what it does not detect, and
+    whether it is computed by default.
     """
     from calipers.catalogue.suggest import check_known
     from calipers.cli.metrics_text import text_of

@@ -30,17 +30,17 @@ MARK = "•"
 FIELD = 14
 
 FOOT = """\
-• measured unless others are asked for; ↑ higher is better, ↓ lower is better
-Ask for metrics, families or all: --metrics precision,frontier
-One of them, with the options that it takes: calipers metrics mauve"""
+• computed by default; ↑ higher is better, ↓ lower is better
+Choose metrics, families or all: --metrics precision,frontier
+One metric and its options: calipers metrics mauve"""
 
 TEXT_FOOT = """\
-• measured unless others are asked for, where there is the reference or training set that it needs
+• computed by default, if the reference or training set that it needs is given
 ↑ higher is better, ↓ lower is better; of the others, the closest to the reference's own value
-Ask for metrics, families or all: calipers text --metrics self_bleu,copies
-One of them, with the options that it takes: calipers metrics self_bleu"""
+Choose metrics, families or all: calipers text --metrics self_bleu,copies
+One metric and its options: calipers metrics self_bleu"""
 
-ALONE = "The metric of the family's name alone"
+ALONE = "A name that a family and a metric share means the metric if a colon follows"
 
 
 def text_of(names: Sequence[str], width: int) -> str:
@@ -78,10 +78,10 @@ def page_text(data: Data, width: int) -> str:
     base = data["key"].partition(":")[0]
     head = f"{_bold(data['key'])}  in tables: {_label(data)}"
     fields = [
-        ("Tells", data["tells"]),
+        ("Measures", data["tells"]),
         ("Range", _range_words(data, base)),
-        ("Measured", _measured(data, base)),
-        *([("Of", data["measured"])] if _is_textual(data) else []),
+        ("Computed", _measured(data, base)),
+        *([("Measured", data["measured"])] if _is_textual(data) else []),
         *([("By name", f"{ALONE}: {base}:")] if _is_shared(data) else []),
         *_options(data),
         *([("Needs", f"pip install '{data['needs']}'{_when(data)}")] if data["needs"] else []),
@@ -105,7 +105,7 @@ def _row(each: Data, name: int, span: int, width: int) -> str:
 
 
 def _when(each: Data) -> str:
-    return " for sets of different size" if each["needs_if_unequal"] else ""
+    return " for sets of different sizes" if each["needs_if_unequal"] else ""
 
 
 def _label(data: Data) -> str:
@@ -139,9 +139,9 @@ def _range_words(data: Data, base: str) -> str:
     same = (
         ""
         if equal is None
-        else f"; a set against itself scores {equal:g}"
+        else f"; a set compared with itself scores {equal:g}"
         if (equal != "inf")
-        else "; a set against itself scores without bound"
+        else "; a set compared with itself scores without bound"
     )
     return f"{span}; {side}{same}"
 
@@ -152,11 +152,11 @@ def _measured(data: Data, base: str) -> str:
     if _is_textual(data):
         asked = f"calipers text {asked}"
     if data["default"]:
-        return f"by default; alone by {asked}"
+        return f"by default; only this metric with {asked}"
     if data.get("slow"):
-        return f"when asked for by its own name, since it is slow: {asked}"
+        return f"only by its own name, because it is slow: {asked}"
     others = "" if data["key"] != base else f", {data['family']} or all"
-    return f"when asked for: {asked}{others}"
+    return f"with {asked}{others}"
 
 
 def _namesake(data: Data, base: str) -> str:
@@ -184,20 +184,20 @@ def _options(data: Data) -> list[tuple[str, str]]:
     options = [(axis.capitalize(), _words(words)) for axis, words in data["options"].items()]
     constants = [f"{c:g} for {name}" for name, c in (data["c"] or {}).items()]
     shown = constants if "estimator" in data["options"] else constants[:1]
-    return [*options, *([("Scaling c", f"{', '.join(shown)}; or as --c says")] if shown else [])]
+    return [*options, *([("Scaling c", f"{', '.join(shown)}; or --c")] if shown else [])]
 
 
 def _words(words: Sequence[str]) -> str:
     weighted = "; a weight lies in (0, 1)" if any("=" in word for word in words) else ""
-    return f"{words[0]} (usual), {', '.join(words[1:])}{weighted}"
+    return f"{words[0]} (default), {', '.join(words[1:])}{weighted}"
 
 
 def _choice(data: Data, name: str) -> str:
     """What an option of a text metric changes, and how it is written."""
     words, tells = data["options"][name], data["chooses"][name]
     if isinstance(words[0], str):
-        return f"{words[0]} (usual), {', '.join(words[1:])} - {tells}"
-    return f"{name}=NUMBER (usual {words[0]:g}) - {tells}"
+        return f"{words[0]} (default), {', '.join(words[1:])} - {tells}"
+    return f"{name}=NUMBER (default {words[0]:g}) - {tells}"
 
 
 def _field(name: str, text: str, width: int) -> str:

@@ -35,8 +35,8 @@ MaxMemory = Annotated[
     typer.Option(
         "--max-memory",
         metavar="SIZE",
-        help="Most memory that all samples read may take, such as 8GB, 500MB (powers of ten) or "
-        "8GiB (powers of two). What takes more is refused. By default half of what is free.",
+        help="Largest amount of memory for the samples that are read, such as 8GB or 500MB (powers "
+        "of ten), or 8GiB (powers of two). More is an error. By default half of the free memory.",
         rich_help_panel=INPUT,
     ),
 ]
@@ -65,6 +65,11 @@ def parameters(group: type[Group]) -> list[inspect.Parameter]:
     return found
 
 
+def common_of(group: type[Group]) -> set[str]:
+    """Name the options of a group that most people need."""
+    return {each.name for each, about in options_of(group) if about.common}
+
+
 def build(group: type[Made], given: Mapping[str, Any]) -> tuple[Made, frozenset[str]]:
     """Make a group of what was typed; tell the names of the options that were typed at all.
 
@@ -83,7 +88,7 @@ def build(group: type[Made], given: Mapping[str, Any]) -> tuple[Made, frozenset[
         if about.off is not None and given.get(_off_name(about.off[0])):
             values[each.name] = False if each.default is True else None
     if "cache_dir" in values and "cache" in values:
-        raise InputError("--cache-dir and --no-cache exclude each other; give one of them")
+        raise InputError("--cache-dir and --no-cache cannot be combined; give one of them")
     return group(**values), frozenset(values)
 
 

@@ -19,7 +19,7 @@ import typer
 from calipers.assets import PLOTLY
 from calipers.cli.options import complete
 from calipers.cli.streams import calm, write_bytes_of, write_error
-from calipers.errors import CalipersError, InputError, MissingExtraError
+from calipers.errors import CalipersError, InputError, MissingExtraError, either
 from calipers.evaluate.option import OUTPUT
 from calipers.progress import Progress, Silent
 
@@ -29,6 +29,9 @@ FILES = ("save", "output", "table", "json", "csv", "markdown", "latex", "plot", 
 
 FORMATS = ("html", "json", "save", "markdown", "latex", "csv")
 """What every command that gives a result can write."""
+
+COMMON = ("output", "plot", "html", "json", "save", "explain", "quiet")
+"""Those that the short help of a command lists."""
 
 PAGE = ("redact", "map")
 """What a report with texts and pictures can be asked for beside that."""
@@ -61,8 +64,7 @@ Quiet = Annotated[
     typer.Option(
         "--quiet",
         "-q",
-        help="Nothing but errors on standard error: no progress, no warnings, no list of what "
-        "was written.",
+        help="Show only errors: no progress, no warnings, no list of the files written.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -75,44 +77,43 @@ def _file(name: str, text: str, *, metavar: str = "FILE") -> Any:
 
 Html = _file(
     "--html",
-    "Write the tables as one HTML page that opens offline in any browser.",
+    "Write the tables as an HTML page, which opens offline in any browser.",
 )
 Pictures = _file(
     "--html",
-    "Write a report with pictures: the table, curves, a map of all samples, the worst samples "
-    "beside their neighbours, and topics that are under- or over-represented. One file that opens "
-    "offline in any browser; it holds texts, see --redact.",
+    "Write an HTML report: tables, curves, topics, the worst samples and a map of all samples. It "
+    "is one file that opens offline in any browser. It contains texts; --redact leaves them out.",
 )
 Json = _file(
     "--json",
-    "Write all scores as JSON; - writes them to standard output, and nothing else there.",
+    "Write all scores as JSON. With - they go to standard output, in place of the table.",
 )
-Markdown = _file("--markdown", "Write the table in Markdown; - for standard output.")
-Latex = _file("--latex", "Write the table in LaTeX, ready for a paper; - for standard output.")
-Csv = _file("--csv", "Write a row for each score as CSV; - for standard output.")
+Markdown = _file("--markdown", "Write the table as Markdown; - is standard output.")
+Latex = _file("--latex", "Write the table as LaTeX, for a paper; - is standard output.")
+Csv = _file("--csv", "Write one row for each score as CSV; - is standard output.")
 TableFile = _file(
     "--table",
-    "Write a row for each score, for data frames, as .parquet or .arrow; with --per-sample a row "
-    "for each sample.",
+    "Write one row for each score, or with --per-sample for each sample, as .parquet or .arrow for "
+    "data frames.",
 )
 Save = _file(
     "--save",
-    "Keep the result; `calipers show` takes it up again, in any of these formats.",
+    "Save the result, so that `calipers show` can show it again or write it in another format.",
     metavar="RUN.zip",
 )
 SaveAll = _file(
     "--save",
-    "Keep scores, curves, texts and vectors; `calipers show` and `calipers report` take them up "
-    "again.",
+    "Save the whole result (scores, curves, texts, vectors), so that `calipers show`, `calipers "
+    "report` and `calipers plot` can use it later.",
     metavar="RUN.zip",
 )
 Redact = Annotated[
     bool,
     typer.Option(
         "--redact",
-        help="For sharing: leave texts, and the folders of files, out of --html and every other "
-        "output; names, group labels and the keywords of topics stay. What compare --save "
-        "keeps holds all texts: the two exclude each other.",
+        help="Leave texts, and the folders of files, out of --html and every other output, so that "
+        "they can be shared. Names, group labels and the keywords of topics stay. Cannot be "
+        "combined with --save, which keeps all texts.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -121,8 +122,8 @@ Map = Annotated[
     typer.Option(
         "--map",
         metavar="|".join(MAPS),
-        help="How the map of --html lays out the samples: by their principal axes (pca), or by "
-        "neighbourhoods (umap, which needs the package umap-learn). [default: pca]",
+        help="How the map of --html places the samples: by principal component analysis (pca), or "
+        "by UMAP (umap), which needs the package umap-learn. [default: pca]",
         rich_help_panel=OUTPUT,
         autocompletion=complete(*MAPS),
     ),
@@ -140,7 +141,7 @@ Force = Annotated[
     bool,
     typer.Option(
         "--force",
-        help="Replace files that are there already; by default they are refused before the work.",
+        help="Replace output files that exist. By default an existing file is an error.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -296,7 +297,9 @@ class Outputs:
                 self._show(results)
         except KeyboardInterrupt:
             kept = ", ".join(self.paths[name] for name in written) or "nothing"
-            raise KeyboardInterrupt(f"stopped while writing; written: {kept}") from None
+            raise KeyboardInterrupt(
+                f"stopped while writing the output files; written: {kept}"
+            ) from None
         for name in written if not self.quiet else ():
             self._tell(name)
         attempts.settle()
@@ -353,11 +356,11 @@ def _check_standard_output(paths: Mapping[str, str]) -> None:
     taken = [name for name, path in paths.items() if path == STDIO]
     for name in taken:
         if name in OTHERS:
-            raise InputError(f"--{name} writes {OTHERS[name]}; it cannot go to standard output")
+            raise InputError(f"--{name} writes {OTHERS[name]}, which cannot go to standard output")
     if len(taken) > 1:
         raise InputError(
-            f"{' and '.join(f'--{name}' for name in taken)} cannot all go to standard output (-): "
-            "it takes one of them; give the others a file"
+            f"only one output can go to standard output (-); found "
+            f"{' and '.join(f'--{name}' for name in taken)}"
         )
 
 
@@ -366,10 +369,10 @@ def _check_page(outputs: Outputs) -> None:
     paths = outputs.paths
     figure = paths.get("plot", FIGURES[0])
     if not figure.lower().endswith(FIGURES):
-        raise InputError(f"--plot must name a file ending in {', '.join(FIGURES)}; found {figure}")
+        raise InputError(f"--plot must name a file ending in {either(FIGURES)}; found {figure}")
     table = paths.get("table", ROWS[0])
     if not table.lower().endswith(ROWS):
-        raise InputError(f"--table must name a file ending in {', '.join(ROWS)}; found {table}")
+        raise InputError(f"--table must name a file ending in {either(ROWS)}; found {table}")
     if "table" in paths:
         _need("pyarrow", "parquet", "--table")
     if outputs.redact:
@@ -382,7 +385,9 @@ def _check_page(outputs: Outputs) -> None:
     if outputs.layout is not None:
         _check_layout(outputs.layout)
         if "html" not in paths:
-            raise InputError("--map lays out the samples in --html; give --html FILE with it")
+            raise InputError(
+                "--map needs --html FILE: it places the samples in the map of the report"
+            )
     if "html" in paths and outputs.pictures:
         _check_packages(outputs.layout)
 
@@ -390,11 +395,14 @@ def _check_page(outputs: Outputs) -> None:
 def _check_redact(paths: Mapping[str, str], *, explain: bool) -> None:
     if "save" in paths:
         raise InputError(
-            "--redact leaves texts out and --save keeps all of them; leave out one. From what "
-            "--save keeps, calipers report RUN.zip --redact makes a report without texts"
+            "--redact cannot be combined with --save, which keeps all texts; leave out one "
+            "of them. calipers report RUN.zip --redact makes a report without texts from a "
+            "saved run"
         )
     if not paths and not explain:
-        raise InputError("--redact leaves texts out of files; give --html FILE with it")
+        raise InputError(
+            "--redact needs an output file from which texts are left out, such as --html FILE"
+        )
 
 
 def _check_layout(layout: str) -> None:
@@ -414,7 +422,7 @@ def _check_packages(layout: str | None) -> None:
     if layout == "umap" and not _installed("umap"):
         raise MissingExtraError(
             "--map umap needs the package 'umap-learn', which is not installed. Install it with: "
-            "pip install umap-learn; --map pca needs nothing more"
+            "pip install umap-learn; or use --map pca, which needs no other package"
         )
 
 
@@ -475,7 +483,7 @@ def _check_file(option: str, path: Path, force: bool) -> None:
         if path.is_file():
             _check_there(option, path, force)
         if path.exists() and not os.access(path, os.W_OK):
-            raise InputError(f"{option} {path}: the file is there and read-only")
+            raise InputError(f"{option} {path}: the file exists and is read-only")
         if not _special(path):
             with tempfile.TemporaryFile(dir=target.parent):
                 pass
@@ -486,10 +494,11 @@ def _check_file(option: str, path: Path, force: bool) -> None:
 def _check_there(option: str, path: Path, force: bool) -> None:
     if _is_stdout(path):
         raise InputError(
-            f"{option} {path}: standard output goes there already; {option} - writes there alone"
+            f"{option} {path}: standard output is redirected to this file; to write only this "
+            f"output there, give {option} -"
         )
     if not force:
-        raise InputError(f"{option} {path}: the file is already there; --force replaces it")
+        raise InputError(f"{option} {path}: the file already exists; --force replaces it")
 
 
 def _is_stdout(path: Path) -> bool:
@@ -559,4 +568,7 @@ def _gravity(failure: Exception) -> int:
 def check_per_sample(paths: Mapping[str, str], *, per_sample: bool) -> None:
     """Refuse ``--per-sample`` where no JSON is written; `paths` are the outputs by name."""
     if per_sample and not {"json", "table"} & set(paths):
-        raise InputError("--per-sample adds values to the JSON; give --json FILE with it")
+        raise InputError(
+            "--per-sample needs --json FILE or --table FILE: it adds the values of the "
+            "samples to them"
+        )

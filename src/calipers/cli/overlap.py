@@ -18,8 +18,8 @@ Systems = Annotated[
     list[str],
     typer.Argument(
         metavar="SYSTEM",
-        help="Two or more systems: FILE, or NAME=GLOB, where several files of one name are the "
-        "seeds of one system. Kinds of files: see calipers compare --help.",
+        help="Two or more systems: FILE, or NAME=GLOB to name a system. Several files of one name "
+        "are the seeds of one system. File formats: see calipers compare --help.",
         rich_help_panel=INPUT,
         show_default=False,
     ),
@@ -31,11 +31,11 @@ EXAMPLES = (
         "calipers overlap model_a.jsonl model_b.jsonl model_c.jsonl",
     ),
     (
-        "Several files as the seeds of one system, for a spread and a ceiling:",
+        "Several files of one system, which also shows how far its seeds overlap:",
         "calipers overlap 'small=runs/small-*.jsonl' 'large=runs/large-*.jsonl'",
     ),
     (
-        "The matrices for another program:",
+        "The matrices as JSON:",
         "calipers overlap a.jsonl b.jsonl --json overlap.json",
     ),
 )
@@ -43,15 +43,15 @@ EXAMPLES = (
 
 @command(OverlapOptions, writes=FORMATS, reads=("systems",), shown=EXAMPLES)
 def overlap(systems: Systems, *, options: OverlapOptions, outputs: Outputs) -> None:
-    """Hold systems against each other, without a reference.
+    """Compare systems with each other, without a reference.
 
-    Shows for every pair how much of each system lies inside the support of the other, as
-    precision and recall with one of them as the reference, and says in words what that means:
-    one lies within the other, they cover each other, overlap in part, or are disjoint.
+    Shows for every pair the share of each system that lies inside the support of the other, which
+    is precision and recall with one of the two as the reference, and describes the result: one
+    contains the other, they cover each other, they overlap in part, or they are disjoint.
     """
     if len(systems) < 2:
         raise InputError(
-            "overlap holds systems against each other and needs at least two; found "
+            "overlap compares systems with each other and needs at least two; found only "
             f"{systems[0]}. Several files that match one NAME=GLOB are the seeds of one system"
         )
     with calm(quiet=outputs.quiet):

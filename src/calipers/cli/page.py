@@ -1,11 +1,16 @@
-"""The help pages: what typer knows about the commands, laid out to be read from top to bottom."""
+"""The help pages: what typer knows about the commands, laid out to be read from top to bottom.
+
+``--help`` of a command with many options shows those that most people need, each by the first
+sentence of its help; ``--help-all`` shows every option in full.
+"""
 
 from __future__ import annotations
 
+import re
 import shutil
 import textwrap
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, ClassVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -15,53 +20,104 @@ from calipers.cli.command_line import remember
 from calipers.cli.guard import guarded
 from calipers.report.plot_kinds import KINDS
 
-WIDTH = max(40, min(80, shutil.get_terminal_size().columns))
+NARROWEST = 40
+WIDEST = 100
 
-TITLE = f"calipers {__version__}: are generated samples good, and as varied as the real thing?"
+FEW = 15
+"""So many options fit on one page; of more, the page shows the common ones."""
 
-INTRODUCTION = """\
-Give it a reference set (texts that people wrote) and one or more generated sets
-(texts that models wrote). For each generated set it answers:
+FIRST_EXAMPLES = 2
 
-  how good?     precision, the share of generated samples that could be real
-  how diverse?  recall, the share of the real variety that they reach
-  how close?    MAUVE*, from 0 to 1, where 1 is no gap
+TITLE = f"calipers {__version__}: are generated samples good, and as varied as the real ones?"
 
-Each question is asked of two views of the same texts: their meaning (topics,
-content) and their form (style, fluency, word order; topics too)."""
+INTRODUCTION = (
+    "Give it a reference set (texts that people wrote, or real images) and one or more generated "
+    "sets (what models made). For each generated set it answers:"
+)
+
+QUESTIONS = (
+    ("how good?", "precision, the share of generated samples that could be real"),
+    ("how diverse?", "recall, the share of the real variety that they cover"),
+    ("how close?", "MAUVE*, from 0 to 1, where 1 means no difference"),
+)
+
+VIEWS = (
+    "Texts are compared in two views: their meaning (topics, content) and their form (style, "
+    "fluency, word order; topics too)."
+)
+
+SECTIONS: Mapping[str, Sequence[str]] = {
+    "Commands": ("demo", "compare", "text", "metrics"),
+    "Commands for saved results": ("show", "report", "plot"),
+    "Further analyses": ("sweep", "agree", "overlap", "probe", "rank", "embed", "version"),
+}
+"""The commands, in the order in which a newcomer meets them."""
 
 EXAMPLES = (
-    ("See a result first; nothing to prepare:", "calipers demo"),
+    ("See a result first; no files needed:", "calipers demo"),
     (
         "Compare two models with human texts:",
         "calipers compare --reference human.jsonl model_a.jsonl model_b.jsonl",
     ),
     (
-        "See why, in pictures: worst samples, topics, a map of all texts:",
+        "Write a report: worst samples, topics, a map of all texts:",
         "calipers compare -r human.jsonl model.jsonl --html report.html",
     ),
     (
-        "Take several files as the seeds of one model, and keep everything:",
+        "Take several files as the seeds of one model, and save the result:",
         "calipers compare -r human.jsonl 'xl=runs/xl-*.jsonl' --save run.zip",
     ),
 )
 
-READ_ON = """\
-  calipers compare --help    file formats, every option, more examples
-  calipers metrics           every metric: what it tells, its range, its source
-  python -m pydoc calipers   the same from Python: calipers.compare(...)"""
+READ_ON = (
+    ("calipers compare --help", "the options that most people need"),
+    ("calipers compare --help-all", "every option, file format and example"),
+    ("calipers metrics", "every metric: what it measures, its range, its source"),
+    ("python -m pydoc calipers", "the same from Python: calipers.compare(...)"),
+)
 
-TEXT_METRICS_NOTE = """\
-  calipers metrics text        lists them: what each tells, range, needs
-  calipers metrics self_bleu   one of them: its options, source, what it misses
-  Options follow a colon: distinct:n=3, self_bleu:pairwise, compression:zstd.
-  docs/text.md tells how to choose."""
+TEXT_METRICS_NOTE = (
+    (
+        ("calipers metrics text", "lists them: what each measures, its range, what it needs"),
+        ("calipers metrics self_bleu", "one of them: its options, source and blind spots"),
+    ),
+    "Options follow a colon: distinct:n=3, self_bleu:pairwise, compression:zstd. How to choose: "
+    "docs/text.md.",
+)
 
-METRICS_NOTE = """\
-  calipers metrics         lists all of them: what each tells, range, needs
-  calipers metrics mauve   one of them: its options, its source, what it misses
-  Options follow a colon: mauve_star:chi2, frontier_integral:knn, prd:kde.
-  docs/sanity.md tells which one to trust when."""
+METRICS_NOTE = (
+    (
+        ("calipers metrics", "lists all of them: what each measures, its range, what it needs"),
+        ("calipers metrics mauve", "one of them: its options, source and blind spots"),
+    ),
+    "Options follow a colon: mauve_star:chi2, frontier_integral:knn, prd:kde. Which one to trust "
+    "when: docs/sanity.md.",
+)
+
+WHOLE = r"`[^`]*`|\[default: \S+\]"
+"""What is not broken at the end of a line."""
+
+NO_BREAK = "\N{NO-BREAK SPACE}"
+
+_ALL = "calipers.help_all"
+
+
+def _show_all(context: typer.Context, wanted: bool) -> None:
+    if wanted:
+        context.meta[_ALL] = True
+        typer.echo(context.get_help(), color=context.color)
+        raise typer.Exit
+
+
+HelpAll = Annotated[
+    bool,
+    typer.Option(
+        "--help-all",
+        is_eager=True,
+        callback=_show_all,
+        help="Show every option of this command, and exit.",
+    ),
+]
 
 
 class Group(TyperGroup):
@@ -79,38 +135,89 @@ class Group(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the page."""
-        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        listed = [
-            (name, (command.help or "").split("\n")[0]) for name, command in commands if command
-        ]
         parts = [
-            _bold(TITLE),
-            INTRODUCTION,
+            "\n".join(_bold(line) for line in textwrap.wrap(TITLE, width())),
+            f"{_filled(INTRODUCTION)}\n\n{_columns(QUESTIONS)}\n\n{_filled(VIEWS)}",
             f"{_bold('Usage')}  {ctx.command_path} COMMAND [OPTIONS]",
-            _section("Commands", _columns(listed)),
+            *(_section(heading, self._listed(ctx, names)) for heading, names in SECTIONS.items()),
             _section("Examples", examples(EXAMPLES)),
             _section("Options", _columns([_record(param) for param in self.get_params(ctx)])),
-            _section("Read on", READ_ON),
+            _section("Read on", _columns(READ_ON, margin=32)),
         ]
         formatter.write("\n\n".join(parts) + "\n")
+
+    def _listed(self, ctx: Any, names: Sequence[str]) -> str:
+        """List commands by the first line of what they say of themselves."""
+        commands = [(name, self.get_command(ctx, name)) for name in names]
+        longest = max(map(len, self.list_commands(ctx)))
+        rows = [
+            (name.ljust(longest), (command.help or "").split("\n")[0])
+            for name, command in commands
+            if command is not None
+        ]
+        return _columns(rows)
 
 
 class Command(TyperCommand):
-    """The page of one command: options under the heading of their help panel."""
+    """The page of one command: the common options, or all under the headings of their panels.
+
+    Attributes
+    ----------
+    common
+        The parameters that the short page lists; None where all of them fit on it.
+    shown
+        Examples: what a person wants, and what they type.
+    """
+
+    common: ClassVar[frozenset[str] | None] = None
+    shown: ClassVar[Sequence[tuple[str, str]]] = ()
+
+    @classmethod
+    def of(cls, common: frozenset[str], shown: Sequence[tuple[str, str]]) -> type[Command]:
+        """Make the page of a command that has these common options and examples."""
+        return type(cls.__name__, (cls,), {"common": common, "shown": shown})
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the page."""
+        usage = f"{ctx.command_path} {' '.join(self.collect_usage_pieces(ctx))}"
+        about = (self.help or "").split("\n\n")
+        options = [param for param in self.get_params(ctx) if not _argument(param)]
+        short = self.common is not None and len(options) > FEW and not ctx.meta.get(_ALL)
         parts = [
-            f"{_bold('Usage')}  {ctx.command_path} {' '.join(self.collect_usage_pieces(ctx))}",
-            *(textwrap.fill(paragraph, WIDTH) for paragraph in (self.help or "").split("\n\n")),
-            *(_section(name, _columns(rows)) for name, rows in _panels(self, ctx).items()),
-            *self.further_sections(),
-            *([_section("Examples", self.epilog)] if self.epilog else []),
+            textwrap.fill(f"Usage  {usage}", width(), subsequent_indent=" " * 7).replace(
+                "Usage", _bold("Usage"), 1
+            ),
+            *map(_filled, about),
+            *(self._short(ctx) if short else self._full(ctx)),
         ]
         formatter.write("\n\n".join(parts) + "\n")
 
+    def _short(self, ctx: Any) -> list[str]:
+        common = [param for param in self.get_params(ctx) if param.name in (self.common or ())]
+        common.sort(key=lambda param: (not _argument(param), not param.required))
+        number = sum(not _argument(param) and not _asks_help(param) for param in self.params)
+        return [
+            _section("Examples", examples(self.shown[:FIRST_EXAMPLES])),
+            _section("Options", _columns([_record(param, brief=True) for param in common])),
+            *self.choices(),
+            f"{number} options in all: {ctx.command_path} --help-all",
+        ]
+
+    def _full(self, ctx: Any) -> list[str]:
+        panels = [(name, _columns(rows)) for name, rows in _panels(self, ctx).items()]
+        return [
+            *(_section(name, rows) for name, rows in panels),
+            *self.choices(),
+            *self.further_sections(),
+            *([_section("Examples", examples(self.shown))] if self.shown else []),
+        ]
+
+    def choices(self) -> list[str]:
+        """Give what an argument may be, where that takes a list of its own: nothing, as a rule."""
+        return []
+
     def further_sections(self) -> list[str]:
-        """Give what stands between the options and the examples: nothing, as a rule."""
+        """Give what stands between all options and the examples: nothing, as a rule."""
         return []
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
@@ -130,13 +237,13 @@ class CompareCommand(Command):
         from calipers.catalogue.embeddings import FAMILIES
 
         families = [(family.name, family.members) for family in FAMILIES.values()]
-        return [_section("Metrics", f"{_columns(families)}\n{METRICS_NOTE}")]
+        return [_metrics_section(families, *METRICS_NOTE)]
 
 
 class PlotCommand(Command):
     """The page of ``calipers plot``: it names the kinds of plots too."""
 
-    def further_sections(self) -> list[str]:
+    def choices(self) -> list[str]:
         """List the kinds."""
         return [_section("Kinds", _columns([(name, kind.shows) for name, kind in KINDS.items()]))]
 
@@ -148,34 +255,63 @@ class TextCommand(Command):
         """List the families."""
         from calipers.catalogue.texts import TEXT_FAMILIES
 
-        listed = _columns([(family.name, family.members) for family in TEXT_FAMILIES.values()])
-        return [_section("Metrics", f"{listed}\n{TEXT_METRICS_NOTE}")]
+        families = [(family.name, family.members) for family in TEXT_FAMILIES.values()]
+        return [_metrics_section(families, *TEXT_METRICS_NOTE)]
 
 
 def examples(pairs: Iterable[tuple[str, str]]) -> str:
     """Write examples: what a person wants, and below it what they type."""
-    return "\n".join(f"  {wish}\n    {command}" for wish, command in pairs)
+    filled = [(textwrap.fill(wish, width() - 2), command) for wish, command in pairs]
+    return "\n".join(f"{textwrap.indent(wish, '  ')}\n    {command}" for wish, command in filled)
+
+
+def width() -> int:
+    """Give the width of the pages: that of the terminal, within what reads well."""
+    return max(NARROWEST, min(WIDEST, shutil.get_terminal_size().columns))
+
+
+def first_sentence(text: str) -> str:
+    """Give the first sentence of a help, and the default that it ends with."""
+    sentence = re.match(r".*?\.(?= [A-Z\[]|$)", text)
+    default = re.search(r" \[default: [^]]*\]$", text)
+    if sentence is None:
+        return text
+    return sentence[0] + (default[0] if default is not None else "")
+
+
+def _metrics_section(
+    families: Sequence[tuple[str, str]], commands: Sequence[tuple[str, str]], note: str
+) -> str:
+    filled = textwrap.indent(textwrap.fill(note, width() - 2), "  ")
+    body = f"{_columns(families)}\n\n{_columns(commands, margin=30)}\n\n{filled}"
+    return _section("Metrics", body)
 
 
 def _panels(command: TyperCommand, ctx: Any) -> dict[str, list[tuple[str, str]]]:
     """Sort the parameters under the headings of their panels, in the order of their first one."""
     panels: dict[str, list[tuple[str, str]]] = {}
     for param in command.get_params(ctx):
-        name = getattr(param, "rich_help_panel", None) or "Help"
-        panels.setdefault(name, []).append(_record(param))
+        if not _asks_help(param):
+            name = getattr(param, "rich_help_panel", None) or "Help"
+            panels.setdefault(name, []).append(_record(param))
     return panels
 
 
-def _record(param: Any) -> tuple[str, str]:
+def _record(param: Any, *, brief: bool = False) -> tuple[str, str]:
     """Give the names of a parameter, and what it does."""
     names = ", ".join([*sorted(param.opts, key=len), *param.secondary_opts])
     valued = f"{names} {param.metavar}" if param.metavar else names
     name = _argument_name(param) if _argument(param) else valued
-    return name, f"{param.help or ''}{' [required]' if param.required else ''}"
+    text = first_sentence(param.help or "") if brief else param.help or ""
+    return name, f"{text}{' [required]' if param.required else ''}"
 
 
 def _argument(param: Any) -> bool:
     return bool(param.param_type_name == "argument")
+
+
+def _asks_help(param: Any) -> bool:
+    return "--help-all" in param.opts
 
 
 def _argument_name(param: Any) -> str:
@@ -186,14 +322,21 @@ def _section(heading: str, body: str) -> str:
     return f"{_bold(heading)}\n{body}"
 
 
-def _columns(rows: Sequence[tuple[str, str]]) -> str:
+def _filled(text: str) -> str:
+    return textwrap.fill(text, width(), break_on_hyphens=False)
+
+
+def _columns(rows: Sequence[tuple[str, str]], *, margin: int = 26) -> str:
     """Set names on the left and texts on the right, wrapped; a long name has its own line."""
-    margin = min(26, max((len(name) for name, _ in rows), default=0) + 4)
+    most = min(margin, width() // 2)
+    margin = min(most, max((len(name) for name, _ in rows), default=0) + 4)
     return "\n".join(_entry(name, text, margin) for name, text in rows)
 
 
 def _entry(name: str, text: str, margin: int) -> str:
-    lines = textwrap.wrap(text, WIDTH - margin, break_on_hyphens=False) or [""]
+    whole = re.sub(WHOLE, lambda words: words[0].replace(" ", NO_BREAK), text)
+    wrapped = textwrap.wrap(whole, width() - margin, break_on_hyphens=False) or [""]
+    lines = [line.replace(NO_BREAK, " ") for line in wrapped]
     first = f"  {name}".ljust(margin)
     lead = [first + lines[0]] if len(name) + 4 <= margin else [f"  {name}", " " * margin + lines[0]]
     return "\n".join([*lead, *(" " * margin + line for line in lines[1:])])

@@ -1,4 +1,4 @@
-"""``calipers plot``: figures for papers and notebooks, drawn from what other commands kept."""
+"""``calipers plot``: figures for papers and notebooks, drawn from saved results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from calipers.cli.options import complete
 from calipers.cli.outputs import Outputs, Results
 from calipers.cli.page import PlotCommand
 from calipers.cli.streams import calm, write_error
-from calipers.errors import CalipersError, InputError
+from calipers.errors import CalipersError, InputError, either
 from calipers.evaluate.option import (
     FLAG,
     INPUT,
@@ -50,7 +50,7 @@ Kind = Annotated[
     str,
     typer.Argument(
         metavar="KIND",
-        help="What to draw, as listed below.",
+        help="Kind of figure, as listed below.",
         rich_help_panel=INPUT,
         autocompletion=complete(*KINDS),
         show_default=False,
@@ -60,8 +60,8 @@ Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="INPUT",
-        help="RUN.zip, kept by `calipers compare --save`; for sweep and heat-map the JSON of "
-        "`calipers sweep` and `calipers rank`. Several for parameter, else one.",
+        help="RUN.zip from `calipers compare --save`; for sweep and heat-map the JSON of `calipers "
+        "sweep` and `calipers rank`. Only parameter takes several files.",
         rich_help_panel=INPUT,
         show_default=False,
     ),
@@ -72,7 +72,7 @@ Output = Annotated[
         "--output",
         "-o",
         metavar="FIGURE",
-        help="Where the figure goes: .pdf, .svg or .png. The same input gives the same bytes.",
+        help="File to write the figure to: .pdf, .svg or .png.",
         rich_help_panel=OUTPUT,
         show_default=False,
     ),
@@ -80,12 +80,12 @@ Output = Annotated[
 
 EXAMPLES = (
     (
-        "Precision against recall, from a comparison that was kept:",
+        "Precision against recall, from a saved comparison:",
         "calipers compare -r human.jsonl a.jsonl b.jsonl --save run.zip\n"
         "    calipers plot plane run.zip --output plane.pdf",
     ),
     (
-        "Which topics one system misses and invents, by its style:",
+        "Topics of one system in the view form:",
         "calipers plot cells run.zip --system a --view form -o topics.pdf",
     ),
     (
@@ -105,90 +105,100 @@ class FigureOptions(Group):
 
     view: str | None = option(
         None,
-        "By which view of the samples, such as form. By default the main one; plane, curves, "
-        "frontiers and f-scores have a panel for each.",
+        "View of the samples, such as form. By default the first one; plane, curves, frontiers and "
+        "f-scores have a panel for each view.",
         TEXT,
+        common=True,
         panel=PICTURE,
     )
     system: str | None = option(
         None,
-        "This system alone; of parameter also one line. By default all.",
+        "Draw only this system, or in parameter only this line. By default all.",
         TEXT,
+        common=True,
         panel=PICTURE,
     )
     metrics: tuple[str, ...] | None = option(
         None,
-        "Of parameter and group-bars: a panel for each, such as recall,form.recall. By "
-        "default those that the table shows. May be repeated.",
+        "For parameter and group-bars: metrics to draw, one panel for each, such as "
+        "recall,form.recall. By default those that the table shows. May be repeated.",
         KEYS,
+        common=True,
         panel=PICTURE,
         several=True,
         complete="metrics",
     )
     x: str | None = option(
         None,
-        "Of parameter: name (the last number in each system's name, nucleus-0.9 is at 0.9), "
-        "words (median length), n (samples), a setting in which runs differ, such as "
-        "match_length, or a .csv with the columns system and value, and line where you want to "
-        "name the lines. Of plane: a score, such as coverage. [default: name; recall]",
+        "Quantity on the x-axis: for parameter name, words, n, a setting or a .csv file, for plane "
+        "a score such as coverage. The word name means the last number in each system's name "
+        "(nucleus-0.9 is at 0.9), words the median length, n the number of samples; a setting is "
+        "one in which runs differ, such as match_length; a .csv file has the columns system and "
+        "value, and may have line to name the lines. [default: name for parameter, recall for "
+        "plane]",
         TEXT,
+        common=True,
         panel=PICTURE,
         metavar="WHAT",
         complete=PLACES,
     )
     y: str | None = option(
         None,
-        "Of plane: the score on the y-axis, such as density. [default: precision]",
+        "For plane: score on the y-axis, such as density. [default: precision]",
         TEXT,
+        common=True,
         panel=PICTURE,
         metavar="SCORE",
         complete="metrics",
     )
     join: bool = option(
         False,
-        "Of plane and f-scores: join systems whose names differ in the last number alone, "
-        "such as t=0.7 and t=1.0.",
+        "For plane and f-scores: connect systems whose names differ only in the last number, such "
+        "as t=0.7 and t=1.0.",
         FLAG,
         panel=PICTURE,
     )
     curve: str | None = option(
         None,
-        "Of curves, frontiers and f-scores: which one, such as prd:knn or frontier:chi2. "
-        "[default: as the scores of the table]",
+        "For curves, frontiers and f-scores: which curve, such as prd:knn or frontier:chi2. "
+        "[default: that of the scores in the table]",
         TEXT,
         panel=PICTURE,
         metavar="KEY",
     )
     scale: str | None = option(
         None,
-        "Of frontiers: exp(-c D), whose area is MAUVE, or the divergences as they are. "
-        "[default: transformed]",
+        "For frontiers: the divergences D as exp(-c D), whose area is MAUVE (transformed), or as "
+        "they are (raw). [default: transformed]",
         one_of("transformed", "raw", optional=True),
         panel=PICTURE,
     )
     by: str | None = option(
         None,
-        "Of parameter: what makes a line, the name without its last number (family) or each "
-        "system over the runs. By default family where x is name or a .csv, else system.",
+        "For parameter: which systems share a line: those whose names differ only in the last "
+        "number (family), or those of the same name in several runs (system). By default family "
+        "if x is name or a .csv file, else system.",
         one_of(*LINES, optional=True),
         panel=PICTURE,
     )
     x_label: str | None = option(
         None,
-        "Of parameter: what to write below the x-axis.",
+        "For parameter: label of the x-axis.",
         TEXT,
+        common=True,
         panel=PICTURE,
         metavar="TEXT",
     )
     regions: str | None = option(
         None,
-        "Of cells: topics, or the single cells with the largest contributions. [default: topics]",
+        "For cells: draw topics, or the single cells with the largest contributions. [default: "
+        "topics]",
         one_of("topics", "cells", optional=True),
         panel=PICTURE,
     )
     limit: int | None = option(
         None,
-        "Of cells: how many are shown of a system. [default: 12; 6 of several systems]",
+        "For cells: how many to draw of each system. [default: 12 of one system, 6 of several]",
         whole(1, optional=True),
         panel=PICTURE,
     )
@@ -204,10 +214,10 @@ class FigureOptions(Group):
     shown=EXAMPLES,
 )
 def plot(kind: Kind, inputs: Inputs, *, options: FigureOptions, outputs: Outputs) -> None:
-    """Draw a figure from what another command kept.
+    """Draw a figure of a saved result.
 
-    Publication quality, in colours that all eyes tell apart, as .pdf, .svg or .png. Nothing is
-    measured again.
+    The figures are ready for papers, as .pdf, .svg or .png, in colours that colour-blind readers
+    can distinguish. No score is computed again.
     """
     known = kind_of(kind)
     given = options.keywords()
@@ -216,7 +226,7 @@ def plot(kind: Kind, inputs: Inputs, *, options: FigureOptions, outputs: Outputs
     _check_figure(outputs.paths["output"])
     outputs.check([*inputs, *([options.x] if options.x else [])])
     if len(inputs) > 1 and not known.several:
-        raise InputError(f"the plot {kind!r} is drawn from one input; found {len(inputs)}")
+        raise InputError(f"the plot {kind!r} takes one input; found {len(inputs)}")
     with calm(quiet=outputs.quiet):
         figure = _drawn(kind, inputs, given | read_x(options.x, options.by))
     outputs.deliver(_results(figure, quiet=outputs.quiet))
@@ -228,7 +238,7 @@ def _check_options(kind: str, given: dict[str, Any]) -> None:
         if value is not None and name not in known:
             its_own = ", ".join(map(_option, known)) or "none"
             raise InputError(
-                f"{_option(name)} does not go with the plot {kind!r}; it has {its_own}"
+                f"the plot {kind!r} has no option {_option(name)}; its options: {its_own}"
             )
 
 
@@ -261,15 +271,15 @@ def _save(figure: Figure, path: str, *, quiet: bool) -> None:
     boxes = not path.lower().endswith(".svg")
     if boxes and not quiet and any("missing from font" in str(each.message) for each in found):
         write_error(
-            "warning: the figure's font lacks some signs of a name or word; they show as boxes. "
-            "As .svg they stay text, and a browser finds a font for them"
+            "warning: the font of the figure lacks some characters of a name or word, which are "
+            "drawn as boxes. A .svg file keeps them as text, for which a browser finds a font"
         )
 
 
 def _check_figure(path: str) -> None:
     """Refuse a file that is no figure."""
     if not path.lower().endswith(FIGURES):
-        raise InputError(f"--output must name a file ending in {', '.join(FIGURES)}; found {path}")
+        raise InputError(f"--output must name a file ending in {either(FIGURES)}; found {path}")
 
 
 def read_x(x: str | None, by: str | None) -> dict[str, Any]:
@@ -295,7 +305,9 @@ def read_x(x: str | None, by: str | None) -> dict[str, Any]:
     if "line" not in table.columns:
         return {**placed, "by": by}
     if by is not None:
-        raise InputError(f"--by and the column 'line' of {x} exclude each other; leave out one")
+        raise InputError(
+            f"--by cannot be combined with the column 'line' of {x}; leave out one of them"
+        )
     lines = [table.name(row, "line") for row in table.rows]
     return {**placed, "by": dict(zip(systems, lines, strict=True))}
 
@@ -311,7 +323,7 @@ def read_input(path: str, kind: str) -> Mapping[str, Any]:
     place = Path(path)
     check_there(place)
     if place.is_dir():
-        raise InputError(f"{path}: is a folder; the plot {kind!r} takes {_words(kind)}")
+        raise InputError(f"{path}: this is a folder; the plot {kind!r} takes {_words(kind)}")
     data = _kept(place, kind) if _is_zip(place) else _json(place, kind)
     check_input(kind, data, path)
     found: Mapping[str, Any] = data
@@ -329,7 +341,8 @@ def blaming(paths: list[str]) -> Iterator[None]:
         if all(_is_zip(Path(path)) for path in paths):
             raise
         raise InputError(
-            f"{', '.join(paths)}: cannot be drawn; is damaged, or from another version: {error!r}"
+            f"{', '.join(paths)}: cannot be drawn; the file is damaged, or was written by another "
+            f"version of Calipers: {error!r}"
         ) from error
 
 
@@ -346,7 +359,10 @@ def _json(path: Path, kind: str) -> Any:
     from calipers.evaluate.rank_tables import read_file
 
     if path.suffix.lower() != ".json":
-        raise InputError(f"{path}: is no zip and no .json; the plot {kind!r} takes {_words(kind)}")
+        raise InputError(
+            f"{path}: this is neither a zip file nor a .json file; the plot {kind!r} takes "
+            f"{_words(kind)}"
+        )
     return read_file(path)[0]
 
 

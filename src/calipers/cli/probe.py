@@ -1,4 +1,4 @@
-"""``calipers probe``: what does an embedder see?"""
+"""``calipers probe``: which changes to texts does an embedder detect?"""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Texts = Annotated[
     str,
     typer.Argument(
         metavar="TEXTS",
-        help="Texts such as those that you will compare, best the reference. Kinds of files: see "
-        "calipers compare --help.",
+        help="Texts like those that you want to compare, preferably the reference. File formats: "
+        "see calipers compare --help.",
         rich_help_panel=INPUT,
         show_default=False,
     ),
@@ -26,11 +26,11 @@ Texts = Annotated[
 
 EXAMPLES = (
     (
-        "Does a model see word order, spelling, length?",
+        "Does a model detect changes of word order, spelling, length?",
         "calipers probe human.jsonl --embedder ./gpt2",
     ),
     (
-        "A thousand of the texts, drawn at random; shuffles alone:",
+        "With 1,000 of the texts, and only two of the changes:",
         "calipers probe human.jsonl --max-samples 1000 \\\n"
         "      --changes word_shuffle,sentence_shuffle",
     ),
@@ -39,11 +39,11 @@ EXAMPLES = (
 
 @command(ProbeOptions, writes=FORMATS, reads=("texts",), shown=EXAMPLES)
 def probe(texts: Texts, *, options: ProbeOptions, outputs: Outputs) -> None:
-    """See what an embedder sees.
+    """Test which changes to texts an embedder detects.
 
-    Changes half of the texts in known ways (words shuffled, cut in half, misspelt ...), scores
-    them against the other half, and says which changes move the scores. What an embedder does
-    not see, none of its scores can tell.
+    Changes half of the texts in known ways (words shuffled, texts truncated, words misspelt ...),
+    scores them against the other half, and shows which changes move the scores. No score can
+    detect a difference that its embedder ignores.
     """
     with calm(quiet=outputs.quiet):
         from calipers.evaluate.probe import probe as run

@@ -18,9 +18,10 @@ Scores = Annotated[
     str,
     typer.Argument(
         metavar="SCORES",
-        help="A table (.csv, .tsv, .jsonl, .json, .parquet, each also .gz) with the columns "
-        "system, metric, mean and, where known, sd (standard deviation) and better (higher, "
-        "lower, closest). Or what calipers compare wrote with --json or --save.",
+        help="What calipers compare wrote with --json or --save, or a table with the columns "
+        "system, metric and mean. The table may be .csv, .tsv, .jsonl, .json or .parquet, each "
+        "also as .gz, and have the columns sd (standard deviation) and better (higher, lower or "
+        "closest).",
         rich_help_panel=INPUT,
         show_default=False,
     ),
@@ -30,23 +31,23 @@ Plot = Annotated[
     typer.Option(
         "--plot",
         metavar="FILE",
-        help="Draw these correlations as a heat map, as .png, .pdf or .svg.",
+        help="Draw the correlations as a heat map: .png, .pdf or .svg.",
         rich_help_panel=OUTPUT,
     ),
 ]
 
 EXAMPLES = (
     (
-        "From texts to a ranking in two steps, with judgements of pairs:",
+        "Compare texts, then rank the systems by judgements of pairs:",
         "calipers compare -r human.jsonl a.jsonl b.jsonl c.jsonl --json scores.json\n"
         "    calipers rank scores.json --judgements pairs.csv",
     ),
     (
-        "Scores of your own; human is what people wrote:",
+        "Scores of your own; the system human is the reference:",
         "calipers rank scores.csv --truth human.csv --reference human",
     ),
     (
-        "How metrics go together, with a figure for a paper:",
+        "How metrics correlate with each other, with a figure:",
         "calipers rank scores.csv --kind pearson --plot metrics.pdf",
     ),
 )
@@ -54,17 +55,19 @@ EXAMPLES = (
 
 @command(RankOptions, writes=FORMATS, plot=Plot, reads=("scores",), shown=EXAMPLES)
 def rank(scores: Scores, *, options: RankOptions, outputs: Outputs) -> None:
-    """See whether metrics rank systems as people do.
+    """Check whether metrics rank systems as people do.
 
-    Fits a Bradley-Terry model to judgements of pairs, or takes finished scores, and holds the
-    order in which each metric puts the systems against them: rank correlations with intervals
-    that include the errors of the fit, and the worst case that the metric's own spread allows.
-    Without a truth it shows how the metrics correlate with one another.
+    Fits a Bradley-Terry model to judgements of pairs, or takes known quality scores, and
+    correlates the ranking by each metric with them. The intervals include the errors of the fit,
+    and the worst case allows for the metric's own standard deviation. Without judgements and
+    scores it shows how the metrics correlate with each other.
     """
     if options.judgements is not None and options.truth is not None:
-        raise InputError("--judgements and --truth exclude each other; give one of them")
+        raise InputError("--judgements and --truth cannot be combined; give one of them")
     if options.truth_columns is not None and options.judgements is None and options.truth is None:
-        raise InputError("--truth-column names columns of --truth or --judgements; give one")
+        raise InputError(
+            "--truth-column names columns of --truth or --judgements; give one of these"
+        )
     with calm(quiet=outputs.quiet):
         from calipers.evaluate.rank import rank as run
 

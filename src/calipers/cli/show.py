@@ -1,4 +1,4 @@
-"""``calipers show`` and ``calipers report``: results that were kept, without computing."""
+"""``calipers show`` and ``calipers report``: saved results, without computing anything again."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ Run = Annotated[
     str,
     typer.Argument(
         metavar="RUN.zip",
-        help="What `calipers compare --save RUN.zip` wrote, or --save of another command.",
+        help="File that --save of calipers compare, or of another command, wrote.",
         rich_help_panel=INPUT,
         show_default=False,
     ),
 ]
 
 SHOWING = (
-    ("The table again:", "calipers show run.zip"),
-    ("Which topics and samples cause the gap:", "calipers show run.zip --explain"),
-    ("The table for a paper, and nothing else:", "calipers show run.zip --latex -"),
-    ("All scores for another program:", "calipers show run.zip --json scores.json"),
+    ("The table:", "calipers show run.zip"),
+    ("Topics and samples that cause the gap:", "calipers show run.zip --explain"),
+    ("The table for a paper, on standard output:", "calipers show run.zip --latex -"),
+    ("All scores as JSON:", "calipers show run.zip --json scores.json"),
 )
 
 REPORTING = (
-    ("A page for the browser, run.html beside run.zip:", "calipers report run.zip"),
+    ("A report run.html beside run.zip:", "calipers report run.zip"),
     (
-        "Under another name, to give away without the texts:",
+        "A report without texts, to share, under another name:",
         "calipers report run.zip --html shared.html --redact",
     ),
     (
@@ -52,7 +52,7 @@ REPORTING = (
     shown=SHOWING,
 )
 def show(run: Run, *, outputs: Outputs, details: Details = False) -> None:
-    """Show again what `calipers compare --save` kept, or --save of another command."""
+    """Show a saved result again, or write it in another format."""
     with calm(quiet=outputs.quiet):
         from calipers.results.result import Result
 
@@ -68,11 +68,11 @@ def show(run: Run, *, outputs: Outputs, details: Details = False) -> None:
     shown=REPORTING,
 )
 def report(run: Run, *, outputs: Outputs) -> None:
-    """Write a report of what `calipers compare --save` kept.
+    """Write an HTML report of a saved comparison.
 
-    One HTML file with the table, the curves, a map of all samples, the worst samples beside their
-    neighbours, and topics that are under- or over-represented. It opens offline and asks no host
-    for anything. Nothing is measured again. With no file named, the report is written beside
+    The report is one file with tables, curves, a map of all samples, the worst samples beside
+    their neighbours, and topics that are under- or over-represented. It opens offline and loads
+    nothing from the network. No score is computed again. Without --html it is written beside
     RUN.zip.
     """
     files = outputs if outputs.paths else replace(outputs, paths={"html": page_beside(run)})

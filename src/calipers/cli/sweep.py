@@ -20,33 +20,33 @@ Plot = Annotated[
     typer.Option(
         "--plot",
         metavar="FILE",
-        help="Draw the curves with their bands, as .png, .pdf or .svg.",
+        help="Draw the curves with their bands: .png, .pdf or .svg.",
         rich_help_panel=OUTPUT,
     ),
 ]
 
 ONLY_OVER_N = {
-    "k": "--values says which k to visit",
-    "seeds": "--over k draws no samples",
+    "k": "with --over k, --values gives the values of k",
+    "seeds": "--over k uses all samples, in no random order",
 }
 """Options without a meaning where k is swept, and why."""
 
 EXAMPLES = (
     (
-        "Is k = 4 a good choice for these sets? One pass gives all k:",
+        "Is k = 4 a good choice for these sets?",
         "calipers sweep --over k -r human.jsonl model_a.jsonl model_b.jsonl",
     ),
     (
-        "Are there enough samples? With a figure for a paper:",
+        "Are there enough samples? With a figure:",
         "calipers sweep --over n -r human.jsonl model.jsonl --plot samples.pdf",
     ),
     (
-        "Sizes of your own, ten random orders, two metrics:",
+        "Chosen sample sizes, ten random orders, two metrics:",
         "calipers sweep --over n -r human.jsonl model.jsonl \\\n"
         "      --values 500,1000,2000,4000 --seeds 10 --metrics precision,recall",
     ),
     (
-        "Bands from several files of one system, and all numbers for another program:",
+        "Bands over the seeds of one system, and all numbers as JSON:",
         "calipers sweep --over k -r human.jsonl 'xl=runs/xl-*.jsonl' --json k.json",
     ),
 )
@@ -67,15 +67,15 @@ def sweep(
     typed: frozenset[str],
     outputs: Outputs,
 ) -> None:
-    """Show how scores move with k or the number of samples.
+    """Show how scores change with k or the number of samples.
 
-    Scores depend on the neighbours k that span a ball and on the number of samples. This shows
-    by how much, and from which value on they hold, so that you can choose both.
+    Scores depend on the number of nearest neighbours k and on the number of samples. This shows
+    how much, and from which value on they change no more, so that you can choose both.
     """
     check_metrics_are_listed(generated)
     for name, why in ONLY_OVER_N.items() if options.over == "k" else ():
         if name in typed:
-            raise InputError(f"--{name} goes with --over n alone; {why}")
+            raise InputError(f"--{name} applies to --over n only; {why}")
     with calm(quiet=outputs.quiet):
         from calipers.evaluate.sweep import sweep as run
 

@@ -19,8 +19,8 @@ Generated = Annotated[
     list[str],
     typer.Argument(
         metavar="OUTPUTS",
-        help="One or more sets of texts: FILE, or NAME=GLOB, where several files of one name are "
-        "the seeds of one system. Kinds of files: see calipers compare --help.",
+        help="One or more sets of texts: FILE, or NAME=GLOB to name a system. Several files of one "
+        "name are the seeds of one system. File formats: see calipers compare --help.",
         rich_help_panel=INPUT,
         show_default=False,
     ),
@@ -29,31 +29,31 @@ PerSample = Annotated[
     bool,
     typer.Option(
         "--per-sample",
-        help="Add to the JSON one value per text, where a metric has them.",
+        help="Add to --json one value for each text, for metrics that have them.",
         rich_help_panel=OUTPUT,
     ),
 ]
 
 EXAMPLES = (
     (
-        "Is a model's text as varied as human text?",
+        "Are the texts of a model as varied as human texts?",
         "calipers text model.jsonl --reference human.jsonl",
     ),
     (
-        "Without a reference, and with nothing to install:",
+        "Without a reference, and with words split at spaces:",
         "calipers text model.jsonl --tokenizer whitespace",
     ),
     (
-        "How much was taken from the training set:",
+        "How much is copied from the training set:",
         "calipers text model.jsonl -r human.jsonl --train train.jsonl \\\n      --metrics copies",
     ),
     (
-        "Translations or summaries, row by row with their references:",
+        "Translations or summaries, each with its own reference:",
         "calipers text output.txt --reference expected.txt --aligned \\\n"
         "      --metrics bleu,chrf,rouge:rougeL",
     ),
     (
-        "Every value of every text, for another program:",
+        "Every value of every text, as JSON:",
         "calipers text a.jsonl b.jsonl --metrics all --per-sample --json -",
     ),
 )
@@ -73,14 +73,16 @@ def text(
     outputs: Outputs,
     per_sample: PerSample = False,
 ) -> None:
-    """Measure texts: how varied, how repetitive, how new.
+    """Measure the texts themselves: diversity, repetition, copies.
 
-    Shows lengths, vocabulary, diversity, repetition and copies of each set. With a reference, the
-    same of the reference and the gap between the two; without one a number says little. Needs no
-    embedder and no model.
+    Shows lengths, vocabulary, diversity, repetition and copies of each set, and with --reference
+    the same for the reference, with the differences. Without a reference these numbers are hard
+    to interpret.
     """
     if options.aligned and options.reference is None:
-        raise InputError("--aligned holds text i against row i of --reference FILE; give one")
+        raise InputError(
+            "--aligned compares text i with row i of the reference; give --reference FILE"
+        )
     check_per_sample(outputs.paths, per_sample=per_sample)
     with calm(quiet=outputs.quiet):
         from calipers.evaluate.texts import measure_texts

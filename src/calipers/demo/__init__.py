@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from calipers.results import Comparison
 
 READING = (
-    "held_out is more of the same human prose: it shows how close to 1 these scores can come. "
-    "markov_chain puts the right words into a senseless order: much of its meaning passes, "
-    "its form gives it away, since all its texts sound alike. "
-    "near_copies repeats five paragraphs: each is good, so precision is high, but next to nothing "
+    "held_out is other human text of the same kind: it shows how close to 1 these scores can be. "
+    "markov_chain has the right words in an order without sense: by meaning it is fairly close to "
+    "human texts, by form it is far from them, since its texts are all written alike. "
+    "near_copies repeats five paragraphs: each is good, so precision is high, but almost none "
     "of the variety is there, so recall is close to 0."
 )
 """How to read the table of the demo, in three sentences."""

@@ -97,9 +97,9 @@ class Options:
         """
         idle = [name for name in self.chosen if name not in takes and name not in FOR_ALL]
         if idle:
-            known = ", ".join(sorted(takes)) or "none"
+            known = f"it takes: {', '.join(sorted(takes))}" if takes else "it takes no options"
             raise InputError(
-                f"the embedder {embedder!r} does not take the option {idle[0]!r}; it takes: {known}"
+                f"the embedder {embedder!r} does not take the option {idle[0]!r}; {known}"
             )
 
 

@@ -38,8 +38,8 @@ def in_processes(choice: EmbedderChoice, processes: int) -> Embedder:
     """
     if not may_divide(choice):
         raise InputError(
-            f"processes have a meaning for models on the CPU; {choice.shown!r} is none: leave "
-            "--processes (processes= in Python) out"
+            "--processes (processes= in Python) applies to models on the CPU only; leave it out "
+            f"for {choice.shown!r}"
         )
     model = choice.load()
     check_divides(choice, model)
@@ -61,8 +61,8 @@ def check_divides(choice: EmbedderChoice, model: Embedder) -> None:
     """
     if model.signature.get("device") != "cpu":
         raise InputError(
-            f"processes have a meaning on the CPU; {choice.shown!r} runs on "
-            f"{model.signature.get('device')}: leave --processes (processes= in Python) out"
+            "--processes (processes= in Python) applies to the CPU only; leave it out, since "
+            f"{choice.shown!r} runs on {model.signature.get('device')}"
         )
 
 
@@ -106,8 +106,8 @@ class SideBySide(Embedder):
             crew.dismiss()
             if isinstance(error, BrokenProcessPool):
                 raise CalipersError(
-                    "a process that embeds has ended without a word, most likely for want of "
-                    "memory; take fewer processes"
+                    "an embedding process ended without a message, most likely because "
+                    "memory ran out; use fewer processes"
                 ) from error
             raise
         return EncodedBatch(

@@ -99,8 +99,8 @@ def check_format(path: str | Path, arrays: int) -> Callable[[BinaryIO, Arrays, A
     suffix = Path(path).suffix.lower()
     if suffix not in _WRITERS:
         raise InputError(
-            f"{path}: vectors are written as {', '.join(_WRITERS)}; found "
-            f"{f'the suffix {suffix!r}' if suffix else 'no suffix'}"
+            f"{path}: the file for vectors must end in {', '.join(_WRITERS)}; found "
+            f"{repr(suffix) if suffix else 'no suffix'}"
         )
     if suffix == ".npy" and arrays != 1:
         raise InputError(

@@ -97,7 +97,7 @@ def assign_folds(
     for own, other in (keys, keys[::-1]):
         copied = np.isin(own, other)
         fold = np.empty(len(own), np.int64)
-        # Both sets are shuffled alike, so that nothing hangs on which of them comes first
+        # Both sets are shuffled alike, so that nothing depends on which of them comes first
         fold[copied] = _deal(own[copied], folds, seed, start=0)
         fold[~copied] = _deal(own[~copied], folds, seed, start=int(copied.sum()))
         dealt.append(fold)

@@ -59,7 +59,7 @@ columns in very different units are to be scaled before.
   tenth of Scott's.
 - Gaussians: anything but mean and covariance. Two modes at ±μ against one Gaussian of the same mean
   and variance are alike to it, and the error has no bound (example 30). It is steep where
-  covariances differ much: the mean over draws then rests on few of them, the more so in many
+  covariances differ much: the mean over draws then depends on few of them, the more so in many
   dimensions; the paper sees it break down at 100.
 - Model probabilities: what P' does not know. The paper finds that the scores then favour what P'
   finds likely and rank decoding algorithms wrongly. Probabilities of long texts differ by hundreds

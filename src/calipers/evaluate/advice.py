@@ -78,7 +78,7 @@ def advise(
     ]
     large_enough = [parts for parts in nested if chosen and parts.smallest // PARTS[0] > settings.k]
     steps = sum(parts.steps for parts in large_enough)
-    with progress.task("Measuring what more samples change", steps) as advance:
+    with progress.task("Estimating the effect of more samples", steps) as advance:
         return tuple(advice for parts in large_enough for advice in parts.advice(advance))
 
 
@@ -197,6 +197,6 @@ def unlevelled(advice: Sequence[Advice]) -> Iterator[str]:
             half, n = moving[0].sizes[-2:]
             steps = [f"{one.score} by {one.values[-1] - one.values[-2]:+.3g}" for one in moving]
             yield (
-                f"{system}: from {half:,} to {n:,} samples these scores still moved: "
-                f"{first_names(steps, NAMED)}; more samples would move them on"
+                f"{system}: these scores still changed from {half:,} to {n:,} samples: "
+                f"{first_names(steps, NAMED)}; they would change further with more samples"
             )

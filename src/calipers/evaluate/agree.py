@@ -36,7 +36,7 @@ VIEW = "any"
 
 @two_sides(AgreeOptions)
 def agree(reference: Any, generated: Any, options: AgreeOptions) -> Agreement:
-    """Tell whether the verdict on several systems hangs on the embedder.
+    """Tell whether the verdict on several systems depends on the embedder.
 
     Every metric is taken by every view of every embedder, and the orders in which these columns
     put the systems are correlated (Le Bronnec et al., ACL 2024, table B.1; Pillutla et al., JMLR
@@ -99,14 +99,14 @@ def _keys(metrics: str | Iterable[str] | None, estimator: str) -> list[str]:
         view, name, options = split_key(each)
         if view == TEXT or each == TEXT:
             raise InputError(
-                f"{each!r} is read from the texts themselves, so no embedder changes it; "
-                "calipers text measures it"
+                f"{each!r} is computed from the texts themselves, so it does not depend on "
+                "the embedder; use calipers text"
             )
         if view:
             plain = ":".join((name, *options))
             raise InputError(
-                f"{each!r} asks for the view {view!r}; every view of every embedder is a column "
-                f"here, so name metrics on embeddings without one, such as {plain!r}"
+                f"{each!r} names the view {view!r}; agree computes metrics in every view of "
+                f"every embedder, so name them without a view, such as {plain!r}"
             )
     choose(keys, (VIEW,), estimator=estimator)
     return keys
@@ -120,14 +120,14 @@ def _read(
     first = reading.one(reference, "reference")
     if first.kind == "vectors":
         raise InputError(
-            f"{first.name}: holds vectors; agree embeds the samples in several ways and needs the "
-            "texts or images themselves"
+            f"{first.name}: holds vectors; agree embeds the samples with several embedders, "
+            "so it needs texts or images"
         )
     systems = reading.systems(generated)
     if len(systems) < 2:
         raise InputError(
-            "agree asks in which order embedders put the systems, so it needs at least two; found "
-            f"{systems[0].name!r} alone. For the scores of one there is calipers compare"
+            "agree compares rankings of systems, so it needs at least two systems; found "
+            f"{systems[0].name!r} only. For the scores of one system use calipers compare"
         )
     return first, systems
 
@@ -319,8 +319,8 @@ def _name_embedders(embedders: Any, options: Model) -> Named:
     for line in lines:
         if lines.count(line) > 1:
             raise InputError(
-                f"the embedder {line!r} stands twice; give each once, or name two that differ in a "
-                "dict from name to embedder"
+                f"the embedder {line!r} is given twice; give each once, or give a dict from "
+                "names to embedders"
             )
     short = [_short(line) for line in lines]
     names = [own if short.count(own) == 1 else line for own, line in zip(short, lines, strict=True)]
@@ -350,8 +350,8 @@ def _try_embedders(
     """
     if processes not in (None, 1) and not any(_processes_of(e, processes) for e in named.values()):
         raise InputError(
-            f"processes have a meaning for models on the CPU; {', '.join(named)}: none of these is "
-            "one, so leave --processes (processes= in Python) out"
+            "--processes (processes= in Python) applies to models on the CPU only; none of "
+            f"these is one: {', '.join(named)}"
         )
     seen: dict[str, str] = {}
     columns = 0
@@ -363,16 +363,16 @@ def _try_embedders(
                 check_divides(each, model)
             if model.identity in seen:
                 raise InputError(
-                    f"the embedders {seen[model.identity]!r} and {name!r} are one and the same; "
-                    "their columns would agree whatever they see"
+                    f"the embedders {seen[model.identity]!r} and {name!r} are the same; their "
+                    "columns would always agree"
                 )
             seen[model.identity] = name
             columns += len(model.views)
             advance(1)
     if columns < 2:
         raise InputError(
-            "agree holds columns against each other, one for each view of an embedder, and needs "
-            f"at least two; found {columns}: {', '.join(named) or 'no embedder'}"
+            "agree compares columns with each other, one for each view of each embedder, and "
+            f"needs at least two; found {columns}: {', '.join(named) or 'no embedder'}"
         )
     return columns
 

@@ -29,8 +29,8 @@ USUAL = {"texts": "minilm", "images": "pixels", "vectors": "precomputed"}
 """Kind of samples to the embedder that reads them where none is named."""
 
 PIXELS = (
-    "images are compared pixel by pixel, which sees brightness and place, not what is shown; name "
-    "a vision model with --embedder for that"
+    "images are compared pixel by pixel, by brightness and position and not by content; for "
+    "their content, name a vision model with --embedder"
 )
 
 
@@ -149,8 +149,8 @@ def _loaded(wanted: Embedding, samples: SampleSet) -> Embedder:
 def _usual(samples: SampleSet) -> str:
     if samples.kind not in USUAL:
         raise InputError(
-            f"{samples.name}: holds token ids, whose meaning only their own model knows; name it "
-            "with --embedder (embedder= in Python)"
+            f"{samples.name}: holds token ids, which need the model that they belong to; name "
+            "it with --embedder (embedder= in Python)"
         )
     return USUAL[samples.kind]
 

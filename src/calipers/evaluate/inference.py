@@ -35,7 +35,7 @@ UNSETTLED: tuple[Kind, str] = ("unsettled", "scores still move with more samples
 CHEAP = 5_000
 """Reference samples below which the noise floor is measured unless it is refused."""
 
-MOVELESS = "neither score moves from one draw to another, yet they differ"
+MOVELESS = "neither score varies between resamples, yet they differ"
 
 NEARLY_ALL = 0.99
 """A row that was sampled again with another prompt should not forbid pairing all others."""
@@ -57,7 +57,9 @@ def check_inference(options: Inference, inputs: ComparisonInputs) -> None:
         paired.
     """
     if options.margin is not None and options.level is None:
-        raise InputError("margin asks for tests of equivalence, which need a level; found None")
+        raise InputError(
+            "margin needs a confidence level for its tests of equivalence; found level None"
+        )
     sizes = {len(file.samples) for _, file in inputs.named}
     if options.paired and len(sizes) > 1:
         raise InputError(

@@ -341,7 +341,7 @@ def length_cautions(reference: SetSummary, generated: SetSummary) -> tuple[Cauti
         return ()
     text = (
         f"its texts have {ours:g} words in the median, those of the reference {theirs:g}; "
-        "a difference in length alone moves the scores"
+        "a difference in length alone changes the scores"
     )
     return (Caution("lengths", brief_lengths(theirs, ours, "words"), text),)
 
@@ -349,14 +349,14 @@ def length_cautions(reference: SetSummary, generated: SetSummary) -> tuple[Cauti
 def trust_cautions(reference: SetSummary, generated: SetSummary, k: int) -> Iterator[Caution]:
     """Warn where the scores cannot mean much, whatever they are."""
     if generated.content_hash == reference.content_hash:
-        text = "is the reference itself, sample for sample"
+        text = "has exactly the samples of the reference"
         yield Caution("same_file", "is the reference itself", text)
     size = min(reference.n, generated.n)
     if size < FEW:
-        text = f"{size} samples are few: chance alone moves its scores a lot"
+        text = f"{size} samples are few: its scores vary a lot by chance"
         yield Caution("few_samples", f"only {counted(size, 'sample')}", text)
     if size < WIDE * k:
-        text = f"balls of {k} neighbours among {size} samples hold nearly everything"
+        text = f"neighbourhoods of {k} among {size} samples cover nearly everything"
         yield Caution("neighbours", f"k = {k} is large for {counted(size, 'sample')}", text)
 
 
@@ -526,16 +526,15 @@ def _check_texts(
     for name, samples in named:
         if samples.kind != "texts":
             raise InputError(
-                f"{where(samples, name)}: text metrics need texts; it holds "
-                f"{KINDS[samples.kind]} "
-                "(calipers compare takes those)"
+                f"{where(samples, name)}: text metrics need texts, but it holds "
+                f"{KINDS[samples.kind]}; use calipers compare"
             )
 
 
 def _check_rows(systems: Sequence[System], reference: SampleSet | None) -> None:
     """Refuse texts without a reference of their own, or references without a text."""
     if reference is None:
-        raise InputError("aligned texts need a reference for each row; found no reference")
+        raise InputError("aligned texts need a reference for each row; found none")
     for system in systems:
         for samples in system.sets:
             if len(samples) != len(reference):
@@ -549,7 +548,8 @@ def _check_rows(systems: Sequence[System], reference: SampleSet | None) -> None:
 def _surplus(texts: int, references: int) -> str:
     few, many = sorted((texts, references))
     rows = f"row {many}" if many == few + 1 else f"rows {few + 1} to {many}"
-    return f"{rows} of the {'texts' if texts > references else 'references'} would have no partner"
+    longer = "texts" if texts > references else "references"
+    return f"{rows} of the {longer} would be without a partner"
 
 
 def where(samples: SampleSet, name: str | None = None) -> str:

@@ -231,8 +231,8 @@ def interval_warnings(
     warnings = list(_too_small(inputs, choices, k))
     if names := list(dict.fromkeys(choice.name for choice in choices if has_no_interval(choice))):
         warnings.append(
-            f"no intervals for {first_names(names, NAMED)}: neither blocks left out nor "
-            "smaller sets tell how much these scores move"
+            f"no intervals for {first_names(names, NAMED)}: neither the omission of blocks "
+            "nor smaller sets show how much these scores vary"
         )
     return (*warnings, *cluster_warnings(inputs))
 

@@ -87,7 +87,7 @@ def grouped(
         return _without_groups(reference), tuple(bare)
     if reference.groups is None:
         raise InputError(
-            f"{reference.name}: its samples carry no groups; read them with "
+            f"{reference.name}: its samples have no groups; read them with "
             f"read_samples(path, group={group!r}), or label them with SampleSet.with_groups"
         )
     for system in systems:
@@ -125,7 +125,7 @@ def small_groups(sizes: Mapping[str, int] | None) -> tuple[str, ...]:
     if not few:
         return ()
     listed = first_names([f"{label!r} ({size})" for label, size in few.items()], NAMED)
-    return (f"groups of fewer than {FEW_IN_GROUP} samples, whose scores mean little: {listed}",)
+    return (f"groups of fewer than {FEW_IN_GROUP} samples, whose scores are unreliable: {listed}",)
 
 
 def lost_groups(before: SampleSet, after: SampleSet) -> tuple[str, ...]:
@@ -137,7 +137,8 @@ def lost_groups(before: SampleSet, after: SampleSet) -> tuple[str, ...]:
     if not lost:
         return ()
     return (
-        f"cut to {len(after)} samples, it has none left of the groups {first_names(lost, NAMED)}",
+        f"after the cut to {len(after)} samples it has none of the groups "
+        f"{first_names(lost, NAMED)}",
     )
 
 
@@ -149,8 +150,8 @@ def foreign_groups(
     if not foreign:
         return ()
     return (
-        f"has groups that the reference lacks: {first_names(foreign, NAMED)}; "
-        "are they spelt alike?",
+        f"has groups that the reference does not have: {first_names(foreign, NAMED)}; are "
+        "they spelled the same?",
     )
 
 
@@ -197,8 +198,9 @@ def clusters_of(sets: Sequence[SampleSet], cluster: str | None) -> tuple[Cluster
     columns = [_cluster_labels(samples, cluster) for samples in sets]
     if all(column is None for column in columns):
         raise InputError(
-            f"cluster {cluster!r}: no set has such a field in its rows; name the field that rows "
-            "drawn together have in common, or label them in Python: SampleSet.with_clusters"
+            f"cluster {cluster!r}: no set has this field in its rows; name the field that is "
+            "equal in rows that belong together, or label them in Python: "
+            "SampleSet.with_clusters"
         )
     return cluster_sets(
         [
@@ -226,13 +228,15 @@ def cluster_warnings(inputs: ComparisonInputs) -> Iterator[str]:
     ]
     if lacking:
         yield (
-            f"no field {inputs.cluster!r} in {first_names(lacking, NAMED)}: every sample there "
-            "counts as independent of the others"
+            f"no field {inputs.cluster!r} in {first_names(lacking, NAMED)}: every sample of "
+            "these counts as independent"
         )
     for name, _, clusters in clustered:
         if clusters.blocks == 0:
             count = len(clusters.sizes)
-            worth = f" of unequal size, worth {clusters.worth} equal ones" * (count >= FEWEST)
+            worth = f" of unequal sizes, equivalent to {clusters.worth} equal ones" * (
+                count >= FEWEST
+            )
             yield (
                 f"{name}: too few clusters by {inputs.cluster!r} for intervals and for tests "
                 f"between systems: {count}{worth}, of {FEWEST} ({FEWER_BLOCKS} blocks of "
@@ -262,8 +266,8 @@ def _not_given(inputs: ComparisonInputs) -> Iterator[str]:
     if repeated:
         yield (
             f"several samples answer one prompt ({first_names(repeated, NAMED)}) and are not "
-            "independent: intervals are too short, and tests find too much; --cluster prompt "
-            '(cluster="prompt") takes them together'
+            "independent, so intervals are too narrow and p-values too small: use --cluster prompt "
+            '(cluster="prompt")'
         )
 
 

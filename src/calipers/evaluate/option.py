@@ -188,6 +188,8 @@ class OptionField:
         What offers values to the shell: ``"metrics"``, ``"text_metrics"`` … of ``calipers.cli``.
     source
         Whether its value names a file that is read.
+    common
+        Whether most people need it: the short help lists it, by the first sentence of `help`.
     """
 
     help: str
@@ -205,6 +207,7 @@ class OptionField:
     last: bool = False
     complete: str | tuple[str, ...] = ()
     source: bool = False
+    common: bool = False
 
     def flags(self, name: str) -> tuple[str, ...]:
         """The flags of the command line."""

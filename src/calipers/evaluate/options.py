@@ -183,7 +183,7 @@ class Running(Group):
 
     threads: int | None = option(
         None,
-        "Processor threads to use; all by default.",
+        "Number of processor threads. By default all.",
         whole(1, optional=True),
         panel=EMBEDDING,
         doc="Number of threads (default: all cores); moves no more than the last digits.",
@@ -201,10 +201,11 @@ class Seeded(Group):
 
     seed: int = option(
         0,
-        "Decides every random step.",
+        "Seed of every random step.",
         whole(0),
         kept=True,
         last=True,
+        common=True,
         doc="Of cutting, k-means and block labels.",
     )
 
@@ -215,10 +216,11 @@ class Reading(Group):
 
     field: str | None = option(
         None,
-        "Where the text is in a row, such as a.b[0]; by default it is looked for among the usual "
-        "names.",
+        "Field of each row that holds the text, such as text or choices[0].text. By default "
+        "a field with a common name, such as text or generation, is used.",
         panel=INPUT,
         metavar="PATH",
+        common=True,
         doc='Where the text stands in a row, such as ``"choices[0].text"``; found by itself if '
         "None.",
     )
@@ -226,12 +228,12 @@ class Reading(Group):
 
 @options_class
 class Files(Group):
-    """What becomes of image files that cannot be read."""
+    """How unreadable image files are handled."""
 
     skip_bad: bool = option(
         False,
-        "Leave out image files that cannot be read, and tell which; by default one of them ends "
-        "the run before it begins.",
+        "Skip image files that cannot be read, with a warning that names them. By default such a "
+        "file is an error.",
         FLAG,
         panel=INPUT,
         last=True,
@@ -244,16 +246,18 @@ class Sampling(Reading):
 
     max_samples: int | None = option(
         None,
-        "Cut every set to N samples at most, the reference too, but not --train.",
+        "Use at most N samples of every set, chosen at random. This includes the reference but not "
+        "--train.",
         whole(2, optional=True),
         panel=INPUT,
         kept=True,
+        common=True,
         doc="Cut every set, the reference too but not the training set, to this many samples.",
     )
     skip_words: int | None = option(
         None,
-        "Leave out the first N words of every text, such as the words of a prompt that all begin "
-        "with; what is left of shorter texts is empty.",
+        "Leave out the first N words of every text, such as a prompt that all of them begin with. "
+        "Of shorter texts nothing is left, and they count as empty.",
         whole(1, optional=True),
         panel=INPUT,
         kept=True,
@@ -261,11 +265,13 @@ class Sampling(Reading):
     )
     strip_prompt: bool = option(
         False,
-        "Leave out the prompt at the start of every text: the one in its row (the field prompt), "
-        "else the opening that generated texts share with the reference, row by row.",
+        "Leave out the prompt at the start of every text. The prompt is the one in its row (the "
+        "field prompt), else the opening that generated texts share with the reference, row by "
+        "row.",
         FLAG,
         panel=INPUT,
         kept=True,
+        common=True,
         doc="Leave out the prompt at the start of every text: the one in its row "
         "(``SampleSet.prompts``), else the opening that generated texts share with the reference.",
     )
@@ -286,8 +292,8 @@ class Sizes(Sampling):
 
     keep_sizes: bool = option(
         False,
-        "Leave generated sets of different sizes as they are. By default all are cut to the "
-        "smallest, because scores depend on size.",
+        "Keep generated sets of different sizes as they are. By default all are cut to the size of "
+        "the smallest, because scores depend on sample size.",
         FLAG,
         panel=INPUT,
         kept_as=("sizes", lambda kept: "kept" if kept else "equal"),
@@ -302,12 +308,13 @@ class Labels(Group):
 
     group: str | None = option(
         None,
-        "Give recall, coverage and precision for every group too, by this field of the reference's "
-        "rows (a topic, an author, a language): a group that a model forgets is seen. Generated "
-        "files may have the field or lack it.",
+        "Also give precision, recall and coverage for each group of samples: those that have the "
+        "same value in this field, such as topic, author or language. The rows of the reference "
+        "must have the field, those of generated sets may lack it.",
         label("with_groups"),
         panel=INPUT,
         kept=True,
+        common=True,
         doc="Name of the field that holds the group of a sample (its topic, author, language): "
         "recall, coverage and precision are then given for every group too. Files are read with "
         "it; sample sets bring their groups along, from ``read_samples(path, group=...)`` or "
@@ -316,9 +323,10 @@ class Labels(Group):
     )
     cluster: str | None = option(
         None,
-        "Rows that have this field in common were drawn together (several continuations of one "
-        "prompt: prompt; sentences of one document), so that intervals and tests count clusters "
-        "and not rows. In files without the field every row counts as one.",
+        "Field whose equal values mark rows that are not independent, such as several "
+        "continuations of one prompt, or sentences of one document. Intervals and tests then "
+        "count these clusters in place of rows. In files without the field every row is a cluster "
+        "of its own.",
         label("with_clusters"),
         panel=INPUT,
         kept=True,
@@ -332,8 +340,8 @@ class Labels(Group):
     )
     train: Any = option(
         None,
-        "What the models were trained on, in any format of --reference: tells what share of the "
-        "generated samples, and of the reference, are near copies of it. Never cut.",
+        "Training set of the models, in any format of --reference: adds the share of the generated "
+        "samples, and of the reference, that are near copies of it. It is never cut.",
         panel=INPUT,
         metavar="FILE",
         source=True,
@@ -344,7 +352,8 @@ class Labels(Group):
     )
     match_length: int | None = option(
         None,
-        "Cut the texts of every set to this many words first: length alone moves every score.",
+        "Truncate all texts to this many words before they are compared, because every score "
+        "depends on text length.",
         Rule("be a whole number of at least 1", whole(1).read, _check_words, "WORDS"),
         panel=INPUT,
         kept=True,
@@ -358,33 +367,35 @@ class Neighbours(Group):
 
     k: int = option(
         4,
-        "Nearest neighbours for precision, recall, density, coverage and realism; the other "
-        "metrics have theirs, which --json tells.",
+        "Number of nearest neighbours for precision, recall, density, coverage and realism. Other "
+        "metrics have values of their own, which --json records.",
         whole(1),
         kept=True,
         doc="Nearest neighbours that span a ball.",
     )
     ties: Ties = option(
         "closed",
-        "Whether a point on the rim of a neighbourhood lies inside (closed) or not.",
+        "Whether a point exactly on the boundary of a neighbourhood counts as inside (closed) or "
+        "outside (open).",
         TIES,
         kept=True,
         doc="Whether the rim of a ball belongs to it (``closed``) or not (``open``).",
     )
     distance: Distance = option(
         "euclidean",
-        "Distance between samples, for neighbourhoods and copies. Among rows of length one, as "
-        "those of texts are, Euclidean distances order as cosines do, but for --projection union, "
-        "where cosine takes angles about the joint mean.",
+        "Distance between samples, for neighbourhoods and copies. For rows of length one, as those "
+        "of texts are, both distances give the same order, except with --projection union, where "
+        "cosine measures angles about the joint mean.",
         DISTANCE,
         kept=True,
         doc='``"euclidean"`` or ``"cosine"``: of the balls and of nearest neighbours.',
     )
     projection: Projection = option(
         "none",
-        "Where neighbours are looked for: none, among rows as they are (see --normalise); "
-        "union, on the axes that keep 90 % of the variance of both sets, as in Le Bronnec "
-        "et al. (2024), where precision falls when good texts merely repeat.",
+        "Space in which neighbours are searched: none is that of the rows (see --normalise); union "
+        "is that of the principal axes that keep 90 % of the variance of both sets together, as in "
+        "Le Bronnec et al. (2024), in which precision also falls when good texts repeat each "
+        "other.",
         PROJECTION,
         kept=True,
         doc='Where neighbours are looked for: ``"none"`` among rows as they are (see `normalise`), '
@@ -413,13 +424,14 @@ class Measuring(Neighbours):
 
     metrics: str | Iterable[str] | None = option(
         None,
-        "What to measure and show: metrics such as precision,mauve_star:chi2, a family, or "
-        "all. form.precision asks for one view, precision for every view, text.self_bleu "
-        "for a statistic of the texts themselves (text for all of those). May be repeated. "
-        "By default the table shows precision, recall, coverage and mauve_star; see "
-        "Metrics, below.",
+        "Metrics to compute and show, such as precision,recall,mauve_star, a family, or all; "
+        "calipers metrics lists them. The name precision means precision in every view, "
+        "form.precision in one of them; text.self_bleu is a statistic of the texts themselves, and "
+        "text all of those. May be repeated. By default the table shows precision, recall and "
+        "mauve_star.",
         KEYS,
         several=True,
+        common=True,
         complete="all_metrics",
         doc="Keys ``[view.]metric[:option…]``, in a list or in one string: ``precision``, "
         "``form.mauve_star:chi2``, ``frontier_integral:knn``. A plain name means every view, a "
@@ -430,8 +442,8 @@ class Measuring(Neighbours):
     )
     buckets: Buckets = option(
         "auto",
-        "Cells of the quantisation for MAUVE and its family; auto is a tenth of the samples, "
-        "cube-root the cube root of their number.",
+        "Number of clusters of the quantisation for MAUVE and its family: auto is a tenth of the "
+        "number of samples, cube-root its cube root.",
         Rule(
             "be auto, cube-root or a whole number of at least 2",
             _buckets,
@@ -445,9 +457,9 @@ class Measuring(Neighbours):
     )
     estimator: str = option(
         "quantisation",
-        "What MAUVE, its family and the precision-recall curve are read from: quantisation, which "
-        "counts cells, or likelihood ratios by knn, kde, classifier, boosted, gaussian. A key may "
-        "name another: mauve:knn.",
+        "How MAUVE, its family and the precision-recall curve are estimated: by quantisation "
+        "(shares of the samples in clusters), or by likelihood ratios from knn, kde, classifier, "
+        "boosted or gaussian. A single metric may use another estimator, as in mauve:knn.",
         _Estimator("", lambda text: text, _check_estimator, "NAME", tuple(ESTIMATORS)),
         kept=True,
         doc="What the metrics of the frontier and of the precision-recall curve are read from "
@@ -457,16 +469,16 @@ class Measuring(Neighbours):
     )
     c: float | None = option(
         None,
-        "Scaling constant of MAUVE, above 0; by default the one that goes with the estimator, 5 "
-        "for quantisation.",
+        "Scaling constant of MAUVE, above 0. By default the usual one of the estimator, 5 for "
+        "quantisation.",
         Rule("be a number above 0", _above_zero, positive, "NUMBER"),
         kept=True,
         doc="Scaling constant of MAUVE, above 0; None for the one that goes with the estimator.",
     )
     shared: bool = option(
         False,
-        "Project and quantise all generated sets together, so that their scores rest on the same "
-        "cells. Adding a set then changes the scores of the others.",
+        "Project and quantise all generated sets together, so that their scores use the same "
+        "clusters. Adding a set then changes the scores of the others.",
         FLAG,
         kept=True,
         doc="Project and quantise all systems together, so that their scores rest on the same "
@@ -486,15 +498,16 @@ class Inference(Group):
         kept=True,
         off=(
             "--no-intervals",
-            "Leave out intervals and tests; saves up to half of the time after embedding.",
+            "Compute no intervals and tests, which saves up to half of the time after embedding.",
         ),
         doc="Confidence level of the intervals and tests, in (0, 1); None leaves both out.",
     )
     floor: bool | None = option(
         None,
-        "Measure the noise floor, what halves of the reference score against each other, with each "
-        "system beside it at that size. By default where the reference has fewer than 5,000 "
-        "samples: it takes ten more scorings at half size, and ten for each system.",
+        "Measure the noise floor: the scores of one half of the reference against the other, "
+        "beside the scores of each system at the same sample size. By default it is measured if "
+        "the reference has fewer than 5,000 samples: it takes ten more comparisons at half size, "
+        "and ten for each system.",
         THREE_WAY,
         panel=CERTAINTY,
         flag=("--floor/--no-floor",),
@@ -505,16 +518,16 @@ class Inference(Group):
     )
     advice: bool = option(
         False,
-        "Tell, from nested smaller sets, how far each score is from where more samples would bring "
-        "it.",
+        "Estimate how much each score would still change with more samples, from nested smaller "
+        "sets.",
         FLAG,
         panel=CERTAINTY,
         doc="Whether to tell, from nested smaller sets, what more samples would change.",
     )
     paired: bool | None = option(
         None,
-        "Whether row i of every generated set answers the same prompt, which sharpens tests"
-        " between systems. By default found out from the prompts in the rows.",
+        "Whether row i of every generated set answers the same prompt, which makes tests between "
+        "systems more powerful. By default decided by the prompts in the rows.",
         THREE_WAY,
         panel=CERTAINTY,
         flag=("--paired/--no-paired",),
@@ -523,8 +536,8 @@ class Inference(Group):
     )
     margin: float | None = option(
         None,
-        "Test also whether systems are equal: whether scores between 0 and 1 are less than "
-        "this far apart, such as 0.05.",
+        "Also test whether systems are equivalent: whether their scores, of metrics between 0 and "
+        "1, differ by less than this margin, such as 0.05.",
         share("0.05", optional=True, none=", or be None"),
         panel=CERTAINTY,
         kept=True,
@@ -539,15 +552,16 @@ class NamedEmbedder(Group):
 
     embedder: str | Embedder | EmbedderChoice | None = option(
         None,
-        "What turns samples into vectors: minilm (texts, nothing to download), tfidf "
-        "(texts, no model at all), the name or folder of a transformers or "
-        "sentence-transformers model (gpt2-large, ./my-model), a file of word vectors "
-        "(glove.6B.300d.txt), https://host/v1#MODEL for an embeddings service; for images "
-        "the folder of a vision model, inception or pixels; precomputed takes vectors as "
-        "they are. Options may follow the name: gpt2:layer=6:pooling=mean. [default: minilm"
-        " for texts, pixels for images]",
+        "Model that turns samples into vectors: minilm, tfidf, a model such as gpt2-large or "
+        "./my-model, or for images pixels, inception or a vision model. The default, minilm, is "
+        "part of Calipers and downloads nothing; tfidf uses no model. Models are named as on the "
+        "Hugging Face hub (transformers and sentence-transformers) or by their folder. Also "
+        "possible: a file of word vectors (glove.6B.300d.txt), https://host/v1#MODEL for an "
+        "embeddings service, and precomputed, for files that hold vectors. Options may follow the "
+        "name, as in gpt2:layer=6:pooling=mean. [default: minilm for texts, pixels for images]",
         panel=EMBEDDING,
         metavar="NAME",
+        common=True,
         complete=("minilm", "tfidf", "pixels", "inception", "precomputed"),
         doc='What turns samples into vectors: a name such as ``"minilm"``, '
         '``"./my-model:layer=6"``, as :func:`calipers.load_embedder` takes it, or what that'
@@ -562,28 +576,28 @@ class Model(Group):
 
     pooling: str | None = option(
         None,
-        "How the states of a text's tokens become its vector of meaning; by default as the kind of "
-        "model is usually read: last for GPT and its like, mean for BERT and T5.",
+        "How the hidden states of a text's tokens are combined into its meaning vector. By default "
+        "as is usual for the kind of model: last for GPT and similar models, mean for BERT and T5.",
         panel=EMBEDDING,
         metavar="last|mean|cls|max",
         complete=("last", "mean", "cls", "max"),
     )
     layer: int | None = option(
         None,
-        "Take meaning from this layer; by default the last one.",
+        "Layer of the model that gives the meaning vector. By default the last one.",
         whole(1, optional=True),
         panel=EMBEDDING,
     )
     max_length: int | None = option(
         None,
-        "Read at most N tokens of a text: by default as many as the model can read, and no more "
-        "than 1024. How many texts were cut is told.",
+        "Truncate texts to N tokens. By default as many as the model can read, at most 1024. How "
+        "many texts were truncated is reported.",
         whole(1, optional=True),
         panel=EMBEDDING,
     )
     prefix: str | None = option(
         None,
-        "Put before every text, for models that want an instruction: 'query: '.",
+        "Text to put before every text, for models that need an instruction, such as 'query: '.",
         panel=EMBEDDING,
         metavar="TEXT",
     )
@@ -595,34 +609,36 @@ class Model(Group):
     )
     size: int | None = option(
         None,
-        "Side in pixels that images are brought to; with tfidf and services that let it be chosen, "
-        "the numbers in a vector.",
+        "For images, the side in pixels to which they are resized. For tfidf, and services that "
+        "let it be chosen, the number of dimensions of a vector.",
         whole(1, optional=True),
         panel=EMBEDDING,
     )
     endpoint: str | None = option(
         None,
-        "Ask this embeddings service (OpenAI's /v1/embeddings) for the vectors of the model that "
-        "--embedder names. The key is read from CALIPERS_ENDPOINT_KEY, or for api.openai.com from "
-        "OPENAI_API_KEY.",
+        "Get the vectors of the model that --embedder names from this embeddings service, which "
+        "must have OpenAI's interface (/v1/embeddings). The key is read from "
+        "CALIPERS_ENDPOINT_KEY, or for api.openai.com from OPENAI_API_KEY.",
         panel=EMBEDDING,
         metavar="URL",
     )
     offline: bool = option(
         False,
-        "Download nothing; a model that is not here is an error.",
+        "Download nothing. A model that is not on this machine is an error.",
         FLAG,
         panel=EMBEDDING,
     )
     trust_remote_code: bool = option(
         False,
-        "Run the Python code that comes with a model. Off: it may do anything on this machine.",
+        "Run the Python code that comes with a model. By default it is not run, because it could "
+        "do anything on this machine.",
         FLAG,
         panel=EMBEDDING,
     )
     allow_pickle: bool = option(
         False,
-        "Read weights from pickled files (pytorch_model.bin) where there are no safetensors.",
+        "Read weights from pickled files (pytorch_model.bin) if there are no safetensors. Such "
+        "files can run code of their own.",
         FLAG,
         panel=EMBEDDING,
     )
@@ -635,8 +651,8 @@ class Model(Group):
     )
     dtype: str = option(
         "float32",
-        "float32 gives the same scores on every machine, last digits apart; auto is faster where "
-        "the hardware has bfloat16, and moves scores a little.",
+        "Number format of the model. float32 gives the same scores on every machine but for the "
+        "last digits; auto is faster on hardware with bfloat16 and changes scores slightly.",
         Rule(
             "be float32 or auto",
             lambda text: text if text in ("float32", "auto") else None,
@@ -650,21 +666,21 @@ class Model(Group):
     )
     batch_size: int | None = option(
         None,
-        "Most samples in one forward pass, or in one request.",
+        "Largest number of samples in one forward pass or one request.",
         whole(1, optional=True),
         panel=EMBEDDING,
     )
     processes: int | None = option(
         None,
-        "Embed in N processes, each with its share of the cores: faster on a CPU of many cores. "
-        "Each holds the model in memory.",
+        "Embed in N processes that share the cores, which is faster on a CPU with many cores. Each "
+        "process holds the model in memory.",
         Rule("be a whole number of at least 1", whole(1).read, unchecked, "N"),
         panel=EMBEDDING,
         doc="How many processes embed, for a CPU of many cores; None for this one.",
     )
     cache_dir: str | Path | None = option(
         None,
-        "Where finished embeddings are kept; by default the user's cache folder.",
+        "Folder in which embeddings are cached. By default the user's cache folder.",
         _Folder("", lambda text: text, unchecked, "FOLDER"),
         panel=EMBEDDING,
     )
@@ -673,7 +689,7 @@ class Model(Group):
         "Neither read nor keep embeddings.",
         FLAG,
         panel=EMBEDDING,
-        off=("--no-cache", "Neither read nor keep embeddings."),
+        off=("--no-cache", "Neither read nor write the cache of embeddings."),
         doc="Whether embeddings are kept, and read where they were.",
     )
 
@@ -757,27 +773,29 @@ class SweepOptions(Embedding, Seeded, Neighbours, Sampling, Files):
 
     over: Over = option(
         "k",
-        "What to change: k, the neighbours that span a ball, or n, the number of samples on each "
-        "side.",
+        "What to vary: k, the number of nearest neighbours, or n, the number of samples in each "
+        "set.",
         one_of("k", "n"),
         required=True,
         doc='What to sweep: ``"k"``, or ``"n"`` for the number of samples.',
     )
     values: Iterable[int] | None = option(
         None,
-        "The values to visit, such as 1-10,15,20. By default k goes from 1 to 30, and n "
-        "from 100 to all samples, two values for each doubling.",
+        "The values of k or n to compute, such as 1-10,15,20. By default k goes from 1 to 30, and "
+        "n from 100 to all samples, two values for each doubling.",
         Rule("list at least two different numbers", read_values, unchecked, "LIST"),
+        common=True,
         doc="The values to visit. By default k from 1 to 30, or as far as the sets allow; sizes"
         " from 100 to all samples, two for each doubling.",
     )
     metrics: str | Iterable[str] = option(
         ("precision", "recall", "density", "coverage"),
-        "What to measure: over n whatever calipers metrics lists, over k precision, recall,"
-        " density, coverage, clipped_coverage. form.precision asks for one view, precision "
-        "for every view. By default precision, recall, density and coverage.",
+        "Metrics to compute: over n any that calipers metrics lists, over k precision, recall, "
+        "density, coverage and clipped_coverage. The name precision means precision in every view, "
+        "form.precision in one of them. By default precision, recall, density and coverage.",
         KEYS,
         several=True,
+        common=True,
         complete="metrics",
         show_default=False,
         doc="Keys ``[view.]metric[:option…]``, in a list or in one string: over n any of the "
@@ -787,15 +805,16 @@ class SweepOptions(Embedding, Seeded, Neighbours, Sampling, Files):
     k: int = reworded(
         Neighbours,
         "k",
-        "With --over n: nearest neighbours that span a ball.",
+        "With --over n: number of nearest neighbours.",
         kept=False,
         doc="Neighbours that span a ball; where k is swept it has no effect.",
     )
     seeds: int = option(
         5,
-        "With --over n: random orders of the samples, in which each larger subsample contains the "
-        "smaller ones.",
+        "With --over n: number of random orders of the samples; in each of them the larger "
+        "subsamples contain the smaller ones.",
         whole(1),
+        common=True,
         doc="Random orders of the samples, for a sweep over n. A system of several files takes "
         "them in turn, equally often.",
     )
@@ -808,7 +827,9 @@ class SweepOptions(Embedding, Seeded, Neighbours, Sampling, Files):
         kept=True,
     )
     max_samples: int | None = reworded(
-        Sampling, "max_samples", "Cut every set to N samples at most, the reference too."
+        Sampling,
+        "max_samples",
+        "Use at most N samples of every set, chosen at random. This includes the reference.",
     )
 
 
@@ -819,16 +840,18 @@ class OverlapOptions(Embedding, Seeded, Neighbours, Sizes, Files):
     max_samples: int | None = reworded(
         Sampling,
         "max_samples",
-        "Cut every set to N samples at most.",
+        "Use at most N samples of every set, chosen at random.",
         doc="Cut every set to this many samples.",
     )
     keep_sizes: bool = reworded(
         Sizes,
         "keep_sizes",
-        "Leave sets of different sizes as they are. By default all are cut to the smallest,"
-        " because shares depend on size.",
+        "Keep sets of different sizes as they are. By default all are cut to the size of the "
+        "smallest, because shares depend on sample size.",
     )
-    k: int = reworded(Neighbours, "k", "Nearest neighbours that span the balls of a support.")
+    k: int = reworded(
+        Neighbours, "k", "Number of nearest neighbours that define the support of a set."
+    )
 
 
 @options_class
@@ -838,24 +861,24 @@ class AgreeOptions(Running, Model, Seeded, Measuring, Sizes, Files):
     max_samples: int | None = reworded(
         Sampling,
         "max_samples",
-        "Cut every set to N samples at most.",
+        "Use at most N samples of every set, chosen at random.",
         doc="Cut every set to this many samples.",
     )
     metrics: str | Iterable[str] | None = reworded(
         Measuring,
         "metrics",
-        "What to measure: metrics such as precision,mauve_star:chi2, a family, or all, each"
-        " by every view of every embedder. May be repeated. By default precision, recall, "
-        "coverage and mauve_star; calipers metrics lists them.",
+        "Metrics to compute, such as precision,mauve_star, a family, or all; calipers metrics "
+        "lists them. Each is computed in every view of every embedder. May be repeated. By default "
+        "precision, recall and mauve_star.",
         complete="metrics",
         doc="Keys ``metric[:option…]`` without a view, families, or ``all``; None for precision, "
         "recall, coverage and MAUVE*.",
     )
     embedders: Any = option(
         MISSING,
-        "The embedders, with commas between them: minilm,tfidf,./gpt2. What each may be: "
-        "--embedder in calipers compare --help. Options of one follow its name, "
-        "./gpt2:layer=6:pooling=mean; the options below hold for all. May be repeated.",
+        "The embedders, separated by commas, such as minilm,tfidf,./gpt2. Each may be anything "
+        "that --embedder of calipers compare takes. Options of one embedder follow its name, as "
+        "in ./gpt2:layer=6:pooling=mean; the options below apply to all. May be repeated.",
         Rule("be names with commas between them", _all_names, unchecked, "LIST"),
         panel=EMBEDDING,
         several=True,
@@ -873,30 +896,35 @@ class ProbeOptions(Embedding, Seeded, Reading):
 
     max_samples: int | None = option(
         None,
-        "Cut the set to N texts at most.",
+        "Use at most N of the texts, chosen at random.",
         whole(4, optional=True),
         panel=INPUT,
         kept=True,
+        common=True,
         doc="Cut the set to this many texts.",
     )
     changes: str | Iterable[str] | None = option(
         None,
-        f"What to change: {', '.join(CHANGES)}. May be repeated. By default all of them.",
+        f"Changes to make: {', '.join(CHANGES)}. May be repeated. By default all of them.",
         Rule("name changes", _all_names, unchecked, "LIST", CHANGES),
+        common=True,
         several=True,
         doc="Which changes to make; None for all.",
     )
     metrics: str | Iterable[str] | None = option(
         None,
-        "What to score by: metrics between 0 and 1. May be repeated. By default mauve_star, "
-        "precision, recall and classifier_auc.",
+        "Metrics to compute, of those with values between 0 and 1. May be repeated. By default "
+        "mauve_star, precision, recall and classifier_auc.",
         KEYS,
         several=True,
+        common=True,
         complete="metrics",
         doc="Keys without a view, of metrics that lie between 0 and 1; None for MAUVE*, precision, "
         "recall and the area under the ROC curve of a held-out classifier.",
     )
-    k: int = reworded(Neighbours, "k", "Nearest neighbours that span the balls of a support.")
+    k: int = reworded(
+        Neighbours, "k", "Number of nearest neighbours that define the support of a set."
+    )
     normalise: Norm | None = reworded(
         Neighbours,
         "normalise",
@@ -907,7 +935,8 @@ class ProbeOptions(Embedding, Seeded, Reading):
     )
     seeds: int = option(
         3,
-        "Random halvings; their spread is the noise that a change must pass.",
+        "Number of random splits into halves. A change is detected if it moves a score by more "
+        "than these splits do.",
         whole(2),
         kept=True,
         doc="How many random halvings; at least 2, since their spread is the noise.",
@@ -920,18 +949,21 @@ class EmbedOptions(Embedding, Reading, Files):
 
     fit_on: Any = option(
         None,
-        "For tfidf: fit it to these samples, the reference of the comparison to come; by "
-        "default to FILE itself.",
+        "For tfidf: fit it to these samples, such as the reference of a later comparison. By "
+        "default it is fitted to the samples themselves.",
         panel=INPUT,
         metavar="FILE",
         source=True,
+        common=True,
         doc="For an embedder that must be fitted, the samples to fit it to (the reference of the "
         "comparison to come); by default `samples`.",
     )
     view: str | None = option(
         None,
-        "Write this view alone; by default the main one to .npy, all to .npz and .safetensors.",
+        "Write only this view, such as meaning or form. By default the first view goes to .npy, "
+        "and all views go to .npz and .safetensors.",
         panel=OUTPUT,
+        common=True,
         doc="The view that is wanted: one that the embedder does not give is refused before the "
         "work.",
     )
@@ -943,54 +975,59 @@ class TextOptions(Running, Seeded, Sizes):
 
     reference: Any = option(
         None,
-        "Texts that people wrote, in any of these formats: shows the same statistics of them, and "
-        "the gap; - is standard input.",
+        "Reference texts, such as texts that people wrote: their statistics are shown beside those "
+        "of each set, with the difference. Any file that calipers compare reads; - is standard "
+        "input.",
         panel=INPUT,
         flag=("--reference", "-r"),
         metavar="FILE",
         source=True,
+        common=True,
         doc="Texts that people wrote, in any form of one set. The statistics of both then stand "
         "beside each other, with the gap |T(Q) - T(P)|.",
     )
     aligned: bool = option(
         False,
-        "Text i belongs to row i of the reference: adds bleu, chrf and rouge, and lets ter and "
-        "bert_score_f1 be asked for.",
+        "Compare text i with row i of the reference: adds bleu, chrf and rouge. If --metrics names "
+        "them, ter and bert_score_f1 are computed too.",
         FLAG,
         panel=INPUT,
+        common=True,
         doc="Whether text i belongs to reference i: ``bleu``, ``chrf``, ``rouge`` and their "
         "kind can then be asked for. All sets must have the size of the reference.",
     )
     train: Any = option(
         None,
-        "What the models were trained on: tells how much of the texts is new to it (novelty:train, "
-        "longest_copied_span:train). Never cut.",
+        "Training set of the models: adds how much of each text is copied from it "
+        "(novelty:train, longest_copied_span:train). It is never cut.",
         panel=INPUT,
         metavar="FILE",
         source=True,
+        common=True,
         doc="The training set: what share of the texts is new to it (``novelty:train``, "
         "``longest_copied_span:train``). Never cut.",
     )
     max_samples: int | None = reworded(
         Sampling,
         "max_samples",
-        "Cut every set to N texts at most, but not --train.",
+        "Use at most N texts of every set, chosen at random. The training set is not cut.",
         doc="Cut every set, but not the training set, to this many texts.",
     )
     keep_sizes: bool = reworded(
         Sizes,
         "keep_sizes",
-        "Leave sets of different sizes as they are. By default all are cut to the smallest,"
-        " because most statistics move with the number of texts.",
+        "Keep sets of different sizes as they are. By default all are cut to the size of the "
+        "smallest, because most statistics depend on the number of texts.",
         doc="Leave the sets as large as they are; by default all are cut to the smallest, since"
         " most statistics move with the number of texts.",
     )
     metrics: str | Iterable[str] | None = option(
         None,
-        "What to measure: metrics such as self_bleu:n=3,distinct, a family, or all. May be "
-        "repeated. By default all that are quick; see Metrics, below.",
+        "Metrics to compute, such as self_bleu:n=3,distinct, a family, or all; calipers metrics "
+        "text lists them. May be repeated. By default all that are fast.",
         KEYS,
         several=True,
+        common=True,
         complete="text_metrics",
         doc="Keys ``metric[:option…]``, in a list or in one string: ``distinct:n=3``, "
         "``self_bleu``, a family (``words``, ``diversity``, ``repetition``, ``copies``, "
@@ -999,10 +1036,11 @@ class TextOptions(Running, Seeded, Sizes):
     )
     tokenizer: AnyTokenizer = option(
         "nltk",
-        "What splits texts into tokens: nltk (words and marks), whitespace, characters, one of "
-        "sacrebleu's (13a, intl, zh, ...), minilm, or hf: and the name or folder of a Hugging Face "
-        "tokenizer on this machine.",
+        "How texts are split into tokens: by nltk (words and punctuation marks), whitespace, "
+        "characters, one of sacrebleu's tokenizers (13a, intl, zh, ...), minilm, or hf:NAME for a "
+        "Hugging Face tokenizer on this machine, by name or folder.",
         metavar="NAME",
+        common=True,
         complete=("nltk", "whitespace", "characters", "13a", "intl", "zh", "minilm", "hf:"),
         doc="Name of a tokenizer, or one of your own.",
     )
@@ -1013,7 +1051,7 @@ class TextOptions(Running, Seeded, Sizes):
         panel=MEASUREMENT,
         off=(
             "--no-intervals",
-            "Leave out the intervals; saves about half of the time after reading.",
+            "Compute no intervals, which saves about half of the time after reading.",
         ),
         doc="Confidence level of the intervals, in (0, 1); None leaves them out.",
     )
@@ -1031,22 +1069,25 @@ class RankOptions(Seeded):
 
     judgements: Any = option(
         None,
-        "A table with the columns a, b and winner: the winner's name, tie, or five steps: "
-        "definitely a, slightly a, tie, slightly b, definitely b, or 1 to 5.",
+        "Human judgements: a table with the columns a, b and winner. The winner is a system's "
+        "name, tie, or one of five steps: definitely a, slightly a, tie, slightly b, definitely "
+        "b, or 1 to 5.",
         panel=INPUT,
         metavar="FILE",
         source=True,
+        common=True,
         doc="A table with the columns ``a``, ``b`` and an answer: the winner's name, ``tie``, or "
         "five steps from ``definitely a`` (1) to ``definitely b`` (5).",
     )
     truth: Any = option(
         None,
-        "In place of judgements, finished scores: a table with the column system and one or more "
-        "columns of numbers, each a truth of its own, higher better; NAME_sd holds the standard "
-        "errors of NAME.",
+        "In place of --judgements, known quality scores: a table with the column system and "
+        "columns of numbers, higher is better. Metrics are compared with each column separately; "
+        "a column NAME_sd holds the standard errors of the column NAME.",
         panel=INPUT,
         metavar="FILE",
         source=True,
+        common=True,
         doc="A table with the column ``system`` and one or more columns of numbers, higher better; "
         "each is a truth of its own. A column with ``_sd`` after the name of another holds the "
         "standard errors of that one. Or a dict from system to number. Not together with "
@@ -1054,8 +1095,8 @@ class RankOptions(Seeded):
     )
     truth_columns: Sequence[str] | None = option(
         None,
-        "The columns that hold the truths or the answers. May be repeated. By default every column "
-        "of numbers, and winner or answer.",
+        "Columns of --truth or --judgements to use. May be repeated. By default every column of "
+        "numbers of --truth, and winner or answer of --judgements.",
         NAMES,
         panel=INPUT,
         flag=("--truth-column",),
@@ -1065,38 +1106,40 @@ class RankOptions(Seeded):
     )
     reference: str | None = option(
         None,
-        "The system that is the reference, such as human. It is not ranked, and a metric that has "
-        "its value is better the closer to that.",
+        "Name of the system that is the reference, such as human. It is not ranked; a metric that "
+        "has a value for it is better the closer a system is to that value.",
         panel=INPUT,
         flag=("--reference", "-r"),
         metavar="NAME",
+        common=True,
         doc="The system that is the reference: it is not ranked, and a metric of which it has a "
         "value is better the closer to that, compared as -|T(Q) - T(P)| (section 6.3), unless "
         "`better` says otherwise.",
     )
     metrics: Sequence[str] | None = option(
         None,
-        "Rank by these metrics alone; all for every one in the file. May be repeated. By "
-        "default all of a table, and of a comparison those that it shows: the best of many "
-        "is best by chance.",
+        "Use only these metrics, or all. May be repeated. By default every metric of a table, and "
+        "of a comparison those that its table shows: among many metrics, the best one is often "
+        "best by chance.",
         NAMES,
         panel=INPUT,
         several=True,
+        common=True,
         doc='Which metrics to rank by, ``["all"]`` for all that `scores` holds. By default all,'
         " and of a comparison those that its table shows: the best of many is best by "
         "chance.",
     )
     keep_unscored: bool = option(
         False,
-        "Leave judged systems that have no scores in the fit; by default they are an error.",
+        "Keep judged systems without scores in the fit. By default they are an error.",
         FLAG,
         panel=INPUT,
         doc="Whether judged systems without scores stay in the fit; otherwise they are an error.",
     )
     ties: JudgedTies = option(
         "davidson",
-        "What becomes of ties: an outcome of its own (Davidson's model), half a win to each, a win "
-        "to either at random, or left out.",
+        "How ties are counted: as an outcome of their own by Davidson's model (davidson), as half "
+        "a win for each (half), as a win for one at random (random), or not at all (drop).",
         one_of("davidson", "half", "random", "drop"),
         doc='What becomes of ties: an outcome of its own, by the model of ``"davidson"`` (JASA '
         '1970), which leaves the scores on their scale; ``"half"`` a win to each, which '
@@ -1105,21 +1148,21 @@ class RankOptions(Seeded):
     )
     kind: Kind = option(
         "spearman",
-        "How metrics are correlated with one another, in the matrix and the heat map.",
+        "Kind of correlation between metrics, in the matrix and the heat map.",
         one_of("spearman", "pearson"),
         doc='Of the matrix: ``"spearman"`` or ``"pearson"``.',
     )
     level: float = option(
         0.95,
-        "Of the intervals.",
+        "Confidence level of the intervals, between 0 and 1.",
         share("0.95"),
         metavar="SHARE",
         doc="Of the intervals, between 0 and 1.",
     )
     matrix: bool = option(
         False,
-        "Show how metrics correlate with one another beside a truth too; without a truth it is "
-        "always shown.",
+        "Also show how the metrics correlate with each other. Without --judgements and --truth "
+        "this is always shown.",
         FLAG,
         panel=OUTPUT,
         doc="Whether printing shows the matrix beside truths; without a truth it always does.",

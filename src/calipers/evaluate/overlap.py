@@ -284,8 +284,8 @@ def _medians(systems: Sequence[OverlapSystem]) -> dict[str, float]:
 def _ceiling_warnings(views: Mapping[str, OverlapView]) -> tuple[str, ...]:
     """Say whose own files overlap too little to be a measure for others."""
     return tuple(
-        f"{name}: only {100 * view.precision[i, i]:.0f} % of its files lie inside one another"
-        f"{f' by {view.name}' if len(views) > 1 else ''}, too few for a ceiling"
+        f"{name}: only {100 * view.precision[i, i]:.0f} % of its files lie inside each other"
+        f"{f' by {view.name}' if len(views) > 1 else ''}, too little to be used as a maximum"
         for view in views.values()
         for i, name in enumerate(view.names)
         if view.precision[i, i] < LEAST_CEILING
@@ -297,13 +297,13 @@ def _size_warnings(inputs: Inputs, k: int) -> Iterator[str]:
     sizes = sorted({len(file.samples) for _, file in inputs.named})
     if len(sizes) > 1:
         yield (
-            f"sets have {sizes[0]} to {sizes[-1]} samples; how much of one lies inside another "
-            "depends on both sizes, so the shares of different pairs are not comparable"
+            f"sets have {sizes[0]} to {sizes[-1]} samples; the shares depend on both sizes, "
+            "so those of different pairs are not comparable"
         )
     if sizes[0] < FEW:
-        yield f"{sizes[0]} samples are few: chance alone moves the shares a lot"
+        yield f"{sizes[0]} samples are few: the shares vary a lot by chance"
     if sizes[0] < WIDE * k:
-        yield f"balls of {k} neighbours among {sizes[0]} samples hold nearly everything"
+        yield f"neighbourhoods of {k} among {sizes[0]} samples cover nearly everything"
 
 
 def _length_warnings(medians: Mapping[str, float]) -> Iterator[str]:
@@ -317,7 +317,7 @@ def _length_warnings(medians: Mapping[str, float]) -> Iterator[str]:
     if medians[long] > LENGTH_RATIO * medians[short]:
         yield (
             f"lengths differ: the texts of {long} have {medians[long]:g} words in the median, "
-            f"those of {short} {medians[short]:g}; a difference in length alone moves the shares"
+            f"those of {short} {medians[short]:g}; a difference in length alone changes the shares"
         )
 
 
@@ -329,7 +329,7 @@ def _copy_warnings(inputs: Inputs) -> Iterator[str]:
     for same in holders.values():
         names = list(dict.fromkeys(name for name, _ in same))
         if len(names) > 1:
-            yield f"{' and '.join(names)} hold the same samples, one for one"
+            yield f"{' and '.join(names)} hold exactly the same samples"
         elif len(same) > 1:
             sources = ", ".join(source for _, source in same)
-            yield f"{names[0]}: these files hold the same samples, one for one: {sources}"
+            yield f"{names[0]}: these files hold exactly the same samples: {sources}"

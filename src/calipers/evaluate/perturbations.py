@@ -113,7 +113,7 @@ def misspell(text: str, rng: random.Random) -> str:
 
 
 def repeat_end(text: str, rng: random.Random) -> str:
-    """Say the last sentence three times more.
+    """Say the last sentence repeated three more times.
 
     Examples
     --------
@@ -219,10 +219,17 @@ CHANGES: dict[str, Change] = {
             "the sentences in another random order",
             shuffle_sentences,
         ),
-        Change("truncation", "cut in half", "only the first half of the words", cut_in_half),
-        Change("lower_case", "lower case", "all letters small", lower_case),
-        Change("typos", "typos", "one letter wrong in a tenth of the words", misspell),
-        Change("repetition", "end repeated", "the last sentence three times more", repeat_end),
+        Change(
+            "truncation",
+            "truncated to half of the words",
+            "only the first half of the words",
+            cut_in_half,
+        ),
+        Change("lower_case", "lower case", "all letters in lower case", lower_case),
+        Change("typos", "typos", "one wrong letter in a tenth of the words", misspell),
+        Change(
+            "repetition", "end repeated", "the last sentence repeated three more times", repeat_end
+        ),
     )
 }
 """The changes by name, in the order in which tables show them."""

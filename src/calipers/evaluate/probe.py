@@ -157,14 +157,17 @@ def _choose_metrics(metrics: str | Iterable[str] | None) -> list[str]:
     for name in asked:
         view = split_key(name)[0]
         if view:
-            raise InputError(f"{name!r} asks for the view {view!r}; a probe looks at every view")
+            raise InputError(
+                f"{name!r} names the view {view!r}, but a probe computes every view; leave "
+                "the view out"
+            )
     choices = choose(asked, (ANY_VIEW,))
     for choice in choices:
         scale = choice.metric.range_of(choice.options)
         if scale != (0.0, 1.0) or choice.metric.better == "closest":
             raise InputError(
-                f"{choice.name!r} has no scale from 0 to 1, so a probe cannot tell how much a "
-                f"change moves it; ask for others, such as {', '.join(METRICS)}"
+                f"{choice.name!r} does not lie between 0 and 1, so the size of its changes "
+                f"cannot be judged; use others, such as {', '.join(METRICS)}"
             )
     return [choice.name for choice in choices]
 
@@ -179,7 +182,7 @@ def _read_texts(samples: Any, field: str | None) -> SampleSet:
     """
     texts = Reader(field).one(samples, "texts")
     if texts.kind != "texts":
-        raise InputError(f"{texts.name}: a probe changes texts, but this set holds {texts.kind}")
+        raise InputError(f"{texts.name}: a probe needs texts, but this set holds {texts.kind}")
     return texts
 
 
@@ -357,15 +360,13 @@ def _warnings(
     """Warn where halves are small, or a change alters little."""
     warnings = []
     if samples.n // 2 < FEW:
-        warnings.append(
-            f"halves of {samples.n // 2} texts are few: chance alone moves scores a lot"
-        )
+        warnings.append(f"halves of {samples.n // 2} texts are few: scores vary a lot by chance")
     for change in changes:
         share = shares[change.name]
         if share < ENOUGH:
             count = "no text" if share == 0 else f"{share:.0%} of the texts"
             warnings.append(
-                f"{change.label}: alters {count}, so nothing can be said of it (words need spaces "
-                "between them, case needs capitals)"
+                f"{change.label}: changes {count}, too few to be measured (words must be "
+                "separated by spaces, and only capitals can become lower case)"
             )
     return tuple(warnings)

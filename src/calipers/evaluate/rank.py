@@ -1,4 +1,4 @@
-"""Scores held against what people or judges prefer: how far a metric's ranking can be trusted."""
+"""Scores compared with what people or judges prefer: how far a metric's ranking can be trusted."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def rank(scores: Any, options: RankOptions) -> Ranking:
     given = read_scores(scores, options.reference, options.metrics)
     if judgements is None and truth is None and len(given.columns) < 2:
         raise InputError(
-            f"{given.source}: one metric alone has nothing to be ranked beside; give judgements, a "
-            "truth, or more metrics"
+            f"{given.source}: there is only one metric and nothing to compare it with; give "
+            "judgements, a truth, or more metrics"
         )
     read = read_truths(given, options)
     truths = [_with_correlations(one, given, level=level, seed=seed) for one in read.truths]
@@ -115,9 +115,11 @@ def rank(scores: Any, options: RankOptions) -> Ranking:
 def _check(options: RankOptions) -> None:
     neither = options.judgements is None and options.truth is None
     if options.judgements is not None and options.truth is not None:
-        raise InputError("judgements and truth exclude each other; give one of them")
+        raise InputError("judgements and truth cannot be combined; give one of them")
     if options.truth_columns is not None and neither:
-        raise InputError("truth_columns names columns, but there is neither truth nor judgements")
+        raise InputError(
+            "truth_columns needs truth or judgements, whose columns it names; found neither"
+        )
 
 
 def _named(given: Any, parameter: str) -> str | None:
@@ -244,7 +246,7 @@ def _score_warnings(scores: Scores) -> Iterator[str]:
     """Say by which metrics all systems are alike."""
     for key, column in scores.columns.items():
         if len(column.means) > 1 and len(set(column.means.values())) == 1:
-            yield f"{key}: all systems score the same, so it ranks none"
+            yield f"{key}: all systems have the same score, so there is no ranking"
 
 
 def _gaps(scores: Scores) -> Iterator[str]:
@@ -263,9 +265,11 @@ def _deviations(scores: Scores) -> Iterator[str]:
     used = [words for kind, words in DEVIATIONS.items() if kind in kinds]
     none = kinds.count("")
     if none == len(kinds):
-        yield "no deviations were given: the worst case is Spearman's own"
+        yield (
+            "no standard deviations were given, so the worst case is Spearman's correlation itself"
+        )
     elif none:
-        yield f"{none} of {len(kinds)} scores have no deviation: taken as 0"
+        yield f"{none} of {len(kinds)} scores have no standard deviation; it is taken as 0"
     if used and used != [DEVIATIONS["sd"]]:
         yield f"deviations are {' or '.join(used)}"
 
@@ -275,15 +279,15 @@ def _unranked(scores: Scores) -> Iterator[str]:
     metrics = {key: key.rpartition(".")[2].partition(":")[0] for key in scores.columns}
     unranked = [key for key, metric in metrics.items() if metric in UNRANKED]
     if unranked:
-        yield f"neither end of {names(unranked)} is better; higher is taken for better"
+        yield f"{names(unranked)}: neither direction is better; higher is taken as better"
 
 
 def _hints(systems: Sequence[str]) -> Iterator[str]:
     for name in systems:
         if name.casefold() in PEOPLE:
             yield (
-                f"{name!r} is ranked as one of the systems; if it is what people wrote, name it "
-                "as the reference (--reference)"
+                f"{name!r} is ranked like the other systems; if its texts were written by "
+                "people, name it with --reference"
             )
 
 
@@ -292,4 +296,4 @@ def _alike(truths: Sequence[Truth]) -> Iterator[str]:
     for truth in truths:
         values = {score for score in truth.scores.values() if math.isfinite(score)}
         if len(values) == 1:
-            yield f"{truth.name}: all systems have the same score, so it ranks none"
+            yield f"{truth.name}: all systems have the same score, so there is no ranking"

@@ -193,7 +193,7 @@ def _parquet(path: Path, source: Source) -> list[Any]:
             return list(_counted(_batches(file), source))
         except (pa.ArrowException, OSError, OverflowError, ValueError) as error:
             problem = str(error).partition("\n")[0]
-            raise source.error(f"is no readable parquet file: {problem}") from error
+            raise source.error(f"cannot be read as a parquet file: {problem}") from error
 
 
 def _batches(file: Any) -> Iterator[Any]:

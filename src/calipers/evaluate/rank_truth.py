@@ -41,7 +41,7 @@ class Truths:
 
 
 def read_truths(scores: Scores, options: RankOptions) -> Truths:
-    """Read the truths that scores are held against, of `truth` or of `judgements`, if of either.
+    """Read the truths that scores are compared with, of `truth` or of `judgements`, if of either.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def _blank(truths: Sequence[Truth]) -> Iterator[str]:
     for truth in truths:
         blank = [name for name, score in truth.scores.items() if math.isnan(score)]
         if blank:
-            yield f"{truth.name}: no value of {names(blank)}; held against the other systems"
+            yield f"{truth.name}: no value of {names(blank)}; compared with the other systems"
 
 
 def _truths_of_judgements(table: Table, scores: Scores, options: RankOptions) -> Truths:

@@ -33,7 +33,7 @@ from calipers.uncertainty.two_sample import TwoSample, of_files
 Rows = NDArray[np.intp]
 
 UNDEFINED = re.compile(r"\|undefined:(\d+)")
-ABSENT = Score(np.nan, reason="a file of the system has no sample of this group")
+ABSENT = Score(np.nan, reason="one of the system's files has no sample of this group")
 MAPPINGS = ("scores", "curves", "neighbours", "spreads", "tests", "curve_variances")
 
 
@@ -254,7 +254,7 @@ def _cells(pair: Pair) -> dict[str, NDArray[Any]]:
 def signature_fields(
     embeddings: Embeddings, view: str, settings: Settings, *, scope: str = "pair", **hashes: str
 ) -> dict[str, object]:
-    """What every score of a view is signed with; `hashes` name the set that it is held against."""
+    """What every score of a view is signed with; `hashes` name the set that it is compared with."""
     own = embeddings.view_signature.get(view)
     return {
         "norm": settings.normalise,

@@ -181,7 +181,7 @@ def _two_digits(size: float) -> int:
 def _beyond(over: Over, value: int, smallest: InputSet) -> str:
     if over == "k":
         return _too_small(smallest, value)
-    return f"n = {value} needs as many samples in every set; {_described(smallest)}"
+    return f"n = {value} needs {value} samples in every set; {_described(smallest)}"
 
 
 def _too_small(smallest: InputSet, k: int) -> str:
@@ -221,8 +221,8 @@ def _read_from_balls(name: str, views: tuple[str, ...]) -> list[str]:
         return [f"{view}.{each}" if view else each for each in BY_K]
     if metric in (*METRICS, *FAMILIES) and (metric not in BY_K or words):
         raise InputError(
-            f"metric {':'.join((metric, *words))!r} is not read from balls of any k; "
-            f"a sweep over k knows {', '.join(BY_K)}"
+            f"metric {':'.join((metric, *words))!r} cannot be computed in a sweep over k; "
+            f"possible are {', '.join(BY_K)}"
         )
     if metric not in BY_K:
         raise unknown_name("metric", metric, [*BY_K, "all"])

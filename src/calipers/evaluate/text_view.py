@@ -78,9 +78,9 @@ def check_text_keys(rest: Any, texts: Sequence[Choice], inputs: ComparisonInputs
         keys = [choice.key for choice in texts]
         more = f" and {len(keys) - FEW} more" if keys[FEW:] else ""
         raise InputError(
-            f"{', '.join(keys[:FEW])}{more}: these metrics need no embedding; measure them with "
-            "calipers text (calipers.measure_texts), or ask for a metric on embeddings beside "
-            "them, such as precision"
+            f"{', '.join(keys[:FEW])}{more}: these metrics use no embeddings; compute them "
+            "with calipers text (calipers.measure_texts), or add a metric on embeddings, "
+            "such as precision"
         )
 
 

@@ -52,12 +52,12 @@ def pair_cautions(summary: SetSummary, reference: SetSummary | None) -> Iterator
     if reference is not None:
         yield from length_cautions(reference, summary)
         if reference.content_hash == summary.content_hash:
-            text = "is the reference itself, text for text"
+            text = "has exactly the texts of the reference"
             yield Caution("same_file", "is the reference itself", text)
     if summary.n < FEW:
         verb, whose = ("is", "its") if summary.n == 1 else ("are", "their")
         size = counted(summary.n, "text")
-        text = f"{size} {verb} few: chance alone moves {whose} statistics a lot"
+        text = f"{size} {verb} few: {whose} statistics vary a lot by chance"
         yield Caution("few_samples", f"only {size}", text)
 
 
@@ -67,8 +67,8 @@ def set_cautions(files: Sequence[InputSet], scores: Mapping[str, Score]) -> Iter
         copies = len(file.samples) - len(set(file.samples))
         if copies > MANY_COPIES * len(file.samples):
             text = (
-                f"{copies:,} of {len(file.samples):,} texts repeat an earlier one, character for "
-                "character; that alone raises Self-BLEU and its like"
+                f"{copies:,} of {len(file.samples):,} texts are exact duplicates of an earlier "
+                "one; duplicates alone raise Self-BLEU and similar metrics"
             )
             share = brief_share(copies / len(file.samples))
             yield Caution("duplicates", f"{share} duplicates", text)
@@ -86,8 +86,8 @@ def ball_cautions(scores: Mapping[str, Score]) -> Iterator[Caution]:
         mauve = scores.get("string_mauve")
         blind = mauve is not None and mauve.value >= NEARLY_ALL
         text = (
-            f"{', '.join(full)}: the balls hold (nearly) all texts, so that this says nothing "
-            f"here; take {'' if blind else 'string_mauve or '}corpus_match_bleu"
+            f"{', '.join(full)}: the neighbourhoods cover (nearly) all texts, so this says nothing "
+            f"here; use {'' if blind else 'string_mauve or '}corpus_match_bleu"
         )
         yield Caution("neighbours", "string balls hold nearly all texts", text)
 
@@ -97,7 +97,7 @@ def undefined_cautions(scores: Mapping[str, Score]) -> Iterator[Caution]:
     missing = {key: _undefined(score) for key, score in scores.items()}
     counts = [f"{key} {count:,}" for key, count in missing.items() if count]
     if counts:
-        text = f"some texts are too short to have a value, and are left out: {', '.join(counts)}"
+        text = f"texts that are too short for a value are left out: {', '.join(counts)}"
         yield Caution("undefined", "some texts are too short", text)
 
 
@@ -107,7 +107,7 @@ def size_cautions(sizes: Mapping[str, int], choices: Iterable[Choice]) -> Iterat
     sized = [choice.key for choice in choices if choice.sized]
     if len(counts) > 1 and sized:
         text = (
-            f"sets have {counts[0]} to {counts[-1]} texts; the number of texts alone moves "
+            f"sets have {counts[0]} to {counts[-1]} texts; the number of texts alone changes "
             f"{', '.join(sized)}, so these values are not comparable"
         )
         yield Caution("sizes", "sets differ in size", text)
@@ -137,8 +137,8 @@ def script_cautions(corpus: Corpus) -> Iterator[Caution]:
     pieces = "one piece" if mean < 1.5 else "long pieces"
     fit = "zh, ja-mecab or characters" if han > other else "characters"
     text = (
-        f"its texts are in a script without spaces, which {name!r} leaves in {pieces} "
-        f"({mean:.1f} tokens a text); take --tokenizer {fit}"
+        f"its texts are in a script without spaces, which the tokenizer {name!r} splits into "
+        f"{pieces} ({mean:.1f} tokens a text); use --tokenizer {fit}"
     )
     yield Caution("tokens", "tokens are no words", text)
 

@@ -118,8 +118,8 @@ def _splitter(tokenizer: AnyTokenizer) -> Tokenizer:
         return find_tokenizer(tokenizer)
     except MissingExtraError as error:
         raise MissingExtraError(
-            f"{error}; or choose the tokenizer 'whitespace' (--tokenizer whitespace, "
-            "tokenizer='whitespace'), which needs nothing"
+            f"{error}; or use --tokenizer whitespace (tokenizer='whitespace' in Python), "
+            "which needs no package"
         ) from error
 
 
@@ -290,7 +290,7 @@ def _check_draws(choice: Choice, texts: int) -> None:
 def _check_vendi(choice: Choice, texts: int) -> None:
     if texts > MOST_FOR_VENDI:
         raise InputError(
-            f"{choice.key}: takes at most {MOST_FOR_VENDI:,} texts, found {texts:,}; take "
+            f"{choice.key}: takes at most {MOST_FOR_VENDI:,} texts; found {texts:,}. Use "
             f"vendi:q=2, vendi:q=inf or --max-samples {MOST_FOR_VENDI} "
             f"(max_samples={MOST_FOR_VENDI})"
         )

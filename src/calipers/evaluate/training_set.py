@@ -93,6 +93,6 @@ def train_warnings(train: SetSummary, reference: SetSummary) -> tuple[str, ...]:
     if reference.content_hash != train.content_hash:
         return ()
     return (
-        f"the training set is {reference.name!r} itself, sample for sample, whose samples "
-        "therefore all count as copies",
+        f"the training set has exactly the samples of {reference.name!r}, which therefore all "
+        "count as copies",
     )

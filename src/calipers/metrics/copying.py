@@ -11,12 +11,13 @@
 
 For new samples of the reference's own distribution about 1 % are near copies, whatever n and m,
 since their nearest distances are distributed like the reference's own; below n = 100, where τ is
-the smallest distance, it is about 2/n. With few hundred samples τ rests on one to three distances,
-and a generated set that is denser than the reference has many samples within it: values there are
-rough. Authenticity is then the chance that a sample and its nearest neighbour are not each other's
-nearest: 1/3 in one dimension, 0.38 in two, towards 0.5 for an even spread in more, and beyond it
-where many samples share a few hubs as their nearest (0.8 for a Gaussian in 100 dimensions). So hold
-it against the value of held-out samples, not against 1; samples far from everything score 1.
+the smallest distance, it is about 2/n. With few hundred samples τ depends on one to three
+distances, and a generated set that is denser than the reference has many samples within it: values
+there are rough. Authenticity is then the chance that a sample and its nearest neighbour are not
+each other's nearest: 1/3 in one dimension, 0.38 in two, towards 0.5 for an even spread in more, and
+beyond it where many samples share a few hubs as their nearest (0.8 for a Gaussian in 100
+dimensions). So compare it with the value of held-out samples, not with 1; samples far from
+everything score 1.
 
 What they do not detect: neither tells copying from a reference with few distinct samples, or sees a
 copied fragment in an otherwise new text; what lies close is what the embedding says. Copies matter

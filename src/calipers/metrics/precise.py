@@ -14,8 +14,8 @@ split a loss of diversity in this way, into incorrect outputs that are gone and 
 correct ones; there a verifier says what is correct, here the reference's support, so it says so for
 texts without one answer too. Where recall falls and precise recall does not, quality was gained.
 
-What they do not detect: which samples are precise rests on the embedding and on k; a system of few
-precise samples has few of them to span balls with, which lowers precise recall even if they are
+What they do not detect: which samples are precise depends on the embedding and on k; a system of
+few precise samples has few of them to span balls with, which lowers precise recall even if they are
 varied; precise diversity does not see holes within the support, only how far it is spread.
 """
 

@@ -15,7 +15,7 @@ RKE is that of order 2, 1 / Σ λ² = n² / Σ_ij k(x_i, x_j)², which needs no 
 take it of a Gaussian kernel, k(x, y) = exp(−|x − y|²/(2σ²)), and call it the mode count, RKE-MC
 (Jalali et al., NeurIPS 2023).
 
-Both are properties T(Q) of one set, so hold them against T(P) of the reference at the same n: they
+Both are properties T(Q) of one set, so compare them with T(P) of the reference at the same n: they
 grow with n, for kernels of many dimensions without end; ``truncate`` bounds that (Ospanov & Farnia,
 UAI 2025).
 

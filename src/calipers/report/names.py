@@ -18,7 +18,7 @@ MADE_BY = {word: said for axis in AXES for word, said in axis.said.items()}
 VIEWS = {
     "meaning": "topics and content",
     "form": "style, fluency, word order; topics too",
-    "wording": "the words that occur, whatever their order",
+    "wording": "the words that occur, in any order",
     "image": "what a picture shows, as the model sees it",
     "pixels": "brightness and colour, place by place",
     "text": "the strings themselves",

@@ -21,9 +21,9 @@ Data = Mapping[str, Any]
 COMPARISON, SWEEP, RANKING = "comparison", "sweep", "ranking"
 
 INPUTS = {
-    COMPARISON: "a comparison (RUN.zip, kept by `calipers compare --save`)",
-    SWEEP: "a sweep (the JSON that `calipers sweep --json` wrote)",
-    RANKING: "a ranking (the JSON that `calipers rank --json` wrote)",
+    COMPARISON: "a comparison (RUN.zip from `calipers compare --save`)",
+    SWEEP: "a sweep (JSON from `calipers sweep --json`)",
+    RANKING: "a ranking (JSON from `calipers rank --json`)",
 }
 """Kind of input to what a person calls it, and where it comes from."""
 
@@ -58,7 +58,7 @@ class Kind:
 
 KINDS = {
     "plane": Kind(
-        "precision against recall, or other two scores, each system with its error ellipse",
+        "precision against recall, or two other scores, with error ellipses",
         COMPARISON,
         "plane",
         ("view", "x", "y", "join"),
@@ -84,15 +84,15 @@ KINDS = {
         ("view", "curve", "join"),
     ),
     "map": Kind(
-        "all samples in two dimensions, a panel for each system, those outside the reference's "
-        "support marked",
+        "all samples in two dimensions, a panel for each system; samples outside the "
+        "reference's support are marked",
         COMPARISON,
         "map",
         ("view", "system"),
         needs="map",
     ),
     "cells": Kind(
-        "topics or cells by keywords: their shares in both sets, and how much each adds to the gap",
+        "topics or clusters by keywords: their shares in both sets and contributions to the gap",
         COMPARISON,
         "cells",
         ("view", "system", "regions", "limit"),
@@ -112,7 +112,7 @@ KINDS = {
         several=True,
     ),
     "sweep": Kind("metrics against k or the number of samples, with bands", SWEEP, "sweep"),
-    "heat-map": Kind("how metrics correlate with one another over systems", RANKING, "heat_map"),
+    "heat-map": Kind("how metrics correlate with each other over systems", RANKING, "heat_map"),
 }
 """Name to kind, in the order in which help lists them."""
 
@@ -242,9 +242,9 @@ def check_input(name: str, data: Any, source: str = "the input") -> None:
     """
     kind, found = kind_of(name), input_of(data)
     if found != kind.takes:
-        what = "is nothing that can be drawn" if found is None else f"is a {found}"
+        what = "cannot be drawn" if found is None else f"is a {found}"
     elif kind.needs and kind.needs not in data:
-        what = "holds scores alone"
+        what = "holds only scores"
     else:
         return
     raise InputError(f"{source}: {what}; the plot {name!r} takes {INPUTS[kind.takes]}")
@@ -262,7 +262,7 @@ def _plot(name: str, data: Data | Sequence[Data], options: Mapping[str, Any]) ->
     inputs = [data] if isinstance(data, Mapping) else list(data)
     if len(inputs) != 1 and not (kind.several and inputs):
         count = "at least one input" if kind.several else "one input"
-        raise InputError(f"the plot {name!r} is drawn from {count}; found {len(inputs)}")
+        raise InputError(f"the plot {name!r} takes {count}; found {len(inputs)}")
     for source in inputs:
         check_input(name, source)
     reports = [as_report(source) for source in inputs] if kind.takes == COMPARISON else inputs

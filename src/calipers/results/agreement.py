@@ -207,14 +207,14 @@ class MetricAgreement(Plain):
         """Whether the columns agree, in words."""
         pairs, split = self.pairs, self.split
         if not pairs:
-            return "has no better end, so no system is above another"
+            return "neither direction is better, so it gives no ranking"
         if len(pairs) == 1:
             return ("columns disagree: " if split else "") + pairs[0].sentence
         if split:
-            return f"columns disagree about {len(split)} of {len(pairs)} pairs of systems"
+            return f"columns disagree on {len(split)} of {len(pairs)} pairs of systems"
         order = self._common_order()
-        rest = f"; all put {' above '.join(order)}" if order else ""
-        return f"no two columns disagree about any of {len(pairs)} pairs of systems{rest}"
+        rest = f"; all rank {' above '.join(order)}" if order else ""
+        return f"no two columns disagree on any of {len(pairs)} pairs of systems{rest}"
 
     def _outline(self) -> Mapping[str, Any]:
         lowest = self.lowest
@@ -288,16 +288,16 @@ class Agreement(Result):
 
     @property
     def verdict(self) -> str:
-        """Whether the verdict hangs on the embedder, in one sentence."""
+        """Whether the verdict depends on the embedder, in one sentence."""
         if not any(found.pairs for found in self.metrics.values()):
-            return "no metric here has a better end, so there is no verdict"
+            return "for none of the metrics is one direction better, so there is no verdict"
         if not self.split:
             return (
-                "the verdict does not hang on the embedder: by no metric do two columns put a "
-                "pair of systems the other way round"
+                "the ranking does not depend on the embedder: for no metric do two columns "
+                "rank a pair of systems in opposite order"
             )
         return (
-            "the verdict hangs on the embedder: columns put systems the other way round by "
+            "the ranking depends on the embedder: columns rank systems in opposite order for "
             f"{len(self.split)} of {len(self.metrics)} metrics"
         )
 

@@ -185,7 +185,7 @@ def opened(path: Path, wanted: str | None = None) -> Iterator[Archive]:
             raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
         except DAMAGE as error:
             raise InputError(
-                f"{path}: is no {wanted or 'result'} saved by calipers, or is damaged: "
+                f"{path}: is not a {wanted or 'result'} saved by calipers, or is damaged: "
                 f"{shortened(str(error), REASON)}"
             ) from error
 

@@ -36,7 +36,7 @@ class SignificanceTest(Plain):
     Attributes
     ----------
     a, b
-        Names of the systems; `b` is ``"reference"`` where the system is held against that.
+        Names of the systems; `b` is ``"reference"`` where the system is compared with that.
     score
         The key of the score, or of the statistic of a test against the reference.
     difference

@@ -180,7 +180,7 @@ class Relation(Plain):
     @property
     def _disjoint(self) -> str:
         if self.b_in_a.value == self.a_in_b.value == 0:
-            return "disjoint: 0 % of either lies inside the other"
+            return "disjoint: 0 % of each lies inside the other"
         return f"nearly disjoint: {self._shares}"
 
 

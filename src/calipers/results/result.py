@@ -206,14 +206,14 @@ def load_result(path: str | Path) -> Result:
         except InputError:
             raise
         except (ValueError, RecursionError) as error:
-            raise InputError(f"{place}: is no JSON: {error!s:.200}") from error
+            raise InputError(f"{place}: is not valid JSON: {error!s:.200}") from error
     kind = kind_of(data)
     if kind is None:
-        raise InputError(f"{place}: holds no result of calipers")
+        raise InputError(f"{place}: is not a result of calipers")
     try:
         return class_of(kind).from_dict(data)
     except InputError as error:
-        raise InputError(f"{place}: is no {kind} of calipers, or is damaged: {error}") from error
+        raise InputError(f"{place}: is not a {kind} of calipers, or is damaged: {error}") from error
 
 
 def kind_of(data: Any) -> str | None:

@@ -42,7 +42,7 @@ Norm = Literal["l2", "none"]
 
 @dataclass(frozen=True, eq=False)
 class Against:
-    """What a system was held against, and how.
+    """What a system was compared with, and how.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class SystemResult(Plain):
     correlations
         How the errors of two scores go together, by both keys: ``precision|recall``.
     against
-        What it was held against, which explanations need.
+        What it was compared with, which explanations need.
     explained
         The explanations that were kept with it, by view.
     compared

@@ -198,7 +198,7 @@ class StringBuilder:
     def _broken_character(self) -> InputError:
         pairs = zip(self._numbers, self._values, strict=True)
         number = next(number for number, value in pairs if _is_broken(value))
-        return self._row_error(number, "holds half of a surrogate pair, which is no character")
+        return self._row_error(number, "holds half of a surrogate pair, which is not a character")
 
 
 def sample_error(where: str, number: int, problem: str) -> InputError:

@@ -47,7 +47,7 @@ DIGITS = 18
 
 _STEP = re.compile(r"(?:^|(?<=[^.])\.)(?P<key>[^.\[\]]+)|\[(?:(?P<index>-?\d+)|(?P<every>\*))\]")
 
-NAME_IT = "name it with --field (field= in Python)"
+NAME_IT = "choose one with --field (field= in Python)"
 
 
 def find_field(
@@ -98,7 +98,7 @@ def _ambiguous(found: Sequence[str], what: str, source: Source) -> InputError:
 def _missing(fields: Sequence[str], source: Source) -> InputError:
     note = f" ({source.header_note})" if source.header_note else ""
     return source.error(
-        f"no field has a usual name for a text, such as 'text' or 'generation'; "
+        f"no field has a common name for a text, such as 'text' or 'generation'; "
         f"the fields are {names(fields)}{note}; {NAME_IT}"
     )
 
@@ -121,8 +121,8 @@ def parse_path(path: str) -> tuple[Step, ...]:
         match = _STEP.match(path, position)
         if match is None:
             raise InputError(
-                f"field {shortened(path)!r} is not understood from character {position + 1} on; "
-                "write keys, [0] and [*], as in choices[0].message.content"
+                f"the field path {shortened(path)!r} is not valid from character "
+                f"{position + 1} on; write keys, [0] and [*], as in choices[0].message.content"
             )
         steps.append(_step(match, path))
         position = match.end()

@@ -206,10 +206,10 @@ def _has_several(image: Any) -> bool:
 def _unknown(data: bytes) -> str:
     start = data[:64].lstrip().lower()
     if start.startswith((b"<svg", b"<?xml", b"<!doctype", b"<html")):
-        return "is no image, but a text that begins like SVG or HTML"
+        return "is not an image but a text that begins like SVG or HTML"
     if start.startswith(b"version https://git-lfs"):
-        return "is no image, but a pointer of Git LFS; fetch the file itself"
-    return f"is no image of a known format ({', '.join(FORMATS[:2] + FORMATS[3:])})"
+        return "is not an image but a Git LFS pointer; fetch the file with: git lfs pull"
+    return f"is not an image of a known format ({', '.join(FORMATS[:2] + FORMATS[3:])})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,12 +291,12 @@ class ImageFiles:
         try:
             data = read_bytes(path)
             if hashlib.sha256(data).digest() != self.digests[row].tobytes():
-                raise BadImageError("it holds other bytes")
+                raise BadImageError("its content differs")
             return decode_bytes(data).pixels
         except BadImageError as error:
             raise InputError(
-                f"{path}: has changed since it was first read: {error}; run again when it stays "
-                "as it is"
+                f"{path}: has changed since it was first read: {error}; run again when the "
+                "file no longer changes"
             ) from error
 
 
@@ -349,13 +349,15 @@ def read_bytes(path: str) -> bytes:
         if file.is_dir():
             raise BadImageError("is a folder")
         if kind := special_kind(path):
-            raise BadImageError(f"is no plain file but {kind}")
+            raise BadImageError(f"is not a regular file but {kind}")
         if (size := file.stat().st_size) > MAX_BYTES:
             raise BadImageError(f"has {size:,} bytes; at most {MAX_BYTES:,} are read")
         return file.read_bytes()
     except FileNotFoundError:
         link = os.path.islink(path)
-        raise BadImageError("links to nothing" if link else "there is no such file") from None
+        raise BadImageError(
+            "is a link to a file that does not exist" if link else "there is no such file"
+        ) from None
     except OSError as error:
         raise BadImageError(f"cannot be read: {error.strerror or error}") from error
 
@@ -479,7 +481,7 @@ def _bad_message(bad: list[tuple[str, str]], total: int, where: str) -> str:
         return f"{where}: none of {counted(total, 'image file')} can be read:\n{listed}{more}"
     return (
         f"{where}: {len(bad):,} of {counted(total, 'image file')} cannot be read; to leave "
-        f"{'it' if len(bad) == 1 else 'them'} out give --skip-bad (skip_bad=True in Python):\n"
+        f"{'it' if len(bad) == 1 else 'them'} out, use --skip-bad (skip_bad=True in Python):\n"
         f"{listed}{more}"
     )
 

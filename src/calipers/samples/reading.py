@@ -274,7 +274,7 @@ def _read_file(path: Path, source: Source) -> SampleSet:
         found = f"suffix {suffix!r}" if suffix else "no suffix"
         gzipped = " before .gz" if is_gzipped(path) else ""
         raise source.error(
-            f"a file with {found}{gzipped} cannot be read; known are {', '.join(SUFFIXES)}, "
+            f"a file with {found}{gzipped} cannot be read; possible are {', '.join(SUFFIXES)}, "
             "each also with .gz; images are read from a folder"
         )
     if suffix == ".txt":
@@ -361,7 +361,7 @@ def _parse(spec: str) -> _Spec:
             raise InputError(f"{spec}: there is no such file; a pattern needs a name: NAME={spec}")
         return _Spec(default_name(Path(spec)), [spec])
     if not name or not pattern:
-        raise InputError(f"{spec!r}: must be FILE or NAME=PATTERN, with nothing left out")
+        raise InputError(f"{spec!r}: must be FILE or NAME=PATTERN, with no part empty")
     paths = _matches(pattern, spec)
     return _Spec(name, paths, "" if paths == [pattern] else pattern)
 
@@ -388,7 +388,9 @@ def _read_images(spec: _Spec, asked: Source) -> SampleSet:
     # Two stars match the folders on the way too.
     paths = [path for path in spec.paths if not ("**" in spec.pattern and os.path.isdir(path))]
     if len(paths) == 1:
-        raise InputError(f"{spec.name}={spec.pattern}: matches one image, but a set needs many")
+        raise InputError(
+            f"{spec.name}={spec.pattern}: matches only one image, but a set needs many"
+        )
     others = [path for path in paths if not _is_image(path)]
     if others:
         raise InputError(

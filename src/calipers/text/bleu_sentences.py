@@ -289,7 +289,7 @@ class Draw:
     rows
         The texts that are scored, ascending, int64.
     pool
-        The texts that they are held against, ascending, int64.
+        The texts that they are compared with, ascending, int64.
     pins
         The choices behind it, for a signature.
     """
@@ -354,12 +354,12 @@ def self_bleu(
     tokenizer
         What splits texts into tokens; no effect on a corpus.
     sample
-        How many texts to score, drawn without replacement; all by default. Each is still held
-        against all others: Holtzman et al. (2020) score 1,000 of 5,000.
+        How many texts to score, drawn without replacement; all by default. Each is still compared
+        with all others: Holtzman et al. (2020) score 1,000 of 5,000.
     others
-        How many other texts to hold each against; all by default. A pool of ``others + 1`` texts
+        How many other texts to compare each with; all by default. A pool of ``others + 1`` texts
         is drawn without replacement before the sample, which is then drawn from the pool, and each
-        text is held against the rest of the pool. ``sample=1000, others=4999`` is the protocol of
+        text is compared with the rest of the pool. ``sample=1000, others=4999`` is the protocol of
         Holtzman et al. for more than 5,000 texts.
     average
         ``"all"``: all others together are the references of a text, in time linear in the number
@@ -374,7 +374,7 @@ def self_bleu(
     Returns
     -------
     Score
-        In [0, 1], to be held against the reference's own. ``per_sample`` gives the BLEU of each
+        In [0, 1], to be compared with the reference's own. ``per_sample`` gives the BLEU of each
         text (the mean over its pairs), NaN for those that were not drawn; an empty text has 0, as
         NLTK says. NaN where there is but one text, or no text has a token.
 
@@ -397,7 +397,7 @@ def self_bleu(
     values = np.full(len(corpus), np.nan)
     pins: dict[str, Any] = {"order": order, "smoothing": "method1", "average": average}
     if len(corpus) == 1:
-        reason = "a single text has no others to be held against"
+        reason = "a single text has no others to be compared with"
         return text_score("self_bleu", np.nan, corpus, reason=reason, per_sample=values, **pins)
     drawn = draw(len(corpus), sample=sample, others=others, seed=seed)
     work = _WORKS[average]
@@ -480,7 +480,7 @@ def _undefined(texts: Corpus, references: Corpus) -> str | None:
 def self_bleu_replicates(measured: MeasuredTexts) -> TextReplicates | None:
     """Without a block of texts, these are neither scored nor references of others.
 
-    Where each text is held against all others; pairs are not known one by one, and a drawn sample
+    Where each text is compared with all others; pairs are not known one by one, and a drawn sample
     of them has no parts either.
     """
     corpus, options = measured.texts, measured.options

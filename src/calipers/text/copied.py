@@ -7,7 +7,7 @@ than 1,000 words; Lee et al., "Deduplicating training data makes language models
 take out copies of 50 tokens).
 
 A text without tokens has no value. Every text that shares a token with the references has a span of
-at least 1, and common phrases, quotations and formulas count like any other: hold the value against
+at least 1, and common phrases, quotations and formulas count like any other: compare the value with
 that of held-out texts of people. It rises with the length of the texts and with the number of
 references. A copy with one changed word counts as two spans, a paraphrase as none. Where generated
 texts and references begin with the same prompt, the prompt is a copied span: take it off first.

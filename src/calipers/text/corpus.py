@@ -169,7 +169,7 @@ class Corpus:
         """
         if self.words is not other.words:
             raise InputError(
-                "corpora that are held against each other must be tokenised together, so that "
+                "corpora that are compared with each other must be tokenised together, so that "
                 "their tokens share numbers: tokenise(first, second)"
             )
 

@@ -24,10 +24,10 @@ with N different n-grams among C in the whole set, over the number of different 
 of C draws from V equally likely ones: Liu et al., "Rethinking and Refining the Distinct Metric",
 ACL 2022. It tends to N / C, which is Distinct-n, as V grows, and to N / V as C grows.
 
-V is a choice of whoever measures, and the same V must serve all sets that are held against each
+V is a choice of whoever measures, and the same V must serve all sets that are compared with each
 other. The authors take the size of the vocabulary of the model that wrote the texts, the largest
 one where there are several models, or that of the data set. It is not counted in the measured texts
-here, for then a poor text would be held against its own poverty. The default is that of GPT-2,
+here, for then a poor text would be compared with its own poverty. The default is that of GPT-2,
 50,257, as in Kirk et al., ICLR 2024, who use it for n-grams of every order; the paper itself has
 n = 1. Natural words are not equally likely: values below 1 are usual for long texts, and values
 above 1 occur where V is smaller than the number of n-grams that can appear, so give a larger V for

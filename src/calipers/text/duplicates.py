@@ -4,8 +4,8 @@
 
 so of three equal texts two are duplicates. Texts are compared character for character, empty ones
 too; with ``fold`` letter case and the kind and amount of white space do not matter. A set of few
-possible texts, such as short answers, has many duplicates in human hands too: hold the value
-against the reference's. It rises with the number of texts. A copy with one changed character is
+possible texts, such as short answers, has many duplicates in human hands too: compare the value
+with the reference's. It rises with the number of texts. A copy with one changed character is
 none; see :func:`calipers.text.near_texts`.
 """
 

@@ -360,7 +360,7 @@ def near_duplicates(
         The texts, or a corpus.
     references
         What the texts may have been copied from, such as the training set; without, the texts are
-        held against each other.
+        compared with each other.
     order
         Tokens of an n-gram, 1 to 100.
     threshold

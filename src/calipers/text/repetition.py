@@ -20,7 +20,7 @@ stop before (closing quotes and brackets stay behind it). The search that finds 
 So "It was a dog. It was a dog." is a loop, of four tokens.
 
 By the rule of the paper, "…!!" ends in a repeated phrase where the tokenizer takes the marks
-apart, so hold the share against that of people's texts. A loop that is broken off in the middle
+apart, so compare the share with that of people's texts. A loop that is broken off in the middle
 of a phrase is still seen (the phrase then begins elsewhere); one that varies, or that the text got
 out of, is not.
 """

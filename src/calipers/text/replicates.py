@@ -70,7 +70,7 @@ class MeasuredTexts(TextPair):
 
     @cached_property
     def reference_labels(self) -> Longs:
-        """The block of every text that they are held against."""
+        """The block of every text that they are compared with."""
         return block_labels(self.references, self.seed)
 
     @property

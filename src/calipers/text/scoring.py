@@ -29,7 +29,7 @@ class TextPair:
     texts
         The set that is measured.
     against
-        What it is held against: the reference or the training set; None for statistics of one set.
+        What it is compared with: the reference or the training set; None for statistics of one set.
     seed, threads
         As of the run.
     """
@@ -41,7 +41,7 @@ class TextPair:
 
     @property
     def references(self) -> Corpus:
-        """What it is held against, which the run has made sure of."""
+        """What it is compared with, which the run has made sure of."""
         assert self.against is not None
         return self.against
 

@@ -89,8 +89,8 @@ def string_scores(
     Parameters
     ----------
     texts, references
-        Generated texts, and those they are held against: lists of strings, or two corpora that were
-        tokenised together.
+        Generated texts, and those they are compared with: lists of strings, or two corpora that
+        were tokenised together.
     kernel
         ``"ngram"``, in seconds for thousands of texts, or ``"subsequence"``, in time that grows
         with the pairs of equal tokens in every pair of texts.

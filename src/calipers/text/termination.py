@@ -8,7 +8,7 @@
   texts that do not stop with the mark that ends a sentence in their script, quotes, brackets and
   white space behind it aside. This is a sign of a cut, and no proof. Titles, verse, lists, code,
   texts that end in an emoji, and scripts that do not mark the end, such as Thai, all count as not
-  ended, and a text that was cut right after a full stop counts as ended: hold it against people's
+  ended, and a text that was cut right after a full stop counts as ended: compare it with people's
   texts of the same kind.
 """
 

@@ -69,7 +69,7 @@ def as_corpus(texts: Texts, tokenizer: AnyTokenizer = "nltk") -> Corpus:
 def as_corpora(
     texts: Texts, references: Texts, tokenizer: AnyTokenizer = "nltk"
 ) -> tuple[Corpus, Corpus]:
-    """Tokenise texts and what they are held against together.
+    """Tokenise texts and what they are compared with together.
 
     Raises
     ------

@@ -55,7 +55,7 @@ class BradleyTerry:
     scores
         Their scores, shape ``(n,)``, of mean 0; higher is preferred.
     standard_errors
-        Of the scores, shape ``(n,)``. Two scores are held against each other by
+        Of the scores, shape ``(n,)``. Two scores are compared with each other by
         :meth:`difference`, not by these.
     intervals
         Lower and upper ends, shape ``(n, 2)``.

@@ -246,7 +246,7 @@ def _correlate(kind: Kind, a: ArrayLike, b: ArrayLike, level: float) -> Correlat
 
 
 def _measure(kind: Kind, a: Column, b: Column) -> tuple[float, int, str | None]:
-    """Give the correlation, how many systems it rests on, and why it is undefined if it is."""
+    """Give the correlation, how many systems it depends on, and why it is undefined if it is."""
     a, b = pairwise_complete(a, b)
     if len(a) < LEAST:
         return math.nan, len(a), f"at least {LEAST} systems with both values are needed"

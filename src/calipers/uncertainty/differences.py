@@ -11,12 +11,12 @@ form, or A against B and A against C, share samples, and what the blocks of rows
 score of every system is known. So the same random weights on those blocks (normal, as in a wild
 bootstrap) tell how the statistics of all tests move together where no hypothesis is false, and the
 distribution of the largest of them how often chance shows as much *anywhere*. What is rejected
-leaves the family, and the rest is held against the largest of what remains (step-down max-T:
+leaves the family, and the rest is compared with the largest of what remains (step-down max-T:
 Westfall and Young, 1993; Romano and Wolf, J. Am. Stat. Assoc. 2005). The chance of a single false
 finding among all stays at the level.
 
 What a table marks comes first: by each score every system against the best. A system that is found
-to be worse leaves its column with all its pairs, so that the others are held against the pairs of
+to be worse leaves its column with all its pairs, so that the others are compared with the pairs of
 those that may still be equal, the chance selection of the best among them included. All other
 pairs are adjusted over all pairs and scores.
 """

@@ -65,7 +65,7 @@ class Nested:
     def means(self) -> tuple[float, ...]:
         """The mean of each level.
 
-        Every mean rests on all rows, so what chance the rows bring moves all of them alike, and
+        Every mean depends on all rows, so what chance the rows bring moves all of them alike, and
         their differences show what the size does.
         """
         return tuple(float(level.mean()) for level in self.levels)
@@ -74,8 +74,8 @@ class Nested:
     def step_error(self) -> float:
         """Standard error of the last step, from how single parts differ from their halves.
 
-        That falls like the root of the size, at least; a step that is seen once, the last, is held
-        against those that are seen several times.
+        That falls like the root of the size, at least; a step that is seen once, the last, is
+        compared with those that are seen several times.
         """
         found = []
         for place, (parts, whole) in enumerate(

@@ -156,7 +156,7 @@ def check_options(permutations: Any, seed: Any, level: Any) -> None:
 def of_files(parts: Sequence[TwoSample]) -> TwoSample:
     """Bring the tests of several files of one system together.
 
-    All files are held against one reference, so their p-values depend on each other; twice their
+    All files are compared with one reference, so their p-values depend on each other; twice their
     mean, at most 1, is a p-value whatever the dependence (Vovk and Wang, Biometrika 2020). The
     statistic is the mean.
     """

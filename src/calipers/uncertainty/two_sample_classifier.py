@@ -112,7 +112,7 @@ def classifier_test(
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """A fold: its rows, and what the classifier for it needs that hangs on no label.
+    """A fold: its rows, and what the classifier for it needs that depends on no label.
 
     Attributes
     ----------

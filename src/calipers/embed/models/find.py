@@ -372,8 +372,8 @@ def no_name(name: str) -> InputError:
     if name.startswith((".", "/", "~")) or os.sep in name[-1:] or name.count("/") > 1:
         return InputError(f"{name}: there is no such folder ({path.absolute()}); {_CHOICES}")
     return InputError(
-        f"{name!r} can be neither a folder here nor a name on the hub, which is NAME or "
-        f"PUBLISHER/NAME of letters, digits, '-', '_' and '.'; {_CHOICES}"
+        f"{name!r} is neither a folder on this machine nor a possible name on the hub, which "
+        f"is NAME or PUBLISHER/NAME of letters, digits, '-', '_' and '.'; {_CHOICES}"
     )
 
 
@@ -381,7 +381,7 @@ def not_here(hub: Any, name: str, options: Options, problem: InputError | None) 
     """Say what is missing on this machine, and where it was looked for."""
     looked = f"there is no folder {at_home(name).absolute()}"
     if problem is not None:
-        found = f"what the Hugging Face cache has of it cannot be used: {problem}"
+        found = f"its files in the Hugging Face cache cannot be used: {problem}"
     else:
         found = f"it is not in the Hugging Face cache {_cache(hub)}{_revisions(hub, name, options)}"
     allow = "leave out --offline (in Python, give offline=False to download it)"
@@ -399,7 +399,7 @@ def not_downloaded(hub: Any, name: str, options: Options, error: Exception) -> I
     status = getattr(getattr(error, "response", None), "status_code", None)
     if isinstance(error, kinds.GatedRepoError):
         reason = (
-            f"its publisher gives it only to those who accept its terms at {site}/{name}; do that, "
+            f"access requires that you accept its terms at {site}/{name}; do that, "
             "then log in with: hf auth login"
         )
     elif isinstance(error, kinds.RevisionNotFoundError):
@@ -419,9 +419,9 @@ def not_downloaded(hub: Any, name: str, options: Options, error: Exception) -> I
     else:
         reason = (
             f"it is not in the Hugging Face cache {_cache(hub)}, and the hub cannot be reached "
-            f"({first_line(error.__cause__ or error)[:200]}); try again, it goes on where it "
-            "stopped; without a network give a folder, or an embedder that needs no download, such "
-            "as 'minilm' or 'tfidf'"
+            f"({first_line(error.__cause__ or error)[:200]}); try again, and the download "
+            "continues where it stopped; without a network, give a folder or an embedder "
+            "that needs no download, such as 'minilm' or 'tfidf'"
         )
     return InputError(f"the model {name!r} cannot be downloaded from {site}: {reason}")
 
@@ -429,7 +429,7 @@ def not_downloaded(hub: Any, name: str, options: Options, error: Exception) -> I
 def _cache(hub: Any) -> str:
     names = ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME")
     by = next((name for name in names if os.environ.get(name)), None)
-    rest = f"set by {by}" if by else "HF_HOME moves it"
+    rest = f"set by {by}" if by else "set HF_HOME to change it"
     return f"{hub.constants.HF_HUB_CACHE} ({rest})"
 
 

@@ -61,7 +61,7 @@ def document(data: Data) -> Document:
                 *glossary(_meanings(data)),
                 Note(
                     "how",
-                    "Columns that agree may be wrong together. All correlations, Kendall's too, "
+                    "Columns that agree may all be wrong. All correlations, also Kendall's, "
                     "and signatures: --json FILE, or .to_dict() in Python.",
                 ),
             )
@@ -245,11 +245,14 @@ def _remarks(data: Data) -> Iterator[str]:
 
 def _chance_note(systems: int, rare: float | None) -> str:
     orders = f"{math.factorial(systems)} orders" if systems <= 8 else "many orders"
-    told = f"{systems} systems can stand in {orders}"
+    told = f"{systems} systems can be ranked in {orders}"
     if rare is None:
         share = math.factorial(systems)
-        return f"{told}: unrelated columns agree in full 1 time in {share}, so 1.00 shows little"
-    return f"{told}: by chance, unrelated columns reach {rare:.2f} no more than 1 time in 20"
+        return (
+            f"{told}: unrelated columns agree completely 1 time in {share}, so 1.00 is weak "
+            "evidence"
+        )
+    return f"{told}: by chance, unrelated columns reach {rare:.2f} at most 1 time in 20"
 
 
 def _missing_scores(data: Data) -> Iterator[str]:
@@ -259,7 +262,7 @@ def _missing_scores(data: Data) -> Iterator[str]:
         for column, scores in zip(data["columns"], found["scores"], strict=True):
             for name, score in scores.items():
                 if score_text(score) == MISSING:
-                    reason = clean(score.get("reason") or "no value, and no reason was kept")
+                    reason = clean(score.get("reason") or "no value; the reason was not saved")
                     where = f"{clean(name)}, {label(metric)} by {clean(column['label'])}"
                     about.setdefault(reason, []).append(where)
     for reason, places in about.items():
@@ -270,14 +273,14 @@ def _missing_scores(data: Data) -> Iterator[str]:
 def _meanings(data: Data) -> Iterator[tuple[str, str]]:
     """Give how to read marks, views and words, as pairs of a name and a line."""
     shown = {_arrow(data, metric) for metric in data["metrics"]}
-    words = {"↑": "higher is better", "↓": "lower is better", "→": "closer to the reference's own"}
+    words = {"↑": "higher is better", "↓": "lower is better", "→": "closer to the reference's"}
     yield from ((sign, text) for sign, text in words.items() if sign in shown)
-    yield BEST, "best of its column"
+    yield BEST, "best in its column"
     for view in dict.fromkeys(column["view"] for column in data["columns"]):
         if view in VIEWS:
             yield clean(view), f"scores by {VIEWS[view]}"
     if _is_correlated(data):
-        yield "1.00", "the same order of the systems; -1.00 the reverse, 0.00 unrelated"
+        yield "1.00", "the same ranking of the systems; -1.00 the reverse, 0.00 unrelated"
         yield "lowest", "of any two columns"
     tie = data["limits"]["tie"]
-    yield "tie", f"scores within {tie:.2g} of each other: what the draw of the samples may move"
+    yield "tie", f"scores that differ by less than {tie:.2g}, which chance in sampling can explain"

@@ -49,7 +49,8 @@ def document(data: Data) -> Document:
                 *glossary(_meanings(data)),
                 Note(
                     "how",
-                    "No system is the right one. Full precision and signatures: --json FILE, or "
+                    "No system is taken as the correct one. Full precision and signatures: "
+                    "--json FILE, or "
                     ".to_dict() in Python.",
                 ),
             )
@@ -110,7 +111,7 @@ def _matrix(data: Data, view: str) -> Table:
         singles(columns),
         (SYSTEM,) * len(twice),
         id=view,
-        heading=f"By {clean(view)}{sees}: rows as reference, columns judged",
+        heading=f"By {clean(view)}{sees}: rows are the reference, columns are judged",
         notes=tuple(notes("point", [clean(relation["sentence"]) for relation in relations])),
         breaks="matrix",
         even=True,
@@ -150,11 +151,14 @@ def _remarks(data: Data) -> Iterator[str]:
             yield f"all sets cut to {size}, the smallest ({smallest[0]}); --keep-sizes leaves them"
     alone = any(len(system.get("files") or ()) < 2 for system in data["systems"])
     if _has_seeds(data):
-        yield "diagonal: the files of one system against each other, the ceiling for its row"
+        yield (
+            "diagonal: the overlap of the files of one system, the highest value to expect in "
+            "its row"
+        )
     if alone:
         yield (
-            f"{MISSING} on the diagonal: a single file has no other of its system to be held "
-            "against; several (NAME=GLOB) give a ceiling"
+            f"{MISSING} on the diagonal: the system has a single file; with several (NAME=GLOB) "
+            "the diagonal shows how far they overlap"
         )
 
 
@@ -165,10 +169,10 @@ def _meanings(data: Data) -> Iterator[tuple[str, str]]:
     yield "recall", "share of the reference that lies inside the judged system's support"
     if _has_seeds(data):
         yield "±", "standard deviation over the pairs of files"
-    yield "within", f"at least {high:g} % of one inside the other, and not the reverse"
-    yield "cover", f"at least {high:g} % both ways"
-    yield "disjoint", f"at most {low:g} % both ways"
+    yield "within", f"at least {high:g} % of one inside the other, but not the reverse"
+    yield "cover", f"at least {high:g} % in both directions"
+    yield "disjoint", f"at most {low:g} % in both directions"
     if _has_seeds(data):
         yield "ceiling", "where the diagonal has one, these are shares of the one in the same row"
     if any(r["about"] for view in data["views"].values() for r in view["relations"]):
-        yield "about", "so near a limit that other samples could change the word"
+        yield "about", "so close to a limit that other samples could change the description"

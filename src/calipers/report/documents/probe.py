@@ -49,8 +49,8 @@ def document(data: Data) -> Document:
                 *glossary(_meanings(data)),
                 Note(
                     "how",
-                    "What an embedder does not see, no score tells. Every halving: --json FILE, or "
-                    ".to_dict() in Python.",
+                    "No score detects what its embedder ignores. Every split: --json FILE, "
+                    "or .to_dict() in Python.",
                 ),
             )
         ),
@@ -61,11 +61,13 @@ def document(data: Data) -> Document:
 def _title(data: Data) -> str:
     """Say what was probed with what."""
     settings = data["settings"]
-    halves = f"{settings['seeds']} random halvings into {settings['half']} + {settings['half']}"
+    halves = f"{settings['seeds']} random splits into {settings['half']} + {settings['half']}"
     pins = [f"{key} {clean(settings[key])}" for key in ("k", "seed")]
     name = short(data["samples"]["name"])
     rows = [] if legend.scaled_as_usual(data) else [legend.prepared(data)]
-    return " · ".join([f"What {clean(settings['embedder'])} sees in {name}", halves, *pins, *rows])
+    return " · ".join(
+        [f"What {clean(settings['embedder'])} detects in {name}", halves, *pins, *rows]
+    )
 
 
 def _table(data: Data, view: str) -> Table:
@@ -142,7 +144,7 @@ def _remarks(data: Data) -> Iterator[str]:
     for view, changes in data["views"].items():
         still = [clean(each["label"]) for each in changes.values() if each["moved"] == 0]
         if still:
-            yield f"by {clean(view)}, no vector moves for: {', '.join(still)}"
+            yield f"by {clean(view)}, no vector changes with: {', '.join(still)}"
 
 
 def _meanings(data: Data) -> Iterator[tuple[str, str]]:
@@ -153,15 +155,15 @@ def _meanings(data: Data) -> Iterator[tuple[str, str]]:
     for metric in data["settings"]["metrics"]:
         if metric.partition(":")[0] in METRICS:
             yield label(metric), meaning(metric)
-    yield "alters", "share of the texts that come out other than they went in"
+    yield "alters", "share of the texts that the change alters"
     yield (
         UNCHANGED,
         (
-            "the ceiling; beside it the noise: twice the standard deviation over the halvings, or "
-            f"what the draw of {data['settings']['half']} texts may move"
+            "the score of unchanged texts; beside it the noise: twice the standard deviation "
+            f"over the splits, or the sampling error of {data['settings']['half']} texts"
         ),
     )
-    yield "gap", "score less the ceiling, the mean over the halvings"
-    yield "sees", f"some metric moves by {limits['clear']:g} or more, and beyond the noise"
-    yield "hardly", "some metric moves beyond the noise, none that far"
-    yield "blind", "no metric moves beyond the noise"
+    yield "gap", "score minus that of unchanged texts, averaged over the splits"
+    yield "sees", f"some metric changes by {limits['clear']:g} or more, and by more than the noise"
+    yield "hardly", "some metric changes by more than the noise, none by that much"
+    yield "blind", "no metric changes by more than the noise"

@@ -36,12 +36,12 @@ BOUND = "≥"
 FIXED = "systems fixed"
 MORE = "All numbers: --json FILE, or .to_dict() in Python. As a heat map: --plot FILE."
 ENDS = {"higher": ("↑", "higher is better"), "lower": ("↓", "lower is better")}
-CLOSEST = ("→", "closer to the reference's own value is better: compared as -|T(Q) - T(P)|")
+CLOSEST = ("→", "closer to the value of the reference is better: compared as -|T(Q) - T(P)|")
 LEAST_FOR_INTERVAL = 4
 TIES = {
-    "davidson": "an outcome of its own, by Davidson's model (1970)",
-    "half": "half a win to each side",
-    "random": "a win to either side at random",
+    "davidson": "a separate outcome, by Davidson's model (1970)",
+    "half": "half a win for each system",
+    "random": "a win for one of the two at random",
     "drop": "left out",
 }
 SHRINKING = ("half", "random")
@@ -282,7 +282,7 @@ def _verdicts(data: Data) -> Iterator[str]:
         elif tied := _tied(truth):
             listed = f"{', '.join(tied[:-1])} and {tied[-1]}"
             worst = share(truth["metrics"][tied[0]]["worst"])
-            yield f"{clean(name)}: {listed} agree alike, {worst} in the worst case"
+            yield f"{clean(name)}: {listed} agree equally well, {worst} in the worst case"
 
 
 def _remarks(data: Data) -> Iterator[str]:
@@ -315,7 +315,7 @@ def _meanings(data: Data) -> Iterator[tuple[str, str]]:
     if data["truths"]:
         yield from _of_correlations(data)
     if _has_matrix(data):
-        yield "1.00", "columns rise together; -1.00 one falls as the other rises, 0.00 unrelated"
+        yield "1.00", "columns rise together; -1.00 one falls when the other rises, 0.00 unrelated"
 
 
 def _of_ties(name: str, fit: Data) -> str:
@@ -328,7 +328,7 @@ def _of_ties(name: str, fit: Data) -> str:
             f"{told}: {TIES['davidson']}, in which two equal systems tie with probability "
             f"{even:.2f}"
         )
-    more = ", which draws the scores together" if fit["ties"] in SHRINKING else ""
+    more = ", which brings the scores closer together" if fit["ties"] in SHRINKING else ""
     return f"{told}: {TIES[fit['ties']]}{more}"
 
 
@@ -339,18 +339,27 @@ def _included(data: Data) -> str:
     sure = not _fitted(data) and not any(any(t["deviations"].values()) for t in truths)
     moving = any(any(metric["deviations"].values()) for metric in data["metrics"].values())
     if sure and not moving:
-        return "the intervals take the scores and the truth for exact: no deviations were given"
+        return (
+            "the intervals treat the scores and the truth as exact: no standard deviations were "
+            "given"
+        )
     if sure:
-        return "the intervals include the deviations of the metrics, and take the truth for exact"
+        return (
+            "the intervals include the standard deviations of the metrics, and treat the truth as "
+            "exact"
+        )
     if moving:
-        return f"the intervals include the errors of {of_truth} and the deviations of the metrics"
-    return f"the intervals include the errors of {of_truth}, and take the metrics for exact"
+        return (
+            f"the intervals include the errors of {of_truth} and the standard deviations of the "
+            "metrics"
+        )
+    return f"the intervals include the errors of {of_truth}, and treat the metrics as exact"
 
 
 def _of_fits(data: Data) -> Iterator[tuple[str, str]]:
     fit = data["truths"][_fitted(data)[0]]["fit"]
     chance = f"1/(1 + exp(-difference/{fit['scale']:g}))"
-    yield "score", f"preferred, where one is, with probability {chance}; the mean is 0"
+    yield "score", f"preferred, if one is, with probability {chance}; the mean is 0"
     yield "tied", f"judged alike: {TIES[fit['ties']]}"
 
 
@@ -360,15 +369,18 @@ def _of_correlations(data: Data) -> Iterator[tuple[str, str]]:
     if "closest" in used:
         yield CLOSEST
     yield "Spearman", "correlation of the ranks; 1 is the order of the truth, -1 its reverse"
-    yield "worst", "rho_min, the least Spearman when each score may move by one standard deviation"
+    yield "worst", "rho_min, the lowest Spearman if each score may change by one standard deviation"
     if _any_searched(data):
-        yield SEARCHED, "found by a search: no lower than its bound, and no higher than this"
+        yield SEARCHED, "found by a search: between its bound and this value"
     yield "Pearson", "correlation of the values themselves"
-    yield _level(data["settings"]["level"]), "takes the systems for a random draw from many alike"
+    yield (
+        _level(data["settings"]["level"]),
+        "treats the systems as a random sample of many similar ones",
+    )
     if _any_fixed(data):
-        yield FIXED, "the same for these very systems, from the errors of truth and metric alone"
+        yield FIXED, "the same for these systems only, from the errors of the truth and the metric"
     if any(truth["best"] for truth in data["truths"].values()):
-        yield BEST, "the highest worst case beside its truth"
+        yield BEST, "the highest worst case for its truth"
 
 
 def _any_searched(data: Data) -> bool:
@@ -389,7 +401,8 @@ def _verdict(name: str, truth: Data) -> str:
     best = truth["metrics"][truth["best"]]
     others = [each for key, each in truth["metrics"].items() if key != truth["best"]]
     head = (
-        f"{name}: {clean(truth['best'])} agrees best, {share(best['worst'])} in the worst case; "
+        f"{name}: {clean(truth['best'])} agrees best, with {share(best['worst'])} in the "
+        "worst case; "
         f"Spearman {share(best['spearman'])}"
     )
     if best["spearman_interval"] is None:
@@ -405,7 +418,7 @@ def _verdict(name: str, truth: Data) -> str:
     if not reaching:
         return told
     whom = f"{len(reaching)} of {_counted(len(others), 'other metric')}"
-    return f"{told}. The intervals of {whom} reach that value: their order is not settled"
+    return f"{told}. The intervals of {whom} reach that value: their order is not certain"
 
 
 def _tied(truth: Data) -> list[str]:
@@ -430,10 +443,10 @@ def _undefined(data: Data) -> Iterator[str]:
 
 def _chance(systems: int, reached: float | None) -> str:
     orders = f"{math.factorial(systems):,} orders" if systems <= 8 else "many orders"
-    told = f"{systems} systems can stand in {orders}"
+    told = f"{systems} systems can be ranked in {orders}"
     if reached is None:
-        return f"{told}: too few to tell agreement from chance"
+        return f"{told}: too few to distinguish agreement from chance"
     return (
-        f"{told}: by chance, an unrelated metric reaches a Spearman of {two(reached)} no more than "
-        "1 time in 20, the best of several more often"
+        f"{told}: by chance, an unrelated metric reaches a Spearman correlation of "
+        f"{two(reached)} at most 1 time in 20, the best of several more often"
     )

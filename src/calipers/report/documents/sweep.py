@@ -165,9 +165,9 @@ def _plateau_title(data: Data) -> str:
     settings = data["settings"]
     error = ", or its standard error," if _is_banded(data) else ""
     return (
-        f"Where the mean levels off: within {_tolerances(data)}{error} of its value at "
-        f"{settings['over']} = {settings['values'][-1]} from there on, while {settings['over']} "
-        "doubles at least"
+        f"Where the mean becomes constant: within {_tolerances(data)}{error} of its value at "
+        f"{settings['over']} = {settings['values'][-1]} from there on, over at least a "
+        f"doubling of {settings['over']}"
     )
 
 
@@ -204,7 +204,7 @@ def _remarks(data: Data) -> Iterator[Note]:
     yield from (Note("note", text) for text in (*_cuts(data), *_orders(data)))
     for curve in curves(data):
         if any(value is None for value in curve.data["mean"]):
-            why = clean(curve.data["reason"] or "no reason was kept")
+            why = clean(curve.data["reason"] or "the reason was not saved")
             text = f"{curve.system}, {label(curve.metric)}: {why}"
             yield Note("missing", text, MISSING, about=(curve.system,))
     yield from legend.warnings(data, legend.sets_of(data))
@@ -225,14 +225,14 @@ def _orders(data: Data) -> Iterator[str]:
     if settings["over"] == "k":
         yield from _file_notes(data["systems"])
         if _is_saturated(data):
-            yield f"a share that ends at 1 is level since balls of {last} neighbours hold all"
+            yield f"a share that ends at 1 is constant because neighbourhoods of {last} cover all"
         return
     files = sorted({len(system.get("seeds") or ()) or 1 for system in data["systems"]})
     yield _order_note(settings["seeds"], files)
     if any(_is_exhausted(data, system, last) for system in data["systems"]):
         yield (
-            f"at n = {last} every order has all the samples there are, so ± is 0 there and too "
-            "small just before; it is no interval"
+            f"at n = {last} every order has all samples, so ± is 0 there and too small just "
+            "before; ± is not a confidence interval"
         )
 
 
@@ -242,13 +242,13 @@ def _file_notes(systems: Sequence[Data]) -> Iterator[str]:
         count = len(system["seeds"])
         yield f"{clean(system['name'])}: mean ± standard deviation over {count} seed files"
     if len(several) < len(systems):
-        yield "no ± for a system of one file: nothing is repeated when only k changes"
+        yield "no ± for a system of one file, because a change of k repeats nothing"
 
 
 def _order_note(seeds: int, files: Sequence[int]) -> str:
     nested = "each larger subsample contains the smaller ones, on both sides"
     if seeds == files[-1] == 1:
-        return f"one random order of the samples, so no ±; {nested}"
+        return f"only one random order of the samples, so no ±; {nested}"
     shared = "" if files[-1] == 1 else ", which the files of a system take in turn"
     return (
         f"± is the standard deviation over {seeds} random orders of the samples{shared}; {nested}"

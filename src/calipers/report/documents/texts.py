@@ -74,7 +74,7 @@ def summary(data: Data) -> Document:
 def _title(data: Data) -> str:
     """Say what was measured, and how."""
     settings, reference = data["settings"], data.get("reference")
-    about = "Texts alone, without a reference"
+    about = "Texts, without a reference"
     if reference is not None:
         about = f"Reference: {short(reference['name'])}, n = {size_text(reference)}"
     rows = ["row by row"] if settings.get("aligned") else []
@@ -125,7 +125,7 @@ def _has_gaps(data: Data) -> bool:
 
 
 def _reference_column(data: Data, rows: Rows) -> Column:
-    """Give the column of T(P); empty for what holds texts against the reference."""
+    """Give the column of T(P); empty for what compares texts with the reference."""
     scores = data["reference"]["scores"]
     cells = [
         Text() if key is None else replace(_value_cell(data, key, scores.get(key)), style="dim")
@@ -259,7 +259,7 @@ def _meanings(data: Data) -> Iterator[tuple[str, str]]:
 
     Rows of one metric share a line where it is true of all of them.
     """
-    yield "words", "median words of a text, split at spaces"
+    yield "words", "median number of words, split at spaces"
     lines: dict[str, dict[str, list[str]]] = {}
     for key in data["settings"]["metrics"]:
         alike = lines.setdefault(key.partition(":")[0], {})
@@ -289,11 +289,11 @@ def _signs(data: Data) -> Iterator[Note]:
     if data.get("reference") is None:
         yield Note(
             "interval",
-            "A statistic of one set alone means little: the same of texts that people wrote "
-            "(--reference FILE) tells whether it is high or low.",
+            "A statistic of one set is hard to interpret: --reference FILE, with texts that "
+            "people wrote, shows whether it is high or low.",
         )
     elif _has_gaps(data):
-        text = "gap: distance to the reference's own value; the smaller, the more alike."
+        text = "gap: distance to the value of the reference; smaller is more similar."
         yield Note("interval", text)
     yield from _intervals(data)
     keys = data["settings"]["metrics"]
@@ -301,7 +301,7 @@ def _signs(data: Data) -> Iterator[Note]:
     arrows = {"↑": "higher is better", "↓": "lower is better"}
     yield from (Note("mark", text, sign) for sign, text in arrows.items() if sign in shown)
     if any(_best_of(data, key) is not None for key in keys):
-        yield Note("mark", "closest to the reference, or best, of its row", BEST)
+        yield Note("mark", "closest to the reference, or best, in its row", BEST)
 
 
 def _intervals(data: Data) -> Iterator[Note]:
@@ -311,7 +311,7 @@ def _intervals(data: Data) -> Iterator[Note]:
     if not held:
         return
     level = percent(max(score["level"] for score in held))
-    brackets = ", [low,high] below where lopsided" if any(map(is_asymmetric, held)) else ""
+    brackets = ", [low,high] below where asymmetric" if any(map(is_asymmetric, held)) else ""
     apart = (
         "; a gap is more than chance where the intervals of both sets lie apart"
         if _has_gaps(data)
@@ -320,5 +320,5 @@ def _intervals(data: Data) -> Iterator[Note]:
     text = f"{level} interval of the average at this size{brackets}{apart}."
     yield Note("interval", text, PLUS_MINUS)
     if any(score.get("approximate") for score in held):
-        text = "approximate interval: from smaller sets, or of a share close to 0 or 1."
+        text = "approximate interval: from smaller sets, or for a share close to 0 or 1."
         yield Note("interval", text, APPROXIMATE)

@@ -49,7 +49,7 @@ class Topic:
 
 @dataclass(frozen=True)
 class Failure:
-    """A sample, what was measured of it, and the reference samples to hold it against."""
+    """A sample, what was measured of it, and the reference samples to compare it with."""
 
     sample: Shown
     measured: str

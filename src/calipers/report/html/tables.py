@@ -32,10 +32,10 @@ from calipers.report.table import (
 )
 
 MARKS = {
-    BEST: "best of its column",
+    BEST: "best in its column",
     ALIKE: "not distinguishable from the best",
     EQUAL: "equal to the best within the margin",
-    OPEN: "undecided: differs from the best when tested alone",
+    OPEN: "undecided: differs from the best only without the correction for several tests",
     UNTESTED: "not tested against the best",
 }
 PARTS = ("against-reference", "floor", "pairs", "seeds", "groups", "train", "advice")
@@ -289,13 +289,13 @@ def _language(confounders: Data) -> str | None:
 
 CHECKS: tuple[tuple[str, str, Write], ...] = (
     (
-        "cut by the embedder",
-        "texts longer than it reads, against the reference's",
+        "truncated by the embedder",
+        "texts that the embedder truncates, compared with the reference",
         _shares("truncation", "reference"),
     ),
     (
         "repeats",
-        "samples that repeat an earlier one of their set, against the reference's",
+        "duplicates of an earlier sample of the same set, compared with the reference",
         _shares("duplicates", "reference"),
     ),
     (

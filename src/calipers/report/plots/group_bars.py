@@ -117,7 +117,7 @@ def _metrics(data: Data, before: str, metrics: Sequence[str] | str | None) -> li
     known = [m for m in METRICS if any(key.startswith(f"{before}{m}:group=") for key in keys)]
     if not known:
         raise InputError(
-            "nothing was measured by group; name the field of the groups: calipers compare --group"
+            "this comparison has no scores by group; run calipers compare with --group FIELD"
         )
     asked = metric_names(metrics) or known
     for name in asked:

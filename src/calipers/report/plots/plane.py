@@ -327,7 +327,9 @@ def _check_score(data: Data, key: str) -> None:
     if not any(f"{start}{key}" in found for start in before):
         bare = [score for score in found if not any(s and score.startswith(s) for s in before)]
         slip = unknown_name("score", key, bare)
-        raise InputError(f"{slip}; if it is no slip, ask for this metric when comparing")
+        raise InputError(
+            f"{slip}; if the name is correct, add this metric to --metrics of calipers compare"
+        )
 
 
 def _scene(data: Data, view: str, plane: Plane) -> Scene:

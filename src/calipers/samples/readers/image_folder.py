@@ -72,8 +72,9 @@ def read_image_files(
 def one_image(source: Source) -> InputError:
     """Build the error for an image where a set of images is needed."""
     return source.error(
-        "is one image, but a set needs many: give the folder that holds them, or as a generated "
-        f"system the pattern NAME='{Path(source.path).parent}/*{Path(source.path).suffix}' in "
+        "is one image, but a set needs many: give the folder that contains them, or for a "
+        "generated system the pattern "
+        f"NAME='{Path(source.path).parent}/*{Path(source.path).suffix}' in "
         "quotes"
     )
 
@@ -99,7 +100,8 @@ class _Walk:
         if self.others:
             which = names(sorted(map(os.path.basename, self.others)), limit=3)
             notes.append(
-                f"{counted(len(self.others), 'file')} without an image's suffix left out ({which})"
+                f"{counted(len(self.others), 'file')} without the suffix of an image left out "
+                f"({which})"
             )
         if self.again:
             notes.append(

@@ -49,7 +49,7 @@ def read_parquet(stream: BinaryIO, source: Source) -> SampleSet:
         # Names are decoded when they are first asked for.
         _ = schema.names
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise source.error(f"is no readable parquet file: {first_line(error)}") from error
+        raise source.error(f"cannot be read as a parquet file: {first_line(error)}") from error
 
     rows = file.metadata.num_rows
     budget().check_claim(f"claims to hold {rows:,} rows", (ROW + 8) * rows, source.error)

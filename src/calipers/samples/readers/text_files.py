@@ -226,7 +226,7 @@ def _check_header(header: list[str], source: Source, delimiter: str | None) -> N
 
 def _csv_problem(error: Any) -> str:
     if "unexpected end of data" in str(error):
-        return "a quoted value that begins in this row never ends"
+        return "a quoted value that begins in this row has no closing quote"
     return f"broken table: {error}"
 
 
@@ -351,7 +351,7 @@ def _whole_problem(error: Exception) -> str:
         return _json_problem(error)
     hint = ""
     if error.msg == "Extra data" and error.lineno > 1:
-        hint = "; if it holds one value a line, its name must end in .jsonl"
+        hint = "; if it holds one value per line, its name must end in .jsonl"
     return f"broken JSON at line {error.lineno}, column {error.colno}: {error.msg}{hint}"
 
 

@@ -50,7 +50,7 @@ def read_numpy(path: Path, source: Source) -> SampleSet:
         if "ickle" in str(error) or "Python objects" in str(error):
             raise _pickled(source) from error
         reason = shortened(str(error).partition("\n")[0], REASON)
-        raise source.error(f"is no readable NumPy file: {reason}") from error
+        raise source.error(f"cannot be read as a NumPy file: {reason}") from error
     samples = from_array(array, source.name, source.path)
     if "group" in labels:
         samples = samples.with_groups(labels["group"].tolist())
@@ -120,7 +120,7 @@ def _load(path: Path, source: Source) -> tuple[NDArray[Any], Labels]:
             with np.load(stream, allow_pickle=False) as arrays:
                 return _from_archive(arrays, source)
         if start != _NPY:
-            raise source.error("is no NumPy file of plain numbers (pickled data are refused)")
+            raise source.error("is not a NumPy file of plain numbers (pickled data are refused)")
         check_header(stream, stream.seek(0, io.SEEK_END))
         if is_gzipped(path):
             return _array(np.load(stream, allow_pickle=False)), {}
@@ -215,7 +215,8 @@ def read_safetensors(path: Path, source: Source) -> SampleSet:
             ) from error
         if tensor.dtype not in _DTYPES:
             raise source.error(
-                f"the tensor {name!r} has the type {shortened(tensor.dtype)}, which is no embedding"
+                f"the tensor {name!r} has the type {shortened(tensor.dtype)}, which cannot be "
+                "an embedding"
             )
         dtype = np.dtype(_DTYPES[tensor.dtype])
         size = stream.seek(0, io.SEEK_END) - start
@@ -278,7 +279,7 @@ def read_entries(content: bytes) -> dict[str, Any]:
     except RecursionError:
         raise ValueError("its header is nested too deeply") from None
     except ValueError as error:
-        raise ValueError("its header is no JSON") from error
+        raise ValueError("its header is not valid JSON") from error
     if not isinstance(header, dict):
         raise ValueError(f"its header must be an object, but it is {describe(header)}")
     header.pop("__metadata__", None)
@@ -328,7 +329,7 @@ def _header(stream: BinaryIO, source: Source) -> tuple[dict[str, Any], int]:
             raise ValueError("it does not begin with the length of a header")
         return read_entries(stream.read(length)), 8 + length
     except (struct.error, ValueError) as error:
-        raise source.error(f"is no safetensors file: {error}") from error
+        raise source.error(f"is not a safetensors file: {error}") from error
 
 
 def _tensor(
