@@ -126,7 +126,7 @@ def test_lines_fit_the_width(make, width, count):
 def test_one_system_is_not_marked(make):
     systems = [make["system"]("only", make["both_views"](*[0.5] * 8))]
     assert "0.500*" not in plain_text(make["comparison"](systems))
-    assert "best of its column" not in plain_text(make["comparison"](systems))
+    assert "best in its column" not in plain_text(make["comparison"](systems))
 
 
 def test_ties_as_shown_are_not_marked(make):
@@ -401,7 +401,7 @@ def test_rows_hold_the_scores_under_their_views(four_sure):
 def test_best_is_bold_and_intervals_are_small(four_sure):
     html = notebook_html(four_sure)
     assert "<b>0.985</b> <small" in html
-    assert "<b>bold</b> best of its column" in html
+    assert "<b>bold</b> best in its column" in html
     assert "† not distinguishable from the best (at 95 %, corrected for 48 tests)" in html
 
 

@@ -103,7 +103,7 @@ def test_marks_tell_the_best_and_what_cannot_be_told_from_it(four_sure):
     assert [row[8] for row in rows[:3]] == ["0.840±0.022*", "0.800±0.026≈", "0.760±0.030"]
     text = " ".join(plain_text(four_sure, width=120).split())
     assert (
-        "* best of its column; ≈ not distinguishable from the best (at 95 %, corrected for 48 "
+        "* best in its column; ≈ not distinguishable from the best (at 95 %, corrected for 48 "
         "tests); ? undecided: differs from the best when tested alone, not after the correction "
         "for all tests" in text
     )
@@ -151,7 +151,7 @@ def test_systems_that_are_best_alike_are_marked_as_alike(make):
 
 def test_one_system_has_neither_marks_nor_pairs(make):
     text = plain_text(make["sure"](["only"]), width=120)
-    assert "best of its column" not in text
+    assert "best in its column" not in text
     assert "Differences between systems" not in text
     assert "0.840±0.011 " in text
 
@@ -160,7 +160,7 @@ def test_without_tests_only_the_best_is_marked_and_explained_below(four_sure):
     four_sure["tests"] = []
     text = plain_text(four_sure, width=160)
     assert "0.800±0.013 " in text
-    assert "* best of its column" in text
+    assert "* best in its column" in text
     assert "↑ higher is better" in text
     assert "Distinguishable from the reference?" not in text
 

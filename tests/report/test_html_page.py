@@ -249,7 +249,7 @@ def test_every_value_leads_to_its_own_signature(full: Data, light: None) -> None
 
 def test_the_table_says_what_the_terminal_says(full: Data, light: None) -> None:
     page = Reader(html_page(full)).text
-    for words in ("noise floor", "2x950", "* best of its column", "not distinguishable"):
+    for words in ("noise floor", "2x950", "* best in its column", "not distinguishable"):
         assert words in page
     assert "corrected for" in page
 
@@ -607,7 +607,7 @@ def test_the_table_marks_and_sorts(two_systems: Data) -> None:
     assert (first.value, first.mark, MARKS[first.mark], first.number) == (
         "0.910",
         "*",
-        "best of its column",
+        "best in its column",
         0.91,
     )
     assert found.floor is None

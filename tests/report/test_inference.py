@@ -183,7 +183,7 @@ def test_every_mark_is_explained():
         "tests": [{"a": "x", "b": "y", "score": "recall", "p_value": 0.2}] * 12,
     }
     assert lines(mark_notes(data, {"*", "≈", "≡", "?", "#", ""})) == [
-        "* best of its column",
+        "* best in its column",
         "≡ equal to the best within 0.05 (at 95 %)",
         "≈ not distinguishable from the best (at 95 %, corrected for 12 tests)",
         "? undecided: differs from the best when tested alone, not after the correction for all "

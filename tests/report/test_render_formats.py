@@ -221,7 +221,7 @@ def test_caption_explains_the_marks(four_sure):
     (caption,) = re.findall(r"\\caption\{(.*)\}", latex_table(four_sure))
     assert caption.startswith("Reference: human, n = 500; embedder minilm; seed 7; ")
     assert r"$\uparrow$: higher is better." in caption
-    assert r"\textbf{Bold}: best of its column." in caption
+    assert r"\textbf{Bold}: best in its column." in caption
     assert (
         r"$\dagger$: not distinguishable from the best (at 95 \%, corrected for 48 tests)"
         in caption
@@ -429,7 +429,7 @@ def test_best_is_bold_and_what_is_not_told_from_it_has_a_dagger(four_sure):
     assert tables(four_sure)[1][2][2] == ("0.800 ±0.026†", False)  # p = 0.41, and near
     assert third[1] == ("0.820 [0.805, 0.835]", False)
     text = markdown_table(four_sure)
-    assert "**bold** best of its column" in text
+    assert "**bold** best in its column" in text
     assert "† not distinguishable from the best (at 95 %, corrected for 48 tests)" in text
     assert "‡ undecided: differs from the best when tested alone" in text
     assert r"± 95 % interval, \[low,high\] where asymmetric" in text

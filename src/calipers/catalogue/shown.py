@@ -12,7 +12,7 @@ HEADLINE = tuple(metric.name for metric in METRICS.values() if metric.headline)
 """The metrics that a table shows unless others were asked for."""
 
 UNRANKED = frozenset(metric.name for metric in METRICS.values() if not metric.ranked)
-"""The metrics whose good values lie in the middle, so that none is the best of its column."""
+"""The metrics whose good values lie in the middle, so that none is the best in its column."""
 
 ELSEWHERE = (":group=", ":own=", ":train")
 """What the keys hold of scores that have tables of their own."""

@@ -65,7 +65,8 @@ def deliver(
 
     _check_page(result.kind, outputs)
     data = _data(result, redact=outputs.redact, per_sample=per_sample)
-    options = {"details": True} if details and result.kind == "comparison" else {}
+    whole = {"details": True} if result.kind == "comparison" else {}
+    options = whole if details else {}
 
     def document() -> Document:
         return document_of(result.kind, data, **options)
@@ -85,7 +86,7 @@ def deliver(
     outputs.deliver(
         Results(
             show=show if screen else lambda: None,
-            warnings=lambda: document().warnings,
+            warnings=lambda: document_of(result.kind, data, **whole).warnings,
             texts=_texts(result.kind, data, complete, outputs),
             files={
                 "save": lambda path: complete().save(path),

@@ -25,8 +25,8 @@ Details = Annotated[
     bool,
     typer.Option(
         "--details",
-        help="Show how far every pair of systems is apart, score by score, with intervals and "
-        "p-values.",
+        help="Show everything: also sizes and lengths, tests, the noise floor, the differences "
+        "between systems, all warnings and a legend.",
         rich_help_panel=OUTPUT,
     ),
 ]

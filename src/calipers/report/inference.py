@@ -114,7 +114,7 @@ def mark_notes(data: Data, marks: set[str], *, brief: bool = False) -> Iterator[
     margin = data.get("settings", {}).get("margin")
     within = "a margin" if margin is None else f"{margin:g}"
     meanings = {
-        BEST: "best of its column",
+        BEST: "best in its column",
         EQUAL: f"equal to the best within {within} (at {percent(level_of(data))})",
         ALIKE: f"not distinguishable from the best ({_how(data)})",
         OPEN: (

@@ -104,7 +104,7 @@ class ScoreCell:
     approximate
         Whether that interval is approximate.
     mark
-        How it compares with the best of its column.
+        How it compares with the best in its column.
     aside
         What else is said of it, such as a p-value.
     style

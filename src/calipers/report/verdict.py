@@ -215,7 +215,8 @@ def furthest_first(data: Data) -> list[int]:
         return rows
     sign = 1 if lead.direction == "higher" else -1
     values = [(score or {}).get("value") for score in scores_of(data, lead)]
-    return sorted(rows, key=lambda row: inf if values[row] is None else sign * values[row])
+    ranks = [inf if value is None else sign * float(value) for value in values]
+    return sorted(rows, key=ranks.__getitem__)
 
 
 @dataclass(frozen=True)

@@ -194,7 +194,7 @@ def _mark_notes(data: Data, shown: set[str]) -> Iterator[Note]:
     if is_tested(data):
         yield from mark_notes(data, shown)
     elif BEST in shown:
-        yield Note("mark", "best of its column", BEST)
+        yield Note("mark", "best in its column", BEST)
 
 
 def _legend(data: Data, metrics: Sequence[Metric]) -> tuple[Notes, ...]:
