@@ -321,7 +321,14 @@ class _Judged:
         if not best:
             return ()
         marks = all_marks(self.data, [metric])[0]
-        return best, [r for r, mark in enumerate(marks) if mark in NEAR and r not in best]
+        near = [r for r, mark in enumerate(marks) if mark in NEAR and r not in best]
+        return best, sorted(near, key=lambda row: self._rank(metric, row))
+
+    def _rank(self, metric: Metric, row: int) -> float:
+        """What sorts the systems by a score, the best first."""
+        score = scores_of(self.data, metric)[row] or {}
+        value = score.get("gap" if metric.direction == "closest" else "value")
+        return inf if value is None else -value if metric.direction == "higher" else value
 
     def _praise(self, rows: Sequence[int]) -> Words:
         """Say whether the closest system is also the best in quality and diversity."""
