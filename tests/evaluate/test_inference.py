@@ -631,7 +631,7 @@ def test_both_sets_move_a_curve(rng):
         choice.score(pair)
     left_out = delete_blocks(pair)
     spreads(pair, choices, left_out=left_out)
-    for key, (reference, generated) in curve_variances(left_out).items():
+    for key, (reference, generated) in curve_variances(pair, left_out).items():
         assert min(reference.max(), generated.max()) > 0
         np.testing.assert_allclose(
             found.curve_errors[key], np.sqrt(reference + generated), rtol=1e-6, atol=1e-12

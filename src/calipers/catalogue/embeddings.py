@@ -155,7 +155,6 @@ SUPPORT = (
         replicates="counts",
         label="Coverage",
         meaning="share of reference samples with a generated one close by (diversity)",
-        headline=True,
         tells="share of reference samples with a generated one nearby: diversity",
         read="calipers.metrics.knn_support:read_coverage",
         source=f"{NAEEM}, equation 4",
