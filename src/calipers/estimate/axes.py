@@ -440,7 +440,9 @@ def _scale_rows(points: Any, first: int, last: int, scaled: Any) -> None:
     for i in range(first, last):
         factor, length = 1.0, np.sqrt(squared_length(points, i, 1.0))
         if length < 1e-140:  # the squares underflow
-            factor = np.abs(points[i]).max()
+            factor = 0.0
+            for t in range(points.shape[1]):
+                factor = max(factor, abs(np.float64(points[i, t])))
             factor = factor if factor > 0 else 1.0
             length = np.sqrt(squared_length(points, i, factor))
         length = length if length > 0 else 1.0
