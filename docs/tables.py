@@ -23,7 +23,7 @@ ARROWS = {"higher": " ↑", "lower": " ↓", "closest": ""}
 BETTER = {"higher": "higher", "lower": "lower", "closest": "closest to the reference's own"}
 
 
-def of_readme() -> str:
+def of_default() -> str:
     """The metrics that a comparison measures unless others are asked for."""
     rows = [
         (f"`{metric.name}`", metric.meaning, _side(metric), metric.parity or metric.source)
@@ -31,6 +31,16 @@ def of_readme() -> str:
         if not metric.on_request
     ]
     return _table(("key", "what it tells", "range", "equal to, or from"), rows)
+
+
+def of_headline() -> str:
+    """The metrics that the first screen shows."""
+    rows = [
+        (metric.label.replace("*", "\\*"), f"`{metric.name}`", metric.tells, _side(metric))
+        for metric in METRICS.values()
+        if metric.headline or metric.name == "classifier_auc"
+    ]
+    return _table(("column", "key", "what it tells", "range"), rows)
 
 
 def of_page(families: Iterable[Family], metrics: Iterable[Metric]) -> str:
@@ -77,7 +87,8 @@ def written(path: Path) -> str:
     """A page with its tables as they are stated now."""
     tables = {
         **{f"options of {name}": of_command(group) for name, group in COMMANDS.items()},
-        "default": of_readme(),
+        "headline": of_headline(),
+        "default": of_default(),
         "embeddings": of_page(FAMILIES.values(), METRICS.values()),
         "texts": of_page(TEXT_FAMILIES.values(), TEXT_METRICS.values()),
     }
@@ -123,7 +134,9 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n".replace("|  |", "| |") for line in lines)
 
 
-PAGES = (ROOT / "README.md", ROOT / "docs" / "metrics.md", ROOT / "docs" / "options.md")
+PAGES = tuple(
+    ROOT / page for page in ("README.md", "docs/scores.md", "docs/metrics.md", "docs/options.md")
+)
 
 
 def main() -> int:

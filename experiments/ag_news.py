@@ -94,6 +94,7 @@ def main() -> None:
                 {name: every[chosen] for name, chosen in generated.items()},
                 metrics=SHOWN,
                 projection=options.projection,
+                normalise="l2",
                 level=None,
                 floor=False,
                 seed=seed,

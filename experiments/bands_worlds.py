@@ -50,6 +50,7 @@ def one_world(task: Task) -> Record:
         reference,
         {"system": generated},
         metrics=METRICS,
+        normalise="l2",
         level=level,
         floor=False,
         seed=world,

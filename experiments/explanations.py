@@ -3,10 +3,11 @@
     python experiments/explanations.py            # both
     python experiments/explanations.py --only stories --shown 10
 
-On AG News the reference is half World, half Sports. Q1 has only World, so its first missed topic
-must be sport; Q3 has all four topics alike, so its first invented topics must be business and
-science/technology. Which class a topic is about is judged by its telling words alone: each word
-votes for the classes by how often their items use it, over all items of the data set.
+On AG News the reference is half World, half Sports. Q1 has only World, so its first
+under-represented topic must be sport; Q3 has all four topics alike, so its first over-represented
+ones must be business and science/technology. Which class a topic is about is judged by its keywords
+alone: each word votes for the classes by how often their items use it, over all items of the data
+set.
 
 On writing_prompts nothing is known: the worst stories of two models are printed, to be read.
 
@@ -49,7 +50,7 @@ class Judge:
 
     def name(self, region: Region) -> str:
         """The class with the most votes."""
-        votes = self.votes(region.words)
+        votes = self.votes(region.keywords)
         return max(votes, key=lambda name: votes[name]) if votes else "no words"
 
 
@@ -89,27 +90,27 @@ def ag_news(seeds: int, sizes: Sequence[int]) -> None:
         held = {"sport first": 0, "new first": 0, "both new in three": 0}
         for seed in range(seeds):
             reference, generated = sets(topics, size, np.random.default_rng(seed))
-            missed, invented = (
+            rare, common = (
                 list(told(f"{name}, seed {seed}", found, judge))
                 for name, found in (
                     (name, explained(reference, texts, seed)) for name, texts in generated.items()
                 )
             )
-            held["sport first"] += missed[0] == "Sports"
-            held["new first"] += invented[0] in NEW
-            held["both new in three"] += set(invented) >= NEW
+            held["sport first"] += rare[0] == "Sports"
+            held["new first"] += common[0] in NEW
+            held["both new in three"] += set(common) >= NEW
         print(f"\nn = {size}, of {seeds} seeds: {held}\n")
 
 
 def told(name: str, found: Explanation, judge: Judge) -> Iterator[str]:
-    """Print the first missed topics of Q1, or the first invented ones of Q3, and name them."""
-    regions = found.missed if name.startswith("Q1") else found.invented
+    """Print the first under-represented topics of Q1, or over-represented of Q3, and name them."""
+    regions = found.under_represented if name.startswith("Q1") else found.over_represented
     print(f"\n{name}: n = {found.n}, m = {found.m}, frontier integral {found.score:.3f}")
     for region in regions[:FIRST]:
         about = judge.name(region)
         print(
             f"  {region.share:4.0%} of the gap, {region.reference:4} against {region.generated:4}, "
-            f"{about} by its words: {' '.join(region.words)}"
+            f"{about} by its keywords: {' '.join(region.keywords)}"
         )
         yield about
 
@@ -143,10 +144,10 @@ def tell_stories(name: str, found: Explanation, shown: int) -> None:
     related, both = agreement(found)
     print(f"   of those listed: realism against distance r = {related:.2f}, ", end="")
     print(f"{both} of the 20 worst by either are so by both")
-    for side, regions in (("missed", found.missed), ("invented", found.invented)):
+    for side, regions in (("rare", found.under_represented), ("common", found.over_represented)):
         for region in regions[:FIRST]:
             print(f"   {side} {region.share:4.0%} {region.reference:3} against ", end="")
-            print(f"{region.generated:3}: {' '.join(region.words)}")
+            print(f"{region.generated:3}: {' '.join(region.keywords)}")
     for copy in found.copies[:FIRST]:
         print(f"   near copy at {copy.distance:.2f}: {cut(copy.text, 90)}")
         print(f"   {'of':>17}: {cut(copy.source and copy.source.text, 90)}")

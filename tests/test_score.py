@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,11 +45,50 @@ def test_a_score_as_text_is_a_short_line() -> None:
     assert str(score) == f"{score}" == "0.5123 (reference 0.4, gap 0.1123)  metric:x"
     assert f"{score:.2f}" == "0.51"
     assert str(Score(math.nan, reason="too few")) == "nan (too few)"
-    assert repr(score).startswith("Score(value=0.51234, ")
+    assert repr(score) == "Score(0.512, x)"
+
+
+def test_the_repr_names_value_interval_metric_and_view() -> None:
+    score = Score(0.944, (0.89, 0.972), signature="k:4|metric:mauve_star:chi2|view:form(mean)")
+    assert repr(score) == "Score(0.944 [0.890, 0.972], mauve_star:chi2, form)"
+    assert repr(Score(math.nan, reason="too few texts")) == "Score(nan, too few texts)"
+    assert repr(Score(math.inf)) == "Score(inf)"
 
 
 def test_a_long_array_stays_out_of_the_text() -> None:
     assert "per_sample" not in repr(Score(0.5))
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_scores_order_as_their_values(left: float, right: float) -> None:
+    a, b = Score(left), Score(right, better="lower", signature="metric:other")
+    for other in (right, b, np.float64(right), Fraction(right)):
+        assert (a < other, a <= other, a > other, a >= other, a == other, a != other) == (
+            *(left < right, left <= right, left > right, left >= right),
+            *(left == right, left != right),
+        )
+    assert (right < a, right == a, np.float64(right) >= a) == (
+        *(right < left, right == left),
+        right >= left,
+    )
+    assert (hash(a), max(a, b).value) == (hash(left), max(left, right))
+
+
+def test_nan_equals_nothing_and_lies_nowhere() -> None:
+    undefined = Score(math.nan)
+    assert undefined != undefined
+    assert not any([undefined < 1, undefined >= 0, undefined == math.nan])
+
+
+def test_a_score_is_rounded_as_a_number() -> None:
+    assert (round(Score(0.944), 1), round(Score(0.944))) == (0.9, 1)
+
+
+def test_a_score_is_compared_with_numbers_alone() -> None:
+    assert Score(0.5) != "0.5"
+    assert Score(0.5) is not None
+    with pytest.raises(TypeError, match="'<' not supported between instances of 'Score' and 'str'"):
+        _ = Score(0.5) < "1"
 
 
 @pytest.mark.parametrize(

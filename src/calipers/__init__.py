@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from calipers.evaluate.overlap import overlap as overlap
     from calipers.evaluate.probe import probe as probe
     from calipers.evaluate.rank import rank as rank
+    from calipers.evaluate.reference import Reference as Reference
     from calipers.evaluate.sweep import sweep as sweep
     from calipers.evaluate.texts import measure_texts as measure_texts
     from calipers.memory import memory_limit as memory_limit
@@ -78,6 +79,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "calipers.evaluate.overlap": ("overlap",),
         "calipers.evaluate.probe": ("probe",),
         "calipers.evaluate.rank": ("rank",),
+        "calipers.evaluate.reference": ("Reference",),
         "calipers.evaluate.texts": ("measure_texts",),
         "calipers.memory": ("memory_limit",),
         "calipers.results": ("Comparison", "Sweep"),

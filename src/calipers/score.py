@@ -5,8 +5,9 @@ Every metric returns a :class:`Score`, or a frozen group of them; there is no se
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 if TYPE_CHECKING:
@@ -54,9 +55,13 @@ class NoiseFloor:
         return abs(self.beside - self.value) <= margin
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Score:
     """How a generated set fares by one metric, and how to read it.
+
+    A score compares as its `value` does, with numbers and with other scores: ``score >= 0.8``,
+    ``score == 0.8``, ``max(scores)``. Equal scores may be of different metrics; NaN is equal to
+    nothing, itself included. ``float(score)``, ``round(score, 2)`` and ``f"{score:.3f}"`` work too.
 
     Attributes
     ----------
@@ -137,8 +142,43 @@ class Score:
         why = f" ({self.reason})" if self.reason else ""
         return f"{self.value:.4g}{why}{beside}" + (f"  {self.signature}" if self.signature else "")
 
+    def __repr__(self) -> str:
+        value = f"{self.value:.3f}"
+        if self.interval is not None:
+            value += f" [{self.interval[0]:.3f}, {self.interval[1]:.3f}]"
+        fields = dict(part.partition(":")[::2] for part in self.signature.split("|"))
+        view = fields.get("view", "").partition("(")[0]  # without how it was pooled
+        about = [self.reason, fields.get("metric"), view]
+        return f"Score({', '.join([value, *filter(None, about)])})"
+
     def __float__(self) -> float:
         return float(self.value)
+
+    def __round__(self, digits: int | None = None) -> float:
+        return round(float(self.value), digits)
+
+    def __eq__(self, other: object) -> bool:
+        return self._holds(other, lambda value, number: value == number)
+
+    def __lt__(self, other: object) -> bool:
+        return self._holds(other, lambda value, number: value < number)
+
+    def __le__(self, other: object) -> bool:
+        return self._holds(other, lambda value, number: value <= number)
+
+    def __gt__(self, other: object) -> bool:
+        return self._holds(other, lambda value, number: value > number)
+
+    def __ge__(self, other: object) -> bool:
+        return self._holds(other, lambda value, number: value >= number)
+
+    def __hash__(self) -> int:
+        return hash(self.value)  # that of an equal number
+
+    def _holds(self, other: object, relation: Callable[[Any, Any], bool]) -> bool:
+        """Compare the value with that of another score, or with a number."""
+        number = other.value if isinstance(other, Score) else other
+        return bool(relation(self.value, number)) if isinstance(number, Real) else NotImplemented
 
     def __format__(self, spec: str) -> str:
         return format(self.value, spec) if spec else str(self)

@@ -230,6 +230,7 @@ def _explained(
         ],
         "copies_count": 2,
         "notes": list(notes),
+        "level": 0.95,
     }
 
 
@@ -240,25 +241,32 @@ def _outlier(name: str, row: int, text: TextOf) -> dict[str, Any]:
 
 
 def _region(name: str, place: int, text: TextOf, words: Sequence[str]) -> dict[str, Any]:
-    """Sport is missed first, science invented next; the shares fall."""
+    """Sport has too little, science too much; the shares fall, the last is not significant."""
     topic = ("sport", "science", "world", "sport")[place]
-    missed = place % 2 == 0
+    lacking = place % 2 == 0
     rows = range(place * 3, place * 3 + 3)
     return {
-        "words": [*words, *TOPICS[topic][: 6 - len(words)]],
-        "reference": 30 if missed else 2,
-        "generated": 3 if missed else 28,
-        "expected": 0.5 if missed else 0.05,
-        "produced": 0.05 if missed else 0.45,
+        "keywords": [*words, *TOPICS[topic][: 6 - len(words)]],
+        "reference": 30 if lacking else 2,
+        "generated": 3 if lacking else 28,
+        "expected": 0.5 if lacking else 0.05,
+        "produced": 0.05 if lacking else 0.45,
         "contribution": 0.2 / (place + 1),
         "share": 0.5 / (place + 1),
-        "direction": "under" if missed else "over",
+        "direction": "under" if lacking else "over",
+        "reference_share": 0.5 if lacking else 0.05,
+        "generated_share": 0.05 if lacking else 0.45,
+        "ratio": 0.1 if lacking else 9.0,
+        "interval": [0.04, 0.25] if lacking else [4.0, 21.0],
+        "p_value": 0.0001,
+        "adjusted_p_value": 0.0004,
+        "significant": place < 3,
         "uncovered": 9,
         "outside": 4,
         "cells": [place],
         "reference_medoids": [_sample("reference", row, text) for row in rows],
         "generated_medoids": [_sample(name, row, text) for row in rows],
-        "missed_samples": [_sample("reference", row + 20, text) for row in rows],
+        "uncovered_samples": [_sample("reference", row + 20, text) for row in rows],
     }
 
 

@@ -267,7 +267,7 @@ def test_a_list_shows_samples_beside_their_neighbours(window, light, samples):
 
 
 @pytest.mark.parametrize(
-    "target", ["system-2-view-1-invented", "system-3-view-2-worst", "signature-2-3", "pairs"]
+    "target", ["system-2-view-1-over", "system-3-view-2-worst", "signature-2-3", "pairs"]
 )
 def test_a_link_opens_what_it_points_to(window, light, target):
     page = window.open(light, fragment=f"#{target}")

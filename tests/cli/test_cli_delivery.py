@@ -92,6 +92,13 @@ def test_texts_can_be_left_out_of_comparisons_alone(calipers, inputs):
     assert "leaves texts out of a comparison; this is another result, overlap" in refused.stderr
 
 
+def test_topics_are_shown_of_comparisons_alone(calipers, inputs):
+    calipers(*COMMANDS["overlap"], "--save", "o.zip")
+    refused = calipers("show", "o.zip", "--explain")
+    assert refused.exit_code == 2
+    assert "--explain shows topics and samples of a comparison; this is another" in refused.stderr
+
+
 def test_samples_are_laid_out_of_comparisons_alone(calipers, inputs):
     calipers(*COMMANDS["overlap"], "--save", "o.zip")
     refused = calipers("report", "o.zip", "--map", "pca", "--html", "o.html")

@@ -276,11 +276,11 @@ def test_the_same_input_gives_the_same_bytes(plot):
     assert Path("a.pdf").read_bytes() == Path("b.pdf").read_bytes()
 
 
-def test_topics_are_named_by_their_telling_words(plot):
+def test_topics_are_named_by_their_keywords(plot):
     assert plot("cells", "run.zip", "--system", "t-0.5", "-o", "a.svg").exit_code == 0
     text = Path("a.svg").read_text()
     assert any(f"{word}, " in text for word in WORDS["sport"].split())
-    assert " % missed</text>" in text
+    assert " % under-represented</text>" in text
 
 
 def test_names_give_the_axis_and_its_label_can_be_told(plot):
@@ -422,3 +422,30 @@ def test_kinds_are_completed():
     from calipers.cli.options import complete
 
     assert complete(*KINDS)("c") == ["curves", "cells"]
+
+
+def test_the_screen_explains_where_it_is_asked_to(calipers, kept_texts):
+    plainly = calipers("show", str(kept_texts))
+    assert "behind the gap" not in plainly.stdout
+    result = calipers("show", str(kept_texts), "--explain")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith(plainly.stdout)
+    below = result.stdout.removeprefix(plainly.stdout)
+    assert "Topics and samples behind the gap, by system" in below
+    assert "\nmodel_a by wording: " in below
+    assert "\nmodel_b by wording: no topic is significantly under- or over-represented" in below
+    samples = [line for line in below.splitlines() if line.startswith("- ")]
+    assert samples
+
+
+def test_the_screen_explains_without_texts(calipers, kept_texts):
+    result = calipers("show", str(kept_texts), "--explain", "--redact")
+    assert result.exit_code == 0, result.output
+    assert "the worst are rows" in result.stdout
+    assert not [line for line in result.stdout.splitlines() if line.startswith("- ")]
+
+
+def test_explanations_have_no_room_on_an_output_that_a_file_takes(calipers, kept_texts):
+    result = calipers("show", str(kept_texts), "--explain", "--json", "-")
+    assert result.exit_code == 2
+    assert "--explain adds to the tables on standard output, where --json - leaves" in result.stderr

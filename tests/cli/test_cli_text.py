@@ -49,6 +49,21 @@ def test_the_table(calipers, files):
     assert "\x1b" not in result.stdout
 
 
+def test_the_field_that_was_found_is_named_unless_it_is_plainly_the_text(calipers, files):
+    for name in ("one", "two"):
+        rows = [{"id": str(i), "completion": text} for i, text in enumerate(HUMAN)]
+        Path(f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    job = ("text", "one.jsonl", "two.jsonl", "a.jsonl", "--metrics", "distinct:n=2", *files)
+    said = "read from the field 'completion'; other fields: 'id' (--field names another)"
+    told = calipers(*job)
+    assert told.stderr.startswith(f"one.jsonl, two.jsonl: {said}\n")
+    assert "a.jsonl" not in told.stderr
+    assert "read from" not in calipers(*job, "--quiet").stderr
+    assert "read from" not in calipers(*job[:1], "one.jsonl", "--field", "id", *files).stderr
+    found = data_of(calipers(*job, "--json", "-"))
+    assert [each["field"] for each in found["systems"]] == ["completion", "completion", "text"]
+
+
 def test_json_to_a_file_and_alone_on_standard_output(calipers, files):
     job = ("text", "a.jsonl", "-r", "human.jsonl", "--metrics", "distinct:n=2,rep_n", *files)
     assert "Distinct-2" in calipers(*job, "--json", "out.json").stdout

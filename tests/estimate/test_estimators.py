@@ -453,6 +453,8 @@ def test_no_scale_changes_the_axes(pair, dtype, exponent):
 def test_what_float32_cannot_hold_is_refused(pair):
     with pytest.raises(InputError, match="too large for float32; scale them"):
         preprocess(*(side * 1e60 for side in pair), norm="none")
+    with pytest.raises(InputError, match="too small for float32; scale them"):
+        preprocess(*(side * 1e-60 for side in pair), norm="none")
 
 
 def test_rows_whose_squares_underflow_get_length_one():

@@ -37,7 +37,7 @@ def prepared(reference, generated):
 
 def advised(reference, generated, *, shown=SHOWN, orders=1, **options):
     inputs, embedded, views = prepared(reference, generated)
-    settings = Settings(**{"threads": 1} | options)
+    settings = Settings(**{"threads": 1, "normalise": "none"} | options)
     choices = choose(None, views)
     return advise(inputs, embedded, choices, settings, Silent(), shown=shown, orders=orders)
 
@@ -160,7 +160,9 @@ def test_the_tolerance_is_that_of_sweeps(end, bounds, allowed):
 def test_small_sets_are_named_with_their_sizes(rng):
     rows = rng.standard_normal((1_200, 2))
     inputs, _, _ = prepared(rows, {"a": rows[:999], "b": rows[:1_000]})
-    (warning,) = few_samples(inputs)
+    (caution,) = few_samples(inputs)
+    warning = caution.text
+    assert (caution.kind, caution.brief) == ("few_samples", "fewer than 1,000 samples")
     assert warning.startswith("fewer than 1,000 samples in a (999): ")
     assert "section 8" in warning
     assert "where both sets are small" in warning

@@ -289,3 +289,17 @@ def test_an_embedder_of_other_samples(sets, stubs):
     stubs[1].reads = frozenset({"images"})
     with pytest.raises(InputError, match="'one' does not read texts; leave it out"):
         agree(*sets, stubs, progress=Silent())
+
+
+@pytest.mark.slow
+def test_rows_are_scaled_unless_they_are_to_be_left(sets, stubs):
+    for norm, options in (("l2", {}), ("none", {"normalise": "none"})):
+        found = agree(*sets, stubs, metrics="recall", keep_sizes=True, **options)
+        single = calipers.compare(
+            *sets, embedder=stubs[1], metrics="recall", normalise=norm, level=None, **QUIET
+        )
+        assert (found.settings["normalise"], found.settings["pca"]) == (norm, 0.9)
+        scores = found["recall"].scores[2]
+        assert [score.value for score in scores] == [each["recall"].value for each in single]
+        assert all(f"|norm:{norm}|" in score.signature for score in scores)
+        assert ("rows not scaled" in " ".join(str(found).split())) == (norm == "none")

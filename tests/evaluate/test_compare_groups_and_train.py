@@ -202,7 +202,7 @@ def test_where_every_sample_lies(rng, reference):
     generated = held(rng, LABELS[:100])
     found = compare(reference, {"x": generated}, k=3)
     lie, k_max = found["x"].neighbours, found.settings["k_max"]
-    rows = preprocess(reference.vectors, generated.vectors, norm="l2", pca=None)
+    rows = preprocess(reference.vectors, generated.vectors, norm="none", pca=None)
     balls = neighbourhoods(rows.reference, rows.generated, k=3, k_max=k_max)
     np.testing.assert_array_equal(lie["nearest_reference"], balls.reference.nearest)
     np.testing.assert_array_equal(lie["reference_distance"], balls.reference.distance)
@@ -290,7 +290,7 @@ def test_copies_are_seen_and_the_reference_tells_what_is_normal(sets):
 def test_scores_are_those_of_the_pair_of_training_and_generated_set(sets):
     reference, train, fresh = sets
     found = compare_trained(reference, {"x": fresh}, train=train)["x"]
-    rows = preprocess(train, fresh, norm="l2", pca=None)
+    rows = preprocess(train, fresh, norm="none", pca=None)
     for key, metric in (("near_copies", near_copies), ("authenticity", authenticity)):
         expected = metric(rows.reference, rows.generated)
         assert found[f"{key}:train"].value == expected.value

@@ -441,7 +441,7 @@ def test_prompts_on_both_sides_are_told_once(rng):
     assert (unknown.beginnings.generated, unknown.beginnings.words) == (1, 12)
     (warning,) = unknown.warnings
     assert warning.startswith("100 % of its texts begin as a reference text does, with 12 words in")
-    assert "compare the continuations only" in warning
+    assert "if it is a prompt, --strip-prompt takes it off both sides" in warning
 
 
 def test_a_prompt_on_one_side_sets_the_sides_apart(rng):

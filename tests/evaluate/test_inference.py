@@ -29,7 +29,7 @@ from calipers.uncertainty.replicates import curve_variances, delete_blocks, spre
 from calipers.uncertainty.sample_size import separating_n
 from calipers.uncertainty.spread import Component, Spread
 
-SHOWN = "precision recall coverage mauve_star"
+SHOWN = "precision recall mauve_star"
 
 
 def drawn(n, shift=0.0, seed=0, d=5):
@@ -141,7 +141,7 @@ def test_tests_say_what_they_would_have_found(found):
 @pytest.fixture(scope="module")
 def three():
     systems = {"near": NEAR, "again": drawn(210, 0.2, seed=5), "far": FAR}
-    options = {"generated": systems, "metrics": "precision recall density"}
+    options = {"generated": systems, "metrics": "precision recall density", "normalise": "l2"}
     return compare(**options), compare(**options, margin=0.05)
 
 
@@ -622,7 +622,7 @@ def test_scores_of_one_view_are_paired_by_their_keys():
 def test_both_sets_move_a_curve(rng):
     sets = rng.standard_normal((150, 3)), rng.standard_normal((150, 3)) + 0.7
     found = calipers.compare(sets[0], {"x": sets[1]}, metrics="mauve,prd_f8", floor=False)["x"]
-    rows = preprocess(*sets)
+    rows = preprocess(*sets, norm="none")
     choices = choose("mauve,prd_f8", ("embedding",))
     pair = Pair(
         rows.reference, rows.generated, Settings(), needs_of(each.metric for each in choices)

@@ -36,7 +36,7 @@ def measured(reference, generated, *, names=NAMES, splits=3, progress=None, show
     )
     model = open_embedder(CompareOptions(), inputs.sets)
     embedded = embed_sides(inputs, model, None, Silent())
-    settings = Settings(**{"threads": 1} | options)
+    settings = Settings(**{"threads": 1, "normalise": "none"} | options)
     choices = choose(names, model.views)
     return measure_floors(
         inputs, embedded, choices, settings, progress or Silent(), splits=splits, shown=shown

@@ -18,6 +18,7 @@ from calipers.estimate.knn.balls import Distance
 from calipers.estimate.knn.neighbourhoods import Ties
 from calipers.evaluate import options
 from calipers.evaluate.option import (
+    ALIASES,
     Group,
     one_of,
     one_side,
@@ -25,6 +26,7 @@ from calipers.evaluate.option import (
     options_class,
     options_of,
     reworded,
+    two_sides,
     whole,
 )
 from calipers.evaluate.perturbations import CHANGES
@@ -94,6 +96,38 @@ def test_help_tells_every_option():
     assert "All of it." in after
 
 
+@two_sides(Toy)
+def held(reference, generated, options):
+    """Hold them side by side.
+
+    Returns
+    -------
+    tuple
+        Both sides.
+    """
+    return reference, generated, options.count
+
+
+def test_sides_may_go_by_the_names_of_evaluate():
+    assert held(predictions="q", references="p", count=2) == ("p", "q", 2)
+    assert held("p", predictions="q") == held(generated="q", references="p") == ("p", "q", 3)
+    assert list(inspect.signature(held).parameters)[-2:] == ["references", "predictions"]
+    assert (
+        "    references, predictions : Any\n        Other names of `reference` and" in held.__doc__
+    )
+
+
+@pytest.mark.parametrize("more", [{"generated": "q"}, {}])
+def test_a_side_under_both_names_is_refused(more):
+    given = ["p"] if more else ["p", "q"]
+    with pytest.raises(
+        InputError, match=r"^predictions is another name of generated; give one of them, not both$"
+    ):
+        held(*given, predictions="q", **more)
+    with pytest.raises(TypeError, match=r"held\(\) missing a required argument: 'generated'"):
+        held(references="p")
+
+
 def test_a_value_that_breaks_its_rule_is_refused_wherever_it_comes_from():
     with pytest.raises(InputError, match=r"^count must be a whole number of at least 1; found 0$"):
         Toy(count=0)
@@ -121,6 +155,9 @@ def test_public_functions_have_the_fields_as_keywords(name):
     group = FUNCTIONS[name]
     given = inspect.signature(getattr(calipers, name)).parameters
     keywords = {key: each for key, each in given.items() if each.kind is each.KEYWORD_ONLY}
+    others = {key for key in keywords if key in ALIASES.values()}
+    assert others == {ALIASES[key] for key in given if key in ALIASES}
+    keywords = {key: each for key, each in keywords.items() if key not in others}
     assert list(keywords) == [each.name for each in fields(group)]
     for each in fields(group):
         usual = inspect.Parameter.empty if each.default is MISSING else each.default

@@ -269,3 +269,22 @@ def test_only_vectors_of_altered_texts_count_as_moved(texts):
     change = probe(small, Seeing(words), changes="lower_case")["seen"]["lower_case"]
     assert 0.4 < change.altered <= 0.5
     assert change.moved > 0.9
+
+
+def test_rows_are_scaled_unless_they_are_to_be_left(texts):
+    found = {
+        norm: calipers.probe(
+            texts,
+            embedder=Seeing(words),
+            changes="truncation",
+            metrics="recall",
+            **options,
+            **QUIET,
+        )
+        for norm, options in (("l2", {}), ("none", {"normalise": "none"}))
+    }
+    for norm, one in found.items():
+        assert (one.settings["normalise"], one.settings["pca"]) == (norm, 0.9)
+        assert all(f"|norm:{norm}|" in line for line in one.signatures.values())
+    assert "rows not scaled, MAUVE on 90 % PCA" in " ".join(str(found["none"]).split())
+    assert "rows" not in str(found["l2"]).splitlines()[0]

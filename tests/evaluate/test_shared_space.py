@@ -39,7 +39,7 @@ def values(found, name):
 def test_scores_rest_on_the_shared_rows_and_cells(reference, systems):
     found = compare(reference, systems, shared=True, seed=3)
     names = sorted(systems, key=lambda name: found[name].summary.content_hash)
-    space = shared_space(reference, [systems[name] for name in names], norm="l2", pca=0.9)
+    space = shared_space(reference, [systems[name] for name in names], norm="none", pca=0.9)
     cells = shared_quantise(space.reference, space.systems, buckets=9, seed=3)
     for place, name in enumerate(names):
         frontier = calipers.divergence_frontier(cells[place].best)
@@ -99,7 +99,7 @@ def test_files_of_a_system_share_its_weight_and_its_cells(reference, systems, rn
     sets = systems | {"s": np.concatenate(rows)}
     whole = {name: "+".join(_hashes(each)) for name, each in (systems | {"s": files}).items()}
     names = sorted(sets, key=whole.__getitem__)
-    space = shared_space(reference, [sets[name] for name in names], norm="l2", pca=0.9)
+    space = shared_space(reference, [sets[name] for name in names], norm="none", pca=0.9)
     cells = shared_quantise(space.reference, space.systems, buckets=9)[names.index("s")]
     score = found["s"]["mauve_star"]
     for file, value in enumerate(score.seeds):

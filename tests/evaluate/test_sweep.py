@@ -52,7 +52,7 @@ def test_eight_and_four_points_on_a_circle_by_hand():
 def test_every_k_equals_the_metrics_at_that_k(reference, generated, ties):
     wanted = [*ALL, "clipped_coverage"]
     found = calipers.sweep(reference, generated, over="k", metrics=wanted, ties=ties)
-    rows = preprocess(reference, generated, pca=None)
+    rows = preprocess(reference, generated, norm="none", pca=None)
     curves = found["generated"].curves
     for k in range(1, 31):
         support = metrics.precision_recall(rows.reference, rows.generated, k=k, ties=ties)
@@ -117,7 +117,7 @@ def test_over_k_the_files_of_a_system_are_its_replicates(rng):
 @pytest.mark.parametrize(("seeds", "replicates"), [(1, 2), (2, 2), (3, 4)])
 def test_over_n_the_files_take_the_orders_in_turn(rng, seeds, replicates):
     several, reference = files(rng, 2), rng.standard_normal((90, 4))
-    options = {"over": "n", "values": [40, 90], "metrics": "recall"}
+    options = {"over": "n", "values": [40, 90], "metrics": "recall", "normalise": "l2"}
     both = calipers.sweep(reference, {"s": several}, seeds=seeds, **options)["s"]["recall"]
     first = calipers.sweep(reference, {"s": several[0]}, seeds=replicates, **options)["s"]["recall"]
     assert both.replicates.shape == (replicates, 2)
@@ -154,7 +154,7 @@ def test_signatures_pin_all_but_the_swept_value(reference, generated):
     by_k = calipers.sweep(reference, generated, over="k", metrics="precision")
     line = by_k["generated"]["precision"].signature
     assert line.startswith("metric:precision|k:1..30|ties:closed|distance:euclidean|n:130|m:130|")
-    assert "|over:k|files:1|norm:l2|pca:none|" in line
+    assert "|over:k|files:1|norm:none|pca:none|" in line
     by_n = calipers.sweep(reference, generated, over="n", metrics="precision", values=[50, 130])
     line = by_n["generated"]["precision"].signature
     assert line.startswith("metric:precision|k:4|ties:closed|distance:euclidean|n:50,130|m:50,130|")

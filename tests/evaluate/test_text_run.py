@@ -17,11 +17,12 @@ from calipers.errors import InputError, MissingExtraError
 from calipers.evaluate.inputs import read_sides, summarise
 from calipers.evaluate.options import CompareOptions
 from calipers.evaluate.text_view import with_text_scores
-from calipers.evaluate.text_warnings import script_warnings
+from calipers.evaluate.text_warnings import script_cautions
 from calipers.evaluate.texts import MOST_FOR_VENDI
 from calipers.report.documents import texts as text_statistics
 from calipers.report.render.text import plain
 from calipers.results import Comparison
+from calipers.results.caution import sentences
 from calipers.samples import SampleSet, read_samples
 from calipers.text.vendi import MOST_DENSE
 from calipers.uncertainty.differences import differences
@@ -283,7 +284,7 @@ THAI = ["วันนี้อากาศดีมากเราไปสว�
 )
 def test_scripts_without_spaces(texts, tokenizer, end):
     (corpus,) = text.tokenise(texts, tokenizer=tokenizer)
-    found = [*script_warnings(corpus)]
+    found = [*sentences(script_cautions(corpus))]
     assert bool(found) == bool(end)
     if end:
         assert found[0].startswith("its texts are in a script without spaces, which ")

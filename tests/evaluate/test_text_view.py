@@ -93,7 +93,7 @@ def test_a_narrow_table_keeps_what_the_reference_scores(sides):
 
     found = run(sides, "precision,text.self_bleu").to_dict()
     value = f"{found['systems'][0]['scores']['text.self_bleu']['reference']:.3f}"
-    lines = plain(compare.document(found), width=40).splitlines()
+    lines = plain(compare.full(found), width=40).splitlines()
     assert any("reference" in line and value in line for line in lines)
 
 

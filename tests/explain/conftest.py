@@ -1,4 +1,4 @@
-"""A small world whose gap is known: five places, of which one is missed and one invented."""
+"""A small world whose gap is known: five places, of which one is lacking and one new."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ K = 3
 
 @pytest.fixture(scope="session")
 def world():
-    """Reference samples of places 0 to 3, generated ones of 1 to 4: 0 is missed, 4 invented."""
+    """Reference samples of places 0 to 3, generated ones of 1 to 4: 0 is lacking, 4 new."""
     rng = np.random.default_rng(5)
     centres = 6 * np.eye(len(PLACES), 12)
 

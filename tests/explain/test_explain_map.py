@@ -221,3 +221,20 @@ def test_refusals(given, options, message):
 def test_too_few_for_umap(umap):
     with pytest.raises(InputError, match="at least 10 samples; found 4"):
         sample_map(sets(4), method="umap")
+
+
+@pytest.mark.parametrize("scale", [1e-37, 1e-3, 1.0, 1e37])
+def test_vectors_as_given_keep_their_lengths_on_a_map(scale):
+    near, far = np.random.default_rng(0).standard_normal((2, 50, 4)).astype(np.float32)
+    plain = sample_map([near, 5 * far], normalise="none")
+    found = sample_map([near * np.float32(scale), 5 * far * np.float32(scale)], normalise="none")
+    assert np.std(plain.coordinates[1]) > 3 * np.std(plain.coordinates[0])
+    assert found.explained == pytest.approx(plain.explained, abs=1e-5)
+    units = [np.abs(each.coordinates[1]).max() for each in (found, plain)]
+    for one, other in zip(found.coordinates, plain.coordinates, strict=True):
+        np.testing.assert_allclose(one / units[0], other / units[1], atol=1e-5)
+
+
+def test_what_is_no_way_to_scale_rows_of_a_map_is_refused():
+    with pytest.raises(InputError, match="normalise 'L1'; known: l2, none"):
+        sample_map([np.eye(3)], normalise="L1")

@@ -1,4 +1,4 @@
-"""On real news of known topics: what is missed and what is invented is named by its words."""
+"""On real news of known topics: what is too rare or too common is named by its keywords."""
 
 from __future__ import annotations
 
@@ -64,16 +64,16 @@ def topic_of(words, items):
 
 @pytest.mark.slow
 def test_sport_is_the_first_topic_that_a_system_of_world_news_misses(comparison, items):
-    missed = comparison["world"].explain().missed
-    assert topic_of(missed[0].words, items) == SPORTS
-    assert missed[0].uncovered > missed[0].reference / 2
+    lacking = comparison["world"].explain().under_represented
+    assert topic_of(lacking[0].keywords, items) == SPORTS
+    assert lacking[0].uncovered > lacking[0].reference / 2
 
 
 @pytest.mark.slow
 def test_business_and_science_are_what_a_system_of_all_topics_invents(comparison, items):
-    invented = [topic_of(each.words, items) for each in comparison["all"].explain().invented]
-    assert invented[0] in (BUSINESS, SCIENCE)
-    assert {BUSINESS, SCIENCE} <= set(invented[:3])
+    new = [topic_of(each.keywords, items) for each in comparison["all"].explain().over_represented]
+    assert new[0] in (BUSINESS, SCIENCE)
+    assert {BUSINESS, SCIENCE} <= set(new[:3])
 
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
@@ -105,7 +105,7 @@ def test_topics_are_named_by_their_words_alone(script):
     judge = script.Judge(topics)
 
     def name(*words):
-        return judge.name(SimpleNamespace(words=words))
+        return judge.name(SimpleNamespace(keywords=words))
 
     assert name("goal", "goals", "news") == "Sports"
     assert name("software", "the", "softwares", "profit") == "Sci/Tech"

@@ -18,7 +18,7 @@ from calipers.estimate import Histograms, preprocess
 from calipers.explain import Evidence, Explanation, Words, explain_pair
 from calipers.explain import words as words_module
 from calipers.explain.pair import direction
-from calipers.explain.words import TellingWords
+from calipers.explain.words import Keywords
 
 # A gap that is known is told, parts add up to the whole, and JSON keeps it.
 
@@ -36,17 +36,18 @@ def histograms(evidence):
     return Histograms(*counts, smoothing="krichevsky-trofimov")
 
 
-def test_the_missed_and_the_invented_place_come_first(found, world):
+def test_the_place_that_is_lacking_and_the_new_one_come_first(found, world):
     first, second = found.topics[:2]
     assert {first.direction, second.direction} == {"under", "over"}
-    missed, invented = found.missed[0], found.invented[0]
-    assert set(missed.words[:2]) == {"harbour", "harbours"}
-    assert set(invented.words[:2]) == {"glacier", "glaciers"}
-    assert (missed.reference, missed.generated, missed.uncovered) == (40, 0, 40)
-    assert (invented.reference, invented.generated, invented.outside) == (0, 30, 30)
-    assert missed.missed_samples[0].text == world.reference_texts[missed.missed_samples[0].row]
-    assert all(sample.row < 40 for sample in missed.missed_samples + missed.reference_medoids)
-    assert not missed.generated_medoids
+    lacking, new = found.under_represented[0], found.over_represented[0]
+    assert set(lacking.keywords[:2]) == {"harbour", "harbours"}
+    assert set(new.keywords[:2]) == {"glacier", "glaciers"}
+    assert (lacking.reference, lacking.generated, lacking.uncovered) == (40, 0, 40)
+    assert (new.reference, new.generated, new.outside) == (0, 30, 30)
+    sample = lacking.uncovered_samples[0]
+    assert sample.text == world.reference_texts[sample.row]
+    assert all(sample.row < 40 for sample in lacking.uncovered_samples + lacking.reference_medoids)
+    assert not lacking.generated_medoids
     assert (found.n, found.m, found.k, found.view) == (160, 120, 3, "meaning")
     assert found.notes == ()
 
@@ -155,7 +156,7 @@ def test_identical_sets_have_no_gap(world):
     assert made.score == 0
     assert {topic.direction for topic in made.topics} == {"even"}
     assert all(np.isnan(topic.share) for topic in made.topics)
-    assert made.missed == made.invented == ()
+    assert made.under_represented == made.over_represented == ()
     assert made.to_dict()["topics"][0]["share"] is None
 
 
@@ -172,8 +173,8 @@ def test_samples_that_are_no_texts_have_no_words(evidence):
     made = explain_pair(
         replace(evidence, reference_texts=None, generated_texts=None), view="meaning"
     )
-    assert all(region.words == () for region in made.topics + made.cells)
-    assert made.missed[0].reference_medoids[0].text is None
+    assert all(region.keywords == () for region in made.topics + made.cells)
+    assert made.under_represented[0].reference_medoids[0].text is None
     assert "no texts" in made.notes[0]
 
 
@@ -274,7 +275,7 @@ def test_texts_are_left_out_and_put_back(kept, evidence):
     held = texts_of(data)
     assert len(held) > 20
     assert set(held) == {None}
-    assert data["topics"][0]["words"] == list(kept.topics[0].words) != []
+    assert data["topics"][0]["keywords"] == list(kept.topics[0].keywords) != []
     bare = Explanation.from_dict(data)
     assert bare == kept.with_texts(None, None)
     assert bare.with_texts(evidence.reference_texts, evidence.generated_texts) == kept
@@ -284,7 +285,7 @@ def test_every_sample_gets_the_text_of_its_own_side(kept):
     sides = [f"reference {row}" for row in range(160)], [f"generated {row}" for row in range(120)]
     made = kept.with_texts(*sides)
     for region in made.topics + made.cells:
-        for sample in region.reference_medoids + region.missed_samples:
+        for sample in region.reference_medoids + region.uncovered_samples:
             assert sample.text == f"reference {sample.row}"
         for sample in region.generated_medoids:
             assert sample.text == f"generated {sample.row}"
@@ -322,7 +323,7 @@ def test_other_texts_are_refused(kept):
         (("topics", 0), 3, "topics[0] is 3, not an object"),
         (("topics", 0, "direction"), "up", "direction is 'up'"),
         (("topics", 0, "direction"), [], "direction is "),
-        (("topics", 0, "words"), [1], "topics[0].words[0] is 1"),
+        (("topics", 0, "keywords"), [1], "topics[0].keywords[0] is 1"),
         (("cells", 0, "cells"), ["a"], "cells[0].cells[0] is 'a'"),
         (("cells", 0, "contribution"), [], "contribution is "),
         (("outside", 0, "row"), -1, "row is -1"),
@@ -422,8 +423,8 @@ def test_an_item_that_is_no_text_is_named():
 
 def names(reference, generated, topics, sides):
     labels = tuple(np.array(each) for each in topics)
-    telling = TellingWords(Words.of(reference), Words.of(generated), labels)
-    return telling.of(labels, int(max(map(max, topics))) + 1, sides)
+    keywords = Keywords(Words.of(reference), Words.of(generated), labels)
+    return keywords.of(labels, int(max(map(max, topics))) + 1, sides)
 
 
 def test_weights_are_those_of_class_based_tfidf():
@@ -485,8 +486,8 @@ def fillers():
 def named(texts, labels, regions):
     """The words of region 0 by the reference's texts; the generated set says nothing."""
     own, theirs = np.array(labels), np.zeros(1, int)
-    telling = TellingWords(Words.of(texts), Words.of([""]), (own, theirs))
-    return telling.of((own, theirs), regions, {0: 0})[0]
+    keywords = Keywords(Words.of(texts), Words.of([""]), (own, theirs))
+    return keywords.of((own, theirs), regions, {0: 0})[0]
 
 
 def test_a_rarer_word_outweighs_a_commoner_one_by_the_average_region():

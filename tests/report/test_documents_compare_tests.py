@@ -15,14 +15,14 @@ from calipers.report.documents import compare
 from calipers.report.render.text import Screen, plain
 
 
-def plain_text(data, *, width=100, details=False):
+def plain_text(data, *, width=100):
     """Write a comparison as plain text."""
-    return plain(compare.document(data, details=details), width=width)
+    return plain(compare.full(data), width=width)
 
 
-def comparison_table(data, *, details=False, width=None):
+def comparison_table(data, *, width=None):
     """Show a comparison on a terminal."""
-    return Screen(compare.document(data, details=details), width=width)
+    return Screen(compare.full(data), width=width)
 
 
 def on_terminal(data, width, **options) -> str:
@@ -100,10 +100,10 @@ def test_marks_tell_the_best_and_what_cannot_be_told_from_it(four_sure):
     ]
     # p = 0.41 in both views: by meaning the intervals have no value in common, by form they have
     assert [row[4] for row in rows[:3]] == ["0.840±0.011*", "0.800±0.013?", "0.760±0.015"]
-    assert [row[8] for row in rows[:3]] == ["0.840±0.022*", "0.800±0.026=", "0.760±0.030"]
+    assert [row[8] for row in rows[:3]] == ["0.840±0.022*", "0.800±0.026≈", "0.760±0.030"]
     text = " ".join(plain_text(four_sure, width=120).split())
     assert (
-        "* best of its column; = not distinguishable from the best (at 95 %, corrected for 48 "
+        "* best of its column; ≈ not distinguishable from the best (at 95 %, corrected for 48 "
         "tests); ? undecided: differs from the best when tested alone, not after the correction "
         "for all tests" in text
     )
@@ -133,7 +133,7 @@ def test_values_alike_as_shown_are_ranked_once_tests_tell_how_sure(make):
     data = make["comparison"](pair)
     data["tests"] = [make["significance"]("a", "b", "recall", -0.00001, 0.99)]
     text = plain_text(data)
-    assert "0.900=" in row_of(text.splitlines(), "a ")
+    assert "0.900≈" in row_of(text.splitlines(), "a ")
     assert "0.900*" in row_of(text.splitlines(), "b ")
     data["systems"][0]["scores"]["recall"]["value"] = 0.90002
     assert "0.900*" not in plain_text(data)
@@ -145,7 +145,7 @@ def test_systems_that_are_best_alike_are_marked_as_alike(make):
     data["tests"] = [make["significance"]("a", "b", "recall", 0.0, 1.0)]
     text = plain_text(data)
     assert "0.900*" not in text
-    assert text.count("0.900=") == 2
+    assert text.count("0.900≈") == 2
     assert "p = 1" in text
 
 
@@ -160,8 +160,9 @@ def test_without_tests_only_the_best_is_marked_and_explained_below(four_sure):
     four_sure["tests"] = []
     text = plain_text(four_sure, width=160)
     assert "0.800±0.013 " in text
-    assert "↑ higher is better; * best of its column" in text
-    assert "Told from the reference?" not in text
+    assert "* best of its column" in text
+    assert "↑ higher is better" in text
+    assert "Distinguishable from the reference?" not in text
 
 
 def test_results_without_any_of_it_say_nothing_of_it(two_systems):
@@ -174,18 +175,18 @@ def test_the_floor_stands_apart_with_the_systems_at_its_size(four_sure):
     lines = block(plain_text(four_sure, width=160), "Noise floor")
     floor, second = row_of(lines, "floor  "), row_of(lines, "model_b")
     assert floor.split()[:4] == ["floor", "2x950", "0.951±0.004", "0.921±0.004"]
-    assert second.split()[:4] == ["model_b", "950", "0.951=", "0.915="]
+    assert second.split()[:4] == ["model_b", "950", "0.951✓", "0.915✓"]
     assert "Compare within this block only" in " ".join(lines)
-    assert "model_a: as good as this measurement can tell by all 8 scores" in lines
+    assert "model_a: within the noise floor by all 8 scores" in lines
     assert (
-        "model_b: as good as this measurement can tell by Precision, Recall (meaning); "
+        "model_b: within the noise floor by Precision, Recall (meaning); "
         "Precision, Recall (form)" in lines
     )
 
 
 def test_systems_as_good_by_the_same_scores_share_a_line(four_sure):
     lines = block(plain_text(four_sure, width=120), "Noise floor")
-    told = "as good as this measurement can tell by Precision (meaning); Precision (form)"
+    told = "within the noise floor by Precision (meaning); Precision (form)"
     assert f"model_c, model_d: {told}" in lines
 
 
@@ -208,7 +209,7 @@ def test_a_floor_that_some_scores_lack_is_a_dash(four_sure):
     score_of(four_sure, 0, "coverage")["floor"] = None
     lines = block(plain_text(four_sure, width=160), "Noise floor")
     assert "Recall↑" in lines[2]  # that by form
-    assert row_of(lines, "model_a").split()[2:4] == ["0.951=", "–"]
+    assert row_of(lines, "model_a").split()[2:4] == ["0.951✓", "–"]
 
 
 def test_a_margin_of_the_floor_is_worded(four_sure):
@@ -217,7 +218,7 @@ def test_a_margin_of_the_floor_is_worded(four_sure):
 
 
 def test_systems_are_told_from_the_reference_in_words(four_sure):
-    lines = block(plain_text(four_sure, width=120), "Told from the reference?")
+    lines = block(plain_text(four_sure, width=120), "Distinguishable from the reference?")
     first = row_of(lines, "model_a")
     assert first.split("  ")[1:3] == ["  0.513", "no: p = 0.41"] or "no: p = 0.41" in first
     assert "yes: p < 0.001" in row_of(lines, "model_c")
@@ -232,10 +233,10 @@ def test_a_test_without_p_says_why(four_sure):
 
 
 def test_pairs_show_difference_interval_and_p(four_sure):
-    lines = block(plain_text(four_sure, width=120, details=True), "Differences between systems")
+    lines = block(plain_text(four_sure, width=120), "Differences between systems")
     row = row_of(lines, "model_a - model_b")
     assert row.split()[3:7] == ["+0.125±0.087", "p", "=", "0.031"]
-    narrow = block(plain_text(four_sure, width=80, details=True), "Differences between systems")
+    narrow = block(plain_text(four_sure, width=80), "Differences between systems")
     place = narrow.index(row_of(narrow, "model_a - model_b"))
     assert narrow[place].split()[3] == "+0.125±0.087"
     assert narrow[place + 1].split()[:3] == ["p", "=", "0.031"]
@@ -258,19 +259,16 @@ def test_systems_that_some_score_tells_apart_need_no_more_samples(make):
     assert "would be needed" not in plain_text(data, width=200)
 
 
-def test_several_pairs_are_only_counted_unless_asked_for(make):
+def test_pairs_are_shown_by_the_details_alone(make):
     data = make["sure"](list("abcde"))
-    lines = block(plain_text(data, width=120), "Differences between systems")
-    told = "10 pairs: 64 of 80 differences are told from 0 at 95 %, corrected for 80 tests"
-    assert lines[1] == f"{told}; --details shows them"
-    assert "a - b" not in "\n".join(lines)
-    assert "a - b" in plain_text(data, width=120, details=True)
+    assert "a - b" in plain(compare.document(data, details=True), width=120)
+    assert "a - b" not in plain(compare.document(data), width=120)
 
 
 def test_tests_of_scores_that_are_not_shown_are_counted(four_sure):
     four_sure["settings"]["metrics_shown"] = ["density"]
     lines = block(plain_text(four_sure, width=120), "Differences between systems")
-    assert lines[1].startswith("6 pairs: 36 of 48 differences are told from 0 at 95 %")
+    assert lines[1].startswith("6 pairs: 36 of 48 differences are significant at 95 %")
 
 
 def test_seeds_are_mean_and_standard_deviation(four_sure):
@@ -307,7 +305,7 @@ def test_nothing_hangs_on_colour(four_sure, monkeypatch):
     terminal = on_terminal(four_sure, 160, force_terminal=True)
     bare = on_terminal(four_sure, 160)
     assert "\x1b[3" not in terminal
-    for word in ("0.840±0.011*", "0.800±0.013?", "0.800±0.026=", "yes: p < 0.001", "0.951="):
+    for word in ("0.840±0.011*", "0.800±0.013?", "0.800±0.026≈", "yes: p < 0.001", "0.951✓"):
         assert word in bare
 
 

@@ -103,7 +103,7 @@ def test_the_table_of_all_truths_marks_the_best_of_a_row(two_truths):
     text = ranking_text(two_truths)
     assert text.startswith("Ranking of 5 systems by 3 metrics, beside 2 truths · reference human\n")
     assert block(text, "Worst-case rank correlation with each truth") == [
-        ["truth", "mauve↑", "ppl≈", "gap↓"],
+        ["truth", "mauve↑", "ppl→", "gap↓"],
         ["liked", "0.800*", "0.600", "-0.200"],
         ["clear", "0.100", "0.100", "-0.300"],
     ]

@@ -25,7 +25,8 @@ from calipers.report.html.lists import system_lists
 from calipers.report.html.page import Pictures
 from calipers.report.html.tables import MARKS, checks, parts, scores_of, written
 from calipers.report.html.texts import LONGEST, SHORTEST, Texts, _fair, fitting
-from calipers.report.html.wording import listing, share
+from calipers.report.html.wording import listing
+from calipers.report.numbers import share
 from calipers.report.redacted import file_names, without_texts
 from calipers.report.shown import named
 from calipers.report.table import said
@@ -96,7 +97,7 @@ def sample(row: int, text: str | None, **more: Any) -> Data:
 
 def region(words: list[str], direction: str, share: float, text: Callable[[str], str]) -> Data:
     return {
-        "words": words,
+        "keywords": words,
         "reference": 40,
         "generated": 4,
         "expected": 0.08,
@@ -109,7 +110,14 @@ def region(words: list[str], direction: str, share: float, text: Callable[[str],
         "cells": [1],
         "reference_medoids": [sample(1, text("reference medoid"))],
         "generated_medoids": [sample(2, text("generated medoid"))],
-        "missed_samples": [sample(3, text("missed sample"))],
+        "uncovered_samples": [sample(3, text("uncovered sample"))],
+        "reference_share": 0.08,
+        "generated_share": 0.008,
+        "ratio": 0.1,
+        "interval": [0.04, 0.27],
+        "p_value": 1e-7,
+        "adjusted_p_value": 2e-7,
+        "significant": True,
     }
 
 
@@ -246,10 +254,11 @@ def test_the_table_says_what_the_terminal_says(full: Data, light: None) -> None:
 
 def test_explanations_show_texts_beside_each_other(full: Data, light: None) -> None:
     page = html_page(full)
-    for text in ("worst", "nearest", "reference medoid", "missed sample", "copy", "source"):
+    for text in ("worst", "nearest", "reference medoid", "uncovered sample", "copy", "source"):
         assert page.count(f'dir="auto">{text}</div>') >= 8, text
     assert "31 of 500 generated samples lie outside" in page
-    assert "reference 8 %" in page
+    ratio = "(0.10×, 95 % interval 0.04–0.27)"
+    assert f"0.8 % of the generated samples, 8 % of the reference {ratio}" in page
     assert "50 % of the gap" in page
 
 
@@ -353,7 +362,7 @@ def _everywhere(data: Data, text: str) -> Data:
         for told in views.values():
             told["notes"] = [text]
             for topic in told["topics"]:
-                topic["words"] = [text for _ in topic["words"]]
+                topic["keywords"] = [text for _ in topic["keywords"]]
     return changed
 
 
@@ -447,7 +456,7 @@ def _large(data: Data, length: int) -> Data:
             told["copies"] *= 50
             topic = told["topics"]
             told["topics"] = [
-                {**one, **{f: one[f] * 3 for f in ("reference_medoids", "missed_samples")}}
+                {**one, **{f: one[f] * 3 for f in ("reference_medoids", "uncovered_samples")}}
                 for one in topic * 6
             ]
     return made
@@ -584,15 +593,15 @@ def test_a_setting_that_is_a_bare_slash_takes_nothing_out(four_sure: Data) -> No
     assert found["comparison"]["warnings"] == ["1/2 of all"]
 
 
-def test_phrases_of_scripts_without_spaces_are_no_telling_words(four_sure: Data) -> None:
+def test_phrases_of_scripts_without_spaces_are_no_keywords(four_sure: Data) -> None:
     words = ["我今天去北京看朋友", "北京", "internationalisation"]
-    told = {"human": {"meaning": {"topics": [{"words": words}]}}}
+    told = {"human": {"meaning": {"topics": [{"keywords": words}]}}}
     found = without_texts({"comparison": four_sure, "explanations": told})
-    assert found["explanations"]["human"]["meaning"]["topics"] == [{"words": words[1:]}]
+    assert found["explanations"]["human"]["meaning"]["topics"] == [{"keywords": words[1:]}]
 
 
 def test_the_table_marks_and_sorts(two_systems: Data) -> None:
-    found = scores_of(compare.document(two_systems), two_systems)
+    found = scores_of(compare.full(two_systems), two_systems)
     assert found.table.groups == [("meaning", 4), ("form", 4)]
     first = found.table.scores[0].cells[1]
     assert (first.value, first.mark, MARKS[first.mark], first.number) == (
@@ -609,7 +618,7 @@ def test_the_table_marks_and_sorts(two_systems: Data) -> None:
 def test_a_statistic_of_one_set_sorts_by_its_gap(make: Any) -> None:
     one = make["score"](3.0, better="closest", range=[1.0, None], reference=9.0, gap=6.0)
     data = make["comparison"]([make["system"]("a", {"vendi": one})], views=["meaning"])
-    reference, system = scores_of(compare.document(data), data).table.scores[0].cells
+    reference, system = scores_of(compare.full(data), data).table.scores[0].cells
     assert system.number == 6.0
     assert reference.value == "9.000"
 
@@ -617,24 +626,24 @@ def test_a_statistic_of_one_set_sorts_by_its_gap(make: Any) -> None:
 def test_undefined_scores_have_no_place_in_the_order(make: Any) -> None:
     none = make["score"](None, reason="fewer than 5 samples")
     data = make["comparison"]([make["system"]("a", {"recall": none})], views=["meaning"])
-    found = scores_of(compare.document(data), data)
+    found = scores_of(compare.full(data), data)
     cell = found.table.scores[0].cells[1]
     assert (cell.value, cell.number) == ("–", None)
     assert list(map(str, found.reasons)) == ["a, Recall by meaning: fewer than 5 samples"]
 
 
 def test_one_floor_stands_in_the_table_and_several_do_not(four_sure: Data) -> None:
-    floor = scores_of(compare.document(four_sure), four_sure).floor
+    floor = scores_of(compare.full(four_sure), four_sure).floor
     assert floor is not None
     assert floor[""] == "2x950"
     assert floor["precision"] == "0.951±0.004"
     for each in four_sure["systems"][0]["scores"].values():
         each["floor"]["size"], each["floor"]["value"] = 100, 0.8
-    assert scores_of(compare.document(four_sure), four_sure).floor is None
+    assert scores_of(compare.full(four_sure), four_sure).floor is None
 
 
 def test_blocks_are_the_tables_of_the_document(four_sure: Data) -> None:
-    found = {part.id: tables for part, tables in parts(compare.document(four_sure, details=True))}
+    found = {part.id: tables for part, tables in parts(compare.full(four_sure))}
     assert list(found) == ["against-reference", "floor", "pairs", "seeds", "advice"]
     pairs = found["pairs"][0].columns
     assert len(pairs[0].cells) == 6
@@ -690,19 +699,30 @@ def test_lists_follow_the_order_of_views_and_systems(make: Any) -> None:
     assert made[0].views[0].copies_count == "–"
 
 
-def test_topics_are_split_by_direction(make: Any) -> None:
-    base = {"words": ["x"], "reference": 1, "generated": 2, "expected": 0.1, "produced": 0.2}
+def test_topics_are_split_by_what_is_significant(make: Any) -> None:
+    base = {"keywords": ["x"], "reference": 1, "generated": 2, "contribution": 0.1}
+    base |= {"reference_share": 0.11, "generated_share": 0.0412, "ratio": 0.374}
+    base |= {"interval": [0.281, 0.484], "expected": 0.1, "produced": 0.2}
     topics = [
-        {**base, "direction": direction, "share": part, "contribution": 0.1, "uncovered": left}
-        for direction, part, left in (("under", 0.5, 1), ("over", 0.25, 4), ("even", None, 0))
+        {**base, "direction": direction, "share": part, "uncovered": left, "significant": sure}
+        for direction, part, left, sure in (
+            ("under", 0.5, 1, True),
+            ("over", 0.25, 4, True),
+            ("under", 0.2, 0, False),
+            ("even", None, 0, False),
+        )
     ]
-    told = {"view": "meaning", "n": 3, "m": 3, "topics": topics}
+    told = {"view": "meaning", "n": 3, "m": 3, "topics": topics, "level": 0.95}
     data = make["comparison"]([make["system"]("a", {})])
     view = system_lists({"comparison": data, "explanations": {"a": {"meaning": told}}}, Texts())[
         0
     ].views[0]
-    assert [(t.share, t.bar) for t in view.missed] == [("50 %", 100.0)]
-    assert [(t.share, t.bar) for t in view.invented] == [("25 %", 50.0)]
+    assert [(t.share, t.bar) for t in view.under] == [("50 %", 100.0)]
+    assert [(t.share, t.bar) for t in view.over] == [("25 %", 50.0)]
+    assert [(t.share, t.bar) for t in view.others] == [("20 %", 40.0), ("–", 0.0)]
+    assert (view.under[0].expected, view.under[0].produced) == ("11 %", "4.1 %")
+    assert view.under[0].ratio == "0.37×, 95 % interval 0.28–0.48"
+    assert view.outcome.startswith("1 of 4 topics is significantly under-represented, 1 over")
     assert [topic.uncovered for topic in view.uncovered] == [4, 1]
 
 
@@ -741,9 +761,9 @@ def test_lists_of_names() -> None:
 
 def test_long_names_and_words_are_shortened(make: Any) -> None:
     data = make["comparison"]([make["system"]("x" * 999, {"recall": make["score"](0.5)})])
-    assert len(scores_of(compare.document(data), data).names[1]) == 40
-    topic = {"words": ["y" * 999], "direction": "over", "share": 0.5}
+    assert len(scores_of(compare.full(data), data).names[1]) == 40
+    topic = {"keywords": ["y" * 999], "direction": "over", "share": 0.5, "significant": True}
     told = {"x" * 999: {"meaning": {"view": "meaning", "topics": [topic]}}}
     made = system_lists({"comparison": data, "explanations": told}, Texts())[0]
     assert len(made.name) == 40
-    assert len(made.views[0].invented[0].words[0]) == 200
+    assert len(made.views[0].over[0].keywords[0]) == 200

@@ -377,28 +377,34 @@ def test_the_scaling_constant_is_that_of_the_score(plain: Data) -> None:
 
 
 def topic(**more: Any) -> Data:
-    plain = {"words": ["game", "season"], "direction": "under", "share": 0.25, "contribution": 0.02}
+    plain = {"keywords": ["game", "season"], "direction": "under", "share": 0.25}
+    plain |= {"contribution": 0.02, "significant": True, "ratio": 0.2, "interval": [0.1, 0.4]}
     return {**plain, "expected": 0.1, "produced": 0.02, **more}
 
 
 def test_topics_go_left_where_a_system_has_too_little(plain: Data) -> None:
-    topics = [topic(), topic(direction="over", share=0.1, words=[]), topic(share=None)]
+    topics = [
+        topic(),
+        topic(direction="over", share=0.1, keywords=[], significant=False),
+        topic(share=None),
+    ]
     plain["explanations"] = {"model_b": {"form": {"topics": topics}}}
     (found,) = chart_data(plain)["topics"]
     assert (found["view"], found["system"]) == (1, 1)
-    assert [(bar["words"], bar["share"]) for bar in found["bars"]] == [
-        (["game", "season"], -0.25),
-        ([], 0.1),
+    assert [(bar["keywords"], bar["share"], bar["significant"]) for bar in found["bars"]] == [
+        (["game", "season"], -0.25, True),
+        ([], 0.1, False),
     ]
+    assert found["bars"][0]["ratio"] == "0.20×, 95 % interval 0.10–0.40"
 
 
-def test_telling_words_are_short_and_on_one_line(plain: Data) -> None:
+def test_keywords_are_short_and_on_one_line(plain: Data) -> None:
     words = ["<img onerror=x>", "a\nb", "w" * 1000, *"cdefghij"]
-    plain["explanations"] = {"model_a": {"meaning": {"topics": [topic(words=words)]}}}
+    plain["explanations"] = {"model_a": {"meaning": {"topics": [topic(keywords=words)]}}}
     bar = chart_data(plain)["topics"][0]["bars"][0]
-    assert bar["words"][:2] == ["<img onerror=x>", "a b"]
-    assert len(bar["words"]) == 8
-    assert max(map(len, bar["words"])) == 24
+    assert bar["keywords"][:2] == ["<img onerror=x>", "a b"]
+    assert len(bar["keywords"]) == 8
+    assert max(map(len, bar["keywords"])) == 24
 
 
 def test_nothing_is_not_a_number(plain: Data) -> None:

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.report.documents import compare
-from calipers.report.html.verdict import verdict
 from calipers.report.inference import all_marks, mark_notes
 from calipers.report.numbers import (
     about,
@@ -19,12 +18,12 @@ from calipers.report.numbers import (
 )
 from calipers.report.render.text import plain
 from calipers.report.shown import Metric
-from calipers.report.table import said
+from calipers.report.verdict import verdict
 
 
-def plain_text(data, *, width=100, details=False):
+def plain_text(data, *, width=100):
     """Write a comparison as plain text."""
-    return plain(compare.document(data, details=details), width=width)
+    return plain(compare.full(data), width=width)
 
 
 def lines(notes):
@@ -59,18 +58,18 @@ def outcome(alone, adjusted, equivalence=None):
 @pytest.mark.parametrize(
     ("test", "mark"),
     [
-        (outcome(0.3, 0.9), "="),
+        (outcome(0.3, 0.9), "≈"),
         (outcome(0.01, 0.2), "?"),
         (outcome(0.001, 0.01), ""),
-        (outcome(0.3, 0.9, 0.2), "="),
+        (outcome(0.3, 0.9, 0.2), "≈"),
         (outcome(0.3, 0.9, 0.01), "≡"),
         (outcome(0.01, 0.2, 0.01), "≡"),
         (outcome(0.001, 0.01, 0.001), ""),
         (outcome(None, None), "#"),
-        (outcome(None, 0.5), "="),
+        (outcome(None, 0.5), "≈"),
         # At the level itself a test tells nothing
-        (outcome(0.05, 0.05), "="),
-        (outcome(0.3, 0.9, 0.05), "="),
+        (outcome(0.05, 0.05), "≈"),
+        (outcome(0.3, 0.9, 0.05), "≈"),
     ],
 )
 def test_marks_by_hand(test, mark):
@@ -80,12 +79,12 @@ def test_marks_by_hand(test, mark):
 
 def test_intervals_with_no_value_in_common_leave_it_open():
     chance = {(0, 1): outcome(0.3, 0.9)}
-    assert column([score(0.5), score(0.54)], chance) == ("=", "*")  # they meet at 0.52
+    assert column([score(0.5), score(0.54)], chance) == ("≈", "*")  # they meet at 0.52
     assert column([score(0.5), score(0.541)], chance) == ("?", "*")
     assert column([score(0.541), score(0.5)], chance) == ("*", "?")
-    assert column([score(0.5, None), score(0.9)], chance) == ("=", "*")
-    assert column([score(0.5), score(0.9, None)], chance) == ("=", "*")
-    assert column([score(0.5, interval=[None, 0.6]), score(0.9)], chance) == ("=", "*")
+    assert column([score(0.5, None), score(0.9)], chance) == ("≈", "*")
+    assert column([score(0.5), score(0.9, None)], chance) == ("≈", "*")
+    assert column([score(0.5, interval=[None, 0.6]), score(0.9)], chance) == ("≈", "*")
     low = Metric("meaning", "frechet_distance", "frechet_distance", "lower")
     assert column([score(0.5), score(0.541)], chance, metric=low) == ("*", "?")
 
@@ -93,7 +92,7 @@ def test_intervals_with_no_value_in_common_leave_it_open():
 def test_intervals_of_values_on_both_sides_of_the_reference_say_nothing_of_their_gaps():
     near = Metric("texts", "mean_length", "mean_length", "closest")
     pair = [score(9.0, reference=10.0, gap=1.0), score(11.1, reference=10.0, gap=1.1)]
-    assert column(pair, {(0, 1): outcome(0.8, 0.9)}, metric=near) == ("*", "=")
+    assert column(pair, {(0, 1): outcome(0.8, 0.9)}, metric=near) == ("*", "≈")
     assert column(pair, {(0, 1): outcome(0.01, 0.2)}, metric=near) == ("*", "?")
 
 
@@ -104,7 +103,7 @@ def test_only_a_test_against_the_best_marks():
         (0, 2): outcome(0.02, 0.2),
         (2, 1): outcome(0.4, 0.9),
     }
-    assert column(scores, tests) == ("?", "=", "*", "")
+    assert column(scores, tests) == ("?", "≈", "*", "")
     assert column(scores, {(0, 1): outcome(0.4, 0.9)}) == ("#", "#", "*", "")
 
 
@@ -112,7 +111,7 @@ def test_the_level_decides_each_mark():
     chance = {(0, 1): outcome(0.03, 0.03, 0.03)}
     pair = [score(0.7), score(0.72)]
     assert column(pair, chance, level=0.95) == ("", "*")
-    assert column(pair, chance, level=0.99) == ("=", "*")
+    assert column(pair, chance, level=0.99) == ("≈", "*")
     assert column(pair, {(0, 1): outcome(0.03, 0.2, 0.03)}, level=0.95) == ("≡", "*")
     assert column(pair, {(0, 1): outcome(0.03, 0.2)}, level=0.9) == ("?", "*")
 
@@ -154,7 +153,7 @@ def test_laws_of_marks(given_, ranked):
     best = (max if ranked[1] == "higher" else min)(values.values())
     leaders = [place for place, value in values.items() if value == best]
     assert [marks[place] for place in leaders] == (
-        ["*"] if len(leaders) == 1 else ["="] * len(leaders)
+        ["*"] if len(leaders) == 1 else ["≈"] * len(leaders)
     )
     for place, mark in enumerate(marks):
         if place in leaders:
@@ -174,7 +173,7 @@ def test_laws_of_marks(given_, ranked):
         assert (mark == "≡") == equal
         told = adjusted is not None and not worse and not equal
         assert (mark == "?") == (told and (alone < 0.05 or apart))
-        assert (mark == "=") == (told and alone >= 0.05 and not apart)
+        assert (mark == "≈") == (told and alone >= 0.05 and not apart)
 
 
 def test_every_mark_is_explained():
@@ -183,10 +182,10 @@ def test_every_mark_is_explained():
         "settings": {"margin": 0.05},
         "tests": [{"a": "x", "b": "y", "score": "recall", "p_value": 0.2}] * 12,
     }
-    assert lines(mark_notes(data, {"*", "=", "≡", "?", "#", ""})) == [
+    assert lines(mark_notes(data, {"*", "≈", "≡", "?", "#", ""})) == [
         "* best of its column",
         "≡ equal to the best within 0.05 (at 95 %)",
-        "= not distinguishable from the best (at 95 %, corrected for 12 tests)",
+        "≈ not distinguishable from the best (at 95 %, corrected for 12 tests)",
         "? undecided: differs from the best when tested alone, not after the correction for all "
         "tests",
         "# not tested against the best",
@@ -211,15 +210,13 @@ def test_tables_and_verdicts_say_which_are_equal(make):
     text = plain_text(data)
     assert "0.700≡" in text
     assert "≡ equal to the best within 0.05 (at 95 %)" in text
-    assert said(verdict(data).nearness).endswith("; a (0.700) is equal to it within the margin.")
+    assert verdict(data).sentences[0].endswith("; a (0.70) is within chance of it.")
 
 
 def test_tables_and_verdicts_say_what_is_undecided(make):
     data = of_pair(make, p_value=0.01)
     assert "0.700?" in plain_text(data)
-    assert said(verdict(data).nearness).endswith(
-        "; a (0.700) is undecided: apart when tested alone."
-    )
+    assert verdict(data).sentences[0].endswith("; a (0.70) is within chance of it.")
 
 
 def test_how_large_a_difference_could_have_been_missed(make):

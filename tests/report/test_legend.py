@@ -3,10 +3,11 @@
 import json
 
 import numpy as np
+import pytest
 
 import calipers
 from calipers.report.documents import texts
-from calipers.report.legend import SHOWN, detail_notes, remarks
+from calipers.report.legend import SHOWN, detail_notes, prepared, remarks, title
 from calipers.report.redacted import without_texts
 from calipers.report.render.text import plain as printed
 from calipers.report.shown import metric_of
@@ -69,3 +70,46 @@ def test_rows_stand_behind_the_label_of_their_score():
     labels = [metric_of(data, key).label for key in scores]
     assert [line.split(": ")[0] for line in told] == [f"a, {label}" for label in labels]
     assert labels == ["prd:beta=0.5", "Precision", "Over-used-3"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"embedder": "precomputed", "normalise": "none"}, "vectors as given"),
+        ({"embedder": "precomputed", "normalise": "l2"}, "vectors scaled to length 1"),
+        (
+            {"embedder": "precomputed"},
+            "vectors scaled to length 1",
+        ),  # kept before there was a choice
+        ({"embedder": "minilm", "normalise": "l2"}, "rows scaled to length 1"),
+        ({"embedder": "minilm", "normalise": "none"}, "rows not scaled"),
+        ({"embedders": {}, "normalise": "none"}, "rows not scaled"),
+        ({"tokenizer": "nltk"}, ""),
+    ],
+)
+def test_what_was_done_to_rows_is_said_and_stands_in_a_title_where_it_is_not_the_usual(
+    settings, said
+):
+    kept = {"reference": {"name": "r", "n": 9}, "settings": settings}
+    assert prepared(kept) == said
+    unusual = said not in ("", "rows scaled to length 1")
+    assert title(kept).endswith(f" · {said}") == unusual
+    axes = {"reference": kept["reference"], "settings": {**settings, "pca": 0.9}}
+    assert prepared(axes) == (f"{said}, MAUVE on 90 % PCA" if said else "")
+    axes["settings"]["projection"] = "union"
+    assert prepared(axes) == (f"{said}, on 90 % PCA" if said else "")
+
+
+def test_the_head_of_every_table_of_vectors_says_what_was_done():
+    rows = np.random.default_rng(0).standard_normal((2, 60, 3))
+    options = {"level": None, "floor": False}
+    swept = {"metrics": "recall", "values": [1, 2]}
+    heads = {
+        "vectors as given, MAUVE on 90 % PCA": calipers.compare(*rows, **options),
+        "vectors scaled to length 1, MAUVE on": calipers.compare(*rows, normalise="l2", **options),
+        "vectors as given, on 90 % PCA": calipers.sweep(*rows, projection="union", **swept),
+        "· vectors as given\n": calipers.overlap({"a": rows[0], "b": rows[1]}),
+        "vectors scaled to length 1\n": calipers.sweep(*rows, normalise="l2", **swept),
+    }
+    for head, found in heads.items():
+        assert head in "\n".join(" ".join(part.split()) for part in str(found).split("\n\n")) + "\n"

@@ -17,14 +17,14 @@ from calipers.report.render.layout import Grid, Strip, Written, packed, rows, to
 from calipers.report.render.text import Screen, plain
 
 
-def plain_text(data, *, width=100, details=False):
+def plain_text(data, *, width=100):
     """Write a comparison as plain text."""
-    return plain(compare.document(data, details=details), width=width)
+    return plain(compare.full(data), width=width)
 
 
-def comparison_table(data, *, details=False, width=None):
+def comparison_table(data, *, width=None):
     """Show a comparison on a terminal."""
-    return Screen(compare.document(data, details=details), width=width)
+    return Screen(compare.full(data), width=width)
 
 
 @pytest.mark.parametrize(

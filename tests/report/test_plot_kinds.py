@@ -50,7 +50,7 @@ def test_hostile_names_are_written_as_they_are(report, tmp_path, plot):
     data = report(*HOSTILE)
     data["comparison"]["settings"]["metrics_shown"] = ["recall"]
     for each in data["explanations"].values():
-        each["meaning"]["topics"][1]["words"][0] = "$\\frac{1}{$_"
+        each["meaning"]["topics"][1]["keywords"][0] = "$\\frac{1}{$_"
     options = {"x": dict.fromkeys(HOSTILE, 1.0)} if plot is parameter_plot else {}
     save_figure(plot(data, **options).figure(), tmp_path / "a.svg")
     text = (tmp_path / "a.svg").read_text("utf-8")

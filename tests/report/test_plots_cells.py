@@ -24,7 +24,9 @@ def test_topics_come_by_contribution_with_both_shares_and_their_part(report):
     assert widths(shares, COLOURS[0]) == [0.1, 0.6, 0.3]
     assert [t.get_text() for t in shares.get_yticklabels()] == ["sport, ball", "cell 7", "rest"]
     assert [bar.get_width() for bar in gaps.patches] == [0.06, 0.03, 0.01]
-    assert [t.get_text() for t in gaps.texts] == ["60.0 % missed", "30.0 % invented", "10.0 %"]
+    assert [t.get_text() for t in gaps.texts] == [
+        *("60.0 % under-represented", "30.0 % over-represented", "10.0 %")
+    ]
     assert gaps.get_title(loc="right") == "FI* 0.100"
     assert shares.get_ylim()[0] > shares.get_ylim()[1]
 

@@ -427,12 +427,12 @@ def test_best_is_bold_and_what_is_not_told_from_it_has_a_dagger(four_sure):
     assert first[1] == ("0.985 [0.955, 0.995]", True)
     assert second[2] == ("0.800 ±0.013‡", False)  # p = 0.41 against the best, but far from it
     assert tables(four_sure)[1][2][2] == ("0.800 ±0.026†", False)  # p = 0.41, and near
-    assert third[1] == ("0.820 ±0.015", False)
+    assert third[1] == ("0.820 [0.805, 0.835]", False)
     text = markdown_table(four_sure)
     assert "**bold** best of its column" in text
     assert "† not distinguishable from the best (at 95 %, corrected for 48 tests)" in text
     assert "‡ undecided: differs from the best when tested alone" in text
-    assert r"± 95 % interval, \[low,high\] where lopsided" in text
+    assert r"± 95 % interval, \[low,high\] where asymmetric" in text
     assert r"\~ approximate" in text
 
 

@@ -21,6 +21,7 @@ CELLS = "systems/0/neighbours/generated_cells.npy"
 NEAREST = "systems/0/neighbours/nearest_reference.npy"
 VECTORS = "systems/0/samples/0/vectors/wording.npy"
 TEXTS = "systems/0/samples/0/texts.jsonl"
+CLUSTERS = "systems/0/samples/0/clusters.npy"
 FRONTIER, ERRORS = "systems/0/curves/frontier.npy", "systems/0/curve_errors/frontier.npy"
 MAP, ABOUT_MAP = "map/wording/1.npy", "map/wording.json"
 EXPLANATION, INDEX = "systems/0/explanations/wording.json", "comparison.json"
@@ -88,6 +89,9 @@ def test_the_zip_is_sound_before_it_is_changed(load, members):
         (VECTORS, np.ones((N, 2)), r"vectors of 'a' by 'wording' has shape \(110, 2\)"),
         (VECTORS, np.ones((3, 2)), "explanations/wording.json is not of these samples"),
         (VECTORS, np.ones(N), "vectors of 'a' by 'wording' has dtype float64 and shape"),
+        (CLUSTERS, np.ones(3, int), r"'a' has vectors or texts of \[3, 110\] samples"),
+        (CLUSTERS, np.full(N, -1), "clusters of 'a' holds numbers from -1"),
+        (CLUSTERS, np.full(N, 0.5), "clusters of 'a' has dtype float64"),
         (FRONTIER, np.ones((25, 2)), r"curve 'frontier' of 'a' has shape \(25, 2\)"),
         (FRONTIER, np.ones((25, 3), complex), "curve 'frontier' of 'a' has dtype complex"),
         (ERRORS, np.ones((3, 3)), r"errors of curve 'frontier' of 'a' has shape \(3, 3\)"),
@@ -198,8 +202,18 @@ def test_a_zip_from_before_explanations_is_read_and_explained(load, members):
     found = load(older | {INDEX: json.dumps(data)})
     explanation = found["a"].explain()
     assert explanation.topics == ()
-    assert "no missed samples: coverage was not measured" in explanation.notes
+    assert "no uncovered samples: coverage was not measured" in explanation.notes
     assert found.report_data()["map"]["wording"]["method"] == "pca"
+
+
+def test_explanations_from_before_topics_were_tested_are_made_anew(load, members):
+    data = json.loads(members[EXPLANATION])
+    del data["level"]
+    for topic in data["topics"]:
+        del topic["p_value"]
+    found = load({EXPLANATION: json.dumps(data)})["a"]
+    assert found.explained == {}
+    assert found.explain() == load({})["a"].explain()
 
 
 def test_names_of_members_lead_nowhere(load, tmp_path):

@@ -289,6 +289,41 @@ def explained():
     )
 
 
+def test_topics_of_clusters_are_tested_by_clusters(tmp_path):
+    rng = np.random.default_rng(8)
+    prompts = [str(place) for place in np.repeat(range(30), 5)]
+    sets = [
+        SampleSet.from_texts(written(rng, topics, 150), name=name).with_clusters(prompts)
+        for name, topics in (("human", ["sea", "law", "food"]), ("narrow", ["sea", "law"]))
+    ]
+    found = calipers.compare(sets[0], sets[1], cluster="prompt", embedder="tfidf", floor=False)
+    explanation = found["narrow"].explain()
+    note = "topics were tested by permuting whole clusters: 30 in the reference, 30 in the"
+    assert any(each.startswith(note) for each in explanation.notes)
+    assert set(explanation.under_represented[0].keywords[:5]) <= set(TOPICS["food"])
+    found.save(tmp_path / "run.zip")
+    loaded = Comparison.load(tmp_path / "run.zip")
+    assert loaded["narrow"].explain() == explanation
+    kept = loaded["narrow"].samples[0].clusters
+    assert (kept == found["narrow"].samples[0].clusters).all()
+    assert (kept == loaded.reference_samples.clusters).all()
+    unkept = replace(loaded["narrow"], explained={})
+    assert unkept.explain() == explanation
+
+
+def test_topics_are_tested_at_the_level_of_the_run(explained):
+    assert explained["narrow"].explain().level == explained.settings["level"] == 0.95
+    samples, settings = explained.reference_samples, dict(explained.settings)
+    assert Against.of(samples, {**settings, "level": 0.99}).level == 0.99
+    assert Against.of(samples, {**settings, "level": None}).level == 0.95
+
+
+def test_a_system_of_the_same_texts_has_no_significant_topic(explained):
+    found = explained["strange"].explain()
+    assert not found.under_represented + found.over_represented
+    assert "no topic is significantly under- or over-represented" in str(found)
+
+
 def test_runs_from_before_there_was_a_choice_looked_for_neighbours_on_joint_axes(explained):
     samples, settings = explained.reference_samples, dict(explained.settings)
     assert settings["projection"] == "none"
@@ -299,10 +334,10 @@ def test_runs_from_before_there_was_a_choice_looked_for_neighbours_on_joint_axes
 
 def test_the_topic_that_a_system_lacks_is_named_first(explained):
     explanation = explained["narrow"].explain()
-    worst = explanation.missed[0]
-    assert set(worst.words[:5]) <= set(TOPICS["food"])
+    worst = explanation.under_represented[0]
+    assert set(worst.keywords[:5]) <= set(TOPICS["food"])
     assert (worst.generated, worst.uncovered) == (0, worst.reference)
-    assert all(set(each.text.split()) <= set(TOPICS["food"]) for each in worst.missed_samples)
+    assert all(set(each.text.split()) <= set(TOPICS["food"]) for each in worst.uncovered_samples)
 
 
 def test_contributions_add_up_to_the_score_of_the_table(explained):
@@ -399,7 +434,7 @@ def test_a_zip_gives_back_what_was_kept_and_computes_nothing(explained, tmp_path
     loaded = Comparison.load(tmp_path / "run.zip")
     assert loaded.report_data() == expected
     assert loaded["narrow"].explain() == explained["narrow"].explain()
-    assert loaded["narrow"].explain().missed[0].reference_medoids[0].text
+    assert loaded["narrow"].explain().under_represented[0].reference_medoids[0].text
 
 
 class Odd:

@@ -17,6 +17,7 @@ from calipers.errors import InputError, MissingExtraError
 from calipers.results import Comparison, Result, SetSummary, Sweep, SystemResult, load_result
 from calipers.results.agreement import Agreement, Column, MetricAgreement
 from calipers.results.archive import ABOUT
+from calipers.results.caution import Caution
 from calipers.results.comparison import Advice, SignificanceTest
 from calipers.results.overlap import Overlap, OverlapSystem, OverlapView
 from calipers.results.probe import Move, Probe, ProbedChange, ProbedView
@@ -61,6 +62,7 @@ def comparison() -> Comparison:
         neighbours={"nearest_reference": np.arange(4)},
         confounders={"lengths": {}, "copies": None},
         correlations={"precision|recall": -0.25},
+        cautions=(Caution("lengths", "longer (9 vs 6 words)", "one", "--match-length 6"),),
     )
     return Comparison(
         ABOUT_SET,
@@ -72,6 +74,7 @@ def comparison() -> Comparison:
         train=replace(ABOUT_SET, name="train"),
         tests=(SignificanceTest("a", "reference", "mmd", 0.1, None, 0.04, NAN, reason="none"),),
         advice=(Advice("a", "recall", (2, 4), (0.4, 0.5), NAN, 0.1, 0.2, False),),
+        cautions=(Caution("few_samples", "fewer than 1,000 samples", "all"),),
     )
 
 
@@ -153,7 +156,8 @@ def ranking() -> Ranking:
 
 
 def texts() -> TextComparison:
-    systems = (TextResult(OTHER, TEXT_SCORES, ("a1", "a2"), ("one",)),)
+    told = (Caution("duplicates", "14 % duplicates", "one"),)
+    systems = (TextResult(OTHER, TEXT_SCORES, ("a1", "a2"), ("one",), cautions=told),)
     settings = {"aligned": False, "tokenizer": "words", "seed": 0, "metrics": [*TEXT_SCORES]}
     scores = {"distinct:n=2": Score(0.8, better="closest")}
     return TextComparison(systems, settings, ABOUT_SET, scores, None, ("w",))
@@ -453,17 +457,60 @@ def test_rows_of_samples():
 
 def test_a_data_frame_of_scores():
     pytest.importorskip("pandas")
-    frame = comparison().to_pandas()
+    frame = comparison().to_frame()
     assert list(frame["key"]) == [row["key"] for row in score_rows(comparison())]
     assert frame.loc[frame["key"] == "precision", "value"].item() == 1 / 3
-    assert len(comparison().to_pandas(per_sample=True)) == 4
-    assert len(texts().to_pandas()) == 3
+    assert len(comparison().to_frame(per_sample=True)) == 4
+    assert len(texts().to_frame()) == 3
+
+
+FRAMES = {
+    "comparison": (("system", "role"), "key", "value"),
+    "texts": (("system", "role"), "key", "value"),
+    "sweep": (("system", "k"), "key", "value"),
+    "overlap": (("view", "reference"), "generated", "precision"),
+    "agreement": (("system", "embedder", "view"), "metric", "value"),
+    "probe": (("view", "change"), "metric", "gap"),
+    "ranking": (("truth",), "metric", "spearman"),
+}
+
+
+def test_every_result_is_a_data_frame_long_or_wide(result):
+    pytest.importorskip("pandas")
+    long, wide = result.to_frame(), result.to_frame(wide=True)
+    index, column, value = FRAMES[result.kind]
+    assert len(long) > 0
+    assert set(wide.columns) == {*index, *long[column]}
+    assert len(wide) == len(long.drop_duplicates(list(index)))
+    first = long.iloc[0]
+    row = wide[(wide[list(index)] == first[list(index)]).all(axis=1)]
+    np.testing.assert_equal(row[first[column]].item(), first[value])
+
+
+def test_a_result_without_values_of_samples_says_so():
+    with pytest.raises(InputError, match=r"^a sweep has no values for each sample; leave per_sam"):
+        sweep().to_frame(per_sample=True)
+    with pytest.raises(InputError, match=r"^wide and per_sample exclude each other; give one of t"):
+        comparison().to_frame(per_sample=True, wide=True)
+
+
+def test_metrics_without_a_truth_stand_beside_one_another():
+    pytest.importorskip("pandas")
+    alone = replace(ranking(), truths={})
+    frame = alone.to_frame()
+    assert len(frame) == len(alone.matrix.names) ** 2
+    assert alone.matrix.kind in frame
+
+
+def test_every_result_has_a_repr_of_one_line(result):
+    assert repr(result).startswith(f"<{type(result).__name__} ")
+    assert "\n" not in repr(result)
 
 
 def test_without_pandas_the_command_that_brings_it_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'calipers\[pandas\]'"):
-        comparison().to_pandas()
+        comparison().to_frame()
 
 
 # ---------------------------------------------------------------- explanations

@@ -72,7 +72,7 @@ def test_a_folder_without_images(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('"a"\n')
     message = refusal(tmp_path)
     assert "not one saved by Hugging Face datasets (it has no state.json)" in message
-    assert "no images (.png, .jpg, …) lie in it" in message
+    assert "neither images (.png, .jpg, …) nor texts (.txt) lie in it" in message
     assert f"NAME='{tmp_path}/*.jsonl'" in message
 
 

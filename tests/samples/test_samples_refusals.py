@@ -165,10 +165,23 @@ REFUSED: list[tuple[str, str, dict[str, str], str]] = [
     ),
     ("a.csv", 'text,n\n"a"b,1\n', {}, "line 2: broken table: ',' expected after '\"'"),
     (
-        "a.csv",
+        "a.tsv",
         "text;n\na;1\n",
         {},
-        "the header row is one column, 'text;n'; columns must be separated by ',', not ';'",
+        "the header row is one column, 'text;n'; columns must be separated by '\\t', not ';'",
+    ),
+    ("a.csv", "text;n\na;1\nb\n", {}, "line 3: has 1 value, but the header row names 2 columns"),
+    (
+        "a.csv",
+        "foo;n\na;1\n",
+        {},
+        f"{NO_TEXT} 'foo' and 'n' (the first row must name the columns); {NAME_IT}",
+    ),
+    (
+        "a.csv",
+        "text;n\na;1\n",
+        {"field": "foo"},
+        "line 2: there is no field 'foo'; the fields are 'text' and 'n'",
     ),
     (
         "a.csv",

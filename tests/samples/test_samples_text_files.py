@@ -57,6 +57,55 @@ def test_what_ends_a_line(write: Write, content: str, texts: list[str]) -> None:
     assert list(read_samples(write("a.txt", content), field="text")) == texts
 
 
+def test_a_folder_of_text_files_has_a_text_for_each(write: Write) -> None:
+    for name, content in {
+        "set/b.txt": "two\nlines\n\n",
+        "set/a.txt": "\ufeffone\r\n",
+        "set/c.TXT.gz": "three",
+        "set/10.txt": "",
+        "set/.hidden.txt": "no",
+        "set/about.md": "no",
+        "set/sub/d.txt": "no",
+    }.items():
+        path = write(name, content).parent
+    samples = read_samples(path.parent, field="text")
+    assert (samples.name, list(samples)) == ("set", ["", "one", "two\nlines\n", "three"])
+    assert samples.notes == (
+        "1 sub-folder of the folder left out ('sub')",
+        "1 file of other suffixes than .txt left out ('about.md')",
+        "1 of 4 texts is empty and kept (sample 1)",
+    )
+
+
+def test_folders_of_texts_that_are_no_set(write: Write) -> None:
+    one = write("one/a.txt", "a\nb\n")
+    assert refusal(one.parent) == (
+        "holds a single text file, and a folder gives one text for each of its .txt files; for a "
+        f"text for each line of it give {one}"
+    )
+    bad = write("bad/a.txt", "a")
+    write("bad/b.txt", b"x\n\xff")
+    with pytest.raises(InputError, match=r"^\S*b\.txt: line 2: not valid UTF-8"):
+        read_samples(bad.parent)
+    write("void/a.txt", "")
+    assert refusal(write("void/b.txt", " ").parent) == "all 2 texts are empty"
+    assert refusal(bad.parent.parent / "one", group="topic").startswith("holds a single")
+
+
+def test_a_folder_of_images_and_texts(write: Write) -> None:
+    image = pytest.importorskip("PIL.Image").new("RGB", (4, 4))
+    folder = write("mixed/readme.txt", "about").parent
+    for name in ("a.png", "b.png"):
+        image.save(folder / name)
+    assert read_samples(folder).kind == "images"  # one text is about the images
+    write("mixed/a.txt", "a picture")
+    assert refusal(folder) == (
+        "holds 2 image files and 2 text files ('a.txt' and 'readme.txt'), but a set holds one kind "
+        "of samples; give each kind a folder of its own, or the images as a generated system by "
+        f"the pattern NAME='{folder}/*.png'"
+    )
+
+
 def test_suffixes_in_capitals_and_dots_in_names(write: Write) -> None:
     assert read_samples(write("gpt-4.1.TXT.GZ", gzip.compress(b"a\n"))).name == "gpt-4.1"
     assert read_samples(write("a.txt", "a\n"), name="mine").name == "mine"
@@ -93,6 +142,39 @@ def test_byte_order_mark_is_accepted(write: Write, name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("header", "row", "options"),
+    [
+        ("id,text,score", '1,"a, b; c|d",0.5', {}),
+        ("id;text;score", '1;"a, b; c|d";0,5', {}),
+        ("id\ttext\tscore", "1\ta, b; c|d\t0,5", {}),
+        ("id|text|score", '1|"a, b; c|d"|0,5', {}),
+        ("id; Text ;score", '1;"a, b; c|d";0,5', {}),
+        ('"id, or number";text', '1;"a, b; c|d"', {}),
+        ('id,"text; or not|b",output', '1,x,"a, b; c|d"', {}),
+        ("id;what it says, in short", '1;"a, b; c|d"', {"field": "what it says, in short"}),
+        ("foo,b;bar,c", '1,"a, b; c|d",2', {"field": "b;bar"}),
+        ("text", '"a, b; c|d"', {}),
+        ("a;b", '"a, b; c|d"', {"field": "a;b"}),
+        ("\ufeff\n\nid;text", '1;"a, b; c|d"', {}),
+        ("sep=;\nid;text", '1;"a, b; c|d"', {}),
+        ("sep=\t\nid\ttext", "1\ta, b; c|d", {}),
+    ],
+)
+def test_the_header_tells_what_separates_columns(
+    write: Write, header: str, row: str, options: dict[str, str]
+) -> None:
+    for end in ("\n", "\r\n"):
+        path = write("a.csv", f"{header}\n{row}\n{row}\n".replace("\n", end))
+        assert list(read_samples(path, **options)) == ["a, b; c|d"] * 2  # type: ignore[arg-type]
+
+
+def test_rows_of_a_csv_are_numbered_from_its_first_line(write: Write) -> None:
+    content = "sep=;\n\ntext;n\na;1\nb\n"
+    assert refusal(write("a.csv", content)).startswith("line 5: has 1 value, but the header row na")
+    assert refusal(write("b.csv", "\ntext;n\nb\n")).startswith("line 3: has 1 value")
+
+
+@pytest.mark.parametrize(
     "key", ["generation", "generated_text", "Completion", "RESPONSE", "sentence"]
 )
 def test_usual_names(write_rows: Write, key: str) -> None:
@@ -105,6 +187,17 @@ def test_usual_names_that_hold_no_string_do_not_compete(write_rows: Write) -> No
     assert list(read_samples(path)) == ["a", "c"]
     path = write_rows("b.jsonl", [{"text": None, "output": "a"}, {"text": "b", "output": "c"}])
     assert "several fields may be the text" in refusal(path)
+
+
+def test_the_field_that_was_found_is_known(write: Write, write_rows: Write) -> None:
+    rows = [{"id": "1", "story": "x", "n": 1}, {"id": "2", "story": "y", "n": 2}]
+    tables = [write_rows("a.jsonl", rows), write("a.csv", "id,story,prompt\n1,x,p\n2,y,q\n")]
+    for path in tables:
+        found = read_samples(path)
+        assert (found.field, found.other_fields) == ("story", ("id",))
+        named = read_samples(path, field="story")
+        assert (named.field, named.other_fields) == ("story", None)
+    assert read_samples(write("a.txt", "x\ny\n"), field="story").field is None
 
 
 def test_fields_by_path(write_rows: Write) -> None:

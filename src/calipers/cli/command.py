@@ -19,10 +19,12 @@ from calipers.cli.guard import STOPPED, STOPPED_UNCACHED, guarded
 from calipers.cli.options import MaxMemory, build, parameters
 from calipers.cli.outputs import Outputs, output_parameters
 from calipers.cli.page import Command, examples
+from calipers.cli.streams import write_error
 from calipers.errors import InputError
 from calipers.evaluate.option import Group, options_of
 from calipers.evaluate.options import Running
 from calipers.memory import memory_limit, parse_size
+from calipers.progress import Silent
 
 STDIO = "-"
 
@@ -127,9 +129,36 @@ def read_sides(reference: str, generated: Sequence[str], options: Any) -> tuple[
         cluster_needed=False,
         skip_bad=skip_bad,
     )
-    return first, read_systems(
-        generated, field=field, group=group, cluster=cluster, skip_bad=skip_bad
-    )
+    systems = read_systems(generated, field=field, group=group, cluster=cluster, skip_bad=skip_bad)
+    name_fields([first, *systems], options)
+    return first, systems
+
+
+def name_fields(read: Iterable[Any], options: Any) -> None:
+    """Say on standard error in which field texts were found, unless its name is plainly that.
+
+    Parameters
+    ----------
+    read
+        Sample sets and systems.
+    options
+        Those of the command, which tell whether it is to be quiet.
+    """
+    from calipers.samples.wording import first_names, names
+
+    if isinstance(options.progress, Silent):
+        return
+    found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for samples in (one for each in read for one in getattr(each, "sets", [each])):
+        others = getattr(samples, "other_fields", None)
+        if others is not None and samples.field.casefold() != "text":
+            found.setdefault((samples.field, others), []).append(samples.source)
+    for (field, others), sources in found.items():
+        more = f"; other fields: {names(others, limit=5)}" if others else ""
+        write_error(
+            f"{first_names(list(dict.fromkeys(sources)), 3)}: read from the field {field!r}{more} "
+            "(--field names another)"
+        )
 
 
 def check_metrics_are_listed(specs: Iterable[str]) -> None:

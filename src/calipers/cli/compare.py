@@ -10,7 +10,7 @@ from calipers.cli.command import check_metrics_are_listed, command, read_sides
 from calipers.cli.command_line import with_command
 from calipers.cli.deliver import deliver
 from calipers.cli.options import Details
-from calipers.cli.outputs import FORMATS, PAGE, Outputs, check_per_sample
+from calipers.cli.outputs import EXPLAIN, FORMATS, PAGE, Outputs, check_per_sample
 from calipers.cli.page import CompareCommand
 from calipers.cli.streams import calm
 from calipers.evaluate.option import INPUT, OUTPUT
@@ -33,8 +33,8 @@ Reference = Annotated[
         "-r",
         metavar="FILE",
         help="The set to compare with: .txt (a sample a line), .jsonl, .json, .csv, .tsv, "
-        ".parquet, each also as .gz, a folder of Hugging Face datasets, a folder of images, or "
-        "embeddings as .npy, .npz, .safetensors; - is standard input.",
+        ".parquet, each also as .gz, a folder of Hugging Face datasets, of images or of .txt "
+        "files, or embeddings as .npy, .npz, .safetensors; - is standard input.",
         rich_help_panel=INPUT,
         show_default=False,
     ),
@@ -99,6 +99,10 @@ EXAMPLES = (
         "      --html report.html --latex table.tex",
     ),
     (
+        "Which topics are too rare or too common, and the worst samples:",
+        "calipers compare -r human.jsonl model.jsonl --explain",
+    ),
+    (
         "A quick first look at large files:",
         "calipers compare -r human.parquet model.parquet --max-samples 1000",
     ),
@@ -107,7 +111,7 @@ EXAMPLES = (
 
 @command(
     CompareOptions,
-    writes=(*FORMATS, "table", *PAGE),
+    writes=(*FORMATS, "table", *PAGE, EXPLAIN),
     reads=("reference", "generated"),
     page=CompareCommand,
     shown=EXAMPLES,

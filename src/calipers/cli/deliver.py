@@ -76,6 +76,9 @@ def deliver(
 
     def show() -> None:
         show_document(document())
+        if outputs.explain:
+            write("")
+            show_document(_explanation(result, redact=outputs.redact))
         if after:
             write("\n" + _wrapped(after))
 
@@ -108,6 +111,16 @@ def show_document(document: Document) -> None:
             console.print(Screen(document))
     else:
         write(text)
+
+
+def _explanation(result: Result, *, redact: bool) -> Document:
+    """Give which topics and samples cause the gaps of a comparison."""
+    from calipers.report.documents import explain
+    from calipers.results import Comparison
+    from calipers.results.report_data import report_data
+
+    assert isinstance(result, Comparison)
+    return explain.document(report_data(result, redact=redact, parts=("explanations",)))
 
 
 def _explained(result: Result, outputs: Outputs) -> Result:
@@ -180,6 +193,7 @@ def _check_page(kind: str, outputs: Outputs) -> None:
     asked = {
         "--redact leaves texts out of": outputs.redact,
         "--map lays out the samples of": outputs.layout is not None,
+        "--explain shows topics and samples of": outputs.explain,
     }
     for what in (what for what, given in asked.items() if given and kind != "comparison"):
         raise InputError(f"{what} a comparison; this is another result, {kind}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from calipers.cli.command import command
+from calipers.cli.command import command, name_fields
 from calipers.cli.outputs import STDIO, Outputs, Results
 from calipers.cli.streams import calm, write, write_error
 from calipers.evaluate.option import INPUT, OUTPUT
@@ -91,6 +91,7 @@ def embed(samples: Samples, *, options: EmbedOptions, outputs: Outputs) -> None:
         from calipers.evaluate.embed import embed as run
 
         found = run(samples, **options.keywords())
+        name_fields([found.samples], options)
     outputs.deliver(_results(found, _views(found, options.view, output), outputs))
 
 

@@ -32,6 +32,8 @@ FORMATS = ("html", "json", "save", "markdown", "latex", "csv")
 PAGE = ("redact", "map")
 """What a report with texts and pictures can be asked for beside that."""
 
+EXPLAIN = "explain"
+
 HINTS = {"html": ": open it in a browser"}
 
 
@@ -78,9 +80,9 @@ Html = _file(
 )
 Pictures = _file(
     "--html",
-    "Write a report with pictures: the table, curves, a map of all samples, the worst samples and "
-    "missed topics beside their neighbours. One file that opens offline in any browser; it holds "
-    "texts, see --redact.",
+    "Write a report with pictures: the table, curves, a map of all samples, the worst samples "
+    "beside their neighbours, and topics that are under- or over-represented. One file that opens "
+    "offline in any browser; it holds texts, see --redact.",
 )
 Json = _file(
     "--json",
@@ -110,7 +112,7 @@ Redact = Annotated[
     typer.Option(
         "--redact",
         help="For sharing: leave texts, and the folders of files, out of --html and every other "
-        "output; names, group labels and the telling words of topics stay. What compare --save "
+        "output; names, group labels and the keywords of topics stay. What compare --save "
         "keeps holds all texts: the two exclude each other.",
         rich_help_panel=OUTPUT,
     ),
@@ -124,6 +126,15 @@ Map = Annotated[
         "neighbourhoods (umap, which needs the package umap-learn). [default: pca]",
         rich_help_panel=OUTPUT,
         autocompletion=complete(*MAPS),
+    ),
+]
+Explain = Annotated[
+    bool,
+    typer.Option(
+        "--explain",
+        help="Show below the tables, for each system, which topics are significantly under- or "
+        "over-represented in it, and its samples that are least like the reference.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 Force = Annotated[
@@ -145,7 +156,11 @@ _KINDS = {
     "table": TableFile,
 }
 _WITH_PICTURES = {"html": Pictures, "save": SaveAll}
-_PAGE: dict[str, tuple[Any, Any]] = {"redact": (Redact, False), "map": (Map, None)}
+_PAGE: dict[str, tuple[Any, Any]] = {
+    "redact": (Redact, False),
+    "map": (Map, None),
+    EXPLAIN: (Explain, False),
+}
 _ALWAYS: dict[str, tuple[Any, Any]] = {"force": (Force, False), "quiet": (Quiet, False)}
 
 
@@ -222,6 +237,8 @@ class Outputs:
         said.
     pictures
         Whether ``html`` is the report with pictures.
+    explain
+        Whether the screen shows which topics and samples cause the gap.
     """
 
     paths: Mapping[str, str]
@@ -230,6 +247,7 @@ class Outputs:
     redact: bool = False
     layout: Layout | None = None
     pictures: bool = False
+    explain: bool = False
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Outputs:
@@ -241,6 +259,7 @@ class Outputs:
             redact=given.get("redact", False),
             layout=given.get("map"),
             pictures="redact" in given,
+            explain=given.get(EXPLAIN, False),
         )
 
     @property
@@ -353,7 +372,12 @@ def _check_page(outputs: Outputs) -> None:
     if not table.lower().endswith(ROWS):
         raise InputError(f"--table must name a file ending in {', '.join(ROWS)}; found {table}")
     if outputs.redact:
-        _check_redact(paths)
+        _check_redact(paths, explain=outputs.explain)
+    if outputs.explain and outputs.on_screen is not None:
+        raise InputError(
+            "--explain adds to the tables on standard output, where "
+            f"--{outputs.on_screen} - leaves no room for it; give --{outputs.on_screen} a file"
+        )
     if outputs.layout is not None:
         _check_layout(outputs.layout)
         if "html" not in paths:
@@ -362,13 +386,13 @@ def _check_page(outputs: Outputs) -> None:
         _check_packages(outputs.layout)
 
 
-def _check_redact(paths: Mapping[str, str]) -> None:
+def _check_redact(paths: Mapping[str, str], *, explain: bool) -> None:
     if "save" in paths:
         raise InputError(
             "--redact leaves texts out and --save keeps all of them; leave out one. From what "
             "--save keeps, calipers report RUN.zip --redact makes a report without texts"
         )
-    if not paths:
+    if not paths and not explain:
         raise InputError("--redact leaves texts out of files; give --html FILE with it")
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from calipers.cli.command import command
+from calipers.cli.command import command, name_fields
 from calipers.cli.deliver import deliver
 from calipers.cli.outputs import FORMATS, Outputs
 from calipers.cli.streams import calm
@@ -59,5 +59,6 @@ def overlap(systems: Systems, *, options: OverlapOptions, outputs: Outputs) -> N
         from calipers.samples import read_systems
 
         read = read_systems(systems, field=options.field, skip_bad=options.skip_bad)
+        name_fields(read, options)
         found = run(read, **options.keywords())
     deliver(found, outputs)

@@ -37,7 +37,7 @@ EXAMPLES = (
         "calipers compare --reference human.jsonl model_a.jsonl model_b.jsonl",
     ),
     (
-        "See why, in pictures: worst samples, missed topics, a map of all texts:",
+        "See why, in pictures: worst samples, topics, a map of all texts:",
         "calipers compare -r human.jsonl model.jsonl --html report.html",
     ),
     (

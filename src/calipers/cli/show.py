@@ -11,7 +11,7 @@ import typer
 from calipers.cli.command import command
 from calipers.cli.deliver import deliver
 from calipers.cli.options import Details
-from calipers.cli.outputs import PAGE, Outputs
+from calipers.cli.outputs import EXPLAIN, PAGE, Outputs
 from calipers.cli.streams import calm
 from calipers.evaluate.option import INPUT
 
@@ -27,6 +27,7 @@ Run = Annotated[
 
 SHOWING = (
     ("The table again:", "calipers show run.zip"),
+    ("Which topics and samples cause the gap:", "calipers show run.zip --explain"),
     ("The table for a paper, and nothing else:", "calipers show run.zip --latex -"),
     ("All scores for another program:", "calipers show run.zip --json scores.json"),
 )
@@ -45,7 +46,7 @@ REPORTING = (
 
 
 @command(
-    writes=("html", "json", "markdown", "latex", "csv", *PAGE),
+    writes=("html", "json", "markdown", "latex", "csv", *PAGE, EXPLAIN),
     reads=("run",),
     stopped="stopped.",
     shown=SHOWING,
@@ -69,9 +70,10 @@ def show(run: Run, *, outputs: Outputs, details: Details = False) -> None:
 def report(run: Run, *, outputs: Outputs) -> None:
     """Write a report of what `calipers compare --save` kept.
 
-    One HTML file with the table, the curves, a map of all samples, the worst samples and missed
-    topics beside their neighbours. It opens offline and asks no host for anything. Nothing is
-    measured again. With no file named, the report is written beside RUN.zip.
+    One HTML file with the table, the curves, a map of all samples, the worst samples beside their
+    neighbours, and topics that are under- or over-represented. It opens offline and asks no host
+    for anything. Nothing is measured again. With no file named, the report is written beside
+    RUN.zip.
     """
     files = outputs if outputs.paths else replace(outputs, paths={"html": page_beside(run)})
     files.check([run])

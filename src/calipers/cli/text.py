@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from calipers.cli.command import command
+from calipers.cli.command import command, name_fields
 from calipers.cli.deliver import deliver
 from calipers.cli.outputs import FORMATS, Outputs, check_per_sample
 from calipers.cli.page import TextCommand
@@ -87,5 +87,6 @@ def text(
         from calipers.samples import read_systems
 
         systems = read_systems(generated, field=options.field)
+        name_fields(systems, options)
         found = measure_texts(systems, **options.keywords())
     deliver(found, outputs, per_sample=per_sample)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.embed.cache import Cache, DamagedChunkError
+from calipers.embed.catalogue import load_embedder
 from calipers.embed.embedder import Embedder, Embeddings, EncodedBatch, SampleError, as_embedder
 from calipers.errors import CalipersError, InputError
 from calipers.progress import Advance, Progress, Silent
@@ -140,8 +141,8 @@ class Shelf:
 
 
 def embed_samples(
-    samples: SampleSet,
-    embedder: Embedder,
+    samples: Any,
+    embedder: Embedder | str = "minilm",
     *,
     cache: Cache | None = None,
     progress: Progress | None = None,
@@ -156,9 +157,10 @@ def embed_samples(
     Parameters
     ----------
     samples
-        Of a kind that `embedder` reads.
+        Of a kind that `embedder` reads: a :class:`~calipers.samples.SampleSet`, or whatever
+        :func:`calipers.compare` takes.
     embedder
-        What turns samples into vectors.
+        What turns samples into vectors, or its name.
     cache
         Where vectors are kept; None for nowhere.
     progress
@@ -174,8 +176,14 @@ def embed_samples(
     InputError
         If the embedder does not read samples of this kind.
     """
-    embedder = as_embedder(embedder)
+    from calipers.samples import as_sample_set
+
+    samples = as_sample_set(samples)
+    embedder = load_embedder(embedder) if isinstance(embedder, str) else as_embedder(embedder)
     check_reads(samples, embedder)
+    if samples.embedded is not None:
+        made = samples.embedded
+        return Embeddings(made.views, made.signature, made.told, made.view_signature)
     if samples.vectors is not None:
         views = {embedder.views[0]: samples.vectors}
         return Embeddings(views, dict(embedder.signature), (), dict(embedder.view_signature))

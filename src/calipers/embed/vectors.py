@@ -32,11 +32,27 @@ class Precomputed(Embedder):
     """The embedder of sample sets that hold vectors; it has one view and computes nothing."""
 
     name = "precomputed"
-    views = ("precomputed",)
+    views: tuple[str, ...] = ("precomputed",)
     identity = "precomputed"
     signature = MappingProxyType({"embedder": name})
     view_signature = MappingProxyType({"precomputed": "as_given"})
     reads = frozenset({"vectors"})
+
+    @classmethod
+    def of(
+        cls,
+        views: Sequence[str],
+        signature: Mapping[str, str],
+        view_signature: Mapping[str, str],
+    ) -> Precomputed:
+        """Stand for the embedder that made vectors beforehand: its name, views and signature."""
+        made = cls()
+        made.name = signature.get("embedder", cls.name)
+        made.views = tuple(views)
+        made.signature = MappingProxyType(dict(signature))
+        made.view_signature = MappingProxyType(dict(view_signature))
+        made.identity = repr(sorted(signature.items()))
+        return made
 
     def encode(self, prepared: Sequence[Any]) -> EncodedBatch:
         """Refuse, since samples are not vectors."""

@@ -343,6 +343,11 @@ def preprocess(
     return Preprocessed(space.sets[0], space.sets[1], space.explained_variance)
 
 
+UNFIT = "scale them first, or every row to length one: --normalise l2, norm='l2' in Python"
+SMALLEST = -125
+"""The power of two below which float32 loses digits."""
+
+
 @dataclass(frozen=True)
 class JointSpace:
     """Sets of rows in one space, and the share of the variance that its axes keep."""
@@ -374,7 +379,9 @@ def joint_space(
         axes, explained = principal_axes(scatter_about(sets, mean, weights, pool), pca)
         rows = tuple(_scaled(coordinates(points, mean, axes, pool), exponent) for points in sets)
     if exponent and not all(np.isfinite(points).all() for points in rows):
-        raise InputError("embeddings are too large for float32; scale them, or use norm='l2'")
+        raise InputError(f"embeddings are too large for float32; {UNFIT}")
+    if exponent < SMALLEST and any(points.dtype == np.float64 for points in sets):
+        raise InputError(f"embeddings are too small for float32; {UNFIT}")
     return JointSpace(rows, explained)
 
 

@@ -79,7 +79,7 @@ def agree(reference: Any, generated: Any, options: AgreeOptions) -> Agreement:
             },
         )
         verdicts.append(Verdict.of(name, found))
-    settings = {key: found.settings[key] for key in options.settings()}
+    settings = {key: found.settings[key] for key in (*options.settings(), "pca")}
     return _build(
         verdicts,
         found.reference,

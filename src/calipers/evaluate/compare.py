@@ -10,12 +10,20 @@ from calipers.catalogue.choosing import Choice, check_extras, choose, key
 from calipers.catalogue.shown import shown_among
 from calipers.catalogue.suggest import check_known
 from calipers.estimate.quantise import bucket_count
-from calipers.evaluate.embedding import cache_of, embed_sides, open_embedder, usual_warnings
+from calipers.evaluate.embedding import (
+    cache_of,
+    embed_sides,
+    open_embedder,
+    usual_warnings,
+    with_scaling,
+)
 from calipers.evaluate.inference import check_inference, with_inference
-from calipers.evaluate.inputs import ComparisonInputs, check_k, read_sides, size_warnings
+from calipers.evaluate.inputs import ComparisonInputs, check_k, read_sides, size_cautions
 from calipers.evaluate.option import two_sides
 from calipers.evaluate.options import CompareOptions
+from calipers.evaluate.reference import Reference
 from calipers.evaluate.scoring import by_view
+from calipers.evaluate.spaces import PCA
 from calipers.evaluate.systems import score_systems
 from calipers.evaluate.text_view import (
     VIEW,
@@ -28,6 +36,7 @@ from calipers.evaluate.training_set import check_train
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Silent
 from calipers.results import Comparison
+from calipers.results.caution import Caution, sentences, worst_first
 
 
 @two_sides(CompareOptions)
@@ -37,11 +46,15 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
     Parameters
     ----------
     reference
-        The real samples: a list of strings, an ``(n, d)`` array of embeddings, a path, or a
-        :class:`~calipers.samples.SampleSet`.
+        The real samples: a list of strings or of dicts, a path, a data frame, a column of one or a
+        dataset (with `field`, unless the column has a usual name), an ``(n, d)`` array or tensor
+        of embeddings, what :func:`calipers.embed_samples` gave, a
+        :class:`~calipers.samples.SampleSet`, or a :class:`~calipers.Reference`, which is read and
+        embedded once.
     generated
-        The samples to judge: any of these, or a dict from system name to any of these. A sequence
-        of sample sets under one name stands for the seeds of that system.
+        The samples to judge: any of these, or a dict from system name to any of these, such as a
+        ``DatasetDict``. A sequence of sample sets under one name stands for the seeds of that
+        system.
 
     Returns
     -------
@@ -53,9 +66,11 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
     InputError
         If samples cannot be read or do not fit together, or an option is out of its range.
     """
+    held = reference if isinstance(reference, Reference) else None
+    options = options if held is None else held.completed(options)
     asked, texts = split_asked(options.metrics, train=options.train is not None)
     inputs = read_sides(
-        reference,
+        reference if held is None else held.samples,
         generated,
         options,
         seed=options.seed,
@@ -63,26 +78,30 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
         keep_sizes=options.keep_sizes,
         labels=options,
     )
+    options = with_scaling(options, inputs.reference.samples)
     check_inference(options, inputs)
     check_text_keys(asked, texts, inputs)
     _check_sizes(inputs, options)
-    model = open_embedder(options, inputs.sets)
+    model = open_embedder(options, inputs.sets) if held is None else held.open(inputs.sets)
     check_known(asked or (), views=model.views)
     choices = choose(asked, model.views, estimator=options.estimator)
     check_extras(choices, equal_sizes=inputs.one_size)
     progress = options.progress or Silent()
     with limit_threads(options.threads):
-        embedded = embed_sides(inputs, model, cache_of(options), progress)
+        known = None if held is None else held.embed
+        embedded = embed_sides(inputs, model, cache_of(options), progress, known)
         shown = _shown_keys(choices, model.views, options)
         comparison, spreads = score_systems(inputs, embedded, choices, shown, options)
         comparison, of_texts = with_text_scores(comparison, inputs, texts, options)
+        usual = usual_warnings(options, inputs.reference.samples)
+        first = (
+            *size_cautions(inputs, keep_sizes=options.keep_sizes),
+            *(Caution("embedder", "images compared pixel by pixel", text) for text in usual),
+        )
         comparison = replace(
             comparison,
-            warnings=(
-                *size_warnings(inputs, keep_sizes=options.keep_sizes),
-                *usual_warnings(options, inputs.reference.samples),
-                *comparison.warnings,
-            ),
+            warnings=(*sentences(first), *comparison.warnings),
+            cautions=worst_first((*first, *comparison.cautions)),
             settings={
                 "embedder": model.name,
                 "views": [*model.views, *([VIEW] if texts else [])],
@@ -90,6 +109,7 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
                 "metrics_shown": None if options.metrics is None else _shown(choices, texts),
                 **comparison.settings,
                 **options.settings(),
+                "pca": PCA,
                 "embedding": dict(model.signature),
             },
         )

@@ -40,6 +40,7 @@ from calipers.evaluate.confounders_lengths import (
     measure_truncation,
 )
 from calipers.evaluate.confounders_texts import TextFacts, read_facts
+from calipers.results.caution import Caution, sentences
 from calipers.samples import SampleSet
 
 
@@ -76,9 +77,14 @@ class Confounders:
     same: bool = False
 
     @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What a person should know before trusting the scores, in the order of the checks."""
+        return () if self.same else tuple(self._cautions())
+
+    @property
     def warnings(self) -> tuple[str, ...]:
-        """What a person should know before trusting the scores, one sentence each."""
-        return () if self.same else tuple(self._warnings())
+        """The same, one sentence each."""
+        return sentences(self.cautions)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain data; None where something could not be measured."""
@@ -86,10 +92,10 @@ class Confounders:
         data["lengths"] = {lengths.pop("unit"): lengths for lengths in data["lengths"]}
         return data
 
-    def _warnings(self) -> Iterator[str]:
+    def _cautions(self) -> Iterator[Caution]:
         """One cause is named once: by its first sign."""
         differing = [lengths for lengths in self.lengths if lengths.differs]
-        yield from (lengths.warning() for lengths in differing[:1])
+        yield from (lengths.caution() for lengths in differing[:1])
         # Prompts are common beginnings, and another script brings other words
         causes = (
             (self.truncation,),
@@ -99,8 +105,8 @@ class Confounders:
             (self.scripts, self.language),
         )
         for signs in causes:
-            sentences = (sign.warning() for sign in signs if sign is not None)
-            yield from list(filter(None, sentences))[:1]
+            found = (sign.caution() for sign in signs if sign is not None)
+            yield from list(filter(None, found))[:1]
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.evaluate.confounders_texts import LONG_WORDS, TextFacts, beyond_chance, percent
+from calipers.results.caution import Caution, brief_share, fitting
 from calipers.samples.wording import NAME_LENGTH, shortened
 
 MORE_LETTERS = 0.05
@@ -75,14 +76,26 @@ class Scripts:
     distance: float
     halves: float
 
-    def warning(self) -> str | None:
+    def caution(self) -> Caution | None:
         """Say which scripts the sides are written in, and what to do."""
         if self.distance <= max(MORE_LETTERS, self.halves):
             return None
-        return (
+        text = (
             f"its letters are {_listed(self.generated)}, those of the reference "
             f"{_listed(self.reference)}; a script sets the sides apart whatever the texts are "
             "like: compare texts of one script"
+        )
+        return Caution("scripts", self._brief, text)
+
+    @property
+    def _brief(self) -> str:
+        """Name the script whose shares lie farthest apart."""
+        sides = (self.generated, self.reference)
+        ours, theirs = ({**dict.fromkeys(self.reference, 0.0), **side} for side in sides)
+        script = max(ours, key=lambda name: abs(ours[name] - theirs.get(name, 0.0)))
+        shares = brief_share(ours[script]), brief_share(theirs.get(script, 0.0))
+        return fitting(
+            f"{shares[0]} {script} letters, reference {shares[1]}", "letters of another script"
         )
 
 
@@ -183,22 +196,26 @@ class Language:
     m: int
     example: str | None
 
-    def warning(self) -> str | None:
+    def caution(self) -> Caution | None:
         """Say on which side such texts are, and what to do."""
         n, m = self.n, self.m
         if beyond_chance(self.generated_foreign, self.expected, m, n, least=MORE_TEXTS):
-            return (
+            text = (
                 f"in {percent(self.generated_foreign)} of its texts the reference's most frequent "
                 f"words hardly occur ({percent(self.expected)} of the reference's), such as "
                 f"{self.example!r}: they are in another language, or no prose; leave them out or "
                 "compare them apart"
             )
+            share = brief_share(self.generated_foreign)
+            return Caution("language", f"{share} in another language, or no prose", text)
         if beyond_chance(self.reference_foreign, self.reference_expected, n, m, least=MORE_TEXTS):
-            return (
+            text = (
                 f"in {percent(self.reference_foreign)} of the reference's texts its most frequent "
                 f"words hardly occur ({percent(self.reference_expected)} of its own): they are in "
                 "another language, or no prose; leave them out or compare them apart"
             )
+            share = brief_share(self.reference_foreign)
+            return Caution("language", f"reference: {share} in another language", text)
         return None
 
 

@@ -22,7 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calipers.embed import Embeddings
-from calipers.evaluate.confounders_texts import LONG_WORDS, TextFacts, beyond_chance, percent
+from calipers.evaluate.confounders_texts import (
+    LONG_WORDS,
+    TextFacts,
+    beyond_chance,
+    brief_lengths,
+    percent,
+)
+from calipers.results.caution import Caution, brief_share, fitting
 
 Unit = Literal["words", "characters", "tokens"]
 
@@ -95,10 +102,12 @@ class Lengths:
         large = high > LENGTH_RATIO * low or spread
         return large and self.distance > self.chance
 
-    def warning(self) -> str:
+    def caution(self) -> Caution:
         """Say how far the lengths differ, and what to do."""
         low, high = sorted((self.reference, self.generated))
+        brief = "lengths are spread otherwise"
         if high > LENGTH_RATIO * low:
+            brief = brief_lengths(self.reference, self.generated, self.unit)
             difference = (
                 f"its texts have {self.generated:,g} {self.unit} in the median, those of the "
                 f"reference {self.reference:,g}"
@@ -108,15 +117,21 @@ class Lengths:
                 f"{percent(self.generated_short)} of its texts have at most {self.place:,} "
                 f"{self.unit}, {percent(self.reference_short)} of the reference's"
             )
-        return f"{difference}; a difference in length alone moves the scores: {self._advice}"
+        text = f"{difference}; a difference in length alone moves the scores: {self._advice}"
+        return Caution("lengths", brief, text, self._remedy)
+
+    @property
+    def _remedy(self) -> str:
+        far_enough = self.unit == "words" and (self.cut or 0) >= FEWEST_WORDS
+        return f"--match-length {self.cut}" if far_enough else ""
 
     @property
     def _advice(self) -> str:
         if self.unit != "words":
             return "compare texts of like length"
-        if self.cut is None or self.cut < FEWEST_WORDS:
+        if not self._remedy:
             return "compare texts of like length, or cut both sides with --match-length WORDS"
-        return f"--match-length {self.cut} cuts both sides alike"
+        return f"{self._remedy} cuts both sides alike"
 
 
 @dataclass(frozen=True)
@@ -140,20 +155,24 @@ class Truncation:
     m: int
     words: int | None
 
-    def warning(self) -> str | None:
+    def caution(self) -> Caution | None:
         """Say on which side texts were cut, where the notes of the sets do not tell enough."""
         shares = f"{percent(self.generated)} of its texts and {percent(self.reference)} of the "
         low, high = sorted((self.reference, self.generated))
         if beyond_chance(high, low, self.n, self.m, least=UNLIKE):
-            return (
+            text = (
                 f"{shares}reference's are longer than the embedder reads, so that beginnings stand "
                 f"against whole texts: {self._advice}"
             )
+            ours, theirs = brief_share(self.generated), brief_share(self.reference)
+            brief = f"{ours} cut by the embedder, reference {theirs}"
+            return Caution("truncation", fitting(brief, f"{ours} cut, reference {theirs}"), text)
         if low >= MOST:
-            return (
+            text = (
                 f"{shares}reference's are longer than the embedder reads, so that the scores speak "
                 f"of their beginnings: take an embedder that reads more, or {self._advice}"
             )
+            return Caution("truncation", "only beginnings of texts were read", text)
         return None
 
     @property

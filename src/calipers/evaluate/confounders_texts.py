@@ -19,6 +19,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.results.caution import fitting
 from calipers.samples import SampleSet
 
 BEGINNING = 60
@@ -38,6 +39,9 @@ LONG_WORDS = 15
 
 WIDTHS = ("FULLWIDTH", "HALFWIDTH", "MATHEMATICAL", "MODIFIER", "COMBINING")
 """Words before the script in the names of letters."""
+
+MUCH = 1.5
+"""From this ratio of the medians on, texts are called much longer or shorter."""
 
 Z = 4.0
 """Standard errors beyond which a difference of shares is no chance: two sets of one kind cross it
@@ -226,3 +230,18 @@ def percent(share: float) -> str:
     if text == "0.0":
         return "under 0.1 %"
     return "over 99.9 %" if text == "100.0" else f"{text} %"
+
+
+def brief_lengths(reference: float, generated: float, unit: str) -> str:
+    """Say how median lengths differ.
+
+    Examples
+    --------
+    >>> brief_lengths(10, 6, "words"), brief_lengths(10, 14, "words")
+    ('much shorter (6 vs 10 words)', 'longer (14 vs 10 words)')
+    """
+    low, high = sorted((reference, generated))
+    much = "much " if high >= MUCH * low else ""
+    change = "longer" if generated > reference else "shorter"
+    lengths = f"{generated:.0f} vs {reference:.0f} {unit}"
+    return fitting(f"{much}{change} ({lengths})", f"{change} ({lengths})", f"{much}{change} texts")

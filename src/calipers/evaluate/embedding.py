@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
+from typing import TypeVar
 
 from calipers.embed import (
     Cache,
@@ -17,9 +18,10 @@ from calipers.embed import (
     embed_samples,
 )
 from calipers.embed.processes import in_processes
+from calipers.embed.vectors import Precomputed
 from calipers.errors import InputError
 from calipers.evaluate.inputs import ComparisonInputs, InputSet
-from calipers.evaluate.options import Embedding, Model
+from calipers.evaluate.options import Embedding, Model, Neighbours, ProbeOptions
 from calipers.progress import Progress
 from calipers.samples import SampleSet
 
@@ -33,7 +35,11 @@ PIXELS = (
 
 
 def open_embedder(
-    wanted: Embedding, sets: Sequence[SampleSet], *, fit_on_all: bool = False
+    wanted: Embedding,
+    sets: Sequence[SampleSet],
+    *,
+    opened: Embedder | None = None,
+    fit_on_all: bool = False,
 ) -> Embedder:
     """Load the embedder of a run and see that it reads these samples.
 
@@ -43,6 +49,8 @@ def open_embedder(
         Which one, and how.
     sets
         The sample sets of the run, of one kind, the reference first.
+    opened
+        The embedder, where it was loaded before, and maybe fitted.
     fit_on_all
         Whether an embedder that must be fitted sees all sets; by default the reference alone.
 
@@ -52,11 +60,37 @@ def open_embedder(
         If there is no such embedder, or it does not read samples of this kind.
     """
     first = sets[0]
-    model = open_unfitted(wanted, first)
+    check_made_alike(sets)
+    model = open_unfitted(wanted, first) if opened is None else opened
+    check_reads(first, model)
     if not model.needs_fitting:
         return model
     together = fit_on_all and first.kind != "images"
     return model.fitted(chain.from_iterable(sets) if together else first)
+
+
+def check_made_alike(sets: Sequence[SampleSet]) -> None:
+    """Refuse embeddings that were made in different ways, or beside plain vectors."""
+    first = _made(sets[0])
+    for samples in sets[1:]:
+        own = _made(samples)
+        if own != first:
+            pairs = ((key, first.get(key), own.get(key)) for key in {**first, **own})
+            key, left, right = next(each for each in pairs if each[1] != each[2])
+            raise InputError(
+                f"{samples.name}: was embedded otherwise than {sets[0].name}: {key} "
+                f"{right or 'unknown'}, not {left or 'unknown'}; both sides must come from the "
+                "same embedder"
+            )
+
+
+def _made(samples: SampleSet) -> dict[str, str]:
+    """How embeddings were made, where that can change a vector; empty where nobody knows."""
+    if samples.embedded is None:
+        return {}
+    data = samples.embedded
+    pins = {key: pin for key, pin in data.signature.items() if key not in ("device", "dtype")}
+    return {**pins, "views": ", ".join(data.views)}
 
 
 def open_unfitted(wanted: Embedding, samples: SampleSet) -> Embedder:
@@ -72,6 +106,16 @@ def open_unfitted(wanted: Embedding, samples: SampleSet) -> Embedder:
     return model
 
 
+Scaled = TypeVar("Scaled", bound=Neighbours | ProbeOptions)
+
+
+def with_scaling(options: Scaled, samples: SampleSet) -> Scaled:
+    """Settle whether rows are scaled to length one, where nobody said: given vectors are not."""
+    if options.normalise is not None:
+        return options
+    return replace(options, normalise="none" if samples.kind == "vectors" else "l2")
+
+
 def cache_of(options: Model) -> Cache | None:
     """Give the place where embeddings are kept; None where they are not."""
     folder = options.cache_dir
@@ -85,6 +129,9 @@ def usual_warnings(wanted: Embedding, samples: SampleSet) -> tuple[str, ...]:
 
 def _loaded(wanted: Embedding, samples: SampleSet) -> Embedder:
     embedder = wanted.embedder
+    if samples.embedded is not None:
+        made = samples.embedded
+        return Precomputed.of(tuple(made.views), made.signature, made.view_signature)
     if samples.kind == "vectors":
         return EmbedderChoice("precomputed").load()
     if embedder is None or isinstance(embedder, str):
@@ -135,9 +182,15 @@ def notes_of_all(sets: Sequence[Embeddings]) -> tuple[str, ...]:
 
 
 def embed_sides(
-    inputs: ComparisonInputs, model: Embedder, cache: Cache | None, progress: Progress
+    inputs: ComparisonInputs,
+    model: Embedder,
+    cache: Cache | None,
+    progress: Progress,
+    known: Callable[[SampleSet, Cache | None, Progress], Embeddings] | None = None,
 ) -> Embedded:
     """Embed the reference, every file of every system and the training set.
+
+    `known` gives the vectors of the reference, where they were made before.
 
     Raises
     ------
@@ -148,8 +201,9 @@ def embed_sides(
     def embed(file: InputSet) -> Embeddings:
         return embed_samples(file.samples, model, cache=cache, progress=progress)
 
+    first = inputs.reference
     embedded = Embedded(
-        embed(inputs.reference),
+        embed(first) if known is None else known(first.samples, cache, progress),
         tuple(tuple(embed(file) for file in system.files) for system in inputs.systems),
         None if inputs.train is None else embed(inputs.train),
     )

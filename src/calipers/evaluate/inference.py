@@ -20,13 +20,18 @@ from calipers.evaluate.options import CompareOptions, Inference, pair_settings
 from calipers.evaluate.scoring import choices_for
 from calipers.progress import Silent
 from calipers.results import Comparison
-from calipers.results.comparison import REFERENCE, SignificanceTest
+from calipers.results.caution import Caution, Kind
+from calipers.results.comparison import REFERENCE, SignificanceTest, with_cautions
 from calipers.samples import SampleSet
 from calipers.score import Score
 from calipers.uncertainty.differences import Difference, differences
 from calipers.uncertainty.holm import holm
 from calipers.uncertainty.sample_size import separating_n
 from calipers.uncertainty.two_sample import TwoSample
+
+INTERVALS: tuple[Kind, str] = ("intervals", "some intervals missing or too narrow")
+
+UNSETTLED: tuple[Kind, str] = ("unsettled", "scores still move with more samples")
 
 CHEAP = 5_000
 """Reference samples below which the noise floor is measured unless it is refused."""
@@ -90,20 +95,19 @@ def with_inference(
     if options.level is not None:
         listed = choices_for(keys, choices, tuple(embedded.reference.views))
         tests = _tests(comparison, inputs.systems, spreads, keys, options.level, options)
-        comparison = replace(
-            comparison,
-            tests=(*tests, *comparison.tests),
-            warnings=(*comparison.warnings, *interval_warnings(inputs, listed, options.k)),
-        )
+        comparison = replace(comparison, tests=(*tests, *comparison.tests))
+        missing = interval_warnings(inputs, listed, options.k)
+        comparison = with_cautions(comparison, (Caution(*INTERVALS, text) for text in missing))
     cheap = len(inputs.reference.samples) < CHEAP
     if options.floor or (options.floor is None and options.level is not None and cheap):
         floors = measure_floors(*run, shown=None if options.floor else keys)
         comparison = add_floors(comparison, floors)
-    warnings = (*comparison.warnings, *few_samples(inputs))
+    comparison = with_cautions(comparison, few_samples(inputs))
     if options.advice and keys:
         advice = with_standard_errors(advise(*run, shown=keys), comparison)
-        return replace(comparison, advice=advice, warnings=(*warnings, *unlevelled(advice)))
-    return replace(comparison, warnings=warnings)
+        moving = (Caution(*UNSETTLED, text) for text in unlevelled(advice))
+        return with_cautions(replace(comparison, advice=advice), moving)
+    return comparison
 
 
 def _tests(

@@ -6,18 +6,20 @@ systems alone (``overlap``), texts with or without a reference (``text``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from calipers.errors import InputError
+from calipers.evaluate.confounders_texts import beyond_chance, brief_lengths
 from calipers.evaluate.labels import RunClusters, clusters_of, group_sizes, grouped, lost_groups
 from calipers.evaluate.options import Labels, Sampling, Sizes, TextOptions
 from calipers.numeric.blocks import Clusters
 from calipers.results import SetSummary
+from calipers.results.caution import Caution, brief_share
 from calipers.samples import SampleSet, System, as_sample_set
 from calipers.samples.truncation import match_length as with_length
 from calipers.samples.truncation import skip_words as without_words
@@ -31,6 +33,8 @@ NAMED = 4
 # Fewer samples than this times k, and a ball spans a good part of its set
 WIDE = 10
 LEAST = 2
+MANY_EMPTY = 0.01
+"""One sample in a hundred."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +133,8 @@ class Reader:
 
     def one(self, value: Any, default: str, *, group_needed: bool = True) -> SampleSet:
         """Read one set; what has no name of its own gets the default one."""
-        has_name = isinstance(value, SampleSet | Path | str)
+        own = getattr(value, "samples", value)  # of a reference that is embedded once
+        has_name = isinstance(own, SampleSet | Path | str)
         return self.read(value, None if has_name else default, group_needed=group_needed)
 
     def systems(self, generated: Any) -> tuple[System, ...]:
@@ -214,6 +219,9 @@ def read_sides(
         _refuse_paths("train", about.train)
         train_set = Reader(options.field, skip_bad=skip_bad).one(about.train, "train")
     _check_kinds(reference_set, systems, train_set)
+    if options.strip_prompt:
+        without, systems, train_set = _without_prompts(reference_set, systems, train_set)
+        reference_set = cast(SampleSet, without)
     size = _size(systems, most, keep_sizes=keep_sizes)
 
     def reduced(samples: SampleSet, limit: int | None) -> InputSet:
@@ -259,6 +267,8 @@ def read_alone(systems: Any, options: Sizes, *, seed: int, skip_bad: bool = Fals
                     f"{read[0].name!r} holds {first} and {system.name!r} holds {samples.kind}; "
                     "all systems must be samples of one kind"
                 )
+    if options.strip_prompt:
+        _, read, _ = _without_prompts(None, read)
     size = _size(read, options.max_samples, keep_sizes=options.keep_sizes)
     return Inputs(_cut_all(read, size, options, seed=seed))
 
@@ -280,6 +290,8 @@ def read_texts(generated: Any, options: TextOptions) -> Inputs:
     reference = _one_of_texts(reading, "reference", options.reference)
     train = _one_of_texts(reading, "train", options.train)
     _check_texts(systems, reference, train)
+    if options.strip_prompt:
+        reference, systems, train = _without_prompts(reference, systems, train)
     if options.aligned:
         _check_rows(systems, reference)
     size = _size(systems, options.max_samples, reference, keep_sizes=options.keep_sizes)
@@ -316,58 +328,74 @@ def summarise(files: Sequence[InputSet], *, name: str, notes: tuple[str, ...] = 
         warnings=tuple(note for samples in sets for note in samples.notes) + notes,
         groups=group_sizes(sets),
         clusters=None if files[0].clusters is None else len(files[0].clusters.sizes),
+        field=sets[0].field if len({samples.field for samples in sets}) == 1 else None,
     )
 
 
-def length_warnings(reference: SetSummary, generated: SetSummary) -> tuple[str, ...]:
+def length_cautions(reference: SetSummary, generated: SetSummary) -> tuple[Caution, ...]:
     """Warn where texts of one side are much longer: length alone moves every score."""
     if reference.words is None or generated.words is None:
         return ()
     ours, theirs = generated.words["median"], reference.words["median"]
     if max(ours, theirs) <= LENGTH_RATIO * min(ours, theirs):
         return ()
-    return (
+    text = (
         f"its texts have {ours:g} words in the median, those of the reference {theirs:g}; "
-        "a difference in length alone moves the scores",
+        "a difference in length alone moves the scores"
     )
+    return (Caution("lengths", brief_lengths(theirs, ours, "words"), text),)
 
 
-def trust_warnings(reference: SetSummary, generated: SetSummary, k: int) -> tuple[str, ...]:
+def trust_cautions(reference: SetSummary, generated: SetSummary, k: int) -> Iterator[Caution]:
     """Warn where the scores cannot mean much, whatever they are."""
-    warnings = []
     if generated.content_hash == reference.content_hash:
-        warnings.append("is the reference itself, sample for sample")
+        text = "is the reference itself, sample for sample"
+        yield Caution("same_file", "is the reference itself", text)
     size = min(reference.n, generated.n)
     if size < FEW:
-        warnings.append(f"{size} samples are few: chance alone moves its scores a lot")
+        text = f"{size} samples are few: chance alone moves its scores a lot"
+        yield Caution("few_samples", f"only {counted(size, 'sample')}", text)
     if size < WIDE * k:
-        warnings.append(f"balls of {k} neighbours among {size} samples hold nearly everything")
-    return tuple(warnings)
+        text = f"balls of {k} neighbours among {size} samples hold nearly everything"
+        yield Caution("neighbours", f"k = {k} is large for {counted(size, 'sample')}", text)
 
 
-def few_samples(inputs: ComparisonInputs) -> tuple[str, ...]:
+def empty_cautions(reference: SampleSet, files: Sequence[InputSet]) -> Iterator[Caution]:
+    """Point to the note on empty samples, where there are many more than in the reference."""
+    expected = _empty_share(reference)
+    for file in files:
+        share = _empty_share(file.samples)
+        if beyond_chance(share, expected, len(file.samples), len(reference), least=MANY_EMPTY):
+            note = " ".join(file.samples.data.notes())
+            yield Caution("empty", f"{brief_share(share)} empty", note)
+            return
+
+
+def few_samples(inputs: ComparisonInputs) -> tuple[Caution, ...]:
     """Warn of fewer samples than the paper recommends."""
     sizes = [("the reference", len(inputs.reference.samples))]
     sizes += [(system.name, system.n) for system in inputs.systems]
     small = [f"{name} ({size:,})" for name, size in sizes if size < RECOMMENDED]
     if not small:
         return ()
-    return (
+    text = (
         f"fewer than {RECOMMENDED:,} samples in {first_names(small, NAMED)}: scores of so few "
         "are biased and vary more (Pillutla et al., JMLR 2023, section 8): where both sets are "
         "small, wide balls of neighbours can raise precision, recall and coverage; where the "
-        "generated set alone is, coverage falls",
+        "generated set alone is, coverage falls"
     )
+    return (Caution("few_samples", f"fewer than {RECOMMENDED:,} samples", text),)
 
 
-def size_warnings(inputs: ComparisonInputs, *, keep_sizes: bool) -> tuple[str, ...]:
+def size_cautions(inputs: ComparisonInputs, *, keep_sizes: bool) -> tuple[Caution, ...]:
     """Say that sets of different size stand side by side, where they were kept so."""
     sizes = sorted({len(file.samples) for _, file in inputs.named})
     if keep_sizes and len(sizes) > 1:
-        return (
+        text = (
             f"generated sets have {sizes[0]} to {sizes[-1]} samples; fewer samples lower coverage "
-            "and raise distances, so their scores are not comparable",
+            "and raise distances, so their scores are not comparable"
         )
+        return (Caution("sizes", "generated sets differ in size", text),)
     return ()
 
 
@@ -408,6 +436,22 @@ def _check_kinds(reference: SampleSet, systems: Sequence[System], train: SampleS
                     f"the reference holds {reference.kind} and {system.name!r} holds "
                     f"{samples.kind}; both sides must be samples of one kind"
                 )
+
+
+def _without_prompts(
+    reference: SampleSet | None, systems: Sequence[System], train: SampleSet | None = None
+) -> tuple[SampleSet | None, tuple[System, ...], SampleSet | None]:
+    """Take the prompts off all texts, before sets are cut and row i of each stands elsewhere."""
+    from calipers.evaluate.prompts import strip_prompts
+
+    files = [samples for system in systems for samples in system.sets]
+    stripped = strip_prompts(reference, files, train)
+    left = iter(stripped.generated)
+    return (
+        stripped.reference,
+        tuple(replace(each, sets=tuple(next(left) for _ in each.sets)) for each in systems),
+        stripped.train,
+    )
 
 
 def _cut(
@@ -511,6 +555,11 @@ def _surplus(texts: int, references: int) -> str:
 def where(samples: SampleSet, name: str | None = None) -> str:
     """Name a set by its file, where it came from one."""
     return name or samples.name if samples.source.startswith("<") else samples.source
+
+
+def _empty_share(samples: SampleSet) -> float:
+    lengths = samples.token_counts() if samples.texts is None else samples.word_counts()
+    return 0.0 if lengths is None else float((lengths == 0).mean())
 
 
 def _words(sets: Sequence[SampleSet]) -> dict[str, float] | None:

@@ -30,6 +30,7 @@ from calipers.numeric.blocks import (
     Clusters,
     cluster_sets,
 )
+from calipers.results.caution import Caution
 from calipers.samples import SampleSet, System
 from calipers.samples.wording import first_names
 
@@ -152,6 +153,16 @@ def foreign_groups(
         f"has groups that the reference lacks: {first_names(foreign, NAMED)}; "
         "are they spelt alike?",
     )
+
+
+def group_cautions(
+    reference: Mapping[str, int] | None, generated: Mapping[str, int] | None
+) -> Iterator[Caution]:
+    """Warn of groups of a system that cannot be compared, or hardly."""
+    for text in foreign_groups(reference, generated):
+        yield Caution("groups", "has groups that the reference lacks", text)
+    for text in small_groups(generated):
+        yield Caution("groups", f"groups of fewer than {FEW_IN_GROUP} samples", text)
 
 
 def _group_labels(samples: SampleSet) -> NDArray[np.str_] | None:

@@ -12,7 +12,7 @@ import functools
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, dataclass_transform
 
@@ -284,6 +284,9 @@ class Group:
 
 # From a group to the keywords of a function -----------------------------------------------------
 
+ALIASES = {"reference": "references", "generated": "predictions"}
+"""Other names of parameters, as people know them from the library `evaluate`."""
+
 Keywords = ParamSpec("Keywords")
 Options = TypeVar("Options", bound=Group)
 Result = TypeVar("Result", covariant=True)
@@ -326,20 +329,38 @@ def _with_keywords(group: type[Group], function: Callable[..., Result]) -> Calla
         )
         for each in fields(group)
     ]
-    given = inspect.signature(function).replace(parameters=[*own, *added])
+    plain = inspect.signature(function).replace(parameters=[*own, *added])
+    aliases = [
+        inspect.Parameter(
+            ALIASES[name], inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Any"
+        )
+        for name in plain.parameters
+        if name in ALIASES
+    ]
+    shown = plain.replace(parameters=[*own, *added, *aliases])
 
     @functools.wraps(function)
     def call(*positional: Any, **named: Any) -> Result:
+        places = {each.name: place for place, each in enumerate(own)}
+        for name in plain.parameters:
+            other = named.pop(ALIASES.get(name, ""), None)
+            if other is None:
+                continue
+            if name in named or places.get(name, len(positional)) < len(positional):
+                raise InputError(
+                    f"{ALIASES[name]} is another name of {name}; give one of them, not both"
+                )
+            named[name] = other
         try:
-            bound = given.bind(*positional, **named).arguments
+            bound = plain.bind(*positional, **named).arguments
         except TypeError as error:
             raise TypeError(f"{function.__name__}() {error}") from None
         inputs = [bound.pop(each.name) for each in own]
         return function(*inputs, group(**bound))
 
-    call.__signature__ = given  # type: ignore[attr-defined]
-    call.__annotations__ = {each.name: each.annotation for each in given.parameters.values()}
-    call.__doc__ = _documented(function.__doc__, group)
+    call.__signature__ = shown  # type: ignore[attr-defined]
+    call.__annotations__ = {each.name: each.annotation for each in shown.parameters.values()}
+    call.__doc__ = _documented(function.__doc__, group, [each.name for each in aliases])
     return call
 
 
@@ -347,11 +368,17 @@ def _default(each: Field[Any]) -> Any:
     return inspect.Parameter.empty if each.default is MISSING else each.default
 
 
-def _documented(docstring: str | None, group: type[Group]) -> str:
+def _documented(docstring: str | None, group: type[Group], aliases: Sequence[str]) -> str:
     """Put a line for each option before what a docstring says of the result."""
     before, heading, after = (docstring or "").partition("    Returns\n")
     lines = []
     for each, about in options_of(group):
         words = textwrap.wrap(about.doc or about.help, 88)
         lines += [f"    {each.name} : {each.type}", *(f"        {line}" for line in words)]
+    if aliases:
+        meant = [name for alias in aliases for name in ALIASES if ALIASES[name] == alias]
+        lines += [
+            f"    {', '.join(aliases)} : Any",
+            f"        Other names of {' and '.join(f'`{name}`' for name in meant)}.",
+        ]
     return f"{before.rstrip()}\n" + "\n".join(lines) + f"\n\n{heading}{after}"

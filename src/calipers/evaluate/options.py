@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from calipers.embed import Embedder, EmbedderChoice
     from calipers.embed.options import Options as EmbedderOptions
-    from calipers.estimate.axes import Projection
+    from calipers.estimate.axes import Norm, Projection
     from calipers.estimate.knn.balls import Distance
     from calipers.estimate.knn.neighbourhoods import Ties
     from calipers.estimate.quantise import Buckets
@@ -171,6 +171,7 @@ CHANGES = (
 TIES = one_of("closed", "open")
 DISTANCE = one_of("euclidean", "cosine")
 PROJECTION = one_of("none", "union")
+NORMALISE = one_of("l2", "none", optional=True)
 KEYS = Rule("name at least one metric", _keys, _check_keys, "LIST")
 NAMES = Rule("be names with commas between them", _names, unchecked, "LIST")
 THREE_WAY = Rule("", lambda text: None, three_way, "")
@@ -258,6 +259,25 @@ class Sampling(Reading):
         kept=True,
         doc="Leave out this many words at the start of every text, also of the training set.",
     )
+    strip_prompt: bool = option(
+        False,
+        "Leave out the prompt at the start of every text: the one in its row (the field prompt), "
+        "else the opening that generated texts share with the reference, row by row.",
+        FLAG,
+        panel=INPUT,
+        kept=True,
+        doc="Leave out the prompt at the start of every text: the one in its row "
+        "(``SampleSet.prompts``), else the opening that generated texts share with the reference.",
+    )
+
+    def __post_init__(self) -> None:
+        """Check every value, and that beginnings are taken off in one way."""
+        super().__post_init__()
+        if self.strip_prompt and self.skip_words is not None:
+            raise InputError(
+                "strip_prompt (--strip-prompt) and skip_words (--skip-words) both take off the "
+                "beginnings of texts; give one of the two"
+            )
 
 
 @options_class
@@ -353,25 +373,37 @@ class Neighbours(Group):
     )
     distance: Distance = option(
         "euclidean",
-        "Distance between samples, for neighbourhoods and copies. Rows have length one, so "
-        "Euclidean distances order as cosines do, but for --projection union, where cosine takes "
-        "angles about the joint mean.",
+        "Distance between samples, for neighbourhoods and copies. Among rows of length one, as "
+        "those of texts are, Euclidean distances order as cosines do, but for --projection union, "
+        "where cosine takes angles about the joint mean.",
         DISTANCE,
         kept=True,
         doc='``"euclidean"`` or ``"cosine"``: of the balls and of nearest neighbours.',
     )
     projection: Projection = option(
         "none",
-        "Where neighbours are looked for: none, among rows of length one as they are; "
+        "Where neighbours are looked for: none, among rows as they are (see --normalise); "
         "union, on the axes that keep 90 % of the variance of both sets, as in Le Bronnec "
         "et al. (2024), where precision falls when good texts merely repeat.",
         PROJECTION,
         kept=True,
-        doc='Where neighbours are looked for: ``"none"`` among rows of length one as they are, '
+        doc='Where neighbours are looked for: ``"none"`` among rows as they are (see `normalise`), '
         '``"union"`` on the principal axes that keep 90 % of the variance of both sets '
         "together, as in Le Bronnec et al. (ACL 2024). With the latter precision falls "
         "where texts merely repeat. Whole distributions (MAUVE, PRD, Fréchet, kernels) are "
         "compared on those axes either way.",
+    )
+    normalise: Norm | None = option(
+        None,
+        "What is done to every vector first: l2 scales it to length one, so that only its "
+        "direction counts; none leaves it as it is. By default l2 for texts and images that are "
+        "embedded here, as in Le Bronnec et al. (2024), and none for vectors that are given.",
+        NORMALISE,
+        kept=True,
+        doc='What is done to every vector first: ``"l2"`` scales it to length one, so that only '
+        'its direction counts, ``"none"`` leaves it as it is. None for ``"l2"`` with texts and '
+        'images that are embedded here, as in Le Bronnec et al. (ACL 2024), and for ``"none"`` '
+        "with vectors that are given.",
     )
 
 
@@ -693,6 +725,28 @@ class CompareOptions(Embedding, Seeded, Inference, Measuring, Labels, Sizes, Fil
 
 
 @options_class
+class ReferenceOptions(Embedding, Reading, Files):
+    """The options of a reference that is read and embedded once."""
+
+    name: str | None = option(
+        None,
+        "What tables call it; by default the name of its file.",
+        flag=(),
+    )
+    group: str | None = reworded(
+        Labels,
+        "group",
+        doc="Name of the field that holds the group of a sample, as in :func:`calipers.compare`.",
+    )
+    cluster: str | None = reworded(
+        Labels,
+        "cluster",
+        doc="Name of the field that rows have in common which were drawn together, as in "
+        ":func:`calipers.compare`.",
+    )
+
+
+@options_class
 class DemoOptions(Seeded):
     """The options of ``demo``."""
 
@@ -843,6 +897,14 @@ class ProbeOptions(Embedding, Seeded, Reading):
         "recall and the area under the ROC curve of a held-out classifier.",
     )
     k: int = reworded(Neighbours, "k", "Nearest neighbours that span the balls of a support.")
+    normalise: Norm | None = reworded(
+        Neighbours,
+        "normalise",
+        "What is done to every vector first: l2 scales it to length one, so that only its "
+        "direction counts; none leaves it as it is. By default l2.",
+        doc='What is done to every vector first: ``"l2"``, which None stands for, scales it to '
+        'length one, so that only its direction counts, ``"none"`` leaves it as it is.',
+    )
     seeds: int = option(
         3,
         "Random halvings; their spread is the noise that a change must pass.",

@@ -20,6 +20,7 @@ from calipers.evaluate.embedding import (
     notes_of_all,
     open_embedder,
     usual_warnings,
+    with_scaling,
 )
 from calipers.evaluate.inputs import (
     FEW,
@@ -33,7 +34,7 @@ from calipers.evaluate.inputs import (
 from calipers.evaluate.option import one_side
 from calipers.evaluate.options import OverlapOptions, pair_settings
 from calipers.evaluate.scoring import neighbour_fields, signature_fields
-from calipers.evaluate.spaces import neighbour_rows
+from calipers.evaluate.spaces import PCA, neighbour_rows
 from calipers.metrics.knn_support import precision_score, recall_score
 from calipers.metrics.pair import Settings
 from calipers.numeric.threads import limit_threads
@@ -50,8 +51,9 @@ def overlap(systems: Any, options: OverlapOptions) -> Overlap:
     No system is the right one. Each is held in turn as the reference of every other, and precision
     and recall then tell whether one lies within the other, they overlap, or are disjoint
     (Le Bronnec et al., ACL 2024, section 5.5 and table 1). Rows are prepared for each pair as
-    :func:`calipers.compare` does: scaled to length one, then projected on the axes that keep 90 %
-    of the variance of the two.
+    :func:`calipers.compare` does: those of texts and images are scaled to length one, vectors that
+    are given stay as they are, and with ``projection="union"`` both sets are brought to the axes
+    that keep 90 % of the variance of the two.
 
     Parameters
     ----------
@@ -74,6 +76,7 @@ def overlap(systems: Any, options: OverlapOptions) -> Overlap:
         option is out of its range.
     """
     inputs = read_alone(systems, options, seed=options.seed, skip_bad=options.skip_bad)
+    options = with_scaling(options, inputs.sets[0])
     check_k(inputs, options.k)
     model = open_embedder(options, inputs.sets, fit_on_all=True)
     settings, progress = pair_settings(options), options.progress or Silent()
@@ -89,6 +92,7 @@ def overlap(systems: Any, options: OverlapOptions) -> Overlap:
             "embedder": model.name,
             "views": list(model.views),
             **options.settings(),
+            "pca": PCA if options.projection == "union" else None,
             "embedding": dict(model.signature),
         },
         warnings=(
@@ -183,7 +187,7 @@ def _shares(left: File, right: File, view: str, settings: Settings) -> tuple[flo
     try:
         sides = left.embeddings.views[view], right.embeddings.views[view]
         near = neighbourhoods(
-            *neighbour_rows(*sides, settings.projection, settings.threads),
+            *neighbour_rows(*sides, settings),
             k=settings.k,
             ties=settings.ties,
             distance=settings.distance,

@@ -14,12 +14,13 @@ from calipers.catalogue.choosing import Choice, check_extras, check_keys, choose
 from calipers.catalogue.keys import split_key
 from calipers.embed import Cache, Embedder, Embeddings, embed_samples
 from calipers.errors import InputError, unknown_name
-from calipers.evaluate.embedding import cache_of, open_unfitted
+from calipers.evaluate.embedding import cache_of, open_unfitted, with_scaling
 from calipers.evaluate.inputs import FEW, InputSet, Reader, summarise
 from calipers.evaluate.option import one_side
 from calipers.evaluate.options import ProbeOptions, pair_settings
 from calipers.evaluate.perturbations import CHANGES, Change, change_set
 from calipers.evaluate.scoring import score_pair
+from calipers.evaluate.spaces import PCA
 from calipers.metrics.pair import Settings
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Advance, Progress, Silent
@@ -70,12 +71,12 @@ def probe(samples: Any, options: ProbeOptions) -> Probe:
         If the samples are no texts, too few, cannot be read, or an option is out of its range.
     """
     k, seeds, seed, most = options.k, options.seeds, options.seed, options.max_samples
-    settings = pair_settings(options)
     chosen, keys = _choose_changes(options.changes), _choose_metrics(options.metrics)
     given = _read_texts(samples, options.field)
     texts = given if most is None else given.subsample(most, seed=seed)
     _check_halves(texts, len(given), k)
-    progress = options.progress or Silent()
+    options, progress = with_scaling(options, texts), options.progress or Silent()
+    settings = pair_settings(options)
     model = open_unfitted(options, texts)
     choices = choose(keys, model.views)
     check_extras(choices, equal_sizes=True)
@@ -116,6 +117,7 @@ def probe(samples: Any, options: ProbeOptions) -> Probe:
             "changes": [change.name for change in chosen],
             "half": len(texts) // 2,
             **options.settings(),
+            "pca": PCA,
             "embedding": dict(model.signature),
         },
         signatures={name: score.signature for name, score in halvings[0].scores[UNCHANGED].items()},

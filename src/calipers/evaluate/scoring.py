@@ -306,7 +306,7 @@ def signature_fields(
     """What every score of a view is signed with; `hashes` name the set that it is held against."""
     own = embeddings.view_signature.get(view)
     return {
-        "norm": "l2",
+        "norm": settings.normalise,
         "pca": PCA,
         "scope": scope,
         **embeddings.signature,

@@ -3,10 +3,11 @@
 A :class:`Space` gives the :class:`~calipers.metrics.pair.Pair` of the reference and a generated
 set: :class:`PairSpace` one of its own, :class:`RunSpace` one that all systems of a run share.
 
-Neighbours are looked for among rows of length one, as they are. Whole distributions are compared
-on the principal axes of the union that keep 90 % of its variance. With ``projection="union"``
-neighbours are looked for there too, as in paper 000; where texts repeat, the axes then follow the
-repeats, and precision falls although every text is as good as before (docs/experiments.md).
+Rows are scaled to length one (``normalise="l2"``) or left as they are (``"none"``), and neighbours
+are looked for among them. Whole distributions are compared on the principal axes of the union that
+keep 90 % of its variance. With ``projection="union"`` neighbours are looked for there too, as in
+paper 000; where texts repeat, the axes then follow the repeats, and precision falls although every
+text is as good as before (docs/experiments.md).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import numpy as np
 
 from calipers.catalogue.needs import Needs
 from calipers.embed import Embeddings
-from calipers.estimate.axes import Projection, preprocess
+from calipers.estimate.axes import Norm, Projection, preprocess
 from calipers.estimate.quantise import Buckets, Quantisation
 from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.labels import PairClusters, RunClusters
@@ -107,23 +108,22 @@ def pair_of(
     kind = Pair if replicates else _WithoutBlocks
 
     def project() -> Sides:
-        return _prepared(given, PCA, settings.threads)
+        return _prepared(given, PCA, settings)
 
     if settings.projection == "union":
         return kind(*project(), settings, needs, given=given, clusters=clusters)
-    rows = _prepared(given, None, settings.threads)
+    rows = _prepared(given, None, settings)
     return kind(*rows, settings, needs, given=given, project=project, clusters=clusters)
 
 
-def neighbour_rows(
-    reference: Points, generated: Points, projection: Projection, threads: int | None = None
-) -> Sides:
+def neighbour_rows(reference: Points, generated: Points, settings: Settings) -> Sides:
     """Bring two sets of embeddings to where neighbours are looked for, and only there."""
-    return _prepared((reference, generated), PCA if projection == "union" else None, threads)
+    pca = PCA if settings.projection == "union" else None
+    return _prepared((reference, generated), pca, settings)
 
 
-def _prepared(given: Sides, pca: float | None, threads: int | None) -> Sides:
-    rows = preprocess(*given, norm="l2", pca=pca, threads=threads)
+def _prepared(given: Sides, pca: float | None, settings: Settings) -> Sides:
+    rows = preprocess(*given, norm=settings.normalise, pca=pca, threads=settings.threads)
     return rows.reference, rows.generated
 
 
@@ -146,10 +146,10 @@ def part_of(reference: Points, generated: Points, settings: Settings, needs: Nee
     given = reference, generated
     if settings.projection == "union":
         return pair_of(reference, generated, settings, needs, replicates=False)
-    rows = _prepared(given, None, settings.threads)
+    rows = _prepared(given, None, settings)
 
     def project() -> Sides:
-        return _prepared(given, PCA, settings.threads)
+        return _prepared(given, PCA, settings)
 
     return _Part(*rows, settings, needs, given=given, project=project)
 
@@ -201,6 +201,7 @@ class RunSpace:
     embedded: Embedded
     scope: str
     projection: Projection = "none"
+    normalise: Norm = "l2"
     clusters: RunClusters | None = None
 
     @classmethod
@@ -209,6 +210,7 @@ class RunSpace:
         embedded: Embedded,
         hashes: Sequence[str],
         projection: Projection = "none",
+        normalise: Norm = "l2",
         clusters: RunClusters | None = None,
     ) -> RunSpace:
         """Bring the systems in the order of the hashes of their samples."""
@@ -218,13 +220,15 @@ class RunSpace:
         systems = tuple(embedded.systems[place] for place in order)
         every = sha256("|".join(hashes[place] for place in order).encode()).hexdigest()
         scope = f"run({every[:16]})"
-        return cls(replace(embedded, systems=systems), scope, projection, clusters)
+        return cls(replace(embedded, systems=systems), scope, projection, normalise, clusters)
 
     @cached_property
     def views(self) -> dict[str, _SharedView]:
         """What all sets share in each view, made when first asked for."""
         views = self.embedded.reference.views
-        return {view: _SharedView(self.embedded, view, self.clusters) for view in views}
+        return {
+            view: _SharedView(self.embedded, view, self.normalise, self.clusters) for view in views
+        }
 
     def pair(
         self,
@@ -251,7 +255,7 @@ class RunSpace:
         given = self.embedded.reference.views[view], generated.views[view]
         if self.projection == "union":
             return Pair(*project(), settings, needs, quantised, given, clusters=clusters)
-        rows = neighbour_rows(*given, self.projection, settings.threads)
+        rows = neighbour_rows(*given, settings)
         return Pair(*rows, settings, needs, quantised, given, project, clusters)
 
     def rows(self, view: str, generated: Embeddings) -> Sides | None:
@@ -279,6 +283,7 @@ class _SharedView:
 
     embedded: Embedded
     view: str
+    normalise: Norm
     clusters: RunClusters | None = None
 
     @property
@@ -295,7 +300,8 @@ class _SharedView:
             np.concatenate([file.views[self.view] for file in files])
             for files in self.embedded.systems
         ]
-        return shared_space(self.embedded.reference.views[self.view], systems, norm="l2", pca=PCA)
+        reference = self.embedded.reference.views[self.view]
+        return shared_space(reference, systems, norm=self.normalise, pca=PCA)
 
     def spans(self, system: int) -> list[slice]:
         """Where the rows of each file of a system lie among its rows."""

@@ -18,25 +18,29 @@ from calipers.evaluate.embedding import (
     embed_sides,
     open_embedder,
     usual_warnings,
+    with_scaling,
 )
 from calipers.evaluate.inputs import (
     ComparisonInputs,
     InputSet,
     InputSystem,
-    length_warnings,
+    length_cautions,
     read_sides,
     summarise,
-    trust_warnings,
+    trust_cautions,
     where,
 )
 from calipers.evaluate.option import two_sides
 from calipers.evaluate.options import SweepOptions
+from calipers.evaluate.reference import Reference
 from calipers.evaluate.scoring import by_view
+from calipers.evaluate.spaces import PCA
 from calipers.evaluate.sweep_passes import BY_K, Plan, make_curve, score_replicates
 from calipers.numeric.threads import limit_threads
 from calipers.numeric.validation import is_whole
 from calipers.progress import Advance, Progress, Silent
 from calipers.results import SetSummary
+from calipers.results.caution import sentences
 from calipers.results.sweep import Curve, Over, Sweep, SweptSystem
 
 LARGEST_K = 30
@@ -75,15 +79,20 @@ def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
         set is too small for a value that was given.
     """
     asked = _check_values(options.over, options.values)
-    inputs = read_sides(reference, generated, options, seed=options.seed, skip_bad=options.skip_bad)
+    held = reference if isinstance(reference, Reference) else None
+    options = options if held is None else held.completed(options)
+    given = reference if held is None else held.samples
+    inputs = read_sides(given, generated, options, seed=options.seed, skip_bad=options.skip_bad)
+    options = with_scaling(options, inputs.reference.samples)
     chosen, notes = _choose_values(options.over, asked, inputs, k=options.k)
-    model = open_embedder(options, inputs.sets)
+    model = open_embedder(options, inputs.sets) if held is None else held.open(inputs.sets)
     wanted = _choose_metrics(options.metrics, model.views, options.over)
     # A sweep cuts both sides to one size
     check_extras((choice for each in wanted.values() for choice in each), equal_sizes=True)
     plan, progress = Plan(chosen, options), options.progress or Silent()
     with limit_threads(options.threads):
-        embedded = embed_sides(inputs, model, cache_of(options), progress)
+        known = None if held is None else held.embed
+        embedded = embed_sides(inputs, model, cache_of(options), progress, known)
         found = _sweep_systems(inputs, embedded, wanted, plan, progress)
     return replace(
         found,
@@ -103,6 +112,7 @@ def _settings(plan: Plan, wanted: Wanted, model: Embedder) -> dict[str, Any]:
         "views": list(model.views),
         "metrics": metrics,
         **options.settings(),
+        "pca": PCA if options.over == "n" or options.projection == "union" else None,
         "embedding": dict(model.signature),
     }
 
@@ -278,8 +288,7 @@ def _system(
         summary=summary,
         curves=curves,
         seeds=system.seeds,
-        warnings=(
-            *length_warnings(reference, summary),
-            *trust_warnings(reference, summary, largest),
+        warnings=sentences(
+            (*length_cautions(reference, summary), *trust_cautions(reference, summary, largest))
         ),
     )

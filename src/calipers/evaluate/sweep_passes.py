@@ -94,7 +94,7 @@ def _over_k(
     found: dict[str, Rows] = {name: [] for name in names}
     for file in files:
         near = neighbourhoods(
-            *neighbour_rows(reference, file, plan.options.projection, plan.options.threads),
+            *neighbour_rows(reference, file, plan.settings),
             k=plan.values[-1],
             ties=plan.options.ties,
             distance=plan.options.distance,

@@ -19,8 +19,9 @@ from calipers.evaluate.inputs import (
     ComparisonInputs,
     InputSet,
     InputSystem,
+    empty_cautions,
     summarise,
-    trust_warnings,
+    trust_cautions,
 )
 from calipers.evaluate.intervals import (
     FEWEST_PERMUTATIONS,
@@ -30,16 +31,18 @@ from calipers.evaluate.intervals import (
     permutations_for,
     with_intervals,
 )
-from calipers.evaluate.labels import foreign_groups, pair_clusters, pair_groups, small_groups
+from calipers.evaluate.labels import group_cautions, pair_clusters, pair_groups, small_groups
 from calipers.evaluate.options import CompareOptions, pair_settings
 from calipers.evaluate.scoring import SMALL, Scored, average, by_view, merge, score_view
 from calipers.evaluate.spaces import PairSpace, RunSpace, Space
 from calipers.evaluate.training_set import score_copies, train_warnings
+from calipers.explain.pair import LEVEL
 from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import Clusters
 from calipers.numeric.threads import Workers, workers
 from calipers.progress import Advance, Silent
 from calipers.results import Comparison, Samples, SetSummary, SystemResult
+from calipers.results.caution import Caution, sentences, worst_first
 from calipers.results.system import Against
 from calipers.score import Score
 
@@ -117,7 +120,8 @@ class Run:
             for system in self.inputs.systems
         ]
         clusters = self.inputs.run_clusters
-        return RunSpace.of(self.embedded, hashes, self.settings.projection, clusters)
+        settings = self.settings
+        return RunSpace.of(self.embedded, hashes, settings.projection, settings.normalise, clusters)
 
     @cached_property
     def reference(self) -> SetSummary:
@@ -148,7 +152,15 @@ class Run:
         """The reference, and how systems are compared with it."""
         samples = _samples(self.inputs.reference, self.embedded.reference)
         settings = self.settings
-        return Against(samples, settings.k, settings.distance, settings.projection)
+        level = self.options.level or LEVEL
+        return Against(
+            samples,
+            settings.k,
+            settings.distance,
+            settings.projection,
+            settings.normalise,
+            level,
+        )
 
     @cached_property
     def views(self) -> list[tuple[str, list[Choice]]]:
@@ -239,19 +251,21 @@ class Run:
         differences = confounders(
             self.texts, [file.samples for file in files], (self.embedded.reference, embeddings)
         )
+        said = (
+            *differences.cautions,
+            *trust_cautions(self.reference, summary, self.settings.k),
+            *group_cautions(self.reference.groups, summary.groups),
+            *(Caution("ratios", "separated without one error", note) for note in scored.notes),
+        )
+        empty = empty_cautions(self.inputs.reference.samples, files)
         return SystemResult(
             summary=summary,
             scores=with_intervals(scored.scores, scored.spreads, self.options.level),
             curves=scored.curves,
             seeds=system.seeds,
             samples=tuple(map(_samples, files, embeddings)),
-            warnings=(
-                *differences.warnings,
-                *trust_warnings(self.reference, summary, self.settings.k),
-                *foreign_groups(self.reference.groups, summary.groups),
-                *small_groups(summary.groups),
-                *scored.notes,
-            ),
+            warnings=sentences(said),
+            cautions=worst_first((*said, *empty)),
             neighbours=scored.neighbours,
             confounders=differences.to_dict(),
             curve_errors={
@@ -272,4 +286,7 @@ def _counted(scored: Iterable[Scored], advance: Advance) -> Iterator[Scored]:
 
 
 def _samples(file: InputSet, embeddings: Embeddings) -> Samples:
-    return Samples(file.samples if file.samples.kind == "texts" else None, embeddings.views)
+    texts = file.samples if file.samples.kind == "texts" else None
+    return Samples(
+        texts, embeddings.views, None if file.clusters is None else file.clusters.numbers
+    )

@@ -14,9 +14,11 @@ from calipers.evaluate.inputs import ComparisonInputs
 from calipers.evaluate.intervals import Spreads
 from calipers.evaluate.labels import few_for_texts
 from calipers.evaluate.options import CompareOptions
-from calipers.evaluate.text_warnings import pair_warnings
+from calipers.evaluate.text_warnings import pair_cautions
 from calipers.evaluate.texts import measure_inputs
 from calipers.results import Comparison, SetSummary
+from calipers.results.caution import Caution, sentences, worst_first
+from calipers.results.comparison import with_cautions
 from calipers.results.texts import TextResult
 from calipers.samples.wording import KINDS
 from calipers.text.tokenizers import find_tokenizer
@@ -102,9 +104,11 @@ def with_text_scores(
         replace(
             system,
             scores={**system.scores, **_keyed(texts.scores)},
-            warnings=(*system.warnings, *_further(texts, measured.reference)),
+            warnings=(*system.warnings, *sentences(further)),
+            cautions=_with_further(system.cautions, further),
         )
         for system, texts in zip(comparison.systems, measured.systems, strict=True)
+        for further in [_further(texts, measured.reference)]
     )
     few = () if options.level is None else few_for_texts(inputs)
     more = replace(
@@ -112,9 +116,10 @@ def with_text_scores(
         systems=systems,
         reference=_warned(comparison.reference, measured.reference),
         reference_scores={**comparison.reference_scores, **_keyed(measured.reference_scores)},
-        warnings=(*comparison.warnings, *measured.warnings, *few),
         settings={**comparison.settings, "tokenizer": splitter.name},
     )
+    lacking = (Caution("intervals", "no intervals for statistics of texts", text) for text in few)
+    more = with_cautions(more, (*measured.cautions, *lacking))
     return more, tuple(_keyed({**texts.spreads, **texts.gap_spreads}) for texts in measured.systems)
 
 
@@ -131,10 +136,17 @@ def _is_text(name: object) -> bool:
     return name == VIEW or view == VIEW or (not view and not known and is_text_key(name))
 
 
-def _further(texts: TextResult, reference: SetSummary | None) -> list[str]:
+def _further(texts: TextResult, reference: SetSummary | None) -> list[Caution]:
     """What only measuring the texts brought up; the rest is said of the samples already."""
-    known = {*pair_warnings(texts.summary, reference)}
-    return [warning for warning in texts.warnings if warning not in known]
+    known = {*sentences(pair_cautions(texts.summary, reference))}
+    by_text = {caution.text: caution for caution in texts.cautions}
+    return [by_text[text] for text in texts.warnings if text not in known]
+
+
+def _with_further(cautions: Sequence[Caution], further: Sequence[Caution]) -> tuple[Caution, ...]:
+    """Add what is of another kind; a set that repeats itself is told of once."""
+    kinds = {caution.kind for caution in cautions}
+    return worst_first((*cautions, *(each for each in further if each.kind not in kinds)))
 
 
 def _warned(summary: SetSummary, measured: SetSummary | None) -> SetSummary:

@@ -10,9 +10,10 @@ import numpy as np
 from calipers.catalogue.choosing import Choice
 from calipers.catalogue.keys import split_text_key
 from calipers.catalogue.texts import TEXT_METRICS
-from calipers.evaluate.inputs import FEW, InputSet, length_warnings
+from calipers.evaluate.inputs import FEW, InputSet, length_cautions
 from calipers.evaluate.scoring import undefined_count
 from calipers.results import SetSummary
+from calipers.results.caution import Caution, brief_share
 from calipers.samples.wording import counted
 from calipers.score import Score
 from calipers.text.corpus import Corpus
@@ -33,45 +34,48 @@ LONG_HAN, LONG_OTHER = 4, 12
 """Signs a token from which on tokens are no words: words have about 2, and about 5."""
 
 
-def system_warnings(
+def system_cautions(
     files: Sequence[InputSet],
     summary: SetSummary,
     reference: SetSummary | None,
     scores: Mapping[str, Score],
-) -> Iterator[str]:
+) -> Iterator[Caution]:
     """Say what moves the statistics of a system besides what they are meant to tell."""
-    yield from pair_warnings(summary, reference)
-    yield from set_warnings(files, scores)
+    yield from pair_cautions(summary, reference)
+    yield from set_cautions(files, scores)
     if reference is None or reference.content_hash != summary.content_hash:
-        yield from ball_warnings(scores)
+        yield from ball_cautions(scores)
 
 
-def pair_warnings(summary: SetSummary, reference: SetSummary | None) -> Iterator[str]:
+def pair_cautions(summary: SetSummary, reference: SetSummary | None) -> Iterator[Caution]:
     """Say what is to be known of the size of a system, and of its texts beside the reference's."""
     if reference is not None:
-        yield from length_warnings(reference, summary)
+        yield from length_cautions(reference, summary)
         if reference.content_hash == summary.content_hash:
-            yield "is the reference itself, text for text"
+            text = "is the reference itself, text for text"
+            yield Caution("same_file", "is the reference itself", text)
     if summary.n < FEW:
         verb, whose = ("is", "its") if summary.n == 1 else ("are", "their")
-        yield (
-            f"{counted(summary.n, 'text')} {verb} few: chance alone moves {whose} statistics a lot"
-        )
+        size = counted(summary.n, "text")
+        text = f"{size} {verb} few: chance alone moves {whose} statistics a lot"
+        yield Caution("few_samples", f"only {size}", text)
 
 
-def set_warnings(files: Sequence[InputSet], scores: Mapping[str, Score]) -> Iterator[str]:
+def set_cautions(files: Sequence[InputSet], scores: Mapping[str, Score]) -> Iterator[Caution]:
     """Say how many texts repeat others, and how many have no value."""
     for file in files:
         copies = len(file.samples) - len(set(file.samples))
         if copies > MANY_COPIES * len(file.samples):
-            yield (
+            text = (
                 f"{copies:,} of {len(file.samples):,} texts repeat an earlier one, character for "
                 "character; that alone raises Self-BLEU and its like"
             )
-    yield from undefined_warnings(scores)
+            share = brief_share(copies / len(file.samples))
+            yield Caution("duplicates", f"{share} duplicates", text)
+    yield from undefined_cautions(scores)
 
 
-def ball_warnings(scores: Mapping[str, Score]) -> Iterator[str]:
+def ball_cautions(scores: Mapping[str, Score]) -> Iterator[Caution]:
     """Say where the balls around texts hold everything, as they do where texts share little."""
     full = []
     for key, score in scores.items():
@@ -81,29 +85,32 @@ def ball_warnings(scores: Mapping[str, Score]) -> Iterator[str]:
     if full:
         mauve = scores.get("string_mauve")
         blind = mauve is not None and mauve.value >= NEARLY_ALL
-        yield (
+        text = (
             f"{', '.join(full)}: the balls hold (nearly) all texts, so that this says nothing "
             f"here; take {'' if blind else 'string_mauve or '}corpus_match_bleu"
         )
+        yield Caution("neighbours", "string balls hold nearly all texts", text)
 
 
-def undefined_warnings(scores: Mapping[str, Score]) -> Iterator[str]:
+def undefined_cautions(scores: Mapping[str, Score]) -> Iterator[Caution]:
     """Say for how many texts the mean of a metric does not speak."""
     missing = {key: _undefined(score) for key, score in scores.items()}
     counts = [f"{key} {count:,}" for key, count in missing.items() if count]
     if counts:
-        yield f"some texts are too short to have a value, and are left out: {', '.join(counts)}"
+        text = f"some texts are too short to have a value, and are left out: {', '.join(counts)}"
+        yield Caution("undefined", "some texts are too short", text)
 
 
-def size_warnings(sizes: Mapping[str, int], choices: Iterable[Choice]) -> Iterator[str]:
+def size_cautions(sizes: Mapping[str, int], choices: Iterable[Choice]) -> Iterator[Caution]:
     """Say that sets of different size stand side by side, where they were kept so."""
     counts = sorted(set(sizes.values()))
     sized = [choice.key for choice in choices if choice.sized]
     if len(counts) > 1 and sized:
-        yield (
+        text = (
             f"sets have {counts[0]} to {counts[-1]} texts; the number of texts alone moves "
             f"{', '.join(sized)}, so these values are not comparable"
         )
+        yield Caution("sizes", "sets differ in size", text)
 
 
 def _undefined(score: Score) -> int:
@@ -111,7 +118,7 @@ def _undefined(score: Score) -> int:
     return 0 if np.isnan(score.value) else undefined_count(score)
 
 
-def script_warnings(corpus: Corpus) -> Iterator[str]:
+def script_cautions(corpus: Corpus) -> Iterator[Caution]:
     """Say that a set is in such a script, and that its tokens are no words.
 
     The sizes of its tokens tell, not the name of the tokenizer: texts in which spaces were put
@@ -129,10 +136,11 @@ def script_warnings(corpus: Corpus) -> Iterator[str]:
     mean, name = corpus.lengths.mean(), re.sub(r"-\d[\d.]*$", "", corpus.tokenizer)
     pieces = "one piece" if mean < 1.5 else "long pieces"
     fit = "zh, ja-mecab or characters" if han > other else "characters"
-    yield (
+    text = (
         f"its texts are in a script without spaces, which {name!r} leaves in {pieces} "
         f"({mean:.1f} tokens a text); take --tokenizer {fit}"
     )
+    yield Caution("tokens", "tokens are no words", text)
 
 
 def _count(texts: list[str], script: re.Pattern[str]) -> int:

@@ -15,13 +15,14 @@ from calipers.evaluate.option import one_side
 from calipers.evaluate.options import CompareOptions, TextOptions
 from calipers.evaluate.scoring import Scored, average
 from calipers.evaluate.text_warnings import (
-    script_warnings,
-    set_warnings,
-    size_warnings,
-    system_warnings,
+    script_cautions,
+    set_cautions,
+    size_cautions,
+    system_cautions,
 )
 from calipers.progress import Advance, Progress, Silent
 from calipers.results import SetSummary
+from calipers.results.caution import Caution, sentences, worst_first
 from calipers.results.texts import TextComparison, TextResult
 from calipers.score import Score
 from calipers.text.corpus import Corpus
@@ -95,6 +96,7 @@ def measure_inputs(
     with _progress(options).task("Measuring", steps) as advance:
         systems = tuple(run.result(system, advance) for system in inputs.systems)
         reference_scores = run.reference_scores(advance)
+    differing = tuple(size_cautions(_sizes(inputs), choices)) if keep_sizes else ()
     return TextComparison(
         systems=systems,
         reference=run.about_reference(reference_scores),
@@ -105,7 +107,8 @@ def measure_inputs(
             "metrics": [choice.key for choice in choices],
             "seed": options.seed,
         },
-        warnings=tuple(size_warnings(_sizes(inputs), choices)) if keep_sizes else (),
+        warnings=sentences(differing),
+        cautions=worst_first(differing),
     )
 
 
@@ -134,20 +137,22 @@ class TextRun:
 
     def result(self, system: InputSystem, advance: Advance) -> TextResult:
         """Measure one system."""
-        files, scripts = [], dict[str, None]()
+        files, scripts = [], dict[Caution, None]()
         for _ in system.files:
             texts = self.corpora.pop(0)
-            scripts |= dict.fromkeys(script_warnings(texts))
+            scripts |= dict.fromkeys(script_cautions(texts))
             files.append(self._scored(texts, advance))
         scored = average(files)
         scores = with_intervals(scored.scores, scored.spreads, self.options.level)
         summary = summarise(system.files, name=system.name)
         reference = None if self.inputs.reference is None else about(self.inputs.reference)
+        said = (*scripts, *system_cautions(system.files, summary, reference, scores))
         return TextResult(
             summary=summary,
             scores=scores,
             seeds=system.seeds,
-            warnings=(*scripts, *system_warnings(system.files, summary, reference, scores)),
+            warnings=sentences(said),
+            cautions=worst_first(said),
             spreads=scored.spreads,
             gap_spreads=self._gap_spreads(texts, scored),
         )
@@ -170,8 +175,8 @@ class TextRun:
         file = self.inputs.reference
         if file is None or self.reference is None:
             return None
-        scripts = script_warnings(self.reference)
-        return about(file, (*scripts, *set_warnings([file], scores)))
+        said = (*script_cautions(self.reference), *set_cautions([file], scores))
+        return about(file, sentences(said))
 
     def _scored(self, texts: Corpus, advance: Advance) -> Scored:
         scores, spreads = {}, {}

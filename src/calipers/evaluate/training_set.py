@@ -49,7 +49,7 @@ def score_copies(
     views, by_views = tuple(train.views), []
     for view, _ in by_view(choices, views):
         near = neighbourhoods(
-            *neighbour_rows(train.views[view], other.views[view], settings.projection),
+            *neighbour_rows(train.views[view], other.views[view], settings),
             k=1,
             ties=settings.ties,
             distance=settings.distance,

@@ -14,6 +14,7 @@ from calipers.explain.model import (
     Outlier,
     Region,
     Sample,
+    Topic,
 )
 from calipers.explain.pair import explain_pair
 from calipers.explain.words import Words
@@ -27,6 +28,7 @@ __all__ = [
     "Region",
     "Sample",
     "SampleMap",
+    "Topic",
     "Words",
     "explain_pair",
     "sample_map",

@@ -51,10 +51,15 @@ class Evidence:
     distance
         That the neighbours were found by: ``"euclidean"`` or ``"cosine"``.
     projection
-        Where they were found if `rows` does not say: ``"none"`` for rows of length one as they
-        are, ``"union"`` for their coordinates on joint axes.
+        Where they were found if `rows` does not say: ``"none"`` for rows as they are, ``"union"``
+        for their coordinates on joint axes.
+    normalise
+        What was done to the rows before: ``"l2"`` scaled each to length one, ``"none"`` nothing.
     reference_words, generated_words
         The counted words of the texts; counted anew where they are not given.
+    reference_clusters, generated_clusters
+        The cluster of every row where rows were not drawn independently, whole numbers from 0, the
+        same for rows of one cluster in both sets; both, or None.
 
     Raises
     ------
@@ -75,8 +80,11 @@ class Evidence:
     rows: tuple[NDArray[Any], NDArray[Any]] | None = None
     distance: Literal["euclidean", "cosine"] = "euclidean"
     projection: Literal["none", "union"] = "none"
+    normalise: Literal["l2", "none"] = "l2"
     reference_words: Words | None = None
     generated_words: Words | None = None
+    reference_clusters: NDArray[np.integer] | None = None
+    generated_clusters: NDArray[np.integer] | None = None
 
     def __post_init__(self) -> None:
         n, m = len(self.reference_vectors), len(self.generated_vectors)
@@ -86,6 +94,8 @@ class Evidence:
             raise InputError(f"distance must be 'euclidean' or 'cosine'; found {self.distance!r}")
         if self.projection not in ("none", "union"):
             raise InputError(f"projection must be 'none' or 'union'; found {self.projection!r}")
+        if self.normalise not in ("l2", "none"):
+            raise InputError(f"normalise must be 'l2' or 'none'; found {self.normalise!r}")
         sized = {f"{name} of the reference": self.neighbours.get(name) for name in OF_REFERENCE}
         sized |= _named(self, "reference", self.rows and self.rows[0])
         _check_sizes(sized, n, "reference")
@@ -95,6 +105,10 @@ class Evidence:
         _check_rows(self.neighbours.get("nearest_reference"), n, "nearest_reference")
         for side in ("reference_cells", "generated_cells"):
             _check_rows(getattr(self, side), self.cells, side)
+        for side in ("reference_clusters", "generated_clusters"):
+            _check_rows(getattr(self, side), None, side)
+        if (self.reference_clusters is None) != (self.generated_clusters is None):
+            raise InputError("clusters must be given of both sets, or of neither")
 
     @property
     def n(self) -> int:
@@ -105,6 +119,13 @@ class Evidence:
     def m(self) -> int:
         """How many generated samples there are."""
         return len(self.generated_vectors)
+
+    @property
+    def clusters(self) -> tuple[Labels, Labels] | None:
+        """The clusters of the rows of both sets; None where rows are independent."""
+        if self.reference_clusters is None or self.generated_clusters is None:
+            return None
+        return np.asarray(self.reference_clusters), np.asarray(self.generated_clusters)
 
     @property
     def has_words(self) -> bool:
@@ -138,7 +159,8 @@ class Space:
             from calipers.estimate.axes import preprocess
 
             pca = 0.9 if evidence.projection == "union" else None
-            made = preprocess(evidence.reference_vectors, evidence.generated_vectors, pca=pca)
+            given = evidence.reference_vectors, evidence.generated_vectors
+            made = preprocess(*given, norm=evidence.normalise, pca=pca)
             sets = made.reference, made.generated
         return cls(
             np.asarray(sets[0], np.float64),
@@ -209,7 +231,7 @@ def _counted(counted: Words | None, texts: Sequence[str] | None) -> Words | None
 
 
 def _named(evidence: Evidence, side: str, rows: Any) -> dict[str, Any]:
-    names = (f"{side}_texts", f"{side}_cells", f"{side}_words")
+    names = tuple(f"{side}_{what}" for what in ("texts", "cells", "words", "clusters"))
     return {name: getattr(evidence, name) for name in names} | {f"rows of the {side} set": rows}
 
 

@@ -1,10 +1,10 @@
 """All samples of a comparison on one plane: where sets meet and where they part.
 
-Rows are scaled to length one, then shown along the two directions in which all sets together vary
-most; every set counts alike, however large it is. Two axes of hundreds show little of the distances
-(`explained` says how much), so a map helps to look around and proves nothing: what lies apart on it
-is apart, what lies together need not be. UMAP keeps neighbours together and gives up distances:
-there, neither gaps nor sizes of clusters mean anything.
+Rows are shown along the two directions in which all sets together vary most, by default scaled to
+length one before; every set counts alike, however large it is. Two axes of hundreds show little of
+the distances (`explained` says how much), so a map helps to look around and proves nothing: what
+lies apart on it is apart, what lies together need not be. UMAP keeps neighbours together and gives
+up distances: there, neither gaps nor sizes of clusters mean anything.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from calipers.errors import InputError, MissingExtraError, unknown_name
 
 Method = Literal["pca", "umap"]
+Norm = Literal["l2", "none"]
 Plane = NDArray[np.float32]
 
 FEWEST_UMAP = 10
@@ -38,7 +39,8 @@ class SampleMap:
     explained
         The share of the variance that each axis keeps, in [0, 1]; None for UMAP.
     coordinates
-        Of every set, shape ``(n_i, 2)``, float32.
+        Of every set, shape ``(n_i, 2)``, float32; in the unit of the rows, or in a power of two of
+        it where their squares might overflow or underflow.
     """
 
     method: Method
@@ -46,7 +48,9 @@ class SampleMap:
     coordinates: tuple[Plane, ...]
 
 
-def sample_map(sets: Sequence[ArrayLike], *, method: Method = "pca", seed: int = 0) -> SampleMap:
+def sample_map(
+    sets: Sequence[ArrayLike], *, method: Method = "pca", normalise: Norm = "l2", seed: int = 0
+) -> SampleMap:
     """Put all samples on one plane.
 
     Parameters
@@ -56,6 +60,8 @@ def sample_map(sets: Sequence[ArrayLike], *, method: Method = "pca", seed: int =
     method
         ``"pca"``: principal axes, the same for the same sets, in any order of their rows but for
         rounding. ``"umap"``: needs the package umap-learn, and time.
+    normalise
+        ``"l2"`` scales every row to length one first; ``"none"`` leaves them.
     seed
         Of UMAP.
 
@@ -68,12 +74,14 @@ def sample_map(sets: Sequence[ArrayLike], *, method: Method = "pca", seed: int =
     """
     if method not in ("pca", "umap"):
         raise unknown_name("method of a map", str(method), ("pca", "umap"))
-    rows = _checked(sets)
+    if normalise not in ("l2", "none"):
+        raise unknown_name("value for normalise", str(normalise), ("l2", "none"))
+    rows = _checked(sets, normalise)
     return _pca(rows) if method == "pca" else _umap(rows, seed)
 
 
-def _checked(sets: Sequence[ArrayLike]) -> list[NDArray[Any]]:
-    from calipers.estimate.axes import unit_rows
+def _checked(sets: Sequence[ArrayLike], normalise: Norm) -> list[NDArray[Any]]:
+    from calipers.estimate.axes import common_exponent, unit_rows
     from calipers.numeric.validation import check_points
 
     if len(sets) == 0:
@@ -83,7 +91,11 @@ def _checked(sets: Sequence[ArrayLike]) -> list[NDArray[Any]]:
     if len(columns) > 1:
         raise InputError(f"all sets of a map must have the same number of columns; found {columns}")
     kind = np.result_type(*rows)
-    return [unit_rows(each.astype(kind, copy=False)) for each in rows]
+    same = [each.astype(kind, copy=False) for each in rows]
+    if normalise == "l2":
+        return [unit_rows(each) for each in same]
+    exponent = common_exponent(same)
+    return [np.ldexp(each, -exponent) for each in same] if exponent else same
 
 
 def _pca(rows: list[NDArray[Any]]) -> SampleMap:

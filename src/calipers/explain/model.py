@@ -1,7 +1,7 @@
 """What an explanation says: frozen data, with the samples and regions that it is about.
 
 Rows count from 0 in the sets as they were compared. Where samples are no texts, `text` is None and
-there are no words; where an explanation was read back without texts, the same.
+there are no keywords; where an explanation was read back without texts, the same.
 """
 
 from __future__ import annotations
@@ -15,7 +15,11 @@ from calipers.serialise import Plain, plain
 
 Texts = Sequence[str] | None
 S = TypeVar("S", bound="Sample")
+R = TypeVar("R", bound="Region")
 Direction = Literal["over", "under", "even"]
+
+NAMING = 6
+"""Keywords that name a topic in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -86,12 +90,12 @@ class Copy(Sample):
 
 @dataclass(frozen=True)
 class Region(Plain):
-    """A region of the space: one cell of the quantisation, or several that make up a topic.
+    """A region of the space: one cell of the quantisation, or a :class:`Topic`.
 
     Attributes
     ----------
-    words
-        Its telling words, the most telling first; empty where there are no texts.
+    keywords
+        The words that are typical of it, the most typical first; empty where there are no texts.
     reference, generated
         How many samples of each set lie in it.
     expected, produced
@@ -112,11 +116,11 @@ class Region(Plain):
         The cells that it is made of, by their place in the histograms.
     reference_medoids, generated_medoids
         The samples of each set nearest to its middle.
-    missed_samples
+    uncovered_samples
         Reference samples of it that no generated sample covers, nearest to their middle first.
     """
 
-    words: tuple[str, ...]
+    keywords: tuple[str, ...]
     reference: int
     generated: int
     expected: float
@@ -129,7 +133,48 @@ class Region(Plain):
     cells: tuple[int, ...] = ()
     reference_medoids: tuple[Sample, ...] = ()
     generated_medoids: tuple[Sample, ...] = ()
-    missed_samples: tuple[Sample, ...] = ()
+    uncovered_samples: tuple[Sample, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Topic(Region):
+    """Several cells that lie together, and whether both sets have as much of them.
+
+    Attributes
+    ----------
+    reference_share, generated_share
+        Which share of each set lies in it, by counts.
+    ratio
+        The generated share divided by the reference's; None where the reference has none of it.
+    interval
+        Of the ratio, at the level of the explanation, for this topic by itself; open at an end
+        where a set has none of it.
+    p_value
+        How often chance alone would bring shares as far apart, if both sets had one distribution.
+    adjusted_p_value
+        The same over all topics (Holm).
+    significant
+        Whether `adjusted_p_value` is below 1 − level.
+    """
+
+    reference_share: float
+    generated_share: float
+    ratio: float | None
+    interval: tuple[float, float]
+    p_value: float
+    adjusted_p_value: float
+    significant: bool
+
+    def __str__(self) -> str:
+        cells = f"cell {self.cells[0]}" if len(self.cells) == 1 else f"{len(self.cells)} cells"
+        name = ", ".join(self.keywords[:NAMING]) or cells
+        shares = (
+            f"{100 * self.generated_share:.3g} % of the generated set, "
+            f"{100 * self.reference_share:.3g} % of the reference"
+        )
+        low, high = (f"{bound:.2f}" for bound in self.interval)
+        ratio = "" if self.ratio is None else f"{self.ratio:.2f}×, "
+        return f"{name}: {shares} ({ratio}interval {low} to {high})"
 
 
 @dataclass(frozen=True)
@@ -147,6 +192,8 @@ class Explanation(Plain):
         where no cells were made.
     topics
         Coarse regions, a partition of the space, the largest contribution first.
+    level
+        Of confidence, at which topics are significant, and of their intervals.
     cells
         The cells with the largest contributions, largest first.
     outside
@@ -164,7 +211,7 @@ class Explanation(Plain):
     m: int
     k: int
     score: float | None = None
-    topics: tuple[Region, ...] = ()
+    topics: tuple[Topic, ...] = ()
     cells: tuple[Region, ...] = ()
     outside: tuple[Outlier, ...] = ()
     outside_count: int | None = None
@@ -172,16 +219,38 @@ class Explanation(Plain):
     copies: tuple[Copy, ...] = ()
     copies_count: int | None = None
     notes: tuple[str, ...] = ()
+    level: float = 0.95
 
     @property
-    def missed(self) -> tuple[Region, ...]:
-        """Topics of which the generated set has less than the reference, worst first."""
-        return tuple(topic for topic in self.topics if topic.direction == "under")
+    def under_represented(self) -> tuple[Topic, ...]:
+        """Topics of which the generated set has significantly less than the reference."""
+        return tuple(t for t in self.topics if t.significant and t.direction == "under")
 
     @property
-    def invented(self) -> tuple[Region, ...]:
-        """Topics of which the generated set has more than the reference, worst first."""
-        return tuple(topic for topic in self.topics if topic.direction == "over")
+    def over_represented(self) -> tuple[Topic, ...]:
+        """Topics of which the generated set has significantly more than the reference."""
+        return tuple(t for t in self.topics if t.significant and t.direction == "over")
+
+    @property
+    def not_significant(self) -> tuple[Topic, ...]:
+        """Topics whose shares differ by no more than chance may bring."""
+        return tuple(topic for topic in self.topics if not topic.significant)
+
+    def __str__(self) -> str:
+        lines = [f"by {self.view}: {self.n} reference samples, {self.m} generated samples"]
+        for name in ("under_represented", "over_represented"):
+            if found := getattr(self, name):
+                lines.append(f"{name.replace('_', '-')} topics:")
+                lines += [f"- {topic}" for topic in found]
+        tested, rest = len(self.topics), len(self.not_significant)
+        at = f"(level {self.level:g}, corrected for {tested} topics)"
+        if tested and rest == tested:
+            lines.append(f"no topic is significantly under- or over-represented {at}")
+        elif tested:
+            lines.append(f"{rest} of {tested} topics do not differ significantly {at}")
+        if self.outside_count is not None:
+            lines.append(f"{self.outside_count} generated samples outside the reference's support")
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     def to_dict(self, *, texts: bool = True) -> dict[str, Any]:
         """Return all of it as plain data, fit for strict JSON; NaN becomes None.
@@ -190,14 +259,14 @@ class Explanation(Plain):
         ----------
         texts
             Whether to hold the texts of samples; without them, rows tell which they are, and
-            words stay.
+            keywords stay.
         """
         return plain(self if texts else self.with_texts(None, None))  # type: ignore[no-any-return]
 
     def with_texts(self, reference: Texts, generated: Texts) -> Explanation:
         """Return the same with the texts of these sets, by row; with None, without texts.
 
-        Telling words stay as they are.
+        Keywords stay as they are.
 
         Raises
         ------
@@ -227,12 +296,12 @@ class Explanation(Plain):
         )
 
 
-def _region(region: Region, reference: Texts, generated: Texts) -> Region:
+def _region(region: R, reference: Texts, generated: Texts) -> R:
     return replace(
         region,
         reference_medoids=_with(region.reference_medoids, reference),
         generated_medoids=_with(region.generated_medoids, generated),
-        missed_samples=_with(region.missed_samples, reference),
+        uncovered_samples=_with(region.uncovered_samples, reference),
     )
 
 

@@ -11,16 +11,24 @@ from numpy.typing import NDArray
 from calipers.errors import InputError
 from calipers.explain.evidence import Evidence, NearMeans, Space
 from calipers.explain.model import Copy, Direction, Explanation, Neighbour, Outlier, Region, Sample
+from calipers.explain.representation import tested
 from calipers.explain.topics import Division, coarser, division_of
-from calipers.explain.words import TellingWords
+from calipers.explain.words import Keywords
 
 TOPICS = 12
 LIMIT = 50
-NEAREST, MEDOIDS, MISSED = 3, 3, 5
+LEVEL = 0.95
+NEAREST, MEDOIDS, UNCOVERED = 3, 3, 5
 
 
 def explain_pair(
-    evidence: Evidence, *, view: str, topics: int = TOPICS, limit: int = LIMIT
+    evidence: Evidence,
+    *,
+    view: str,
+    topics: int = TOPICS,
+    limit: int = LIMIT,
+    level: float = LEVEL,
+    seed: int = 0,
 ) -> Explanation:
     """Tell which samples and topics cause the gap between a generated set and the reference.
 
@@ -35,6 +43,11 @@ def explain_pair(
     limit
         How many samples outside the support, near copies and cells are listed, at least 1; all
         of them are counted.
+    level
+        Of confidence, between 0 and 1: which topics are significant, and of the intervals of their
+        ratios.
+    seed
+        Of the permutations behind the tests of topics, where rows come in clusters.
 
     Returns
     -------
@@ -49,10 +62,17 @@ def explain_pair(
     for name, value in (("topics", topics), ("limit", limit)):
         if type(value) is not int or value < 1:
             raise InputError(f"{name} must be a whole number of at least 1; found {value!r}")
+    if not 0 < level < 1:
+        raise InputError(f"level must be between 0 and 1; found {level!r}")
     space = Space.of(evidence)
     outside, copied, cells = rows_outside(evidence), rows_copied(evidence), division_of(evidence)
     merged = None if cells is None else coarser(cells, space, topics)
-    regions = _regions(evidence, space, outside, merged, cells, limit)
+    described, places = _regions(evidence, space, outside, merged, cells, limit)
+    found = (
+        ()
+        if merged is None
+        else tested(evidence, merged, described[0], places, level=level, seed=seed)
+    )
     covered = evidence.neighbours.get("covered")
     return Explanation(
         view=view,
@@ -60,14 +80,15 @@ def explain_pair(
         m=evidence.m,
         k=evidence.k,
         score=None if cells is None else float(cells.contributions.sum()),
-        topics=regions[0],
-        cells=regions[1],
+        topics=found,
+        cells=described[1],
         outside=tuple(outlier(evidence, space, row) for row in _first(outside, limit)),
         outside_count=None if outside is None else len(outside),
         uncovered_count=None if covered is None else int(np.sum(~np.asarray(covered, bool))),
         copies=tuple(copy_of(evidence, row) for row in _first(copied, limit)),
         copies_count=None if copied is None else len(copied),
         notes=tuple(_notes(evidence)),
+        level=level,
     )
 
 
@@ -78,29 +99,30 @@ def _regions(
     topics: Division | None,
     cells: Division | None,
     limit: int,
-) -> tuple[tuple[Region, ...], tuple[Region, ...]]:
+) -> tuple[tuple[tuple[Region, ...], ...], list[int]]:
+    """Describe all topics and the first cells, the largest contribution first; places of topics."""
     if topics is None or cells is None:
-        return (), ()
+        return ((), ()), []
     counted = evidence.words()
-    telling = counted and TellingWords(*counted, (topics.reference, topics.generated))
+    naming = counted and Keywords(*counted, (topics.reference, topics.generated))
     found = []
     for division, shown in ((topics, len(topics)), (cells, limit)):
         places = division.worst_first[:shown].tolist()
         describer = Describer(evidence, space, division, outside)
-        words = _telling(telling, division, places)
+        words = _keywords(naming, division, places)
         found.append(tuple(map(describer.region, places, words)))
-    return found[0], found[1]
+    return tuple(found), topics.worst_first.tolist()
 
 
-def _telling(
-    telling: TellingWords | None, division: Division, places: list[int]
+def _keywords(
+    naming: Keywords | None, division: Division, places: list[int]
 ) -> list[tuple[str, ...]]:
     """Of each region the words that the side with more of it uses."""
-    if telling is None:
+    if naming is None:
         return [()] * len(places)
     counts = division.counts
     sides = {place: int(direction(*counts, place) == "over") for place in places}
-    return telling.of((division.reference, division.generated), len(division), sides)
+    return naming.of((division.reference, division.generated), len(division), sides)
 
 
 def _first(rows: NDArray[Any] | None, limit: int) -> list[int]:
@@ -115,7 +137,13 @@ def _notes(evidence: Evidence) -> Iterator[str]:
             "as mauve or frontier_integral"
         )
     elif not evidence.has_words:
-        yield "topics have no words: the samples are no texts"
+        yield "topics have no keywords: the samples are no texts"
+    if evidence.clusters is not None and evidence.reference_cells is not None:
+        sizes = [len(np.unique(each)) for each in evidence.clusters]
+        yield (
+            f"topics were tested by permuting whole clusters: {sizes[0]} in the reference, "
+            f"{sizes[1]} in the generated set"
+        )
     if "reference_first_k" not in lie:
         yield (
             "no samples outside the support: neighbourhoods were not measured; ask for a metric "
@@ -124,7 +152,7 @@ def _notes(evidence: Evidence) -> Iterator[str]:
     elif evidence.realism is None:
         yield "samples outside are sorted by distance alone, since realism was not measured"
     if "covered" not in lie:
-        yield "no missed samples: coverage was not measured"
+        yield "no uncovered samples: coverage was not measured"
     if "copied" not in lie:
         yield "no near copies: near_copies was not measured"
 
@@ -154,20 +182,22 @@ class Describer:
         self._score = float(division.contributions.sum())
         self._counts = division.counts
         covered = evidence.neighbours.get("covered")
-        missed = None if covered is None else ~np.asarray(covered, bool)
+        uncovered = None if covered is None else ~np.asarray(covered, bool)
         sides = (space.reference, division.reference), (space.generated, division.generated)
         self._middles = [NearMeans(*side, len(division)) for side in sides]
-        self._missed = None if missed is None else NearMeans(*sides[0], len(division), missed)
+        self._uncovered = (
+            None if uncovered is None else NearMeans(*sides[0], len(division), uncovered)
+        )
         self._outside = None
         if outside is not None:
             self._outside = np.bincount(division.generated[outside], minlength=len(division))
 
-    def region(self, place: int, words: tuple[str, ...]) -> Region:
+    def region(self, place: int, keywords: tuple[str, ...]) -> Region:
         """Describe one region."""
         division, (reference, generated) = self._division, self._middles
         contribution = float(division.contributions[place])
         return Region(
-            words=words,
+            keywords=keywords,
             reference=int(self._counts[0][place]),
             generated=int(self._counts[1][place]),
             expected=float(division.expected[place]),
@@ -175,12 +205,14 @@ class Describer:
             contribution=contribution,
             share=contribution / self._score if self._score > 0 else float("nan"),
             direction=direction(*self._counts, place),
-            uncovered=None if self._missed is None else self._missed.size(place),
+            uncovered=None if self._uncovered is None else self._uncovered.size(place),
             outside=None if self._outside is None else int(self._outside[place]),
             cells=division.cells[place],
             reference_medoids=_samples(self._evidence.reference_texts, reference, place, MEDOIDS),
             generated_medoids=_samples(self._evidence.generated_texts, generated, place, MEDOIDS),
-            missed_samples=_samples(self._evidence.reference_texts, self._missed, place, MISSED),
+            uncovered_samples=_samples(
+                self._evidence.reference_texts, self._uncovered, place, UNCOVERED
+            ),
         )
 
 

@@ -1,12 +1,12 @@
-"""The words of a set of texts, counted once, and those that tell what a region is about.
+"""The words of a set of texts, counted once, and the keywords of a region.
 
 Regions are named by class-based TF-IDF.
 
 A word w of region c weighs tf(w, c)·log(1 + A / f(w)): its share of the region's words, the average
 number A of words in a region, and how often f it is used anywhere (Grootendorst, "BERTopic",
 2022, section 3.3). The share is counted in the texts of one side: in the reference's where they
-are missed, in the generated ones where they are too many, so that the words tell what is missing or
-invented and not what both have.
+are under-represented, in the generated ones where they are over-represented, so that keywords name
+what is too rare or too common and not what both have.
 
 Words that are as common elsewhere tell nothing. Without a list of stop words, and so in any
 language, two rules leave them out: a word must be used twice as often in the region as outside it,
@@ -165,7 +165,7 @@ def _matrix(flat: array[int], starts: array[int], columns: int) -> Any:
     return counts
 
 
-class TellingWords:
+class Keywords:
     """Names regions by the words of their texts.
 
     Parameters
@@ -191,7 +191,7 @@ class TellingWords:
     def of(
         self, labels: tuple[Labels, Labels], regions: int, sides: Mapping[int, int]
     ) -> list[tuple[str, ...]]:
-        """Give the telling words of some regions, the most telling first.
+        """Give the keywords of some regions, the most typical first.
 
         Parameters
         ----------

@@ -1,4 +1,9 @@
-"""The metrics over arrays, each by itself, for people who have their embeddings."""
+"""The metrics over arrays, each by itself, for people who have their embeddings.
+
+Arrays are compared as they are given, as :func:`calipers.compare` compares them. ``mauve`` and
+``mauve_ot`` alone do to them what mauve-text does, rows of length one and PCA, unless another
+`norm` and `pca` are asked for.
+"""
 
 from calipers.estimate.axes import Preprocessed, preprocess
 from calipers.metrics.bert_score import BertScore, bert_score

@@ -17,7 +17,7 @@ from calipers.curves.precision_recall import (
     precision_recall_curve,
 )
 from calipers.errors import InputError
-from calipers.estimate.axes import Projection
+from calipers.estimate.axes import Norm, Projection
 from calipers.estimate.estimators import CLASSIFIERS, estimate_ratios
 from calipers.estimate.knn.balls import Distance
 from calipers.estimate.knn.neighbourhoods import Ties
@@ -51,8 +51,10 @@ class Settings:
     distance
         Of all neighbourhoods: Euclidean or cosine.
     projection
-        Where neighbours are looked for: ``"none"`` for rows of length one as they are,
-        ``"union"`` for their coordinates on the main axes of the union (paper 000).
+        Where neighbours are looked for: ``"none"`` for rows as they are, ``"union"`` for their
+        coordinates on the main axes of the union (paper 000).
+    normalise
+        What is done to rows before: ``"l2"`` scales each to length one, ``"none"`` nothing.
     buckets, restarts
         Of the quantisation behind MAUVE and the frontier integral.
     c
@@ -67,6 +69,7 @@ class Settings:
     ties: Ties = "closed"
     distance: Distance = "euclidean"
     projection: Projection = "none"
+    normalise: Norm = "l2"
     buckets: Buckets = "auto"
     restarts: int = 5
     c: float | None = None

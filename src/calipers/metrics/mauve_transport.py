@@ -13,7 +13,8 @@ many dimensions, the area is e^(−cW)·(1 + cW), and at c = 5 that gives all ei
 its table 17 from the quantised costs W beside them, within 0.004.
 
 Unlike a divergence, a cost has a unit: c multiplies squared distances in the space of the cells.
-Rows of length one, the default here as in MAUVE, keep costs below 4; with other rows choose c anew.
+Rows of length one, the default here as in MAUVE, keep costs below 4; with other rows choose c anew
+(:func:`calipers.compare` gives no value of rows that were not scaled unless c is chosen).
 
 What it does not detect: it says little beyond the quantised cost, does not see differences within a
 cell, and cannot tell missing quality from missing diversity.
@@ -155,6 +156,10 @@ def _point(
 # Beyond, 25 exact points of the frontier take minutes
 MOST_CELLS = {"linear": 2_000, "barycentric": 1_000}
 METRICS = {"linear": "mauve_ot", "barycentric": "mauve_ot_barycentric"}
+UNSCALED = (
+    "its constant c is meant for rows of length one, and these were left as given: scale them with "
+    "--normalise l2, or choose --c (normalise= and c= in Python)"
+)
 
 
 @dataclass(frozen=True)
@@ -295,6 +300,9 @@ def read_mauve_ot_barycentric(pair: Pair, _: Options) -> Score:
 
 
 def _read(pair: Pair, interpolation: Interpolation) -> Score:
+    if pair.settings.normalise == "none" and pair.settings.c is None:
+        pins = {"cost": "squared_euclidean", **pair.estimates.seed_pin}
+        return scored(METRICS[interpolation], np.nan, pins, reason=UNSCALED)
     return mauve_ot_score(
         *pair.projected,
         pair.estimates.cells,

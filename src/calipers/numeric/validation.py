@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError, unknown_name
+from calipers.numeric.arrays import as_numpy
 from calipers.numeric.distances import Points
 
 LARGEST = 1e100
@@ -116,14 +117,10 @@ def as_array(points: Any, name: str) -> NDArray[Any]:
         return points
     if np.ma.is_masked(points):
         raise InputError(f"{name} must have no masked values; found {int(points.mask.sum())}")
-    if hasattr(points, "detach"):  # a tensor, whose bfloat16 NumPy does not know
-        points = points.detach().cpu()
-        points = points.float() if str(points.dtype) == "torch.bfloat16" else points
     try:
-        array = np.asarray(points)
+        return as_numpy(points)
     except (ValueError, TypeError, RuntimeError) as error:
         raise InputError(f"{name} cannot be read as an array of numbers: {error}") from error
-    return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
 
 
 def _check_finite(array: Points, name: str) -> None:

@@ -11,17 +11,26 @@ from calipers.report.numbers import (
     PLUS_MINUS,
     best_of,
     half_text,
-    is_lopsided,
+    is_asymmetric,
     leaders_of,
 )
 from calipers.report.shown import Metric, listed, metric_of, named, scores_of, spoken
 from calipers.report.table import BEST, Data, Note, ScoreCell, Words
 
-ALIKE = "="
+ALIKE = "≈"
 EQUAL = "≡"
 OPEN = "?"
 UNTESTED = "#"
+FLOOR_MARK = "✓"
 REFERENCE = "reference"
+BRIEF = {
+    BEST: "best",
+    EQUAL: "equal within the margin",
+    ALIKE: "ties the best",
+    OPEN: "undecided",
+    UNTESTED: "untested",
+}
+"""What the marks mean, in a word or two."""
 Tested = Mapping[frozenset[str], Data]
 """The tests by one score, by the names of both systems."""
 AGAINST_REFERENCE = frozenset({"classifier_auc", "mmd"})
@@ -39,7 +48,7 @@ def level_of(data: Data) -> float:
 
 
 def alpha_of(data: Data) -> float:
-    """Give the p-value below which two are told apart."""
+    """Give the p-value below which two are distinguishable."""
     return round(1 - level_of(data), 12)
 
 
@@ -97,8 +106,11 @@ def all_marks(data: Data, metrics: Sequence[Metric]) -> list[tuple[str, ...]]:
     return [_column(data, metric, names, by_score.get(metric.key, {}), alpha) for metric in metrics]
 
 
-def mark_notes(data: Data, marks: set[str]) -> Iterator[Note]:
-    """Explain the marks that a table shows."""
+def mark_notes(data: Data, marks: set[str], *, brief: bool = False) -> Iterator[Note]:
+    """Explain the marks that a table shows, `brief` in a word or two each."""
+    if brief:
+        yield from (Note("sign", text, mark) for mark, text in BRIEF.items() if mark in marks)
+        return
     margin = data.get("settings", {}).get("margin")
     within = "a margin" if margin is None else f"{margin:g}"
     meanings = {
@@ -114,17 +126,20 @@ def mark_notes(data: Data, marks: set[str]) -> Iterator[Note]:
     yield from (Note("mark", text, mark) for mark, text in meanings.items() if mark in marks)
 
 
-def interval_notes(data: Data, metrics: Sequence[Metric]) -> Iterator[Note]:
-    """Say what ± and the brackets hold, where there are any."""
+def interval_notes(
+    data: Data, metrics: Sequence[Metric], *, brackets: bool = False
+) -> Iterator[Note]:
+    """Say what ± and the brackets hold, where there are any; `brackets` if nothing stands as ±."""
     scores = [score for metric in metrics for score in scores_of(data, metric) if score]
     held = [score for score in scores if score.get("interval") and None not in score["interval"]]
     if not held:
         return
     levels = sorted({score["level"] for score in held if score.get("level")})
     level = f"{' and '.join(map(percent, levels))} " if levels else ""
-    lopsided = [is_lopsided(score) for score in held]
-    sign = BOUNDS if all(lopsided) else PLUS_MINUS
-    odd = f", {BOUNDS} where lopsided," if any(lopsided) and not all(lopsided) else ""
+    columns = [[is_asymmetric(s) for s in scores_of(data, m) if s in held] for m in metrics]
+    bounds = [brackets or any(column) for column in columns if column]
+    sign = BOUNDS if all(bounds) else PLUS_MINUS
+    odd = f", {BOUNDS} where asymmetric," if any(bounds) and not all(bounds) else ""
     yield Note("interval", f"{level}interval{odd} {COVERS}", sign)
     if any(score.get("approximate") for score in held):
         approximate = "approximate: found on smaller sets, or a share close to 0 or 1"

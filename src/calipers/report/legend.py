@@ -13,10 +13,13 @@ from calipers.report.table import Data, Note
 DIRECTIONS = {
     "↑": "higher is better",
     "↓": "lower is better",
-    "≈": "closer to the reference's own value is better",
+    "→": "closer to the reference's own value is better",
 }
 USUAL = {"k": 4, "ties": "closed", "distance": "euclidean", "projection": "none"}
 """The choices that a title names only where they are others."""
+
+GIVEN = "precomputed"
+"""The embedder of vectors that a person has."""
 
 SHOWN = 5
 """Rows behind a score that are named; all of them stand in the JSON."""
@@ -27,11 +30,84 @@ def title(data: Data, *, said: Sequence[str] = ()) -> str:
     reference, settings = data["reference"], data.get("settings", {})
     cut = _cut(reference)
     size = f"n = {reference.get('n')}" + (f" of {reference['n_given']}" if cut else "")
-    changed = [key for key, value in USUAL.items() if settings.get(key, value) != value]
+    changed = [key for key in USUAL if is_changed(settings, key)]
     usual = ("embedder", "tokenizer", "seed", *changed)
     keys = [key for key in usual if key in settings and key not in said]
     pins = [f"{key} {clean(settings[key])}" for key in keys]
-    return " · ".join([f"Reference: {short(reference['name'])}, {size}", *pins])
+    rows = [] if scaled_as_usual(data) else [prepared(data)]
+    return " · ".join([f"Reference: {short(reference['name'])}, {size}", *pins, *rows])
+
+
+def prepared(data: Data) -> str:
+    """Say what was done to the rows before they were compared; empty where no vectors were.
+
+    Examples
+    --------
+    >>> prepared({"settings": {"embedder": "precomputed", "normalise": "none", "pca": 0.9}})
+    'vectors as given, MAUVE on 90 % PCA'
+    >>> prepared({"settings": {"embedder": "minilm", "normalise": "l2", "pca": None}})
+    'rows scaled to length 1'
+    """
+    settings = data.get("settings", {})
+    if "embedder" not in settings and "embedders" not in settings:
+        return ""
+    given, share = settings.get("embedder") == GIVEN, settings.get("pca")
+    rows, left = ("vectors", "as given") if given else ("rows", "not scaled")
+    done = left if settings.get("normalise") == "none" else "scaled to length 1"
+    where = "on" if settings.get("projection") == "union" else "MAUVE on"
+    return f"{rows} {done}" + (f", {where} {100 * share:.0f} % PCA" if share else "")
+
+
+def head_of_view(data: Data, view: str) -> str:
+    """Name a view at the head of its table; of given vectors, say what was done to them."""
+    settings = data.get("settings", {})
+    if settings.get("embedder") != GIVEN:
+        return clean(view)
+    return "as given" if settings.get("normalise") == "none" else "length 1"
+
+
+def scaled_as_usual(data: Data) -> bool:
+    """Whether the rows are texts or images, or neither, and were scaled as those usually are.
+
+    Of vectors that were given, nothing is usual.
+    """
+    settings = data.get("settings", {})
+    # Runs that were kept before there was a choice scaled every row
+    return bool(settings.get("embedder") != GIVEN and settings.get("normalise", "l2") == "l2")
+
+
+def foot(data: Data) -> str:
+    """Say what was compared, in a line below the tables."""
+    reference, settings = data["reference"], data.get("settings", {})
+    systems = list(data.get("systems", ()))
+    sizes = sorted({int(row["n"]) for row in [reference, *systems]})
+    given = [_given(row) for row in [reference, *systems]]
+    if len(sizes) == 1:
+        size = f"n = {sizes[0]:,} each"
+        cut = sorted({n for n in given if n > sizes[0]})
+        if cut:
+            most = f"{cut[0]:,}" if len(cut) == 1 else f"{cut[0]:,} to {cut[-1]:,}"
+            size += f" (cut from {most})"
+    else:
+        own = sorted({int(row["n"]) for row in systems})
+        most = f"{own[0]:,}" if len(own) == 1 else f"{own[0]:,} to {own[-1]:,}"
+        size = f"n = {size_of(reference)} (reference), {most}"
+    embedder = clean(settings.get("embedder") or settings.get("tokenizer") or "")
+    changed = [f"{key} {clean(settings[key])}" for key in USUAL if is_changed(settings, key)]
+    seed = f"seed {settings['seed']}" if "seed" in settings else ""
+    rows = "" if scaled_as_usual(data) else prepared(data)
+    return " · ".join(filter(None, [size, rows or embedder, seed, *changed]))
+
+
+def size_of(row: Data) -> str:
+    """Write the size of a set with its thousands apart, and of how many it was cut."""
+    given, n = _given(row), int(row["n"])
+    return f"{n:,}" if given == n else f"{n:,} of {given:,}"
+
+
+def is_changed(settings: Data, key: str) -> bool:
+    """Whether a choice is not the usual one."""
+    return bool(settings.get(key, USUAL[key]) != USUAL[key])
 
 
 def remarks(data: Data) -> Iterator[Note]:

@@ -12,7 +12,7 @@ from typing import Any
 MISSING = "–"
 PLUS_MINUS = "±"
 APPROXIMATE = "~"
-LOPSIDED = 1.5
+ASYMMETRIC = 1.5
 """How much longer the one side of an interval may be than the other and still be shown as ±."""
 
 _SMALLEST_P = 0.001
@@ -50,6 +50,27 @@ def number(value: float, *, unit: bool) -> str:
     if unit:
         return f"{value + 0.0:.3f}".replace("-0.000", "0.000")
     return f"{value:#.4g}".rstrip(".")
+
+
+def share(value: float | None) -> str:
+    """Write a share as a percentage with two digits, never a small one as nothing.
+
+    Examples
+    --------
+    >>> share(0.1234), share(0.0), share(0.0004), share(1.0), share(0.9996)
+    ('12 %', '0 %', '0.04 %', '100 %', '99.96 %')
+    """
+    if value is None:
+        return MISSING
+    number = 100 * value
+    if 0 < number < 0.01:
+        return "< 0.01 %"
+    if 99.99 < number < 100:
+        return "> 99.99 %"
+    near_end = 0 < number < 1 or 99 < number < 100
+    decimals = 2 if near_end else 1 if number < 10 else 0
+    text = f"{number:.{decimals}f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
 
 
 def size_text(samples: Mapping[str, Any]) -> str:
@@ -159,7 +180,7 @@ def half_text(half: float, value: str) -> str:
 def beside_value(score: Mapping[str, Any] | None, value: str) -> str:
     """Write what stands behind a value as ±; empty without an interval, or a lopsided one."""
     bounds = _bounds(score)
-    if score is None or bounds is None or is_lopsided(score):
+    if score is None or bounds is None or is_asymmetric(score):
         return ""
     mark = APPROXIMATE if score.get("approximate") else ""
     return half_text((bounds[1] - bounds[0]) / 2, value) + mark
@@ -167,19 +188,19 @@ def beside_value(score: Mapping[str, Any] | None, value: str) -> str:
 
 def below_value(score: Mapping[str, Any] | None) -> str:
     """Write the bounds of a lopsided interval; empty without one."""
-    if score is None or not is_lopsided(score):
+    if score is None or not is_asymmetric(score):
         return ""
     return interval_text(score) + (APPROXIMATE if score.get("approximate") else "")
 
 
-def is_lopsided(score: Mapping[str, Any]) -> bool:
+def is_asymmetric(score: Mapping[str, Any]) -> bool:
     """Tell whether one side of an interval is so much longer that ± would mislead."""
     bounds, value = _bounds(score), score.get("value")
     if bounds is None or value is None:
         return bounds is not None
     short, long = sorted((value - bounds[0], bounds[1] - value))
     seen = 0.002 if list(score.get("range") or ()) == [0, 1] else 0.0
-    return bool(long - short > seen and long > LOPSIDED * max(short, 0.0))
+    return bool(long - short > seen and long > ASYMMETRIC * max(short, 0.0))
 
 
 def p_text(p: float | None, alpha: float, *, at_limit: bool = False) -> str:

@@ -92,8 +92,7 @@ KINDS = {
         needs="map",
     ),
     "cells": Kind(
-        "topics or cells by telling words: their shares in both sets, and how much each adds to "
-        "the gap",
+        "topics or cells by keywords: their shares in both sets, and how much each adds to the gap",
         COMPARISON,
         "cells",
         ("view", "system", "regions", "limit"),

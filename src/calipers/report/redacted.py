@@ -24,7 +24,7 @@ TEXTS = ("text", "example")
 """Fields that hold a text of a sample."""
 
 LONGEST_UNSPACED = 6
-"""Letters of a telling word at most, in scripts that put no spaces between words."""
+"""Letters of a keyword at most, in scripts that put no spaces between words."""
 UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN")
 
 _ROOTED = re.compile(r"(?:[A-Za-z]:|~\w*|\.{1,2}|file:/{0,2})?[/\\]")
@@ -33,7 +33,7 @@ _STRAY = re.compile(r"(?<![\w.<])(?:[A-Za-z]:|~|\.{1,2}|file:/)?(?:[/\\][^\s/\\'
 
 
 def without_texts(data: Data) -> dict[str, Any]:
-    """Take out the texts of all samples and the folders of all files; telling words remain.
+    """Take out the texts of all samples and the folders of all files; keywords remain.
 
     Report data that says it is redacted has no texts already; this makes sure of it.
     """
@@ -119,7 +119,13 @@ class Redaction:
             return None
         if key == "details" and is_list:
             return []
-        if key == "words" and is_list:
+        if key == "cautions" and is_list:  # their text is a sentence, not a sample's
+            return [
+                {name: self.value(each) for name, each in one.items()}
+                for one in value
+                if isinstance(one, Mapping)
+            ]
+        if key == "keywords" and is_list:
             return [word for word in value if not _is_phrase(word)]
         if key == "command" and isinstance(value, str):
             return self.sentence(file_names(value))

@@ -20,6 +20,8 @@ from calipers.report.names import (
 from calipers.report.numbers import (
     below_value,
     beside_value,
+    interval_text,
+    is_asymmetric,
     number,
     score_text,
     size_text,
@@ -134,10 +136,15 @@ def scores_of(data: Data, metric: Metric) -> list[Data | None]:
 
 
 def score_cells(data: Data, metric: Metric, marks: Sequence[str]) -> list[ScoreCell]:
-    """Give the cells of all systems by one metric."""
+    """Give the cells of all systems by one metric, their intervals in one style.
+
+    As ±, or as bounds where one of them is asymmetric.
+    """
+    scores = scores_of(data, metric)
+    bounds = any(is_asymmetric(score) for score in scores if score)
     return [
-        _score_cell(metric, score, mark, row)
-        for row, (score, mark) in enumerate(zip(scores_of(data, metric), marks, strict=True))
+        _score_cell(metric, score, mark, row, bounds=bounds)
+        for row, (score, mark) in enumerate(zip(scores, marks, strict=True))
     ]
 
 
@@ -221,12 +228,14 @@ def _first_faint(values: Sequence[str]) -> tuple[Text, ...]:
     return (Text(values[0], "dim"), *texts(values[1:]))
 
 
-def _score_cell(metric: Metric, score: Data | None, mark: str, row: int) -> ScoreCell:
+def _score_cell(
+    metric: Metric, score: Data | None, mark: str, row: int, *, bounds: bool
+) -> ScoreCell:
     text = metric.write(score)
     style = BEST_STYLE if mark == BEST else ""
     if score is None:
         return ScoreCell(text, mark=mark, style=style)
-    spread = interval_of(score, text)
+    spread = interval_text(score) if bounds else interval_of(score, text)
     return ScoreCell(
         text,
         spread,

@@ -20,7 +20,7 @@ Data = Mapping[str, Any]
 
 BEST = "*"
 BEST_STYLE = "bold"
-ARROWS = {"higher": "↑", "lower": "↓", "closest": "≈"}
+ARROWS = {"higher": "↑", "lower": "↓", "closest": "→"}
 """Where a metric is better to the sign that stands behind its name."""
 
 SYSTEM, REFERENCE, FLOOR, FAMILY, METRIC = "system", "reference", "floor", "family", "metric"
@@ -41,13 +41,18 @@ Kind = Literal[
     "point",
     "subpoint",
     "caption",
+    "verdict",
+    "caution",
+    "sign",
+    "where",
 ]
 """What a note is.
 
 A remark; what stands behind a score; why a value is missing; what to beware of; what an interval
 holds; what a mark means; how to read the table; what a name means; the head of the notes below it;
 what was found; the same of the things that it is about; a point of a list, and one below it; what
-a table holds.
+a table holds; a sentence of the verdict; what could change it; a mark in a word or two; where more
+is to be found.
 """
 
 
@@ -141,7 +146,7 @@ class ScoreCell:
 
 
 Cell = Text | ScoreCell
-Align = Literal["left", "right", "value"]
+Align = Literal["left", "right", "value", "inline"]
 
 
 @dataclass(frozen=True)
@@ -157,7 +162,8 @@ class Column:
     group
         The view or system that it belongs to.
     align
-        ``"left"``, ``"right"``, or ``"value"``: on the right, what stands behind values apart.
+        ``"left"``, ``"right"``, ``"value"``: on the right, what stands behind values apart, or
+        ``"inline"``: value, interval and mark one after the other, each with a place of its own.
     view
         The view whose columns stay together where a table is broken.
     key, meaning, direction

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, groupby, pairwise
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from calipers.results.result import Result, with_warnings
 from calipers.results.sets import SetSummary
 from calipers.score import Score
 from calipers.serialise import Plain
+
+if TYPE_CHECKING:
+    from calipers.results.rows import Row, Wide
 
 NARROWEST_TIE = 0.01
 """What MAUVE moves by with the seed of k-means alone."""
@@ -308,6 +311,27 @@ class Agreement(Result):
 
     def __len__(self) -> int:
         return len(self.metrics)
+
+    def _rows(self) -> Iterator[Row]:
+        """A row for each metric, view of an embedder and system."""
+        from calipers.results.rows import of_score
+
+        for metric in self:
+            for column, scores in zip(self.columns, metric.scores, strict=True):
+                for system, score in zip(self.systems, scores, strict=True):
+                    yield {
+                        "system": system.name,
+                        "embedder": column.embedder,
+                        "view": column.view,
+                        "metric": metric.metric,
+                        **of_score(score),
+                        "n": system.n,
+                        "reason": score.reason,
+                        "signature": score.signature,
+                    }
+
+    def _wide(self) -> Wide:
+        return ("system", "embedder", "view"), "metric", "value"
 
     def __repr__(self) -> str:
         names = ", ".join(repr(column.label) for column in self.columns)

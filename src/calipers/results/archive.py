@@ -112,13 +112,15 @@ class Draft:
                 file.write(json.dumps(text).encode() + b"\n")
 
     def add_samples(self, folder: str, samples: Samples | None) -> None:
-        """Add the texts and vectors of a set, where there are any."""
+        """Add the texts, vectors and clusters of a set, where there are any."""
         if samples is None:
             return
         for view, vectors in samples.vectors.items():
             self.add_array(f"{folder}/vectors/{view}.npy", vectors)
         if samples.texts is not None:
             self.add_texts(f"{folder}/texts.jsonl", samples.texts)
+        if samples.clusters is not None:
+            self.add_array(f"{folder}/clusters.npy", samples.clusters)
 
     def add_per_sample(self, folder: str, scores: Mapping[str, Score]) -> None:
         """Add one value for each sample; labels in keys may hold what names of files must not."""
@@ -324,11 +326,13 @@ class Archive:
                 yield json.loads(line)
 
     def samples(self, folder: str) -> Samples | None:
-        """Read the texts and vectors of a set; None where there are none."""
+        """Read the texts, vectors and clusters of a set; None where there are none."""
         vectors = self.arrays(f"{folder}/vectors/")
         name = f"{folder}/texts.jsonl"
         texts = list(self.texts(name)) if name in self.zip.namelist() else None
-        return Samples(texts, vectors) if vectors or texts is not None else None
+        place = f"{folder}/clusters.npy"
+        clusters = self.array(place) if place in self.zip.namelist() else None
+        return Samples(texts, vectors, clusters) if vectors or texts is not None else None
 
     def with_per_sample(self, folder: str, scores: Mapping[str, Score]) -> dict[str, Score]:
         """Give scores their values of single samples, where those were kept.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from calipers import __version__
 from calipers.errors import unknown_name
 from calipers.progress import Progress, Silent
+from calipers.results.caution import Caution, sentences, worst_first
 from calipers.results.result import Result, with_warnings
 from calipers.results.sets import Samples, SetSummary
 from calipers.results.system import SystemResult
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from calipers.explain import SampleMap
     from calipers.explain.map import Method
     from calipers.report.plots import Axes
+    from calipers.report.verdict import Verdict
     from calipers.results.archive import Archive, Draft
+    from calipers.results.rows import Row, Wide
 
 Data = dict[str, Any]
 
@@ -145,10 +148,12 @@ class Comparison(Result):
         What more samples would change, where that was asked for.
     maps
         The maps of all samples that were kept with it, by view.
+    cautions
+        Those of its warnings that could change a verdict, the worst first; systems have their own.
     """
 
     kind = "comparison"
-    _optional = ("train", "tests", "advice", "reference_scores")
+    _optional = ("train", "tests", "advice", "reference_scores", "cautions")
     _apart = ("reference_samples", "maps")
 
     reference: SetSummary
@@ -162,6 +167,7 @@ class Comparison(Result):
     tests: tuple[SignificanceTest, ...] = ()
     advice: tuple[Advice, ...] = ()
     maps: Mapping[str, SampleMap] = field(default_factory=dict, repr=False)
+    cautions: tuple[Caution, ...] = ()
 
     def __getitem__(self, name: str) -> SystemResult:
         for system in self.systems:
@@ -193,9 +199,18 @@ class Comparison(Result):
         """
         return plain(self, per_sample=per_sample)  # type: ignore[no-any-return]
 
+    @property
+    def verdict(self) -> Verdict:
+        """What it found, in the few sentences that a person reads first."""
+        from calipers.report.verdict import verdict
+
+        return verdict(plain(self._measured()))
+
     def _outline(self) -> Mapping[str, Any]:
+        return {"calipers": self.version, "verdict": self.verdict.to_dict(), **self._measured()}
+
+    def _measured(self) -> Mapping[str, Any]:
         return {
-            "calipers": self.version,
             "settings": self.settings,
             "reference": {**with_warnings(self.reference), "scores": self.reference_scores},
             "train": None if self.train is None else with_warnings(self.train),
@@ -203,6 +218,7 @@ class Comparison(Result):
             "tests": self.tests,
             "advice": self.advice,
             "warnings": self.warnings,
+            "cautions": self.cautions,
         }
 
     @classmethod
@@ -222,28 +238,18 @@ class Comparison(Result):
                 if not -1 <= value <= 1:
                     raise ValueError(f"correlation {pair} is {value}, not between -1 and 1")
 
-    def to_pandas(self, *, per_sample: bool = False) -> Any:
-        """Return the scores as a tidy data frame, a row for each score of each set.
+    def _rows(self) -> list[Row]:
+        from calipers.results.rows import score_rows
 
-        Parameters
-        ----------
-        per_sample
-            A row for each sample and score in place of that, where a metric has one value for each.
+        return score_rows(self)
 
-        Returns
-        -------
-        pandas.DataFrame
-            Columns as :func:`calipers.results.rows.score_rows` has them, or
-            :func:`~calipers.results.rows.sample_rows`.
+    def _sample_rows(self) -> list[Row]:
+        from calipers.results.rows import sample_rows
 
-        Raises
-        ------
-        MissingExtraError
-            If pandas is not installed.
-        """
-        from calipers.results.rows import data_frame, sample_rows, score_rows
+        return sample_rows(self)
 
-        return data_frame(sample_rows(self) if per_sample else score_rows(self))
+    def _wide(self) -> Wide:
+        return ("system", "role"), "key", "value"
 
     def report_data(self, *, redact: bool = False, map_method: Method | None = None) -> Data:
         """Return all that a report or a plot shows, as plain data; see docs/report.md.
@@ -251,7 +257,7 @@ class Comparison(Result):
         Parameters
         ----------
         redact
-            Leave the texts out; telling words of topics stay.
+            Leave the texts out; keywords of topics stay.
         map_method
             How the map lays out the samples: ``"pca"`` or ``"umap"``; None for the map that was
             kept, else PCA.
@@ -345,3 +351,13 @@ class Comparison(Result):
         found = replace(found, **parts_of(found, archive))
         check_fits(found)
         return found
+
+
+def with_cautions(comparison: Comparison, cautions: Iterable[Caution]) -> Comparison:
+    """Add cautions on the whole, and what they say to the warnings."""
+    added = tuple(cautions)
+    return replace(
+        comparison,
+        warnings=(*comparison.warnings, *sentences(added)),
+        cautions=worst_first((*comparison.cautions, *added)),
+    )

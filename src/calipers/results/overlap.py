@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations
-from typing import Any, Literal
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from calipers.errors import unknown_name
 from calipers.results.result import Result
 from calipers.results.sets import SetSummary
 from calipers.serialise import Plain
+
+if TYPE_CHECKING:
+    from calipers.results.rows import Row, Wide
 
 NEARLY_ALL = 0.9
 NEARLY_NONE = 0.1
@@ -327,6 +330,25 @@ class Overlap(Result):
 
     def __len__(self) -> int:
         return len(self.views)
+
+    def _rows(self) -> Iterator[Row]:
+        """A row for each view, each system as the reference, and each system that is judged."""
+        for view in self:
+            for (i, reference), (j, generated) in product(enumerate(view.names), repeat=2):
+                yield {
+                    "view": view.name,
+                    "reference": reference,
+                    "generated": generated,
+                    "precision": float(view.precision[i, j]),
+                    "recall": float(view.recall[i, j]),
+                    "precision_sd": float(view.precision_sd[i, j]),
+                    "recall_sd": float(view.recall_sd[i, j]),
+                    "file_pairs": int(view.file_pairs[i, j]),
+                    "signature": view.signatures[i][j],
+                }
+
+    def _wide(self) -> Wide:
+        return ("view", "reference"), "generated", "precision"
 
     def __repr__(self) -> str:
         return f"<Overlap of {', '.join(map(repr, self.names))}>"

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from calipers.errors import unknown_name
 from calipers.results.result import Result, with_warnings
 from calipers.results.sets import SetSummary
 from calipers.serialise import Plain
+
+if TYPE_CHECKING:
+    from calipers.results.rows import Row, Wide
 
 CLEAR = 0.1
 ENOUGH = 0.5
@@ -235,6 +238,27 @@ class Probe(Result):
 
     def __len__(self) -> int:
         return len(self.views)
+
+    def _rows(self) -> Iterator[Row]:
+        """A row for each view, change and metric."""
+        for view in self:
+            for change in view:
+                about = {"view": view.name, "change": change.name, "verdict": change.verdict}
+                for move in change.moves:
+                    yield {
+                        **about,
+                        "metric": move.metric,
+                        "value": move.value,
+                        "unchanged": move.unchanged,
+                        "gap": move.gap,
+                        "noise": move.noise,
+                        "better": move.better,
+                        "altered": change.altered,
+                        "moved": change.moved,
+                    }
+
+    def _wide(self) -> Wide:
+        return ("view", "change"), "metric", "gap"
 
     def __repr__(self) -> str:
         return f"<Probe of {self.settings['embedder']!r} with {self.samples.name!r}>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +19,7 @@ from calipers.serialise import Plain
 
 if TYPE_CHECKING:
     from calipers.report.plots import Figure
+    from calipers.results.rows import Row, Wide
 
 Interval = tuple[float, float]
 
@@ -297,6 +299,37 @@ class Ranking(Result):
 
     def __len__(self) -> int:
         return len(self.truths)
+
+    def _rows(self) -> Iterator[Row]:
+        """A row for each truth and metric; without a truth, for each two metrics."""
+        for truth in self:
+            for metric in truth:
+                low, high = metric.spearman_interval or (None, None)
+                yield {
+                    "truth": truth.name,
+                    "metric": metric.metric,
+                    "n": metric.n,
+                    "spearman": metric.spearman,
+                    "low": low,
+                    "high": high,
+                    "worst": metric.worst,
+                    "pearson": metric.pearson,
+                    "reason": metric.reason,
+                }
+        if not self.truths:
+            matrix = self.matrix
+            for (i, row), (j, column) in product(enumerate(matrix.names), repeat=2):
+                yield {
+                    "truth": row,
+                    "metric": column,
+                    "n": int(matrix.systems[i, j]),
+                    matrix.kind: float(matrix.values[i, j]),
+                    "reason": matrix.reasons[i][j],
+                }
+
+    def _wide(self) -> Wide:
+        value = "spearman" if self.truths else self.matrix.kind
+        return ("truth",), "metric", value
 
     def __repr__(self) -> str:
         beside = ", ".join(repr(name) for name in self.truths) or "one another"

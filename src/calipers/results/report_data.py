@@ -6,6 +6,7 @@ those of the first.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from calipers.serialise import plain
 
 if TYPE_CHECKING:
     from calipers.explain import SampleMap
-    from calipers.explain.map import Method
+    from calipers.explain.map import Method, Norm
     from calipers.results.comparison import Comparison
 
 Data = dict[str, Any]
@@ -79,8 +80,12 @@ def sample_maps(comparison: Comparison, method: Method | None = None) -> dict[st
         return dict(comparison.maps)
     sets = [samples for _, samples in _sets(comparison)]
     seed, how = int(comparison.settings.get("seed") or 0), method or "pca"
+    # Runs that were kept before there was a choice scaled every row
+    norm: Norm = "none" if comparison.settings.get("normalise") == "none" else "l2"
     return {
-        view: sample_map([each.vectors[view] for each in sets], method=how, seed=seed)
+        view: sample_map(
+            [each.vectors[view] for each in sets], method=how, normalise=norm, seed=seed
+        )
         for view in (sets[0].vectors if sets else ())
     }
 
@@ -97,24 +102,35 @@ def _sets(comparison: Comparison) -> list[tuple[str, Samples]]:
 
 
 def _maps(comparison: Comparison, method: Method | None) -> dict[str, Data]:
-    sets = _sets(comparison)
+    sets, maps = _sets(comparison), sample_maps(comparison, method)
     return {
         view: {
             "method": found.method,
             "explained": None if found.explained is None else list(found.explained),
             "sets": [
-                _placed(comparison, number, name, points, view)
+                _placed(comparison, number, name, points, view, _decimals(found))
                 for number, ((name, _), points) in enumerate(
                     zip(sets, found.coordinates, strict=True)
                 )
             ],
         }
-        for view, found in sample_maps(comparison, method).items()
+        for view, found in maps.items()
     }
 
 
+def _decimals(found: SampleMap) -> int:
+    """How many decimals places on a map need: more where vectors as given all lie close to 0."""
+    largest = max(float(np.abs(points).max()) for points in found.coordinates)
+    return 5 - math.floor(math.log10(largest)) if 0 < largest < 0.01 else 5
+
+
 def _placed(
-    comparison: Comparison, number: int, name: str, points: NDArray[Any], view: str
+    comparison: Comparison,
+    number: int,
+    name: str,
+    points: NDArray[Any],
+    view: str,
+    decimals: int,
 ) -> Data:
     rows = _thinned(len(points))
     inside = None if number == 0 else _inside(comparison.systems[number - 1], view, rows)
@@ -122,8 +138,8 @@ def _placed(
         "name": name,
         "role": "generated" if number else "reference",
         "rows": rows.tolist(),
-        "x": np.round(points[rows, 0].astype(float), 5).tolist(),
-        "y": np.round(points[rows, 1].astype(float), 5).tolist(),
+        "x": np.round(points[rows, 0].astype(float), decimals).tolist(),
+        "y": np.round(points[rows, 1].astype(float), decimals).tolist(),
         "inside": inside,
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
@@ -16,6 +16,7 @@ from calipers.serialise import Plain, read
 if TYPE_CHECKING:
     from calipers.report.table import Document
     from calipers.results.archive import Archive, Draft
+    from calipers.results.rows import Row, Wide
 
 _HOMES = {
     "comparison": "comparison:Comparison",
@@ -44,6 +45,37 @@ class Result(Plain):
         from calipers.report.render.html import html
 
         return html(self.summary())
+
+    def to_frame(self, *, wide: bool = False, per_sample: bool = False) -> Any:
+        """Return the numbers as a tidy data frame, a row for each; docs/python.md has the columns.
+
+        Parameters
+        ----------
+        wide
+            Fewer and longer rows: of a comparison a row for each set, with a column for the value
+            of each score.
+        per_sample
+            A row for each sample and score in place of that, where a metric has one value for
+            each.
+
+        Returns
+        -------
+        pandas.DataFrame
+            None or NaN where something was not measured.
+
+        Raises
+        ------
+        InputError
+            If there are no values for each sample, or those are to be wide.
+        MissingExtraError
+            If pandas is not installed.
+        """
+        from calipers.results.rows import data_frame, wide_rows
+
+        if per_sample and wide:
+            raise InputError("wide and per_sample exclude each other; give one of them")
+        rows = self._sample_rows() if per_sample else self._rows()
+        return data_frame(wide_rows(rows, *self._wide()) if wide else rows)
 
     def document(self, **options: Any) -> Document:
         """Return what printing shows: tables and notes, as values.
@@ -108,6 +140,18 @@ class Result(Plain):
 
         with opened(Path(path), getattr(cls, "kind", None)) as archive:
             return cast(Self, class_of(archive.kind)._unpacked(archive))
+
+    def _rows(self) -> Iterable[Row]:
+        """Give the numbers as tidy rows."""
+        raise NotImplementedError
+
+    def _wide(self) -> Wide:
+        """Name what the rows of a wide data frame are, what its columns, and what its values."""
+        raise NotImplementedError
+
+    def _sample_rows(self) -> Iterable[Row]:
+        """Give the values of every sample as tidy rows."""
+        raise InputError(f"a {self.kind} has no values for each sample; leave per_sample out")
 
     def _pack(self, draft: Draft) -> None:
         """Write the parts of the archive."""

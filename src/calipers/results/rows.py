@@ -5,7 +5,7 @@ The rows are dicts of strings, numbers and None, so that any table can be made f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from calipers.results.texts import TextComparison
 
 Row = dict[str, Any]
+Wide = tuple[Sequence[str], str, str]
+"""Of a wide table: the columns that name a row, the one that names its columns, and the values."""
 
 TEXT = "text"
 """The view of statistics that need no embeddings."""
@@ -37,7 +39,7 @@ def score_rows(result: Comparison | TextComparison) -> list[Row]:
         is NaN, and ``reason`` says why.
     """
     return [
-        {**about, **_of_score(score), "n": n, "reason": score.reason, "signature": score.signature}
+        {**about, **of_score(score), "n": n, "reason": score.reason, "signature": score.signature}
         for about, n, score in _scores(result)
     ]
 
@@ -58,6 +60,22 @@ def sample_rows(result: Comparison | TextComparison) -> list[Row]:
         if score.per_sample is not None
         for place, value in enumerate(score.per_sample.tolist())
     ]
+
+
+def wide_rows(rows: Iterable[Row], index: Sequence[str], column: str, value: str) -> list[Row]:
+    """Turn rows into fewer and longer ones: a row for each index, a column for each `column`.
+
+    Examples
+    --------
+    >>> rows = [{"system": "a", "key": "x", "value": 1}, {"system": "a", "key": "y", "value": 2}]
+    >>> wide_rows(rows, ["system"], "key", "value")
+    [{'system': 'a', 'x': 1, 'y': 2}]
+    """
+    made: dict[tuple[Any, ...], Row] = {}
+    for row in rows:
+        about = {name: row[name] for name in index}
+        made.setdefault(tuple(about.values()), about)[row[column]] = row[value]
+    return list(made.values())
 
 
 def data_frame(rows: Iterable[Row]) -> Any:
@@ -103,11 +121,11 @@ def _scores(result: Comparison | TextComparison) -> Iterator[tuple[Row, int, Sco
         sets.insert(0, (result.reference, "reference", result.reference_scores))
     for summary, role, scores in sets:
         for key, score in scores.items():
-            about = {"system": summary.name, "role": role, **_of_key(key, views)}
+            about = {"system": summary.name, "role": role, **of_key(key, views)}
             yield about, summary.n, score
 
 
-def _of_key(key: str, views: list[str]) -> Row:
+def of_key(key: str, views: Sequence[str]) -> Row:
     """Take a key apart; a view that it does not name is the first."""
     view, dot, rest = key.partition(".")
     known = bool(dot) and view in (*views, TEXT)
@@ -115,7 +133,8 @@ def _of_key(key: str, views: list[str]) -> Row:
     return {"view": view if known else views[0], "metric": metric, "options": options, "key": key}
 
 
-def _of_score(score: Score) -> Row:
+def of_score(score: Score) -> Row:
+    """Take a score apart, but for its reason and its signature."""
     low, high = score.interval or (None, None)
     floor = score.floor
     return {

@@ -36,6 +36,9 @@ class SetSummary(Plain):
         no groups were asked for, or the set has none.
     clusters
         Of how many clusters the samples of a file are, where those were asked for; else None.
+    field
+        The field of the rows in which the samples stood, asked for or found; None where the file
+        has no fields, or files of a system differ.
     """
 
     name: str
@@ -47,8 +50,9 @@ class SetSummary(Plain):
     warnings: tuple[str, ...] = ()
     groups: Mapping[str, int] | None = None
     clusters: int | None = None
+    field: str | None = None
 
-    _optional = ("warnings", "groups", "clusters")
+    _optional = ("warnings", "groups", "clusters", "field")
 
     def _outline(self) -> Mapping[str, Any]:
         data = super()._outline()
@@ -73,10 +77,14 @@ class Samples:
         The texts in order, or None where only embeddings were given.
     vectors
         Embeddings as compared before preprocessing, by view, each of shape ``(n, d)``.
+    clusters
+        The cluster of every sample, shape ``(n,)``, numbered over all sets of the run; None where
+        none were asked for.
     """
 
     texts: Texts | None
     vectors: Mapping[str, NDArray[Any]]
+    clusters: NDArray[Any] | None = None
 
     @cached_property
     def listed(self) -> list[str] | None:

@@ -21,6 +21,7 @@ from calipers.serialise import Plain
 
 if TYPE_CHECKING:
     from calipers.report.plots import Figure
+    from calipers.results.rows import Row, Wide
 
 Over = Literal["k", "n"]
 
@@ -226,6 +227,30 @@ class Sweep(Result):
     def __repr__(self) -> str:
         names = ", ".join(repr(system.name) for system in self.systems)
         return f"<Sweep over {self.over} of {names} with {self.reference.name!r}>"
+
+    def _rows(self) -> Iterator[Row]:
+        """A row for each system, score and value that was swept."""
+        from calipers.results.rows import of_key
+
+        views = self.settings["views"]
+        for system in self.systems:
+            for key, curve in system.curves.items():
+                about = {"system": system.name, **of_key(key, views)}
+                deviations = curve.deviation
+                for place, at in enumerate(curve.values.tolist()):
+                    yield {
+                        **about,
+                        self.over: at,
+                        "value": float(curve.mean[place]),
+                        "deviation": None if deviations is None else float(deviations[place]),
+                        "replicates": len(curve.replicates),
+                        "better": curve.better,
+                        "reason": curve.reason,
+                        "signature": curve.signature,
+                    }
+
+    def _wide(self) -> Wide:
+        return ("system", self.over), "key", "value"
 
     def _outline(self) -> Mapping[str, Any]:
         return {

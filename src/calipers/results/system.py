@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from calipers.errors import InputError, unknown_name
 from calipers.explain import Evidence, Explanation, explain_pair
 from calipers.explain.evidence import OF_GENERATED, OF_REFERENCE
+from calipers.explain.pair import LEVEL
+from calipers.results.caution import Caution
 from calipers.results.result import of_system, system_from
 from calipers.results.sets import Samples, SetSummary
 from calipers.score import Score
@@ -35,6 +37,7 @@ OF_LENGTHS = ("reference", "generated", "distance", "chance")
 SIDES = ("reference", "generated")
 Distance = Literal["euclidean", "cosine"]
 Projection = Literal["none", "union"]
+Norm = Literal["l2", "none"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,14 +48,19 @@ class Against:
     ----------
     samples
         The reference.
-    k, distance, projection
-        Neighbours that span a ball, how they were found, and where.
+    k, distance, projection, normalise
+        Neighbours that span a ball, how they were found, and where: among rows as they are or on
+        joint axes, scaled to length one or not.
+    level
+        Of confidence, at which topics are tested.
     """
 
     samples: Samples
     k: int
     distance: Distance = "euclidean"
     projection: Projection = "none"
+    normalise: Norm = "l2"
+    level: float = LEVEL
 
     @classmethod
     def of(cls, samples: Samples, settings: Mapping[str, Any]) -> Against:
@@ -60,7 +68,10 @@ class Against:
         distance: Distance = "cosine" if settings.get("distance") == "cosine" else "euclidean"
         # Runs that were kept before there was a choice looked for neighbours on the joint axes
         projection: Projection = "none" if settings.get("projection") == "none" else "union"
-        return cls(samples, int(settings["k"]), distance, projection)
+        # and scaled every row
+        normalise: Norm = "none" if settings.get("normalise") == "none" else "l2"
+        level = settings.get("level") or LEVEL
+        return cls(samples, int(settings["k"]), distance, projection, normalise, float(level))
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +126,8 @@ class SystemResult(Plain):
     compared
         Gives, by a view, both sets as they were compared, where that does not follow from the two
         alone; None where nothing is known of it.
+    cautions
+        Those of its warnings that could change a verdict, the worst first.
     """
 
     summary: SetSummary
@@ -130,8 +143,9 @@ class SystemResult(Plain):
     against: Against | None = field(default=None, repr=False)
     explained: Mapping[str, Explanation] = field(default_factory=dict, repr=False)
     compared: Callable[[str], Rows | None] | None = field(default=None, repr=False)
+    cautions: tuple[Caution, ...] = ()
 
-    _optional = ("seeds", "curves", "neighbours", "confounders", "correlations")
+    _optional = ("seeds", "curves", "neighbours", "confounders", "correlations", "cautions")
     _apart = ("samples", "curve_errors", "against", "explained", "compared")
 
     @property
@@ -155,8 +169,9 @@ class SystemResult(Plain):
         Returns
         -------
         Explanation
-            Missed and invented topics, the cells behind the divergence, samples outside the
-            reference's support, near copies. Of a system of several files, the first.
+            Topics that are significantly under- or over-represented, the cells behind the
+            divergence, samples outside the reference's support, near copies. Of a system of several
+            files, the first.
 
         Raises
         ------
@@ -165,7 +180,9 @@ class SystemResult(Plain):
         """
         name = _view_of(self, view)
         if name not in self._explanations:
-            self._explanations[name] = explain_pair(evidence_of(self, name), view=name)
+            level = LEVEL if self.against is None else self.against.level
+            found = explain_pair(evidence_of(self, name), view=name, level=level)
+            self._explanations[name] = found
         return self._explanations[name]
 
     @cached_property
@@ -179,7 +196,12 @@ class SystemResult(Plain):
 
     def _outline(self) -> Mapping[str, Any]:
         data = of_system(self.summary, seeds=self.seeds, scores=self.scores, warnings=self.warnings)
-        return {**data, "confounders": self.confounders, "correlations": self.correlations}
+        return {
+            **data,
+            "cautions": self.cautions,
+            "confounders": self.confounders,
+            "correlations": self.correlations,
+        }
 
     def _of_samples(self) -> Mapping[str, Any]:
         return {"neighbours": self.neighbours}
@@ -233,6 +255,8 @@ def evidence_of(system: SystemResult, view: str) -> Evidence:
     near |= {name: lie[name][:m] for name in OF_GENERATED if name in lie}
     realism = system.scores.get("realism" if main else f"{view}.realism")
     each = None if realism is None else realism.per_sample
+    clusters = against.samples.clusters, own.clusters
+    known = all(numbers is not None for numbers in clusters)
     return Evidence(
         *rows,
         reference_texts=against.samples.listed,
@@ -247,7 +271,10 @@ def evidence_of(system: SystemResult, view: str) -> Evidence:
         k=against.k,
         distance=against.distance,
         projection=against.projection,
+        normalise=against.normalise,
         rows=None if system.compared is None else system.compared(view),
+        reference_clusters=clusters[0] if known else None,
+        generated_clusters=clusters[1] if known else None,
     )
 
 

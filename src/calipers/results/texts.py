@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from calipers import __version__
 from calipers.errors import unknown_name
+from calipers.results.caution import Caution
 from calipers.results.result import Result, of_system, system_from, with_warnings
 from calipers.results.sets import SetSummary
 from calipers.score import Score
@@ -15,6 +16,7 @@ from calipers.serialise import Plain, plain
 
 if TYPE_CHECKING:
     from calipers.results.archive import Archive, Draft
+    from calipers.results.rows import Row, Wide
     from calipers.uncertainty.spread import Spread
 
 
@@ -38,8 +40,11 @@ class TextResult(Plain):
         :mod:`calipers.uncertainty.text_replicates` tells it; empty without intervals.
     gap_spreads
         The same of the gaps.
+    cautions
+        Those of its warnings that could change a verdict, the worst first.
     """
 
+    _optional = ("cautions",)
     _apart = ("spreads", "gap_spreads")
 
     summary: SetSummary
@@ -48,6 +53,7 @@ class TextResult(Plain):
     warnings: tuple[str, ...] = ()
     spreads: Mapping[str, Spread] = field(default_factory=dict, repr=False)
     gap_spreads: Mapping[str, Spread] = field(default_factory=dict, repr=False)
+    cautions: tuple[Caution, ...] = ()
 
     @property
     def name(self) -> str:
@@ -64,7 +70,8 @@ class TextResult(Plain):
         return plain(self, per_sample=per_sample)  # type: ignore[no-any-return]
 
     def _outline(self) -> Mapping[str, Any]:
-        return of_system(self.summary, seeds=self.seeds, scores=self.scores, warnings=self.warnings)
+        data = of_system(self.summary, seeds=self.seeds, scores=self.scores, warnings=self.warnings)
+        return {**data, "cautions": self.cautions}
 
     @classmethod
     def _restored(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -91,10 +98,12 @@ class TextComparison(Result):
         What is to be known of the whole.
     version
         Of Calipers, that made it.
+    cautions
+        Those of its warnings that could change a verdict, the worst first; systems have their own.
     """
 
     kind = "texts"
-    _optional = ("reference_scores", "train")
+    _optional = ("reference_scores", "train", "cautions")
 
     systems: tuple[TextResult, ...]
     settings: Mapping[str, Any]
@@ -103,6 +112,7 @@ class TextComparison(Result):
     train: SetSummary | None = None
     warnings: tuple[str, ...] = ()
     version: str = __version__
+    cautions: tuple[Caution, ...] = ()
 
     def __getitem__(self, name: str) -> TextResult:
         for system in self.systems:
@@ -145,6 +155,7 @@ class TextComparison(Result):
             "train": None if self.train is None else with_warnings(self.train),
             "systems": self.systems,
             "warnings": self.warnings,
+            "cautions": self.cautions,
         }
 
     @classmethod
@@ -152,11 +163,18 @@ class TextComparison(Result):
         scores = (data["reference"] or {}).get("scores", {})
         return {**super()._restored(data), "reference_scores": scores}
 
-    def to_pandas(self, *, per_sample: bool = False) -> Any:
-        """Return the scores as a tidy data frame; see :meth:`Comparison.to_pandas`."""
-        from calipers.results.rows import data_frame, sample_rows, score_rows
+    def _rows(self) -> list[Row]:
+        from calipers.results.rows import score_rows
 
-        return data_frame(sample_rows(self) if per_sample else score_rows(self))
+        return score_rows(self)
+
+    def _sample_rows(self) -> list[Row]:
+        from calipers.results.rows import sample_rows
+
+        return sample_rows(self)
+
+    def _wide(self) -> Wide:
+        return ("system", "role"), "key", "value"
 
     def _pack(self, draft: Draft) -> None:
         super()._pack(draft)

@@ -86,6 +86,11 @@ def find_field(
     raise _ambiguous(found, what, source) if found else _missing(fields, source)
 
 
+def other_texts(textual: Sequence[str], field: str) -> tuple[str, ...]:
+    """Name the fields beside the one that was found which may hold texts too, but for prompts."""
+    return tuple(name for name in textual if name not in (field, "prompt"))
+
+
 def _ambiguous(found: Sequence[str], what: str, source: Source) -> InputError:
     return source.error(f"several fields may be {what}: {names(found)}; {NAME_IT}")
 

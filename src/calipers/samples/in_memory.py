@@ -1,9 +1,13 @@
-"""Lists and arrays that a person holds: their type, or their first item's, tells what they are."""
+"""Lists, arrays and tables that a person holds: their type, or their first item's, says what of.
+
+This is the one place that decides it, for every function that takes samples.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -11,55 +15,139 @@ import numpy as np
 import pyarrow as pa
 
 from calipers.errors import InputError
-from calipers.progress import Progress
+from calipers.numeric.arrays import is_array
 from calipers.samples.image_files import is_pillow
+from calipers.samples.readers.frames import Table, is_vector, read_frame, stacked
 from calipers.samples.readers.image_folder import is_image_name
+from calipers.samples.readers.rows import read_rows
 from calipers.samples.readers.vectors import from_array
 from calipers.samples.sample_set import SampleSet
+from calipers.samples.source import Source
 from calipers.samples.tokens import is_id_list, is_id_type
 from calipers.samples.wording import describe
+from calipers.samples.wording import names as shown_names
 
 
-def hold(
-    value: Any, *, name: str | None, skip_bad: bool = False, progress: Progress | None = None
-) -> SampleSet:
+def hold(value: Any, source: Source) -> SampleSet:
     """Make a sample set of texts, token ids, images or embeddings.
+
+    Parameters
+    ----------
+    value
+        A list (also of dicts), a column, a table, an array or a tensor.
+    source
+        Where the samples and their labels are in the rows of a table, the name of the set, which
+        may be empty, and what becomes of image files that cannot be read.
 
     Raises
     ------
     InputError
         If it is something else, or breaks the rules of its kind.
     """
+    name = source.name
     if isinstance(value, pa.Array | pa.ChunkedArray):
         if is_id_type(value.type):
             return SampleSet.from_tokens(value, name=name or "tokens")
         return SampleSet.from_texts(value, name=name or "texts")
     if is_pillow(value):
         raise InputError(f"{name or 'images'}: this is one image; give a list of several")
-    if hasattr(value, "__array__") and not _is_column(value):
+    if isinstance(value, Mapping):
+        raise _mapping(value, name or "samples")
+    if _are_embeddings(value):
+        return SampleSet.from_embeddings(value, name=name or "embeddings")
+    table = Table.of(value)
+    if table is not None:
+        if source.field is not None or not _is_numeric(value):
+            return read_frame(table, source.called(name or "samples"))
+        value = _numbers(value)
+    if type(value).__module__.startswith("polars") and hasattr(value, "to_list"):
+        value = value.to_numpy() if value.dtype.is_numeric() else value.to_list()
+    if is_array(value) and not _is_column(value):
         many = getattr(value, "ndim", 0) in (3, 4)
         return from_array(value, name or ("images" if many else "vectors"), "<array>")
-    if not isinstance(value, Iterable) or isinstance(value, bytes | dict):
-        raise InputError(
-            f"{name or 'samples'}: must be a path, a list of strings or an array of shape (n, d), "
-            f"but it is {describe(value)}; further kinds are lists of token ids and of images"
-        )
+    if not isinstance(value, Iterable) or isinstance(value, bytes):
+        raise _unknown(value, name or "samples")
     if isinstance(value, Sequence) and _are_image_files(value, name or "samples"):
         return SampleSet.from_images(
-            value, name=name or "images", skip_bad=skip_bad, progress=progress
+            value, name=name or "images", skip_bad=source.skip_bad, progress=source.progress
         )
-    return _from_items(value, name)
+    return _from_items(value, source)
 
 
-def _from_items(value: Iterable[Any], name: str | None) -> SampleSet:
+def _from_items(value: Iterable[Any], source: Source) -> SampleSet:
+    name = source.name
     items = iter(value)
     first = next(items, "")
     value = value if isinstance(value, Sequence) else chain([first], items)
+    if isinstance(first, dict):
+        named = source.called(name or "samples").counting("row")
+        return replace(read_rows(enumerate(value, 1), named), source="<list>")
+    if Table.of(first) is not None or _are_embeddings(first):
+        raise InputError(
+            f"{name or 'samples'}: must be one set of samples, but its first item is a whole "
+            f"{type(first).__name__}; for several systems give a dict by their names, for the "
+            "seeds of one a list of sample sets"
+        )
     if is_pillow(first) or getattr(first, "ndim", 0) in (2, 3):
         return SampleSet.from_images(value, name=name or "images")
+    if is_array(first) and is_vector(first):
+        rows = stacked(list(value), name or "vectors")
+        return SampleSet.from_vectors(rows, name=name or "vectors", source="<list>")
     if is_id_list(first):
         return SampleSet.from_tokens(value, name=name or "tokens")
     return SampleSet.from_texts(value, name=name or "texts")
+
+
+def _are_embeddings(value: Any) -> bool:
+    """Tell whether a value is what an embedder made of samples: arrays by the name of the view."""
+    views = getattr(value, "views", None)
+    return isinstance(views, Mapping) and bool(views) and hasattr(value, "view_signature")
+
+
+def _mapping(value: Mapping[Any, Any], name: str) -> InputError:
+    """Say that one set is needed where a person gives several, such as the splits of a dataset."""
+    if not value:
+        return InputError(f"{name}: must be one set of samples; found an empty dict")
+    first = next(iter(value))
+    return InputError(
+        f"{name}: must be one set of samples; found a {type(value).__name__} of "
+        f"{shown_names(value)}: give one of them, such as [{first!r}]"
+    )
+
+
+def _unknown(value: Any, name: str) -> InputError:
+    kind = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
+    if hasattr(value, "collect"):
+        return InputError(f"{name}: is a {kind}, which holds no rows yet; give its .collect()")
+    if any(hasattr(value, method) for method in ("__arrow_c_stream__", "__dataframe__")):
+        return InputError(
+            f"{name}: is a table of a kind that is not known ({kind}); give it as a data frame of "
+            "pandas or polars, or as a list of dicts"
+        )
+    return InputError(
+        f"{name}: must be a path, a list of strings or an array of shape (n, d), "
+        f"but it is {describe(value)}; further kinds are lists of dicts, data frames, datasets, "
+        "and lists of token ids and of images"
+    )
+
+
+def _is_numeric(frame: Any) -> bool:
+    """Tell whether a data frame holds numbers alone, which are embeddings, a row for each."""
+    kinds = list(getattr(frame, "dtypes", ()))
+    return bool(kinds) and all(_is_number(kind) for kind in kinds)
+
+
+def _numbers(frame: Any) -> Any:
+    """Give a data frame of numbers as an array; missing ones are NaN, which will be refused."""
+    array = frame.to_numpy()
+    return frame.to_numpy(dtype=float) if array.dtype == object else array
+
+
+def _is_number(kind: Any) -> bool:
+    """Tell whether a column of this type, of polars or pandas, holds numbers."""
+    if hasattr(kind, "is_numeric"):
+        return bool(kind.is_numeric())
+    return getattr(kind, "kind", "") in ("f", "i", "u")
 
 
 def _is_column(value: Any) -> bool:

@@ -9,8 +9,8 @@ stored.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, Protocol, Self
 
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.memory import budget
+from calipers.numeric.arrays import as_numpy
 from calipers.samples import columns
 from calipers.samples.wording import counted, numbered
 
@@ -111,7 +112,7 @@ def checked_vectors(value: object, where: str) -> NDArray[Any]:
 def as_array(value: object, where: str) -> NDArray[Any]:
     """Take an array, a tensor, or a list of numbers as an array."""
     try:
-        return np.asarray(value)
+        return as_numpy(value)
     except (TypeError, ValueError, RuntimeError) as error:
         raise InputError(f"{where}: cannot be read as an array: {error}") from error
 
@@ -285,6 +286,59 @@ class VectorData:
     def notes(self) -> tuple[str, ...]:
         """Tell nothing: what could be said of an embedding is an error."""
         return ()
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddedData(VectorData):
+    """What an embedder made of samples: an array for each of its views, the main one first.
+
+    Attributes
+    ----------
+    array
+        The main view.
+    views
+        All views, by name, each of shape (n, d).
+    signature, view_signature
+        How they were made, as the embedder says it: in all views, and how each was pooled.
+    told
+        What embedding them brought up.
+    """
+
+    views: Mapping[str, NDArray[Any]]
+    signature: Mapping[str, str]
+    view_signature: Mapping[str, str]
+    told: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, made: Any, where: str) -> Self:
+        """Take what ``calipers.embed_samples`` gave.
+
+        Raises
+        ------
+        InputError
+            If its views are no arrays of finite numbers, or differ in length.
+        """
+        views = {
+            name: checked_vectors(array, f"{where}: view {name!r}")
+            for name, array in made.views.items()
+        }
+        sizes = {name: len(array) for name, array in views.items()}
+        if len(set(sizes.values())) != 1:
+            raise InputError(
+                f"{where}: all views of embeddings must have as many rows; found {sizes}"
+            )
+        main = next(iter(views.values()))
+        told = tuple(made.notes)
+        return cls(main, views, dict(made.signature), dict(made.view_signature), told)
+
+    def take(self, rows: NDArray[np.intp]) -> Self:
+        """Keep the given rows of every view, in the given order."""
+        views = {name: read_only(array[rows]) for name, array in self.views.items()}
+        return replace(self, array=next(iter(views.values())), views=views)
+
+    def hash(self, start: int, stop: int) -> str:
+        """Hash some rows of every view."""
+        return hash_hashes(hash_vectors(array[start:stop]) for array in self.views.values())
 
 
 def empty_note(samples: SampleData, rows: list[int]) -> tuple[str, ...]:

@@ -33,6 +33,7 @@ from calipers.samples.readers.text_files import (
     read_standard_input,
     read_tsv,
 )
+from calipers.samples.readers.text_folder import read_text_folder
 from calipers.samples.readers.vectors import read_numpy, read_safetensors
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import (
@@ -85,7 +86,8 @@ def read_samples(
     ``.parquet`` files and from folders saved by Hugging Face ``datasets``, and so are token ids,
     where a field holds lists of whole numbers. Embeddings are read from ``.npy``, ``.npz`` and
     ``.safetensors``, where arrays with three or four axes are images. All other folders are
-    searched for image files, with all folders beneath them. A file may be gzipped, with ``.gz``
+    searched for image files, with all folders beneath them; in a folder without images each
+    ``.txt`` file is one text, in the order of their names. A file may be gzipped, with ``.gz``
     behind its name.
     Sample logs of lm-evaluation-harness and output files of OpenAI's batch interface are
     recognised by their rows; every repeat and every choice is a sample.
@@ -169,21 +171,26 @@ def as_sample_set(
     Parameters
     ----------
     value
-        A path; a list of strings; a list of lists of token ids; an array or tensor of shape
-        (n, d), which are embeddings; one of shape (n, height, width) or (n, height, width, c), a
-        list of arrays or of Pillow images, or a list of paths of image files; or a sample set,
-        which is returned as it is.
+        A path; a list or column of strings, or of lists of token ids; a list of dicts, a data
+        frame of pandas or polars, an Arrow table or a dataset of Hugging Face ``datasets``; an
+        array or tensor of shape (n, d), or a data frame of numbers, which are embeddings; an array
+        of shape (n, height, width) or (n, height, width, c), a list of arrays or of Pillow images,
+        or a list of paths of image files; or a sample set, which is returned as it is.
     name
         What to call the set; by default a file's name, or the kind of the samples.
     field, group, group_needed, cluster, cluster_needed, skip_bad, progress
-        For a file or folder: where the text and its labels are in its rows, and so on; as in
-        :func:`read_samples`.
+        For a file, a folder or a table: where the text and its labels are in its rows, and so on;
+        as in :func:`read_samples`.
 
     Raises
     ------
     InputError
         If it is something else, or breaks the rules of its kind.
     """
+    own = getattr(value, "samples", None)
+    if isinstance(own, SampleSet):  # a reference that is embedded once, or samples with vectors
+        value = getattr(value, "embeddings", own)
+        name = own.name if name is None else name
     if isinstance(value, SampleSet):
         return value if name is None else value.renamed(name)
     if isinstance(value, str | Path):
@@ -198,7 +205,18 @@ def as_sample_set(
             skip_bad=skip_bad,
             progress=progress,
         )
-    return hold(value, name=name, skip_bad=skip_bad, progress=progress)
+    source = Source(
+        "",
+        name or "",
+        field,
+        group,
+        group_needed,
+        cluster,
+        cluster_needed,
+        skip_bad=skip_bad,
+        progress=progress,
+    )
+    return hold(value, source)
 
 
 def default_name(path: Path) -> str:
@@ -226,8 +244,12 @@ def _check_there(path: Path, source: Source) -> None:
 
 
 def _read_folder(path: Path, source: Source) -> SampleSet:
-    images = None if is_dataset(path) else read_image_folder(path, source)
-    return read_dataset(path, source) if images is None else images
+    if is_dataset(path):
+        return read_dataset(path, source)
+    images = read_image_folder(path, source)
+    texts = read_text_folder(path, source) if images is None else None
+    found = images if texts is None else texts
+    return read_dataset(path, source) if found is None else found
 
 
 def _read_file(path: Path, source: Source) -> SampleSet:

@@ -17,6 +17,7 @@ from calipers.samples import columns, kinds
 from calipers.samples.image_files import hold_images
 from calipers.samples.images import Images
 from calipers.samples.kinds import (
+    EmbeddedData,
     Kind,
     SampleData,
     TextData,
@@ -73,6 +74,9 @@ class SampleSet:
         were drawn together (continuations of one prompt, sentences of one document).
     reading_notes
         What a person must be told about how the samples were read.
+    field, other_fields
+        Where in the rows of a file or table the samples stood, None where it has no fields; and
+        which other fields may hold texts, None where a person named this one.
     """
 
     name: str
@@ -82,6 +86,8 @@ class SampleSet:
     clusters: pa.ChunkedArray | None = None
     prompts: pa.ChunkedArray | None = None
     reading_notes: tuple[str, ...] = ()
+    field: str | None = None
+    other_fields: tuple[str, ...] | None = None
 
     @classmethod
     def from_texts(
@@ -239,6 +245,26 @@ class SampleSet:
         where = _where(name, source)
         return cls(name=name, source=source, data=VectorData(checked_vectors(vectors, where)))
 
+    @classmethod
+    def from_embeddings(
+        cls, embeddings: object, *, name: str, source: str = "<embeddings>"
+    ) -> Self:
+        """Hold what an embedder made of samples, with all its views.
+
+        Parameters
+        ----------
+        embeddings
+            :class:`calipers.embed.Embeddings`, such as :func:`calipers.embed_samples` gives.
+        name, source
+            What to call the set, and where it came from.
+
+        Raises
+        ------
+        InputError
+            If its views are no arrays of finite numbers, or differ in length.
+        """
+        return cls(name=name, source=source, data=EmbeddedData.of(embeddings, _where(name, source)))
+
     @property
     def kind(self) -> Kind:
         """Whether the samples are texts, token ids, images or embeddings."""
@@ -260,6 +286,11 @@ class SampleSet:
         return self.data.array if isinstance(self.data, VectorData) else None
 
     @property
+    def embedded(self) -> EmbeddedData | None:
+        """All views of embeddings that an embedder made; None for everything else."""
+        return self.data if isinstance(self.data, EmbeddedData) else None
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What a person must be told: rows left out, empty texts, images of many sizes."""
         return (*self.reading_notes, *self._data_notes)
@@ -272,6 +303,10 @@ class SampleSet:
     def renamed(self, name: str) -> SampleSet:
         """Return the same samples under another name."""
         return replace(self, name=name)
+
+    def noting(self, *notes: str) -> SampleSet:
+        """Return the same samples, with more that a person must be told of their reading."""
+        return replace(self, reading_notes=(*self.reading_notes, *notes))
 
     def with_groups(self, labels: Iterable[object]) -> SampleSet:
         """Return the same samples, each with the group that it belongs to.

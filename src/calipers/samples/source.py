@@ -106,6 +106,10 @@ class Source:
         """Return the same source with messages that count another unit."""
         return replace(self, unit=unit, header_note=header_note)
 
+    def called(self, name: str) -> Source:
+        """Return the same source of what a person holds, which goes by this name."""
+        return replace(self, path=name, name=name)
+
     def error(self, problem: str) -> InputError:
         """Build the error for a problem of the whole file."""
         return InputError(f"{self.path}: {problem}")

@@ -88,7 +88,8 @@ def _title(data: Data) -> str:
     what = f"{embedders} embedder" + ("s" if embedders > 1 else "")
     pins = [f"{key} {clean(settings[key])}" for key in ("k", "seed") if key in settings]
     head = f"Agreement of {what} ({len(data['columns'])} columns) on {len(systems)} systems"
-    return " · ".join([head, *pins])
+    rows = [] if legend.scaled_as_usual(data) else [legend.prepared(data)]
+    return " · ".join([head, *pins, *rows])
 
 
 def _sets_table(data: Data) -> Table:
@@ -269,7 +270,7 @@ def _missing_scores(data: Data) -> Iterator[str]:
 def _meanings(data: Data) -> Iterator[tuple[str, str]]:
     """Give how to read marks, views and words, as pairs of a name and a line."""
     shown = {_arrow(data, metric) for metric in data["metrics"]}
-    words = {"↑": "higher is better", "↓": "lower is better", "≈": "closer to the reference's own"}
+    words = {"↑": "higher is better", "↓": "lower is better", "→": "closer to the reference's own"}
     yield from ((sign, text) for sign, text in words.items() if sign in shown)
     yield BEST, "best of its column"
     for view in dict.fromkeys(column["view"] for column in data["columns"]):

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from calipers.report import legend
+from calipers.report.documents.compare_screen import how_to_read, verdict_notes, view_tables
 from calipers.report.documents.compare_sets import copies_table, groups_table
 from calipers.report.documents.compare_tests import (
     advice_table,
@@ -18,6 +19,7 @@ from calipers.report.documents.compare_tests import (
     seeds_table,
 )
 from calipers.report.inference import (
+    against_reference,
     all_marks,
     floor_cell,
     floor_of,
@@ -52,9 +54,11 @@ from calipers.report.table import (
     by_group,
     glossary,
     said,
+    singles,
     together,
     without_row,
 )
+from calipers.report.verdict import verdict
 
 FLOOR_NAME = "noise floor"
 STATED = ("n", "words")
@@ -62,33 +66,68 @@ STATED = ("n", "words")
 
 
 def document(data: Data, *, details: bool = False) -> Document:
-    """Give all that a comparison shows.
+    """Give what the screen shows: the verdict and a table a view; with `details` all the rest.
 
     Parameters
     ----------
     data
         What ``Comparison.to_dict()`` gives.
     details
-        Whether to show how far every pair of systems is apart, score by score.
+        Whether sizes, tests, noise floor, differences, all warnings and the legend follow.
     """
     metrics = shown_metrics(data)
     marks = all_marks(data, metrics)
     shown = {mark for column in marks for mark in column}
-    tested = is_tested(data)
-    best = () if tested or BEST not in shown else (Note("mark", "best of its column", BEST),)
+    asked = (groups_table(data), copies_table(data), advice_table(data))
+    first: tuple[Block, ...] = (
+        *together(*verdict_notes(verdict(data))),
+        *view_tables(data, metrics, marks),
+        *together(*legend.reasons(data, metrics)),
+        *(table for table in asked if table is not None),
+    )
+    if not details:
+        hidden = _hidden(data, metrics)
+        return Document(
+            "", (*first, *how_to_read(data, metrics, shown, hidden)), legend.made_by(data)
+        )
+    further = (
+        sets_table(data),
+        reference_table(data),
+        floor_table(data, metrics),
+        pairs_table(data, metrics),
+        seeds_table(data, metrics),
+    )
+    notes = (*interval_notes(data, metrics, brackets=True), *_mark_notes(data, shown))
+    blocks = (
+        *first,
+        *together(*notes),
+        *(table for table in further if table is not None),
+        *together(*_remarks(data)),
+        *_legend(data, metrics),
+    )
+    return Document(legend.title(data), blocks, legend.made_by(data))
+
+
+def full(data: Data) -> Document:
+    """Give all that a comparison holds in tables, as the page shows it."""
+    metrics = shown_metrics(data)
+    marks = all_marks(data, metrics)
+    shown = {mark for column in marks for mark in column}
+    further = (
+        reference_table(data),
+        floor_table(data, metrics),
+        pairs_table(data, metrics),
+        seeds_table(data, metrics),
+        advice_table(data),
+        groups_table(data),
+        copies_table(data),
+    )
     blocks: tuple[Block, ...] = (
         scores_table(data, metrics, marks),
-        *together(*interval_notes(data, metrics), *(mark_notes(data, shown) if tested else ())),
-        *tables(data, metrics, details=details),
-        *together(*_remarks(data, metrics)),
-        Notes(
-            (
-                *glossary(legend.meanings(data, metrics)),
-                *legend.arrows(metrics),
-                *best,
-                legend.more(metrics),
-            )
-        ),
+        *together(*interval_notes(data, metrics), *_mark_notes(data, shown)),
+        *(table for table in further if table is not None),
+        *together(*legend.reasons(data, metrics), *_remarks(data)),
+        *_legend(data, metrics),
     )
     return Document(legend.title(data), blocks, legend.made_by(data))
 
@@ -105,9 +144,10 @@ def summary(data: Data) -> Document:
     meanings = {metric.label: metric.meaning for metric in metrics}
     more = (groups_table(data, meanings), copies_table(data, meanings))
     blocks: tuple[Block, ...] = (
+        *together(*verdict_notes(verdict(data))),
         _with_floors(data, metrics, scores_table(data, metrics, marks)),
         *together(*signs, *_floor_note(data, metrics)),
-        *together(*_remarks(data, metrics)),
+        *together(*legend.reasons(data, metrics), *_remarks(data)),
         *(table for table in more if table is not None),
     )
     title = [legend.title(data), legend.sizes(data), legend.made_by(data)]
@@ -125,24 +165,45 @@ def scores_table(data: Data, metrics: Sequence[Metric], marks: Sequence[Sequence
     return Table(lead, by_group(columns), kinds, id="scores", breaks="views")
 
 
-def tables(data: Data, metrics: Sequence[Metric], *, details: bool = False) -> Iterator[Table]:
-    """Give the tables below the scores, the most telling first."""
-    found = (
-        reference_table(data),
-        floor_table(data, metrics),
-        pairs_table(data, metrics, details=details),
-        seeds_table(data, metrics),
-        advice_table(data),
-        groups_table(data),
-        copies_table(data),
-    )
-    yield from (table for table in found if table is not None)
+def sets_table(data: Data) -> Table:
+    """Give the sizes and lengths of all sets."""
+    lead = lead_columns(data)
+    kinds = (REFERENCE, *[SYSTEM] * len(data.get("systems", ())))
+    return Table((replace(lead[0], share=2),), singles(lead[1:]), kinds, id="sets", heading="Sets")
 
 
-def _remarks(data: Data, metrics: Sequence[Metric]) -> Iterator[Note]:
+def _hidden(data: Data, metrics: Sequence[Metric]) -> Iterator[str]:
+    """Name what only the details show."""
+    warnings = len(list(legend.warnings(data, legend.sets_of(data))))
+    if warnings:
+        yield f"{warnings} warning{'s' * (warnings > 1)}"
+    if _floors(data, metrics):
+        yield "noise floor"
+    if is_tested(data) or against_reference(data):
+        yield "tests"
+    yield "legend"
+
+
+def _remarks(data: Data) -> Iterator[Note]:
     yield from legend.remarks(data)
-    yield from legend.reasons(data, metrics)
     yield from legend.warnings(data, legend.sets_of(data))
+
+
+def _mark_notes(data: Data, shown: set[str]) -> Iterator[Note]:
+    """Explain the marks; without tests there is only the best."""
+    if is_tested(data):
+        yield from mark_notes(data, shown)
+    elif BEST in shown:
+        yield Note("mark", "best of its column", BEST)
+
+
+def _legend(data: Data, metrics: Sequence[Metric]) -> tuple[Notes, ...]:
+    meanings = glossary(legend.meanings(data, metrics))
+    return together(*meanings, *legend.arrows(metrics), legend.more(metrics))
+
+
+def _made_by(data: Data) -> str:
+    return legend.made_by(data)
 
 
 def _with_floors(data: Data, metrics: Sequence[Metric], table: Table) -> Table:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from calipers.report.inference import (
-    ALIKE,
+    FLOOR_MARK,
     against_reference,
     alpha_of,
     between_systems,
@@ -49,17 +49,15 @@ from calipers.report.table import (
 )
 from calipers.score import WIDTH
 
-FEW_PAIRS = 1
-"""More than these are counted, and shown where details are asked for."""
 MOST_ADVICE = 40
-ASKED = "told apart?"
+ASKED = "distinguishable?"
 FIXED = "\N{NO-BREAK SPACE}"
 
 Pair = tuple[str, str]
 
 
 def reference_table(data: Data) -> Table | None:
-    """Say of every system whether it can be told from the reference; None without tests."""
+    """Say of every system whether it is distinguishable from the reference; None without tests."""
     tests = against_reference(data)
     if not tests:
         return None
@@ -67,16 +65,13 @@ def reference_table(data: Data) -> Table | None:
     lead = Column("system", tuple(Text(named(name)) for name in names), align="left")
     metrics = _by_view([metric_of(data, key) for key in dict.fromkeys(t["score"] for t in tests)])
     columns = [column for metric in metrics for column in _verdicts(data, metric, names)]
-    caption = (
-        f"p: how often chance alone would show as much{family(tests)}; yes: below "
-        f"{alpha_of(data):g}"
-    )
+    caption = f"p-value{family(tests)}; yes: below {alpha_of(data):g}"
     return Table(
         (lead,),
         by_group(columns),
         (SYSTEM,) * len(names),
         id="against-reference",
-        heading="Told from the reference?",
+        heading="Distinguishable from the reference?",
         notes=(*untested(data, tests), Note("caption", caption)),
     )
 
@@ -105,8 +100,8 @@ def floor_table(data: Data, metrics: Sequence[Metric]) -> Table | None:
     )
 
 
-def pairs_table(data: Data, metrics: Sequence[Metric], *, details: bool = False) -> Table | None:
-    """Say how many differences are told from chance; show all of few systems, or where asked."""
+def pairs_table(data: Data, metrics: Sequence[Metric]) -> Table | None:
+    """Lay out the differences of every pair of systems; None without tests."""
     tests = between_systems(data)
     if not tests:
         return None
@@ -115,7 +110,7 @@ def pairs_table(data: Data, metrics: Sequence[Metric], *, details: bool = False)
     shown = [metric for metric in metrics if metric.key in keys]
     tells = (*_separating(data, shown, pairs), *_missed(data, shown))
     heading = "Differences between systems"
-    if not shown or (len(pairs) > FEW_PAIRS and not details):
+    if not shown:
         notes = (Note("finding", _count(data, tests, len(pairs))), *tells)
         return Table((), id="pairs", heading=heading, notes=notes)
     lead = Column("first - second", tuple(Text(pair_name(pair)) for pair in pairs), align="left")
@@ -238,7 +233,7 @@ def _beside_floor(score: Data | None, metric: Metric) -> ScoreCell:
     if score is None or floor is None:
         return ScoreCell(MISSING)
     text = metric.write({**score, "value": floor["beside"]})
-    return ScoreCell(text, mark=ALIKE if floor["inside"] else "")
+    return ScoreCell(text, mark=FLOOR_MARK if floor["inside"] else "")
 
 
 def _floor_size(data: Data, metrics: Sequence[Metric], row: int) -> object:
@@ -247,7 +242,7 @@ def _floor_size(data: Data, metrics: Sequence[Metric], row: int) -> object:
 
 
 def _inside(data: Data, metrics: Sequence[Metric]) -> Iterator[Note]:
-    """Say by which scores a system is as good as two halves of the reference."""
+    """Say by which scores a system is within the noise floor."""
     told: dict[str, list[Name]] = {}
     for row, system in enumerate(data["systems"]):
         floors = [floor_of(scores_of(data, metric)[row]) for metric in metrics]
@@ -257,7 +252,7 @@ def _inside(data: Data, metrics: Sequence[Metric]) -> Iterator[Note]:
             words = f"all {len(inside)} scores" if every else spoken_all(data, inside)
             told.setdefault(words, []).append(named(system["name"]))
     for words, systems in told.items():
-        more = f": as good as this measurement can tell by {words}"
+        more = f": within the noise floor by {words}"
         yield Note("finding", (*listed(systems), more), about=tuple(map(str, systems)))
 
 
@@ -265,7 +260,7 @@ def _floor_caption(data: Data, metrics: Sequence[Metric]) -> str:
     found = (floor_of(score) for metric in metrics for score in scores_of(data, metric))
     floors = [floor for floor in found if floor]
     alike = any(floor["inside"] for floor in floors)
-    mark = f" {ALIKE}{FIXED}{_reach(floors)}." if alike else ""
+    mark = f" {FLOOR_MARK}{FIXED}{_reach(floors)}." if alike else ""
     return (
         f"{FLOOR}: one half of the reference against the other (mean ± standard deviation over "
         f"{floor_splits(data, metrics)} splits); below it, as many samples of each system against "
@@ -304,14 +299,14 @@ def _difference(data: Data, key: str, test: Data | None) -> Cell:
 
 
 def _separating(data: Data, metrics: Sequence[Metric], pairs: Sequence[Pair]) -> Iterator[Note]:
-    """Say of the two closest systems how many samples would tell them apart."""
+    """Say of the two closest systems how many samples would distinguish them."""
     cheapest = [(_cheapest(data, metrics, pair), pair) for pair in pairs]
     known = [(found, pair) for found, pair in cheapest if found is not None]
     if known:
         (n, metric), (a, b) = max(known, key=lambda each: each[0][0])
         closest = "closest: " if pairs[1:] else ""
         more = (
-            f"; {about(n)} samples in every set would be needed to tell them apart by "
+            f"; {about(n)} samples in every set would be needed to distinguish them by "
             f"{spoken(data, metric)}, the score that needs fewest"
         )
         yield Note("finding", (closest, named(a), " and ", named(b), more), about=(a, b))
@@ -340,7 +335,7 @@ def _missed(data: Data, metrics: Sequence[Metric]) -> Iterator[Note]:
 
 
 def _cheapest(data: Data, metrics: Sequence[Metric], pair: Pair) -> tuple[int, Metric] | None:
-    """The score that would tell a pair apart with the fewest samples; None where one does so."""
+    """The score that would distinguish a pair with the fewest samples; None where one does so."""
     tests = {t["score"]: t for t in between_systems(data) if (t["a"], t["b"]) == pair}
     told = [t["adjusted_p_value"] for t in tests.values() if t["adjusted_p_value"] is not None]
     sizes = [(tests[m.key]["separating_n"], m) for m in metrics if m.key in tests]
@@ -354,8 +349,8 @@ def _count(data: Data, tests: Sequence[Data], pairs: int) -> str:
     alpha = alpha_of(data)
     told = sum(t["adjusted_p_value"] is not None and t["adjusted_p_value"] < alpha for t in tests)
     return (
-        f"{pairs} pair{'s' * (pairs > 1)}: {told} of {len(tests)} differences are told from 0 at "
-        f"{percent(level_of(data))}{family(tests)}; --details shows them"
+        f"{pairs} pair{'s' * (pairs > 1)}: {told} of {len(tests)} differences are significant at "
+        f"{percent(level_of(data))}{family(tests)}"
     )
 
 

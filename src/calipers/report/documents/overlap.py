@@ -63,7 +63,8 @@ def _title(data: Data) -> str:
     settings, sizes = data.get("settings", {}), sorted({s["n"] for s in data["systems"]})
     size = f"n = {sizes[0]}" + (f" to {sizes[-1]}" if len(sizes) > 1 else " each")
     pins = [f"{key} {clean(settings[key])}" for key in ("embedder", "k", "seed") if key in settings]
-    return " · ".join([f"Overlap of {len(data['systems'])} systems, {size}", *pins])
+    rows = [] if legend.scaled_as_usual(data) else [legend.prepared(data)]
+    return " · ".join([f"Overlap of {len(data['systems'])} systems, {size}", *pins, *rows])
 
 
 def _names(data: Data) -> list[str]:

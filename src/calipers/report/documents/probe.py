@@ -64,7 +64,8 @@ def _title(data: Data) -> str:
     halves = f"{settings['seeds']} random halvings into {settings['half']} + {settings['half']}"
     pins = [f"{key} {clean(settings[key])}" for key in ("k", "seed")]
     name = short(data["samples"]["name"])
-    return " · ".join([f"What {clean(settings['embedder'])} sees in {name}", halves, *pins])
+    rows = [] if legend.scaled_as_usual(data) else [legend.prepared(data)]
+    return " · ".join([f"What {clean(settings['embedder'])} sees in {name}", halves, *pins, *rows])
 
 
 def _table(data: Data, view: str) -> Table:

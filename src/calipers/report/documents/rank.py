@@ -36,7 +36,7 @@ BOUND = "≥"
 FIXED = "systems fixed"
 MORE = "All numbers: --json FILE, or .to_dict() in Python. As a heat map: --plot FILE."
 ENDS = {"higher": ("↑", "higher is better"), "lower": ("↓", "lower is better")}
-CLOSEST = ("≈", "closer to the reference's own value is better: compared as -|T(Q) - T(P)|")
+CLOSEST = ("→", "closer to the reference's own value is better: compared as -|T(Q) - T(P)|")
 LEAST_FOR_INTERVAL = 4
 TIES = {
     "davidson": "an outcome of its own, by Davidson's model (1970)",

@@ -14,7 +14,7 @@ from calipers.report.numbers import (
     MISSING,
     PLUS_MINUS,
     gap_text,
-    is_lopsided,
+    is_asymmetric,
     size_text,
     value_text,
 )
@@ -311,7 +311,7 @@ def _intervals(data: Data) -> Iterator[Note]:
     if not held:
         return
     level = percent(max(score["level"] for score in held))
-    brackets = ", [low,high] below where lopsided" if any(map(is_lopsided, held)) else ""
+    brackets = ", [low,high] below where lopsided" if any(map(is_asymmetric, held)) else ""
     apart = (
         "; a gap is more than chance where the intervals of both sets lie apart"
         if _has_gaps(data)

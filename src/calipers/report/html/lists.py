@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from calipers.catalogue.shown import views_of
 from calipers.report.html.texts import Shown, Texts
-from calipers.report.html.wording import count, share
+from calipers.report.html.wording import count
 from calipers.report.names import VIEWS, clean, shorten
-from calipers.report.numbers import MISSING
+from calipers.report.numbers import MISSING, share
 from calipers.report.shown import short
 from calipers.report.table import Data
+from calipers.report.topics import level_of, outcome, ratio_words, split
+from calipers.report.verdict import furthest_first
 
 LONGEST_WORD = 200
-"""Cells of a telling word at most; where words have no spaces, one may be a whole text."""
+"""Cells of a keyword at most; where words have no spaces, one may be a whole text."""
 
-MEDOIDS = {
-    "reference_medoids": "reference_texts",
-    "generated_medoids": "generated_texts",
-    "missed_samples": "missed_texts",
-}
-"""Samples of a topic in an explanation to what the page calls them."""
+MEDOIDS = ("reference_medoids", "generated_medoids", "uncovered_samples")
+"""Samples of a topic in an explanation."""
 
 FIRST = 8
 """Entries of a list that are seen at once; the others open."""
@@ -29,12 +27,13 @@ FIRST = 8
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic: words, shares of both sides, its part of the gap, and texts for it.
+    """A topic: keywords, shares of both sides, its part of the gap, and texts for it.
 
-    `bar` is its share of the gap beside the largest one, 0 to 100.
+    `ratio` says how many times larger the generated share is, with an interval; empty for what was
+    not tested. `bar` is its share of the gap beside the largest one, 0 to 100.
     """
 
-    words: tuple[str, ...]
+    keywords: tuple[str, ...]
     reference: str
     generated: str
     expected: str
@@ -42,9 +41,10 @@ class Topic:
     share: str
     bar: float
     uncovered: int | None
+    ratio: str = ""
     reference_texts: tuple[Shown, ...] = ()
     generated_texts: tuple[Shown, ...] = ()
-    missed_texts: tuple[Shown, ...] = ()
+    uncovered_texts: tuple[Shown, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,18 @@ class Failure:
 
 @dataclass(frozen=True)
 class ViewLists:
-    """All that one explanation says; counts are None where they were not measured."""
+    """All that one explanation says; counts are None where they were not measured.
+
+    `outcome` says which topics differ; those that do not are the `others`.
+    """
 
     view: str
     sees: str
     summary: tuple[str, ...]
-    missed: tuple[Topic, ...]
-    invented: tuple[Topic, ...]
+    outcome: str
+    under: tuple[Topic, ...]
+    over: tuple[Topic, ...]
+    others: tuple[Topic, ...]
     worst: tuple[Failure, ...]
     worst_count: str
     uncovered: tuple[Topic, ...]
@@ -77,31 +82,36 @@ class ViewLists:
 
 @dataclass(frozen=True)
 class SystemLists:
-    """The explanations of one system, by view in the order of the run."""
+    """The explanations of one system, by view in the order of the run; `place` counts from 1."""
 
+    place: int
     name: str
     views: tuple[ViewLists, ...]
 
 
 def system_lists(data: Data, texts: Texts) -> list[SystemLists]:
-    """Give the lists of every system that was explained."""
+    """Give the lists of every system that was explained, furthest from the reference first."""
     told = data.get("explanations") or {}
     most = data["comparison"].get("settings", {}).get("k_max")
     made = []
-    for system in data["comparison"].get("systems", ()):
+    for row in furthest_first(data["comparison"]):
+        system = data["comparison"]["systems"][row]
         by_view = told.get(system["name"]) or {}
         known = [view for view in views_of(data["comparison"]) if view in by_view]
         found = tuple(_lists(by_view[view], texts, most) for view in known)
-        made.append(SystemLists(short(system["name"]), found))
+        made.append(SystemLists(row + 1, short(system["name"]), found))
     return [each for each in made if each.views]
 
 
 def _lists(told: Data, texts: Texts, most: int | None) -> ViewLists:
-    topics = list(told.get("topics") or ())
+    topics, parts, level = list(told.get("topics") or ()), split(told), level_of(told)
     largest = max((t["share"] or 0.0 for t in topics), default=0.0)
 
-    def chosen(keep: Callable[[Data], bool]) -> tuple[Topic, ...]:
-        return tuple(_topic(topic, texts, largest) for topic in topics if keep(topic))
+    def shown(chosen: Sequence[Data]) -> tuple[Topic, ...]:
+        return tuple(
+            replace(_topic(topic, texts, largest), ratio=ratio_words(topic, level))
+            for topic in chosen
+        )
 
     uncovered = sorted(
         (t for t in topics if t.get("uncovered")), key=lambda t: t["uncovered"], reverse=True
@@ -110,8 +120,10 @@ def _lists(told: Data, texts: Texts, most: int | None) -> ViewLists:
         view=clean(told["view"]),
         sees=VIEWS.get(told["view"], ""),
         summary=tuple(_summary(told)),
-        missed=chosen(lambda topic: topic["direction"] == "under"),
-        invented=chosen(lambda topic: topic["direction"] == "over"),
+        outcome=outcome(told),
+        under=shown(parts.under),
+        over=shown(parts.over),
+        others=shown(parts.rest),
         worst=tuple(_outlier(each, texts, most) for each in told.get("outside") or ()),
         worst_count=count(told.get("outside_count")),
         uncovered=tuple(_topic(topic, texts, largest) for topic in uncovered),
@@ -137,19 +149,22 @@ def _summary(told: Data) -> Iterator[str]:
 
 def _topic(topic: Data, texts: Texts, largest: float) -> Topic:
     part = topic.get("share")
+
+    def shown(samples: str) -> tuple[Shown, ...]:
+        return tuple(texts.shown(sample) for sample in topic.get(samples) or ())
+
     return Topic(
-        words=tuple(shorten(clean(word), LONGEST_WORD) for word in topic.get("words") or ()),
+        keywords=tuple(shorten(clean(word), LONGEST_WORD) for word in topic.get("keywords") or ()),
         reference=count(topic.get("reference")),
         generated=count(topic.get("generated")),
-        expected=share(topic.get("expected")),
-        produced=share(topic.get("produced")),
+        expected=share(topic.get("reference_share", topic.get("expected"))),
+        produced=share(topic.get("generated_share", topic.get("produced"))),
         share=share(part),
         bar=round(100 * part / largest, 1) if part and largest > 0 else 0.0,
         uncovered=topic.get("uncovered"),
-        **{
-            field: tuple(texts.shown(sample) for sample in topic.get(key) or ())
-            for key, field in MEDOIDS.items()
-        },
+        reference_texts=shown("reference_medoids"),
+        generated_texts=shown("generated_medoids"),
+        uncovered_texts=shown("uncovered_samples"),
     )
 
 

@@ -6,6 +6,7 @@ page, so that no text can become one. The same data give the same bytes.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,15 +33,17 @@ from calipers.report.html.tables import (
     written,
 )
 from calipers.report.html.texts import fitting
-from calipers.report.html.verdict import verdict
 from calipers.report.names import VIEWS
 from calipers.report.redacted import without_texts
 from calipers.report.table import Data, Name, ScoreCell, Words, said
+from calipers.report.verdict import verdict
 
 PURPOSE = "the HTML report"
 OWN_STYLES = ("style.css",)
 OWN_SCRIPTS = ("page.js",)
 ISLANDS = ("data-map", "data-charts")
+SEPARATED = re.compile(r"(?<=[_./-])(?=[^_./-])")
+"""Where a name may be broken: behind the signs that separate its parts."""
 CHARTS = ("planes", "curves", "frontiers", "topics")
 
 
@@ -118,7 +121,7 @@ def _context(data: Data, environment: Any) -> dict[str, Any]:
 
 def _said(comparison: Data) -> dict[str, Any]:
     """Gather what the page says of the comparison itself."""
-    document = compare.document(comparison, details=True)
+    document = compare.full(comparison)
     heading = title(comparison)
     return {
         "title": heading,
@@ -154,6 +157,9 @@ def _environment(jinja: Any) -> Any:
     environment.filters |= {
         "as_is": markup.Markup,
         "grouped": grouped,
+        "breakable": lambda name: markup.Markup("<wbr>").join(
+            map(markup.escape, filter(None, SEPARATED.split(visible(str(name)))))
+        ),
         "meaning": MARKS.get,
         "named": lambda words: markup.Markup("").join(_with_names(words, markup)),
         "written": written,

@@ -20,6 +20,7 @@ from calipers.catalogue.estimation import DIVERGENCE
 from calipers.report.names import MADE_BY, VIEWS, clean, shorten
 from calipers.report.shown import TEXT, short
 from calipers.report.table import Data
+from calipers.report.topics import level_of, ratio_words
 from calipers.score import WIDTH
 
 SCRIPTS = (
@@ -311,24 +312,30 @@ def _scaling(data: Data, key: str) -> float:
 def topic_data(data: Data, views: Sequence[str]) -> list[dict[str, Any]]:
     """Give the topics of every view and system that was explained, largest share first.
 
-    A bar has the telling ``words`` of the topic (none where samples are no texts), its ``share`` of
-    the gap, negative where the system has less of the topic than the reference, and both shares of
-    samples: ``expected`` (reference) and ``produced`` (generated).
+    A bar has the ``keywords`` of the topic (none where samples are no texts), its ``share`` of the
+    gap, negative where the system has less of the topic than the reference, both shares of samples,
+    ``expected`` (reference) and ``produced`` (generated), and whether they differ by more than
+    chance (``significant``), with their ``ratio`` in words.
     """
     told, made = data.get("explanations") or {}, []
     for place, view in enumerate(views):
         for row, system in enumerate(systems_of(data)):
-            topics = (told.get(system["name"], {}).get(view) or {}).get("topics") or []
-            bars = [_bar(topic) for topic in topics if number(topic.get("share")) is not None]
+            explanation = told.get(system["name"], {}).get(view) or {}
+            topics, level = explanation.get("topics") or [], level_of(explanation)
+            bars = [
+                _bar(topic, level) for topic in topics if number(topic.get("share")) is not None
+            ]
             made += [{"view": place, "system": row, "bars": bars}] if bars else []
     return made
 
 
-def _bar(topic: Data) -> dict[str, Any]:
+def _bar(topic: Data, level: float) -> dict[str, Any]:
     sign = -1 if topic["direction"] == "under" else 1
     return {
-        "words": [shorten(clean(word), LONGEST_WORD) for word in topic["words"][:WORDS]],
+        "keywords": [shorten(clean(word), LONGEST_WORD) for word in topic["keywords"][:WORDS]],
         "share": number(sign * topic["share"]),
-        "expected": number(topic.get("expected")),
-        "produced": number(topic.get("produced")),
+        "expected": number(topic.get("reference_share", topic.get("expected"))),
+        "produced": number(topic.get("generated_share", topic.get("produced"))),
+        "significant": bool(topic.get("significant")),
+        "ratio": ratio_words(topic, level),
     }

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from calipers.report.html.wording import listing, share
+from calipers.report.html.wording import listing
 from calipers.report.inference import ALIKE, EQUAL, OPEN, UNTESTED
 from calipers.report.names import clean
-from calipers.report.numbers import MISSING, size_text, words_text
+from calipers.report.numbers import MISSING, share, size_text, words_text
 from calipers.report.render.printed import pieces
 from calipers.report.shown import named, short
 from calipers.report.table import (
@@ -39,7 +39,9 @@ MARKS = {
     UNTESTED: "not tested against the best",
 }
 PARTS = ("against-reference", "floor", "pairs", "seeds", "groups", "train", "advice")
-"""The tables below the scores, the most telling first."""
+"""The tables below the scores, the most important first."""
+MOST_NAMED = 3
+"""Systems that a title names; of more it says how many they are."""
 BROKEN = ("groups", "train")
 PAGE = 150
 """Characters at which tables with many runs of columns are broken."""
@@ -157,7 +159,8 @@ class Signed:
 def title(data: Data) -> Words:
     """Name what was compared."""
     systems = [named(system["name"]) for system in data.get("systems", ())]
-    return (*listing(systems, most=6), " against ", named(data["reference"]["name"]))
+    who = listing(systems) if len(systems) <= MOST_NAMED else (f"{len(systems)} systems",)
+    return (*who, " against ", named(data["reference"]["name"]))
 
 
 def set_rows(data: Data) -> Iterator[SetRow]:

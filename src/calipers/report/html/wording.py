@@ -1,4 +1,4 @@
-"""Small words of the page: lists as in speech, shares, counts."""
+"""Small words of the page: lists as in speech, counts."""
 
 from __future__ import annotations
 
@@ -35,27 +35,6 @@ def listing(parts: Sequence[str | Name | Words], most: int = MOST) -> Words:
     shown = [*parts[:most], *([f"{rest} more"] if rest > 0 else [])]
     first = joined(shown[:-1], ", ")
     return joined([first, *shown[-1:]] if first else shown, " and ")
-
-
-def share(value: float | None) -> str:
-    """Write a share as a percentage with two digits, never a small one as nothing.
-
-    Examples
-    --------
-    >>> share(0.1234), share(0.0), share(0.0004), share(1.0), share(0.9996)
-    ('12 %', '0 %', '0.04 %', '100 %', '99.96 %')
-    """
-    if value is None:
-        return MISSING
-    number = 100 * value
-    if 0 < number < 0.01:
-        return "< 0.01 %"
-    if 99.99 < number < 100:
-        return "> 99.99 %"
-    near_end = 0 < number < 1 or 99 < number < 100
-    decimals = 2 if near_end else 1 if number < 10 else 0
-    text = f"{number:.{decimals}f}"
-    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
 
 
 def count(number: int | None) -> str:

@@ -25,6 +25,7 @@ from calipers.report.plots.choosing import (
 )
 from calipers.report.plots.panels import Panel, Plot, legend_width
 from calipers.report.plots.style import GREY, Look, colour
+from calipers.report.topics import name_of
 
 REGIONS = ("topics", "cells")
 MOST, MOST_OF_SEVERAL = 12, 6
@@ -34,10 +35,10 @@ ROW = 0.32
 WIDTH = 6.6
 BAR = 0.38
 REFERENCE = "reference, p"
-PALE, DARK = "#8c8c8c", "#4d4d4d"
-TOLD = {"under": " missed", "over": " invented", "even": ""}
+PALE, DARK, FAINT = "#8c8c8c", "#4d4d4d", "#c9c9c9"
+SAID = {"under": " under-represented", "over": " over-represented", "even": ""}
 FIRST_ROW = 0.8
-ROOM, SOME = 2.5, 1.05
+ROOM, SOME = 3.2, 1.05
 
 
 def cells_plot(
@@ -143,13 +144,18 @@ def _draw_shares(axes: Axes, rows: Sequence[Data], shade: str) -> None:
 
 
 def _draw_gaps(axes: Axes, rows: Sequence[Data], top: float) -> None:
-    """Draw what each region adds to the gap, and write beside it how much of the gap that is."""
+    """Draw what each region adds to the gap, and write beside it how much of the gap that is.
+
+    Topics that are significantly under- or over-represented are dark and say so.
+    """
     lengths = _numbers(rows, "contribution")
-    axes.barh(range(len(rows)), lengths, 1.4 * BAR, color=DARK)
+    shades = [DARK if row.get("significant", True) else FAINT for row in rows]
+    axes.barh(range(len(rows)), lengths, 1.4 * BAR, color=shades)
     for place, (row, length) in enumerate(zip(rows, lengths, strict=True)):
-        told = "–" if row["share"] is None else f"{100 * row['share']:.1f} %"
+        part = "–" if row["share"] is None else f"{100 * row['share']:.1f} %"
+        side = SAID[row["direction"]] if row.get("significant") else ""
         where: Look = {"textcoords": "offset points", "va": "center", "size": 7}
-        axes.annotate(told + TOLD[row["direction"]], (length, place), (3, 0), **where)
+        axes.annotate(part + side, (length, place), (3, 0), **where)
     axes.set_yticks(range(len(rows)), [""] * len(rows))
     axes.set_xlim(0.0, ROOM * top or 1.0)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
@@ -168,11 +174,8 @@ def _numbers(rows: Sequence[Data], field: str) -> list[float]:
 
 
 def _words(region: Data) -> str:
-    """Name a region by its telling words, or by its cells where it has none."""
-    if region["words"]:
-        return drawable(", ".join(map(str, region["words"][:WORDS])), WIDEST)
-    cells = region["cells"]
-    return f"cell {cells[0]}" if len(cells) == 1 else f"{len(cells)} cells"
+    """Name a region by its keywords, or by its cells where it has none."""
+    return drawable(name_of(region, WORDS), WIDEST)
 
 
 def _whole(explained: Data) -> str:

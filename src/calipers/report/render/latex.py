@@ -82,6 +82,8 @@ _SYMBOLS = {
     "↑": r"$\uparrow$",
     "↓": r"$\downarrow$",
     "≈": r"$\approx$",
+    "→": r"$\rightarrow$",
+    "✓": r"$\surd$",
     "±": r"$\pm$",
     "×": r"$\times$",
     "≥": r"$\geq$",
@@ -200,7 +202,7 @@ def _said(document: Document) -> str:
 
 def _paragraphs(document: Document) -> Iterator[str]:
     """Write what else is said: findings, points and names."""
-    held = (*SIGNS, *REMARKS, "warning", "how")
+    held = (*SIGNS, *REMARKS, "warning", "how", "verdict", "caution")
     apart = [note for table in document.tables if not table.columns for note in table.notes]
     for note in (*apart, *document.notes):
         if note.kind not in held:

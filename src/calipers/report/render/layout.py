@@ -208,7 +208,8 @@ def _group_line(columns: Sequence[Strip], gap: int, rule: str) -> Line:
         members = list(run)
         space = members[0][2]
         inner = sum(width + before for _, width, before in members) - space
-        spans += [(" " * space, ""), (_ruled(group, inner, rule), "bold" if group else "")]
+        ruled = _ruled(group, inner, rule if members[1:] else " ")
+        spans += [(" " * space, ""), (ruled, "bold" if group else "")]
     return _stripped(spans)
 
 

@@ -17,6 +17,7 @@ from rich.cells import cell_len
 
 from calipers.report.names import WIDEST_NAME, shorten
 from calipers.report.render.layout import (
+    FIXED,
     TINY_NAME,
     Grid,
     Line,
@@ -64,6 +65,10 @@ WIDEST_HEADER = 16
 ROOM_FOR_NAME = 16
 
 STYLES = {
+    "verdict": "bold",
+    "caution": "yellow",
+    "sign": "dim",
+    "where": "dim",
     "warning": "yellow",
     "interval": "dim",
     "mark": "dim",
@@ -71,6 +76,9 @@ STYLES = {
     "caption": "dim",
     "heading": "bold",
 }
+PACKED = ("caution", "sign", "where")
+"""Kinds of notes that share lines."""
+BETWEEN = "   "
 BEFORE = {
     "note": "note: ",
     "detail": "note: ",
@@ -117,15 +125,18 @@ def document_lines(document: Document, width: int, *, plain: bool) -> Iterator[L
     """Yield the lines of a document, with a blank one between its blocks."""
     width = max(width, NARROWEST)
     numbered = any(_is_numbered(table, width) for table in document.tables)
-    yield from wrapped(document.title, width, "bold")
+    title = list(wrapped(document.title, width, "bold"))
+    yield from title
+    begun = bool(title)
     for block in document.blocks:
         if isinstance(block, Notes):
             lines = list(_notes(block.notes, width))
         else:
             lines = list(_table(block, width, plain=plain, numbered=numbered))
         if lines:
-            yield ()
+            yield from [()] if begun else []
             yield from lines
+            begun = True
 
 
 def strip(column: Column, kinds: Sequence[str], *, inline: bool, room: int | None = None) -> Strip:
@@ -143,7 +154,8 @@ def strip(column: Column, kinds: Sequence[str], *, inline: bool, room: int | Non
         Characters behind each value; by default what the longest takes.
     """
     room = _room([column], kinds, inline=inline) if room is None else room
-    cells = tuple(
+    written = _in_places(column) if column.align == "inline" else None
+    cells = written or tuple(
         _written(cell, column, 0 if kind == FLOOR else room, inline=inline)
         for cell, kind in zip(column.cells, kinds, strict=True)
     )
@@ -152,7 +164,7 @@ def strip(column: Column, kinds: Sequence[str], *, inline: bool, room: int | Non
         f"{column.head}{column.arrow}{under_group}",
         cells,
         str(column.group),
-        column.align != "left",
+        column.align not in ("left", "inline"),
     )
 
 
@@ -193,6 +205,9 @@ def _notes(notes: Sequence[Note], width: int) -> Iterator[Line]:
         elif kind == "mark":
             marks = "; ".join(_signed(note) for note in members)
             yield from wrapped(marks, width, STYLES[kind])
+        elif kind in PACKED:
+            signed = [_signed(replace(n, text=_fit(n.text, width))) for n in members]
+            yield from _packed(signed, width, STYLES[kind])
         elif kind == "named":
             yield from _named(members, width)
         else:
@@ -204,6 +219,19 @@ def _notes(notes: Sequence[Note], width: int) -> Iterator[Line]:
                 if kind in ("interval", "how"):
                     text = _signed(note)
                 yield from wrapped(text, width, style, first=before)
+
+
+def _packed(texts: Sequence[str], width: int, style: str) -> Iterator[Line]:
+    """Set texts beside each other, as many on a line as fit."""
+    line = ""
+    for text in texts:
+        longer = f"{line}{BETWEEN}{text}" if line else text
+        if line and cell_len(longer) > width:
+            yield from wrapped(line, width, style, hang=GAP)
+            longer = text
+        line = longer
+    if line:
+        yield from wrapped(line.replace(BETWEEN, FIXED * len(BETWEEN)), width, style, hang=GAP)
 
 
 def _signed(note: Note) -> str:
@@ -240,6 +268,30 @@ def _written(cell: Cell, column: Column, room: int, *, inline: bool) -> Written:
     text = cell.value + (beside + mark).ljust(room)
     under = "" if inline else cell.interval if cell.bounds else ""
     return Written(text, cell.style, under)
+
+
+def _in_places(column: Column) -> tuple[Written, ...]:
+    """Write value, interval and mark, each in a place of its own within the column."""
+    parts = [
+        (cell.value, cell.interval, cell.mark)
+        if isinstance(cell, ScoreCell)
+        else (f"{said(cell.text)}{cell.arrow}", "", "")
+        for cell in column.cells
+    ]
+    value, interval, mark = (max(map(cell_len, each)) for each in zip(*parts, strict=True))
+    return tuple(
+        Written(
+            " ".join(
+                (
+                    texts[0].rjust(value),
+                    *([texts[1].ljust(interval)] if interval else []),
+                    *([texts[2].ljust(mark)] if mark else []),
+                )
+            ),
+            cell.style,
+        )
+        for texts, cell in zip(parts, column.cells, strict=True)
+    )
 
 
 def _room(columns: Sequence[Column], kinds: Sequence[str], *, inline: bool) -> int:

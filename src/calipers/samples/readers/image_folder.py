@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from calipers.errors import InputError
+from calipers.samples.readers.text_folder import is_text_name, mixed
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source, Wanted
 from calipers.samples.wording import counted, names, shortened
@@ -44,6 +45,9 @@ def read_image_folder(folder: Path, source: Source) -> SampleSet | None:
     found.walk(folder)
     if not found.images:
         return None
+    texts = list(filter(is_text_name, found.others))
+    if len(texts) > 1:  # a single one, such as readme.txt, is about the images
+        raise mixed(source, found.images, texts)
     paths = sorted(found.images, key=lambda path: PurePath(path).parts)
     return read_image_files(paths, folder, source, found.notes())
 

@@ -7,11 +7,12 @@ Whether a file holds texts or token ids is decided by the first value that tells
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 from calipers.samples.columns import StringColumn
-from calipers.samples.fields import Extract, PathError, extractor, find_field
+from calipers.samples.fields import Extract, PathError, extractor, find_field, other_texts
 from calipers.samples.labels import FieldLabels
 from calipers.samples.readers.logs import batch_items, harness_items, is_batch_output, is_harness
 from calipers.samples.sample_set import SampleSet
@@ -100,8 +101,24 @@ def read_rows(rows: Iterable[Row], source: Source) -> SampleSet:
     if first is None:
         raise source.error("holds no samples")
     notes: list[str] = []
+    others: tuple[str, ...] | None = None
+    if source.field is None and _has_fields(first[1]):
+        source, others = _with_field(first[1], source)
     items = _items(first, chain([first], rows), source, notes)
-    return _collected(items, source, notes)
+    return replace(_collected(items, source, notes), field=source.field, other_fields=others)
+
+
+def _has_fields(row: Any) -> bool:
+    """Tell whether a row is an object in which the text must be found, and not of a known log."""
+    return isinstance(row, dict) and not (is_harness(row) or is_batch_output(row))
+
+
+def _with_field(row: dict[str, Any], source: Source) -> tuple[Source, tuple[str, ...]]:
+    """Find the field of the text; give the others that may hold one too."""
+    textual = [key for key, cell in row.items() if isinstance(cell, str | None)]
+    listed = [key for key, cell in row.items() if isinstance(cell, list) and is_id_list(cell)]
+    field = find_field(list(row), textual, source, listed=listed)
+    return replace(source, field=field), other_texts(textual, field)
 
 
 def _items(first: Row, rows: Iterator[Row], source: Source, notes: list[str]) -> Iterator[Item]:
@@ -116,12 +133,7 @@ def _items(first: Row, rows: Iterator[Row], source: Source, notes: list[str]) ->
         )
     if is_harness(value):
         return harness_items(rows, source, notes)
-    if is_batch_output(value):
-        return batch_items(rows, source, notes)
-    textual = [key for key, cell in value.items() if isinstance(cell, str | None)]
-    listed = [key for key, cell in value.items() if isinstance(cell, list) and is_id_list(cell)]
-    field = find_field(list(value), textual, source, listed=listed)
-    return _field_items(rows, field, source, notes)
+    return batch_items(rows, source, notes)
 
 
 def _field_items(

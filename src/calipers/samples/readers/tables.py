@@ -17,7 +17,7 @@ from calipers.errors import InputError
 from calipers.files import check_plain
 from calipers.memory import ROW, budget
 from calipers.samples.columns import RowError, check_unpacked, is_string, string_array, utf8_array
-from calipers.samples.fields import find_field, root
+from calipers.samples.fields import find_field, other_texts, root
 from calipers.samples.readers.rows import read_rows, without_prompts
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source, check_decompressed
@@ -108,20 +108,24 @@ def read_table(
     textual = [field.name for field in schema if is_string(field.type)]
     unknown = [field.name for field in schema if pa.types.is_null(field.type)]
     listed = [field.name for field in schema if is_id_type(field.type)]
-    field = source.field
+    field: str | None = source.field
+    others: tuple[str, ...] | None = None
     if field is None and not any(log <= set(schema.names) for log in _LOGS):
         field = find_field(schema.names, textual + unknown, source, listed=listed)
+        others = other_texts(textual, field)
     prompt = "prompt" if "prompt" in textual else None
     try:
         if field is not None and field in textual and not source.labels:
-            return _read_texts(field, prompt, batches, source, mapped=mapped)
-        if field is not None and field in listed and not source.labels:
-            return _read_tokens(field, prompt, batches, source)
-        source = _with_labels_there(schema, source)
-        rows = _plain_rows(batches(_needed(field, schema, source)), source)
-        return read_rows(rows, replace(source, field=field))
+            samples = _read_texts(field, prompt, batches, source, mapped=mapped)
+        elif field is not None and field in listed and not source.labels:
+            samples = _read_tokens(field, prompt, batches, source)
+        else:
+            source = _with_labels_there(schema, source)
+            rows = _plain_rows(batches(_needed(field, schema, source)), source)
+            samples = read_rows(rows, replace(source, field=field))
     except (pa.ArrowException, OSError) as error:
         raise source.error(f"cannot be read: {first_line(error)}") from error
+    return replace(samples, field=field, other_fields=others)
 
 
 def _read_texts(
@@ -294,7 +298,7 @@ def _data_files(folder: Path, source: Source) -> list[str]:
     if not state.is_file():
         raise source.error(
             "is a folder, but not one saved by Hugging Face datasets (it has no state.json), and "
-            "no images (.png, .jpg, …) lie in it; for the files in it write "
+            "neither images (.png, .jpg, …) nor texts (.txt) lie in it; for the files in it write "
             f"NAME='{folder}/*.jsonl'"
         )
     files = _read_json(state).get("_data_files")

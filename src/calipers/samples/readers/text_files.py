@@ -13,11 +13,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any, BinaryIO
 
 from calipers.errors import InputError
 from calipers.memory import budget, json_size, read_whole, size_words
-from calipers.samples.fields import NAME_IT, PathError, extractor, root
+from calipers.samples.fields import NAME_IT, TOKENS, USUAL, PathError, extractor, root
 from calipers.samples.readers.rows import read_rows
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source
@@ -90,9 +91,16 @@ def _not_utf8(error: UnicodeDecodeError, number: int, line: bytes, source: Sourc
 FIELD_LIMIT = 2**31 - 1
 
 
+MARKS = ",;\t|"
+"""What may stand between the columns of a ``.csv`` file; the header row tells which does."""
+
+
 def read_csv(stream: BinaryIO, source: Source) -> SampleSet:
-    """Read a sample from each row of comma-separated values; the first row names the columns."""
-    return _read(stream, source, ",")
+    """Read a sample from each row of a table; the first row names the columns.
+
+    Columns are separated by commas, or by semicolons, tabs or bars where the header row is.
+    """
+    return _read(stream, source, None)
 
 
 def read_tsv(stream: BinaryIO, source: Source) -> SampleSet:
@@ -100,15 +108,18 @@ def read_tsv(stream: BinaryIO, source: Source) -> SampleSet:
     return _read(stream, source, "\t")
 
 
-def _read(stream: BinaryIO, source: Source, delimiter: str) -> SampleSet:
+def _read(stream: BinaryIO, source: Source, delimiter: str | None) -> SampleSet:
     source = source.counting("line", "the first row must name the columns")
     return read_rows(csv_rows(stream, source, delimiter), source)
 
 
 def csv_rows(
-    stream: BinaryIO, source: Source, delimiter: str
+    stream: BinaryIO, source: Source, delimiter: str | None
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows below the header, each with the line on which it begins."""
+    """Yield the rows below the header, each with the line on which it begins.
+
+    Without a delimiter the header row decides which of `MARKS` it is.
+    """
     cells = _cells(stream, source, delimiter)
     _, header = next(cells, (1, []))
     _check_header(header, source, delimiter)
@@ -122,16 +133,25 @@ def csv_rows(
         yield number, dict(zip(header, row, strict=True))
 
 
-def _cells(stream: BinaryIO, source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _cells(
+    stream: BinaryIO, source: Source, delimiter: str | None
+) -> Iterator[tuple[int, list[str]]]:
     """Split rows that are not blank into values, numbered by the line on which they begin."""
     # The limit is one for the whole process; it is only ever raised, so that a reader in another
     # thread never finds it lowered.
     csv.field_size_limit(max(csv.field_size_limit(), FIELD_LIMIT))
-    longest, length = budget().longest_line, 0
+    longest, length, first = budget().longest_line, 0, 1
+    numbered_lines = decoded(stream, source)
+    begun: list[tuple[int, str]] = []
+    if delimiter is None:
+        begun = list(_begin(numbered_lines))
+        delimiter = _mark(begun[-1][1], source) if begun else ","
+        if begun and (named := _NAMED_MARK.fullmatch(begun[-1][1].strip("\r\n"))):
+            delimiter, begun, first = named[1], [], begun[-1][0] + 1
 
     def lines() -> Iterator[str]:
         nonlocal length
-        for _, line in decoded(stream, source):
+        for _, line in chain(begun, numbered_lines):
             length += len(line)
             if length > longest:
                 raise source.row_error(
@@ -144,7 +164,7 @@ def _cells(stream: BinaryIO, source: Source, delimiter: str) -> Iterator[tuple[i
 
     reader = csv.reader(lines(), delimiter=delimiter, strict=True)
     while True:
-        number, length = reader.line_num + 1, 0
+        number, length = reader.line_num + first, 0
         try:
             row = next(reader)
         except StopIteration:
@@ -155,13 +175,48 @@ def _cells(stream: BinaryIO, source: Source, delimiter: str) -> Iterator[tuple[i
             yield number, row
 
 
-def _check_header(header: list[str], source: Source, delimiter: str) -> None:
+def _begin(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Give the lines up to the first that is not blank, which is the header row or its beginning.
+
+    It is followed by further ones only where a quoted name goes on over several lines.
+    """
+    for number, line in lines:
+        yield number, line
+        if not line.isspace():
+            return
+
+
+_NAMED_MARK = re.compile(r"sep=([,;\t|])")
+"""The first line in which Excel names the mark between columns."""
+
+
+def _mark(header: str, source: Source) -> str:
+    """Tell what separates the columns that a header row names.
+
+    The mark by which it names the field that was asked for, else one with a usual name, else that
+    of the most columns; a comma where marks are alike.
+    """
+
+    def merit(mark: str) -> tuple[bool, bool, int]:
+        try:
+            row = next(csv.reader([header], delimiter=mark), [])
+        except csv.Error:
+            row = []
+        found = {name.strip() for name in row}
+        asked = source.field is not None and bool({source.field, root(source.field)} & found)
+        usual = len(row) > 1 and any(name.casefold() in (*USUAL, *TOKENS) for name in found)
+        return asked, usual, len(row)
+
+    return max(MARKS, key=merit)  # of equal ones the first
+
+
+def _check_header(header: list[str], source: Source, delimiter: str | None) -> None:
     header[:] = [name.strip() for name in header]
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
         raise source.error(f"the header row names the column {names(twice)} twice")
-    if source.field is None and len(header) == 1:
-        found = [mark for mark in ";,\t|" if mark != delimiter and mark in header[0]]
+    if delimiter is not None and source.field is None and len(header) == 1:
+        found = [mark for mark in MARKS if mark != delimiter and mark in header[0]]
         if found:
             raise source.error(
                 f"the header row is one column, {header[0]!r}; columns must be separated by "

@@ -5,7 +5,7 @@
 
   (kit.charts = kit.charts || {}).topics = {
     part: "topics",
-    missing: "No topics were told apart in this run.",
+    missing: "No topics were found in this run.",
     choices: [{ label: "System", of: (topics, data) => data.systems[topics.system], key: (topics) => topics.system }],
     height: (topics) => 96 + 30 * topics.bars.length,
     draw,
@@ -15,7 +15,7 @@
   function draw(topics, data, state, host) {
     const colour = kit.seriesVariable(topics.system);
     const words = kit.narrow(host) ? 2 : 4;
-    const labels = topics.bars.map((bar, place) => kit.escape(bar.words.slice(0, words).join(", ") || `topic ${place + 1}`));
+    const labels = topics.bars.map((bar, place) => kit.escape(bar.keywords.slice(0, words).join(", ") || `topic ${place + 1}`));
     const places = topics.bars.map((_, place) => place);
     const over = (bar) => bar.share >= 0;
     const trace = {
@@ -24,8 +24,8 @@
       x: topics.bars.map((bar) => 100 * bar.share),
       y: places,
       marker: {
-        color: topics.bars.map((bar) => kit.colour(colour, over(bar) ? 0.9 : 0.25)),
-        line: { color: kit.colour(colour), width: 1.4 },
+        color: topics.bars.map((bar) => (bar.significant ? kit.colour(colour, over(bar) ? 0.9 : 0.25) : kit.colour(kit.variable("line")))),
+        line: { color: topics.bars.map((bar) => kit.colour(bar.significant ? colour : kit.variable("muted"))), width: topics.bars.map((bar) => (bar.significant ? 1.4 : 0.7)) },
       },
       text: topics.bars.map(told),
       textposition: "none",
@@ -33,7 +33,7 @@
     };
     const reach = 108 * Math.max(...topics.bars.map((bar) => Math.abs(bar.share)), 0.01);
     const across = {
-      title: kit.narrow(host) ? "← missed · share · invented →" : "← has too little · share of the gap · has too much →",
+      title: kit.narrow(host) ? "← less · share · more →" : "← has less · share of the gap · has more →",
       range: [-reach, reach],
       ticksuffix: " %",
       zeroline: true,
@@ -44,12 +44,14 @@
   }
 
   function told(bar) {
-    const rows = [0, 4].map((from) => bar.words.slice(from, from + 4).map(kit.escape).join(", ")).filter(Boolean);
+    const rows = [0, 4].map((from) => bar.keywords.slice(from, from + 4).map(kit.escape).join(", ")).filter(Boolean);
     const share = `${kit.percent(Math.abs(bar.share))} of the gap`;
-    return [...rows, share, `reference ${kit.percent(bar.expected)}, generated ${kit.percent(bar.produced)}`].join("<br>");
+    const sides = `reference ${kit.percent(bar.expected)}, generated ${kit.percent(bar.produced)}`;
+    const sure = bar.significant ? "" : "no significant difference";
+    return [...rows, share, sides, kit.escape(bar.ratio), sure].filter(Boolean).join("<br>");
   }
 
   function note(topics, data) {
-    return `Topics, by their telling words where the samples are texts. Filled bars to the right: ${data.systems[topics.system]} has more of the topic than the reference; pale bars to the left: less. Their lengths, regardless of side, add up to the frontier integral.`;
+    return `Topics, by their keywords where the samples are texts. Filled bars to the right: ${data.systems[topics.system]} has significantly more of the topic than the reference; pale bars to the left: significantly less; grey bars: no significant difference. Their lengths, regardless of side, add up to the frontier integral.`;
   }
 })();

@@ -1,0 +1,476 @@
+"""Prompts taken off the texts that begin with them, on both sides alike.
+
+Where rows name their prompt, a text that begins with it loses it; a set whose rows name none loses
+the prompts that the other sets name. Where no set names prompts, they show as openings that a
+generated text shares with the reference: row i with row i where both sets have as many rows, else
+with whichever reference text has the longest opening in common. The opening goes in whole words,
+and a reference text and the generated ones that continue it lose equally many, so that both sides
+go on at one place. A few of these words may be no prompt: where a model goes on as the person did,
+nobody can tell. If most openings have the same length, that is taken for the prompt's, and none is
+lost.
+
+Letter case and white space do not matter for what is found; what stays of a text is as it was.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.errors import InputError
+from calipers.evaluate.confounders_copies import (
+    NEARLY_ALL,
+    SHARED_WORDS,
+    SHORTEST_PROMPT,
+    same_length,
+    words_to_skip,
+)
+from calipers.evaluate.confounders_texts import common_words, fold, percent, script_of
+from calipers.samples import SampleSet
+from calipers.samples.truncation import last_words
+from calipers.samples.wording import KINDS, counted
+
+HARDLY_ANY = 0.01
+"""A reference of which fewer texts begin with a known prompt holds continuations only."""
+
+WHOLE = 10_000
+"""Words of a text that are compared; there are hardly longer prompts."""
+
+UNSPACED = frozenset({"Han", "Hiragana", "Katakana", "Thai", "Lao", "Myanmar", "Khmer"})
+"""Scripts that put no spaces between words."""
+
+OPTION = "--strip-prompt (strip_prompt)"
+SKIP = "--skip-words N (skip_words=N) takes a number of words off every text"
+
+Rows = NDArray[np.intp]
+
+
+class Stripped(NamedTuple):
+    """The sets of a run without their prompts."""
+
+    reference: SampleSet | None
+    generated: tuple[SampleSet, ...]
+    train: SampleSet | None
+
+
+def strip_prompts(
+    reference: SampleSet | None, generated: Sequence[SampleSet], train: SampleSet | None = None
+) -> Stripped:
+    """Take the prompts off all texts of a run.
+
+    Parameters
+    ----------
+    reference, generated
+        The sets as they were read, before any is cut to a size.
+    train
+        The training set, of which only prompts that rows name are taken off.
+
+    Returns
+    -------
+    Stripped
+        As many texts in the same order, those that were nothing but a prompt empty, and in each set
+        a note of what was done.
+
+    Raises
+    ------
+    InputError
+        If a set holds no texts, or its prompts can neither be read from rows nor seen.
+    """
+    sides = [*([] if reference is None else [reference]), *generated]
+    every = [*sides, *([] if train is None else [train])]
+    for samples in every:
+        if samples.kind != "texts":
+            raise InputError(
+                f"{_where(samples)}: {OPTION} shortens texts, but this set holds "
+                f"{KINDS[samples.kind]}"
+            )
+    if any(samples.prompts is not None for samples in sides):
+        known = KnownPrompts.of(every)
+        return Stripped(
+            None if reference is None else known.off_reference(reference),
+            tuple(map(known.off_generated, generated)),
+            None if train is None else known.off(train).stripped(),
+        )
+    if reference is None:
+        raise InputError(
+            f"{_where(generated[0])}: {OPTION} needs the prompts in the rows, in the field "
+            f"'prompt', where there is no reference that could share them; {SKIP}"
+        )
+    first, others = _without_openings(reference, generated)
+    return Stripped(first, others, train)
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """Where the texts of a set are to begin.
+
+    Attributes
+    ----------
+    samples
+        The set.
+    starts
+        For each text the place of its first character that stays; 0 where it has no prompt.
+    what
+        What is taken off, for the note: ``"the prompt in its row"``.
+    size
+        Of what is taken off, for the note.
+    """
+
+    samples: SampleSet
+    starts: NDArray[np.int64]
+    what: str
+    size: str = ""
+
+    @property
+    def share(self) -> float:
+        """The share of texts with a prompt, among those that are not empty."""
+        words = self.samples.word_counts()
+        assert words is not None
+        return float((self.starts > 0).sum() / max(1, (words > 0).sum()))
+
+    def stripped(self) -> SampleSet:
+        """Return the texts from there on.
+
+        Raises
+        ------
+        InputError
+            If all of them are empty then.
+        """
+        samples, n = self.samples, len(self.samples)
+        left = [text[start:] for text, start in zip(samples, self.starts.tolist(), strict=True)]
+        empty = sum(
+            start > 0 and not text.strip()
+            for text, start in zip(left, self.starts.tolist(), strict=True)
+        )
+        if not any(map(str.strip, left)):
+            raise InputError(f"{_where(samples)}: {OPTION} leaves nothing of its texts")
+        return replace(
+            SampleSet.from_texts(left, name=samples.name, source=samples.source),
+            groups=samples.groups,
+            clusters=samples.clusters,
+            prompts=samples.prompts,
+            reading_notes=(*samples.reading_notes, self._note(n, empty)),
+        )
+
+    def _note(self, n: int, empty: int) -> str:
+        count = int((self.starts > 0).sum())
+        if not count:
+            return f"no text begins with {self.what}"
+        of = "every text" if count == n else f"{count:,} of {counted(n, 'text')}"
+        note = f"{self.what} was left out of {of}{self.size}"
+        if empty:
+            verb = "is" if empty == 1 else "are"
+            note += f"; {counted(empty, 'text')} had no more and {verb} empty"
+        return note
+
+
+# ------------------------------------------------------------------ prompts that rows name
+
+
+@dataclass(frozen=True, eq=False)
+class KnownPrompts:
+    """The prompts that any rows of a run name, folded, and the numbers of words that they have."""
+
+    prompts: frozenset[str]
+    lengths: tuple[int, ...]
+
+    @classmethod
+    def of(cls, sets: Iterable[SampleSet]) -> KnownPrompts:
+        """Gather them; shorter ones may begin a text by chance."""
+        columns = [samples.prompts for samples in sets if samples.prompts is not None]
+        folded = {fold(prompt, WHOLE) for column in columns for prompt in column.to_pylist()}
+        lengths = {prompt: prompt.count(" ") + 1 for prompt in folded}
+        long = {prompt: words for prompt, words in lengths.items() if words >= SHORTEST_PROMPT}
+        return cls(frozenset(long), tuple(sorted(set(long.values()), reverse=True)))
+
+    def off(self, samples: SampleSet) -> Cut:
+        """Find where the texts of a set go on behind their prompts."""
+        if samples.prompts is not None:
+            pairs = zip(samples, samples.prompts.to_pylist(), strict=True)
+            starts = [behind_prompt(text, prompt) for text, prompt in pairs]
+            return Cut(samples, np.array(starts, np.int64), "the prompt in its row")
+        starts = [_behind_words(text, self._words(text)) for text in samples]
+        return Cut(samples, np.array(starts, np.int64), "a prompt that another set names")
+
+    def off_generated(self, samples: SampleSet) -> SampleSet:
+        """Strip a generated set.
+
+        Raises
+        ------
+        InputError
+            If its rows name no prompts, and not nearly all texts begin with a known one.
+        """
+        cut = self.off(samples)
+        if samples.prompts is None and cut.share < NEARLY_ALL:
+            raise InputError(
+                f"{_where(samples)}: its rows have no field 'prompt', and {percent(cut.share)} of "
+                f"its texts begin with a prompt that another set names ({OPTION} asks for "
+                f"{percent(NEARLY_ALL)}): name the prompts, or {SKIP}"
+            )
+        return cut.stripped()
+
+    def off_reference(self, samples: SampleSet) -> SampleSet:
+        """Strip the reference; one without prompts in its texts stays as it is.
+
+        Raises
+        ------
+        InputError
+            If its rows name no prompts, and only some of its texts begin with a known one.
+        """
+        cut = self.off(samples)
+        if samples.prompts is None and HARDLY_ANY <= cut.share < NEARLY_ALL:
+            raise InputError(
+                f"{_where(samples)}: its rows have no field 'prompt', and only "
+                f"{percent(cut.share)} of its texts begin with a prompt that a generated set names "
+                f"({OPTION} asks for {percent(NEARLY_ALL)}), so that the others would keep theirs: "
+                f"name the prompts, or {SKIP}"
+            )
+        return cut.stripped()
+
+    def _words(self, text: str) -> int:
+        """The words of the longest known prompt that a text begins with; 0 for none."""
+        if not self.lengths:
+            return 0
+        words = fold(text, self.lengths[0]).split(" ")
+        fitting = (length for length in self.lengths if length <= len(words))
+        return next((n for n in fitting if " ".join(words[:n]) in self.prompts), 0)
+
+
+def behind_prompt(text: str, prompt: str) -> int:
+    """Find where a text goes on behind its prompt: the place of a character.
+
+    Where the prompt ends within a word, that word stays whole. 0 where the text does not begin with
+    the prompt, or the prompt is empty.
+
+    Examples
+    --------
+    >>> text = "Once  upon a Time, there"
+    >>> text[behind_prompt(text, "once upon a time,"):]
+    'there'
+    >>> text[behind_prompt(text, "Once upon a Ti"):]
+    'Time, there'
+    """
+    words = prompt.split()
+    parts = text.split(None, len(words) - 1) if words else []
+    if not words or len(parts) < len(words):
+        return 0
+    *first, rest = parts
+    if any(a.casefold() != b.casefold() for a, b in zip(first, words, strict=False)):
+        return 0
+    end = _end_of(words[-1].casefold(), rest.split(None, 1)[0])
+    if end is None or (end == 0 and not first):
+        return 0
+    start = len(text) - len(rest) + end
+    return len(text) - len(text[start:].lstrip())
+
+
+def _end_of(last: str, word: str) -> int | None:
+    """Where a prompt whose last word is `last` ends in a word of a text; None where nowhere."""
+    if not word.casefold().startswith(last):
+        return None
+    ends = (end for end in range(1, len(word) + 1) if word[:end].casefold() == last)
+    end = next(ends, None)
+    inside = end is not None and end < len(word) and _one_word(word[end - 1 : end + 1])
+    return 0 if inside else end
+
+
+def _one_word(pair: str) -> bool:
+    """Whether no word ends between two signs: letters and digits of scripts that have spaces."""
+    return pair.isalnum() and not any(script_of(sign) in UNSPACED for sign in pair)
+
+
+def _behind_words(text: str, words: int) -> int:
+    return len(text) - len(last_words(text, words)) if words else 0
+
+
+# ------------------------------------------------------------------ openings in common
+
+
+@dataclass(frozen=True, eq=False)
+class Openings:
+    """What the texts of one generated set share with the reference.
+
+    Attributes
+    ----------
+    partner
+        For each text the reference text that it is held against; -1 for none.
+    words
+        The words that both begin with, 0 where those are too few to count.
+    copies
+        Which texts are the same as their partner to the end.
+    """
+
+    partner: Rows
+    words: NDArray[np.int64]
+    copies: NDArray[np.bool_]
+
+    @property
+    def sharing(self) -> NDArray[np.bool_]:
+        """Which texts share an opening and go on otherwise."""
+        return (self.words > 0) & ~self.copies
+
+
+def _without_openings(
+    reference: SampleSet, generated: Sequence[SampleSet]
+) -> tuple[SampleSet, tuple[SampleSet, ...]]:
+    theirs = [fold(text, WHOLE) for text in reference]
+    ours = [[fold(text, WHOLE) for text in samples] for samples in generated]
+    found = [_openings(texts, theirs) for texts in ours]
+    for samples, texts, openings in zip(generated, ours, found, strict=True):
+        _check_shared(samples, texts, openings)
+    cuts = _words_to_cut(len(theirs), found)
+    _cut_without_partner(cuts, theirs, ours)
+    if (length := same_length(cuts.reference[cuts.reference > 0])) is not None:
+        own = [
+            length * ((cut > 0) | openings.copies)
+            for cut, openings in zip(cuts.generated, found, strict=True)
+        ]
+        cuts = Words(np.full(len(theirs), length), own)
+    for samples, texts, words, openings in zip(generated, ours, cuts.generated, found, strict=True):
+        _check_alike(samples, texts, (words > 0) | openings.copies)
+    sides = zip((reference, *generated), (cuts.reference, *cuts.generated), strict=True)
+    first, *others = (_opening_cut(samples, words) for samples, words in sides)
+    if first.share < NEARLY_ALL:
+        raise InputError(
+            f"{_where(reference)}: only {percent(first.share)} of its texts share an opening with "
+            f"a generated text ({OPTION} asks for {percent(NEARLY_ALL)}), so that the others would "
+            f"keep their prompts: {_skip(cuts.reference)}"
+        )
+    return first.stripped(), tuple(cut.stripped() for cut in others)
+
+
+class Words(NamedTuple):
+    """How many words each text of both sides loses."""
+
+    reference: NDArray[np.int64]
+    generated: list[NDArray[np.int64]]
+
+
+def _openings(ours: Sequence[str], theirs: Sequence[str]) -> Openings:
+    """Hold texts against the reference: row by row, or each against the text most like it."""
+    if len(ours) == len(theirs):
+        words = np.array([common_words(*pair) for pair in zip(ours, theirs, strict=True)], np.int64)
+        words[words < SHORTEST_PROMPT] = 0
+        both = np.array([bool(a and b) for a, b in zip(ours, theirs, strict=True)])
+        if both.any() and (words[both] > 0).mean() >= NEARLY_ALL:
+            copies = both & np.array([a == b for a, b in zip(ours, theirs, strict=True)])
+            return Openings(np.arange(len(ours)), words, copies)
+    rows = sorted(range(len(theirs)), key=theirs.__getitem__)
+    in_order = [theirs[row] for row in rows]
+    nearest = [_nearest(text, in_order) for text in ours]
+    words = np.array([words for _, words in nearest], np.int64)
+    words[words < SHARED_WORDS] = 0
+    partner = np.array([rows[place] for place, _ in nearest], np.intp)
+    copies = np.array([text == theirs[row] for text, row in zip(ours, partner, strict=True)])
+    return Openings(np.where(words > 0, partner, -1), words, copies & (words > 0))
+
+
+def _nearest(text: str, in_order: Sequence[str]) -> tuple[int, int]:
+    """Find the place of the sorted text with the longest opening in common, and its words."""
+    place = bisect_left(in_order, text)
+    near = [each for each in (place - 1, place) if 0 <= each < len(in_order)]
+    return max(((each, common_words(text, in_order[each])) for each in near), key=lambda x: x[1])
+
+
+def _check_shared(samples: SampleSet, texts: Sequence[str], openings: Openings) -> None:
+    """Refuse a generated set whose prompts cannot be seen.
+
+    Raises
+    ------
+    InputError
+        Names the set, the rule and what to do.
+    """
+    filled = max(1, sum(map(bool, texts)))
+    if openings.copies.sum() > filled / 2:
+        raise InputError(
+            f"{_where(samples)}: most of its texts stand in the reference to the end, so that "
+            f"{OPTION} cannot tell prompts from what follows"
+        )
+    share = float(openings.sharing.sum() / (filled - openings.copies.sum()))
+    if share < NEARLY_ALL:
+        raise InputError(
+            f"{_where(samples)}: {OPTION} sees no prompts: its rows have no field 'prompt', and "
+            f"{percent(share)} of its texts begin as a text of the reference does, where "
+            f"{percent(NEARLY_ALL)} must share {SHORTEST_PROMPT} words with the same row or "
+            f"{SHARED_WORDS} with any; {_skip(openings.words)}"
+        )
+
+
+def _check_alike(samples: SampleSet, texts: Sequence[str], done: NDArray[np.bool_]) -> None:
+    """Refuse a generated set whose prompts are others than those of the rest.
+
+    Raises
+    ------
+    InputError
+        Names the set and what to do.
+    """
+    filled = np.array([bool(text) for text in texts])
+    if done[filled].mean() < NEARLY_ALL:
+        raise InputError(
+            f"{_where(samples)}: shares shorter openings with the reference than another set does, "
+            f"so that {OPTION} cannot cut both where the reference is cut: compare it apart, or "
+            f"{SKIP}"
+        )
+
+
+def _words_to_cut(n: int, found: Sequence[Openings]) -> Words:
+    """Let a reference text and those that continue it lose the words that all of them share.
+
+    A text that shares less than half as much as others do with its partner begins with another
+    prompt, and stays.
+    """
+    longest, shortest = np.zeros(n, np.int64), np.full(n, WHOLE + 1)
+    for each in found:
+        np.maximum.at(longest, each.partner[each.sharing], each.words[each.sharing])
+    sharing = [each.sharing & (2 * each.words >= longest[each.partner]) for each in found]
+    for each, rows in zip(found, sharing, strict=True):
+        np.minimum.at(shortest, each.partner[rows], each.words[rows])
+    reference = np.where(shortest <= WHOLE, shortest, 0)
+    own = [
+        np.where(rows | each.copies, reference[each.partner], 0)
+        for each, rows in zip(found, sharing, strict=True)
+    ]
+    return Words(reference, own)
+
+
+def _cut_without_partner(cuts: Words, theirs: Sequence[str], ours: Sequence[Sequence[str]]) -> None:
+    """Cut reference texts that nobody continues, but whose prompt another text of theirs shares."""
+    rows = np.flatnonzero(cuts.reference == 0)
+    if not len(rows):
+        return
+    words = np.concatenate(cuts.generated).tolist()
+    texts = [text for side in ours for text in side]
+    order = sorted(range(len(texts)), key=texts.__getitem__)
+    in_order = [texts[row] for row in order]
+    for row in rows.tolist():
+        place, shared = _nearest(theirs[row], in_order)
+        cut = min(shared, words[order[place]])
+        cuts.reference[row] = cut if cut >= SHARED_WORDS else 0
+
+
+def _opening_cut(samples: SampleSet, words: NDArray[np.int64]) -> Cut:
+    starts = [_behind_words(*pair) for pair in zip(samples, words.tolist(), strict=True)]
+    size, lost = "", words[words > 0]
+    if len(lost):
+        low, high, median = int(lost.min()), int(lost.max()), float(np.median(lost))
+        size = f": {median:g} words in the median, {low} to {high}"
+        size = f": {low} words" if low == high else size
+    what = "the opening in common with the other side"
+    return Cut(samples, np.array(starts, np.int64), what, size)
+
+
+def _skip(words: NDArray[np.int64]) -> str:
+    """Say how to take off as many words as are shared."""
+    shared = words[words > 0]
+    if 2 * len(shared) < len(words) or not (count := words_to_skip(shared)):
+        return SKIP
+    return f"--skip-words {count} (skip_words={count}) takes that many words off every text"
+
+
+def _where(samples: SampleSet) -> str:
+    return samples.name if samples.source.startswith("<") else samples.source

@@ -1,0 +1,287 @@
+"""A reference that is embedded once, embeddings made beforehand, and every form of samples."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+
+import numpy as np
+import pytest
+
+import calipers
+from calipers import Reference
+from calipers.embed import Embeddings, EncodedBatch
+from calipers.errors import InputError
+from calipers.evaluate.embed import embed
+from calipers.evaluate.options import CompareOptions, ReferenceOptions
+
+WORDS = ["stone", "river", "cloud", "engine", "lamp", "paper", "tiger", "wheel", "garden", "mirror"]
+OPTIONS = {"metrics": ["precision", "recall", "mauve_star"], "cache": False, "threads": 1}
+
+
+class Counting:
+    """An embedder of two views that keeps what it was asked for."""
+
+    name = "counting"
+    views = ("meaning", "form")
+    identity = "counting-1"
+    signature = {"embedder": "counting", "dtype": "float32", "device": "cpu"}  # noqa: RUF012
+    view_signature = {"meaning": "letters", "form": "pairs"}  # noqa: RUF012
+
+    def __init__(self):
+        self.seen = []
+
+    def embed(self, texts):
+        self.seen.append(list(texts))
+        counts = [
+            np.array([[text.count(part) + 1e-3 for part in parts] for text in texts], np.float32)
+            for parts in ("abcdeimnorst", ("er", "in", "ti", "ou", "ga", "st"))
+        ]
+        return EncodedBatch(dict(zip(self.views, counts, strict=True)), np.zeros(len(texts), bool))
+
+
+class Fitted(Counting):
+    """The same, fitted to the reference before."""
+
+    def __init__(self):
+        super().__init__()
+        self.fits = []
+
+    def fitted(self, samples):
+        self.fits.append(list(samples))
+        return self
+
+
+@pytest.fixture(scope="module")
+def sides():
+    rng = np.random.default_rng(0)
+
+    def texts(n, words):
+        return [" ".join(rng.choice(words, 12)) for _ in range(n)]
+
+    return texts(60, WORDS), {"good": texts(60, WORDS), "poor": texts(60, WORDS[:3])}
+
+
+def same(one, other):
+    one, other = (
+        json.dumps(one.to_dict(per_sample=True)),
+        json.dumps(other.to_dict(per_sample=True)),
+    )
+    assert one == other
+
+
+@pytest.mark.parametrize(
+    "more", [{}, {"max_samples": 40, "seed": 3}, {"match_length": 5}, {"shared": True}]
+)
+def test_a_reference_gives_the_same_numbers_to_the_bit(sides, more):
+    texts, generated = sides
+    plain = calipers.compare(texts, generated, embedder=Counting(), **OPTIONS, **more)
+    reference = Reference(texts, embedder=Counting())
+    for _ in range(2):
+        same(calipers.compare(reference, generated, **OPTIONS, **more), plain)
+    same(reference.compare(generated, **OPTIONS, **more), plain)
+    same(reference.compare(predictions=generated, **OPTIONS, **more), plain)
+
+
+def test_the_embedder_of_a_name_is_the_same(sides):
+    texts, generated = sides
+    plain = calipers.compare(texts, generated, embedder="tfidf:size=8", **OPTIONS)
+    same(Reference(texts, embedder="tfidf:size=8").compare(generated, **OPTIONS), plain)
+
+
+def test_every_set_is_embedded_once(sides):
+    texts, generated = sides
+    model = Counting()
+    reference = Reference(texts, embedder=model)
+    assert model.seen == []
+    reference.compare(generated, **OPTIONS)
+    assert model.seen == [texts, *generated.values()]
+    reference.compare(generated["poor"], **OPTIONS)
+    calipers.sweep(reference, generated["good"], values=[1, 2], cache=False, metrics="precision")
+    assert model.seen[3:] == [generated["poor"], generated["good"]]
+
+
+def test_a_cut_of_the_reference_is_embedded_once_too(sides):
+    texts, generated = sides
+    model = Counting()
+    reference = Reference(texts, embedder=model)
+    for _ in range(3):
+        reference.compare(generated["good"], max_samples=30, **OPTIONS)
+    assert [len(seen) for seen in model.seen] == [30] * 4
+    assert len(reference._made) == 1
+
+
+def test_an_embedder_is_fitted_once(sides):
+    texts, generated = sides
+    model = Fitted()
+    reference = Reference(texts, embedder=model)
+    for _ in range(2):
+        reference.compare(generated, **OPTIONS)
+    assert model.fits == [texts]
+
+
+def test_options_of_the_reference_hold_in_every_comparison(sides):
+    texts, generated = sides
+    rows = [{"text": text, "topic": "ab"[row % 2]} for row, text in enumerate(texts)]
+    reference = Reference(rows, embedder=Counting(), group="topic", name="human")
+    found = reference.compare(generated, **OPTIONS)
+    assert found.reference.name == "human"
+    assert found.reference.groups == {"a": 30, "b": 30}
+    assert found.settings["group"] == "topic"
+    with pytest.raises(
+        InputError,
+        match=r"^the reference 'human' was made with group='topic', so group='author' cannot hold",
+    ):
+        reference.compare(generated, group="author", **OPTIONS)
+    with pytest.raises(InputError, match=r"was made with embedder=.*, so embedder='tfidf' cannot"):
+        reference.compare(generated, embedder="tfidf", **OPTIONS)
+    with pytest.raises(InputError, match=r"was made with pooling=None, so pooling='mean' cannot"):
+        reference.compare(generated, pooling="mean", **OPTIONS)
+
+
+def test_all_options_of_a_reference_are_options_of_compare():
+    known = {each.name for each in dataclasses.fields(CompareOptions)}
+    own = {each.name for each in dataclasses.fields(ReferenceOptions)}
+    assert own - known == {"name"}
+    assert next(iter(inspect.signature(Reference).parameters)) == "samples"
+    assert own <= set(inspect.signature(Reference).parameters)
+    with pytest.raises(TypeError, match="got an unexpected keyword argument 'metrics'"):
+        Reference(["a"], metrics="recall")
+
+
+def test_a_reference_is_frozen_and_has_a_short_repr(sides):
+    reference = Reference(sides[0], embedder=Counting(), name="human")
+    assert repr(reference) == "<Reference 'human' of 60 texts by 'counting'>"
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        reference.samples = None
+    with pytest.raises(
+        InputError, match=r"^reference: must be one set of samples; found a dict of"
+    ):
+        Reference({"a": ["x"], "b": ["y"]})
+    with pytest.raises(InputError, match="tfidf"):
+        Reference(sides[0], embedder="tfidff")
+
+
+def test_other_functions_take_a_reference_for_its_samples(sides):
+    texts, generated = sides
+    reference = Reference(texts, embedder=Counting(), name="human")
+    measured = calipers.measure_texts(generated, reference=reference, metrics="distinct")
+    assert measured.reference.n == 60
+    agreed = calipers.agree(
+        reference, generated, embedders=[Counting()], metrics="precision", cache=False
+    )
+    assert agreed.reference.name == "human"
+    vectors = Reference(np.eye(8))
+    assert vectors.compare(np.eye(8), k=1, metrics="precision")["generated"]["precision"] == 1
+
+
+# Embeddings made beforehand ----------------------------------------------------------------------
+
+
+def embedded(texts, model=None):
+    return calipers.embed_samples(texts, model or Counting())
+
+
+def test_embeddings_made_beforehand_give_the_scores_of_the_texts(sides):
+    texts, generated = sides
+    plain = calipers.compare(texts, generated, embedder=Counting(), **OPTIONS)
+    made = {name: embedded(each) for name, each in generated.items()}
+    found = calipers.compare(embedded(texts), made, **OPTIONS)
+    assert (found.settings["views"], found.settings["embedder"]) == (
+        ["meaning", "form"],
+        "counting",
+    )
+    for system in plain:
+        assert found[system.name].scores.keys() == system.scores.keys()
+        for key, score in system.scores.items():
+            other = found[system.name][key]
+            assert (other, other.interval) == (score, score.interval)
+    held = Reference(embedded(texts)).compare(made, **OPTIONS)
+    same(held, found)
+
+
+def test_an_embedder_may_go_by_its_name():
+    made = calipers.embed_samples(np.zeros((2, 4, 4), np.uint8), "pixels")
+    assert (len(made), made.signature["embedder"]) == (2, "pixels")
+
+
+def test_what_embed_gave_is_taken_with_its_vectors(sides):
+    texts, generated = sides
+    made = embed(generated["poor"], embedder=Counting(), cache=False)
+    found = calipers.compare(embedded(texts), made, **OPTIONS)
+    assert found.settings["views"] == ["meaning", "form"]
+    cut = calipers.compare(embedded(texts), made, max_samples=30, **OPTIONS)
+    assert (cut.reference.n, cut.reference.n_given) == (30, 60)
+
+
+def test_embeddings_of_different_making_are_refused(sides):
+    texts, generated = sides
+    other = Counting()
+    other.signature = {**Counting.signature, "embedder": "other"}
+    poor = generated["poor"]
+    with pytest.raises(
+        InputError,
+        match=r"^generated: was embedded otherwise than reference: embedder other, not counting; b",
+    ):
+        calipers.compare(embedded(texts), embedded(poor, other), **OPTIONS)
+    with pytest.raises(
+        InputError, match=r"^generated: was embedded otherwise .* unknown, not coun"
+    ):
+        calipers.compare(embedded(texts), embedded(poor).views["meaning"], **OPTIONS)
+    with pytest.raises(InputError, match="the reference holds texts and 'generated' holds vectors"):
+        calipers.compare(texts, embedded(poor), embedder=Counting(), **OPTIONS)
+    device = Counting()
+    device.signature = {**Counting.signature, "device": "cuda"}
+    assert len(calipers.compare(embedded(texts), embedded(poor, device), **OPTIONS)) == 1
+    views = {"meaning": np.ones((3, 2)), "form": np.ones((4, 2))}
+    with pytest.raises(InputError, match=r"^reference: all views of embeddings must have as many"):
+        Reference(Embeddings(views, {})).compare(texts)
+
+
+# Every form of samples reaches every function ----------------------------------------------------
+
+
+def frames(texts):
+    pandas = pytest.importorskip("pandas")
+    return pandas.DataFrame({"id": range(len(texts)), "completion": texts})
+
+
+def columns(texts):
+    return frames(texts)["completion"]
+
+
+def datasets(texts):
+    return pytest.importorskip("datasets").Dataset.from_dict({"completion": texts, "n": texts})
+
+
+def dicts(texts):
+    return [{"completion": text, "n": 1} for text in texts]
+
+
+@pytest.mark.parametrize("form", [frames, columns, datasets, dicts])
+def test_every_function_reads_what_a_person_holds(sides, form):
+    texts, generated = sides
+    plain = calipers.compare(texts, generated, embedder=Counting(), **OPTIONS)
+    held = {name: form(each) for name, each in generated.items()}
+    more = {"embedder": Counting(), "cache": False}
+    found = calipers.compare(form(texts), held, embedder=Counting(), **OPTIONS)
+    assert {each.name: each.scores for each in found} == {each.name: each.scores for each in plain}
+    assert found.reference.field == (None if form is columns else "completion")
+    assert len(calipers.overlap(held, **more)["meaning"].names) == 2
+    assert calipers.sweep(form(texts), held, values=[1, 2], metrics="recall", **more).over == "k"
+    assert calipers.probe(form(texts), changes="word_shuffle", **more).samples.n == 60
+    assert len(calipers.measure_texts(held, reference=form(texts), metrics="distinct")) == 2
+    assert len(embed(form(texts), **more).samples) == 60
+
+
+def test_the_splits_of_a_dataset_are_systems(sides):
+    texts, generated = sides
+    library = pytest.importorskip("datasets")
+    splits = library.DatasetDict({name: datasets(each) for name, each in generated.items()})
+    found = calipers.compare(texts, splits, embedder=Counting(), **OPTIONS)
+    assert [system.name for system in found] == ["good", "poor"]
+    with pytest.raises(
+        InputError, match=r"^reference: must be one set of samples; found a DatasetDict of 'good' a"
+    ):
+        calipers.compare(splits, texts, embedder=Counting(), **OPTIONS)
