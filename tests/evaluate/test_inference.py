@@ -448,7 +448,8 @@ def test_sets_too_small_for_blocks(n):
 
 
 def test_sets_large_enough_for_some_scores():
-    found = compare(drawn(120), {"a": drawn(120, seed=1)})
+    usual = [choice.name for choice in choose(None, ("embedding",))]
+    found = compare(drawn(120), {"a": drawn(120, seed=1)}, metrics=usual)
     assert found["a"]["recall"].interval is not None
     assert found["a"]["realism"].interval is None
     assert (
@@ -487,9 +488,26 @@ def test_groups_have_intervals(grouped):
     assert min(wider) > grouped["near"]["coverage"].standard_error
 
 
-def test_groups_do_not_move_the_interval_of_the_whole(grouped, found):
-    for key in ("precision", "recall", "density", "coverage"):
+def test_groups_do_not_move_the_interval_of_the_whole(grouped):
+    keys = ("precision", "recall", "density", "coverage")
+    found = compare(metrics=keys)
+    for key in keys:
         assert certain(grouped["near"][key]) == certain(found["near"][key])
+
+
+def test_only_what_is_shown_has_intervals_and_floors(found):
+    moving = [key for key, score in found["near"].scores.items() if score.interval]
+    assert moving == SHOWN.split()
+    everything = compare(metrics=[*found["near"].scores])
+    for key, score in found["near"].scores.items():
+        assert everything["near"][key].value == score.value
+        if key in moving:
+            assert certain(everything["near"][key]) == certain(score)
+    assert everything["near"]["coverage"].interval is not None
+    bands = found["near"].curve_errors
+    assert bands.keys() == {"frontier", "frontier_star", "prd"}
+    for key, errors in everything["near"].curve_errors.items():
+        np.testing.assert_array_equal(bands[key], errors)
 
 
 def test_a_group_that_one_block_holds_has_no_interval_and_disturbs_no_other():

@@ -17,6 +17,7 @@ the means; a difference along one direction is seen better by
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -185,7 +186,7 @@ def _unbiased(chosen: Chosen, sums: Floats, sizes: tuple[int, int]) -> Floats:
     labels[:, :-2] = chosen
     labels[:, -1] = 0
     labels[:, -2] = 1
-    within = _within(labels, sums)
+    within: Any = _within(labels, sums)
     touched = labels @ sums.sum(axis=1)
     values = PairSums(within, sums.sum() - 2 * touched + within, touched - within, *sizes)
     return np.asarray(values.unbiased())
