@@ -133,7 +133,12 @@ def test_every_view_has_floors_of_its_own(reference, generated):
     )
     choices = choose(["precision", "form.recall"], ("meaning", "form"))
     found = measure_floors(
-        inputs, Embedded(left, ((right,),)), choices, Settings(threads=1), Silent(), splits=2
+        inputs,
+        Embedded(left, ((right,),)),
+        choices,
+        Settings(threads=1, normalise="none"),
+        Silent(),
+        splits=2,
     ).of["generated"]
     alone = measured(reference[:, :2], generated[:, :2], names=["recall"], splits=2)
     assert set(found) == {"precision", "form.precision", "form.recall"}

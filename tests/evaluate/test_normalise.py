@@ -5,7 +5,7 @@ import pytest
 
 import calipers
 from calipers import metrics
-from calipers.embed import Embedder, EncodedBatch
+from calipers.embed import Embedder, Embeddings, EncodedBatch
 from calipers.errors import InputError
 from calipers.estimate.axes import unit_rows
 from calipers.evaluate.embedding import with_scaling
@@ -267,3 +267,15 @@ def test_vectors_that_were_embedded_before_score_as_their_texts_by_l2(sets):
         given = calipers.compare(vectors[0], {"x": vectors[1]}, normalise=norm, **options)["x"]
         for key in ("recall", "density", "mauve_star", "mmd"):
             assert (given[key].value == read[key].value) == (norm == "l2"), key
+
+
+def test_embeddings_made_beforehand_are_scaled_as_those_made_here(sets):
+    made = [Embeddings({"meaning": rows}, {"embedder": "mine"}) for rows in sets]
+    options = {"metrics": SUPPORT, **BARE}
+    given = calipers.compare(made[0], {"x": made[1]}, **options)
+    assert (given.settings["normalise"], given.settings["samples"]) == ("l2", "vectors")
+    for norm in ("l2", "none"):
+        found = calipers.compare(made[0], {"x": made[1]}, normalise=norm, **options)
+        arrays = calipers.compare(sets[0], {"x": sets[1]}, normalise=norm, **options)
+        assert found["x"]["recall"].value == arrays["x"]["recall"].value
+    assert "mine · vectors as given, MAUVE on 90 % PCA" in " ".join(str(found).split())

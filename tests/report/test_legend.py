@@ -77,6 +77,12 @@ def test_rows_stand_behind_the_label_of_their_score():
     [
         ({"embedder": "precomputed", "normalise": "none"}, "vectors as given"),
         ({"embedder": "precomputed", "normalise": "l2"}, "vectors scaled to length 1"),
+        ({"embedder": "mine", "samples": "vectors", "normalise": "none"}, "vectors as given"),
+        (
+            {"embedder": "mine", "samples": "vectors", "normalise": "l2"},
+            "vectors scaled to length 1",
+        ),
+        ({"embedder": "m", "samples": "texts", "normalise": "l2"}, "rows scaled to length 1"),
         (
             {"embedder": "precomputed"},
             "vectors scaled to length 1",

@@ -110,6 +110,7 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
                 **comparison.settings,
                 **options.settings(),
                 "pca": PCA,
+                "samples": inputs.reference.samples.kind,
                 "embedding": dict(model.signature),
             },
         )

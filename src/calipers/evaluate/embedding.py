@@ -110,10 +110,14 @@ Scaled = TypeVar("Scaled", bound=Neighbours | ProbeOptions)
 
 
 def with_scaling(options: Scaled, samples: SampleSet) -> Scaled:
-    """Settle whether rows are scaled to length one, where nobody said: given vectors are not."""
+    """Settle whether rows are scaled to length one, where nobody said: given vectors are not.
+
+    Those of an embedder of texts or images are, whether they were made now or beforehand.
+    """
     if options.normalise is not None:
         return options
-    return replace(options, normalise="none" if samples.kind == "vectors" else "l2")
+    given = samples.kind == "vectors" and samples.embedded is None
+    return replace(options, normalise="none" if given else "l2")
 
 
 def cache_of(options: Model) -> Cache | None:

@@ -93,6 +93,7 @@ def overlap(systems: Any, options: OverlapOptions) -> Overlap:
             "views": list(model.views),
             **options.settings(),
             "pca": PCA if options.projection == "union" else None,
+            "samples": inputs.sets[0].kind,
             "embedding": dict(model.signature),
         },
         warnings=(

@@ -96,7 +96,7 @@ def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
         found = _sweep_systems(inputs, embedded, wanted, plan, progress)
     return replace(
         found,
-        settings=_settings(plan, wanted, model),
+        settings=_settings(plan, wanted, model) | {"samples": inputs.reference.samples.kind},
         warnings=(*notes, *usual_warnings(options, inputs.reference.samples), *found.warnings),
     )
 

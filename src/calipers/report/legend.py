@@ -51,7 +51,7 @@ def prepared(data: Data) -> str:
     settings = data.get("settings", {})
     if "embedder" not in settings and "embedders" not in settings:
         return ""
-    given, share = settings.get("embedder") == GIVEN, settings.get("pca")
+    given, share = are_given(settings), settings.get("pca")
     rows, left = ("vectors", "as given") if given else ("rows", "not scaled")
     done = left if settings.get("normalise") == "none" else "scaled to length 1"
     where = "on" if settings.get("projection") == "union" else "MAUVE on"
@@ -73,7 +73,12 @@ def scaled_as_usual(data: Data) -> bool:
     """
     settings = data.get("settings", {})
     # Runs that were kept before there was a choice scaled every row
-    return bool(settings.get("embedder") != GIVEN and settings.get("normalise", "l2") == "l2")
+    return not are_given(settings) and settings.get("normalise", "l2") == "l2"
+
+
+def are_given(settings: Data) -> bool:
+    """Whether a person gave the vectors, whatever made them."""
+    return settings.get("samples") == "vectors" or settings.get("embedder") == GIVEN
 
 
 def foot(data: Data) -> str:
@@ -96,7 +101,19 @@ def foot(data: Data) -> str:
     changed = [f"{key} {clean(settings[key])}" for key in USUAL if is_changed(settings, key)]
     seed = f"seed {settings['seed']}" if "seed" in settings else ""
     rows = "" if scaled_as_usual(data) else prepared(data)
-    return " · ".join(filter(None, [size, rows or embedder, seed, *changed]))
+    named = "" if rows and embedder == GIVEN else embedder
+    parts = [size, *_shortened(settings), named, rows, seed, *changed]
+    return " · ".join(filter(None, parts))
+
+
+def _shortened(settings: Data) -> Iterator[str]:
+    """Say what was cut off the texts."""
+    if settings.get("strip_prompt"):
+        yield "prompts stripped"
+    if settings.get("skip_words"):
+        yield f"without the first {settings['skip_words']} words"
+    if settings.get("match_length"):
+        yield f"cut to {settings['match_length']} words"
 
 
 def size_of(row: Data) -> str:
