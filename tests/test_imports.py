@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 HEAVY = {
@@ -44,6 +45,29 @@ def test_nothing_heavy_is_imported(arguments: list[str]) -> None:
     imported = {line.rpartition("|")[2].strip() for line in process.stderr.splitlines()}
     assert "calipers" in imported
     assert not imported & HEAVY
+
+
+UNUSED = HEAVY - {"numba", "pyarrow", "pandas"} | {"transformers", "scipy.optimize", "PIL"}
+"""What a comparison of vectors does without."""
+
+
+@pytest.mark.slow
+def test_a_comparison_of_vectors_imports_only_what_it_uses(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    for name in ("reference", "model"):
+        np.save(tmp_path / f"{name}.npy", rng.standard_normal((60, 4)))
+    command = "-X importtime -m calipers compare model.npy --reference reference.npy"
+    process = subprocess.run(
+        [sys.executable, *command.split()],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert process.returncode == 0, process.stderr[-2000:]
+    assert "Precision" in process.stdout
+    imported = {line.rpartition("|")[2].strip() for line in process.stderr.splitlines()}
+    assert "numba" in imported
+    assert not imported & UNUSED
 
 
 SOURCE = Path(__file__).resolve().parent.parent / "src"

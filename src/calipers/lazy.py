@@ -1,11 +1,38 @@
-"""Public names of a package that are imported when first used, so that it loads nothing heavy."""
+"""What is made when first asked for: public names of a package, and properties of an object.
+
+:func:`lazy_names` imports the names of a package when they are first used, so that it loads nothing
+heavy. :class:`lazily` is :func:`functools.cached_property` without the lock that Python 3.11 holds
+for all objects of a class at once: pairs that are scored on several threads would wait for each
+other.
+"""
 
 from __future__ import annotations
 
 import importlib
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import functools
+
+    lazily = functools.cached_property
+else:
+
+    class lazily:  # noqa: N801
+        """A property that is made once; two threads that share the object may both make it."""
+
+        def __init__(self, make: Callable[[Any], Any]) -> None:
+            self._make, self.__doc__ = make, make.__doc__
+
+        def __set_name__(self, owner: type, name: str) -> None:
+            self._name = name
+
+        def __get__(self, owner: Any, kind: type | None = None) -> Any:
+            if owner is None:
+                return self
+            made = owner.__dict__[self._name] = self._make(owner)
+            return made
 
 
 def lazy_names(

@@ -462,11 +462,14 @@ def test_scoring_tells_how_far_it_is(reference, generated):
             yield lambda count: steps.append((description, total, count))
 
     compare(reference, generated, metrics=["recall"], progress=Watch())
-    assert [step for step in steps if step[0] == "Scoring"] == [("Scoring", 2, 1)] * 2
+    assert [step for step in steps if step[0] == "Scoring"] == [("Scoring", 4, 1)] * 4
 
 
 @pytest.mark.slow
-def test_the_number_of_threads_reaches_the_estimates(reference, generated, monkeypatch):
+@pytest.mark.parametrize(("small", "inside"), [(10, 3), (5_000, 1)])
+def test_large_sets_have_all_threads_and_small_ones_a_thread_each(
+    reference, generated, monkeypatch, small, inside
+):
     asked = []
 
     def spy(function):
@@ -478,8 +481,9 @@ def test_the_number_of_threads_reaches_the_estimates(reference, generated, monke
 
     for module, name in ((pair_module, "neighbourhoods"), (estimates, "quantise")):
         monkeypatch.setattr(module, name, spy(getattr(module, name)))
+    monkeypatch.setattr("calipers.evaluate.systems.SMALL", small)
     compare(reference, generated, metrics=["recall", "prd_f8", "mauve"], threads=3)
-    assert set(asked) == {3}
+    assert set(asked) == {inside}
     assert len(asked) == 2 * 2 * 3
 
 

@@ -29,7 +29,7 @@ from calipers.uncertainty.replicates import curve_variances, delete_blocks, spre
 from calipers.uncertainty.sample_size import separating_n
 from calipers.uncertainty.spread import Component, Spread
 
-SHOWN = "precision recall coverage mauve_star"
+SHOWN = "precision recall mauve_star"
 
 
 def drawn(n, shift=0.0, seed=0, d=5):
@@ -450,7 +450,8 @@ def test_sets_too_small_for_blocks(n):
 
 
 def test_sets_large_enough_for_some_scores():
-    found = compare(drawn(120), {"a": drawn(120, seed=1)})
+    usual = [choice.name for choice in choose(None, ("embedding",))]
+    found = compare(drawn(120), {"a": drawn(120, seed=1)}, metrics=usual)
     assert found["a"]["recall"].interval is not None
     assert found["a"]["realism"].interval is None
     assert (
@@ -489,9 +490,26 @@ def test_groups_have_intervals(grouped):
     assert min(wider) > grouped["near"]["coverage"].standard_error
 
 
-def test_groups_do_not_move_the_interval_of_the_whole(grouped, found):
-    for key in ("precision", "recall", "density", "coverage"):
+def test_groups_do_not_move_the_interval_of_the_whole(grouped):
+    keys = ("precision", "recall", "density", "coverage")
+    found = compare(metrics=keys)
+    for key in keys:
         assert certain(grouped["near"][key]) == certain(found["near"][key])
+
+
+def test_only_what_is_shown_has_intervals_and_floors(found):
+    moving = [key for key, score in found["near"].scores.items() if score.interval]
+    assert moving == SHOWN.split()
+    everything = compare(metrics=[*found["near"].scores])
+    for key, score in found["near"].scores.items():
+        assert everything["near"][key].value == score.value
+        if key in moving:
+            assert certain(everything["near"][key]) == certain(score)
+    assert everything["near"]["coverage"].interval is not None
+    bands = found["near"].curve_errors
+    assert bands.keys() == {"frontier", "frontier_star", "prd"}
+    for key, errors in everything["near"].curve_errors.items():
+        np.testing.assert_array_equal(bands[key], errors)
 
 
 def test_a_group_that_one_block_holds_has_no_interval_and_disturbs_no_other():
@@ -633,7 +651,7 @@ def test_both_sets_move_a_curve(rng):
         choice.score(pair)
     left_out = delete_blocks(pair)
     spreads(pair, choices, left_out=left_out)
-    for key, (reference, generated) in curve_variances(left_out).items():
+    for key, (reference, generated) in curve_variances(pair, left_out).items():
         assert min(reference.max(), generated.max()) > 0
         np.testing.assert_allclose(
             found.curve_errors[key], np.sqrt(reference + generated), rtol=1e-6, atol=1e-12

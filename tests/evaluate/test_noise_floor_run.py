@@ -15,6 +15,7 @@ from calipers.evaluate.embedding import Embedded, embed_sides, open_embedder
 from calipers.evaluate.inputs import read_sides
 from calipers.evaluate.noise_floor import add_floors, measure_floors
 from calipers.evaluate.options import CompareOptions
+from calipers.metrics import mauve
 from calipers.metrics.pair import Settings
 from calipers.progress import Silent
 from calipers.samples import as_sample_set
@@ -55,14 +56,22 @@ def generated(rng):
 def test_a_floor_is_what_comparisons_of_the_halves_give(reference, generated):
     found = measured(reference, {"g": generated}, k=3, seed=4).of["g"]
     halves, beside = [], []
+
+    def mauve_star(first, other, seed):
+        """On cells of the rows, which are not projected, from two starts."""
+        made = mauve(first, other, norm="none", pca=None, restarts=2, seed=seed)
+        return made.mauve_star.value
+
     for place in range(3):
         rows = split_rows(120, 120, size=60, seed=4, split=place)
         both = {"half": reference[rows.second], "g": generated[rows.generated]}
         scores = calipers.compare(
             reference[rows.first], both, metrics=NAMES, k=3, seed=rows.seed, **BARE
         )
-        halves.append([scores["half"][name].value for name in NAMES])
-        beside.append([scores["g"][name].value for name in NAMES])
+        for values, name in ((halves, "half"), (beside, "g")):
+            cells = mauve_star(reference[rows.first], both[name], rows.seed)
+            read = {key: score.value for key, score in scores[name].scores.items()}
+            values.append([(read | {"mauve_star": cells})[key] for key in NAMES])
     for place, name in enumerate(NAMES):
         floor = found[name]
         assert floor.value == pytest.approx(np.mean(halves, axis=0)[place], abs=1e-9)

@@ -336,7 +336,7 @@ def read_pair(metrics):
 
 def test_frontier_varies_as_when_its_cells_are_counted_again():
     pair, left_out = read_pair("mauve")
-    found = curve_variances(left_out)
+    found = curve_variances(pair, left_out)
     cells, blocks = pair.estimates.cells, pair.blocks
     for side, variance in enumerate(found["frontier"]):
         curves = []
@@ -352,7 +352,7 @@ def test_frontier_varies_as_when_its_cells_are_counted_again():
 
 
 def test_weights_do_not_move_and_costs_do():
-    found = curve_variances(read_pair("mauve_star")[1])["frontier_star"]
+    found = curve_variances(*read_pair("mauve_star"))["frontier_star"]
     assert found.shape == (2, 25, 3)
     assert found[:, :, 0].max() < 1e-25  # what summing the replicates rounds
     assert (found[:, 1:-1, 1:] > 0).all()
@@ -360,7 +360,7 @@ def test_weights_do_not_move_and_costs_do():
 
 def test_precision_and_recall_move_together_along_a_ray():
     pair, left_out = read_pair("prd_f8")
-    found = np.sqrt(curve_variances(left_out)["prd"].sum(axis=0))
+    found = np.sqrt(curve_variances(pair, left_out)["prd"].sum(axis=0))
     points = columns(pair.curves.trade_off("quantisation"))
     inner = slice(50, -50)
     slopes = points[inner, 0] / points[inner, 1]
@@ -369,4 +369,4 @@ def test_precision_and_recall_move_together_along_a_ray():
 
 @pytest.mark.parametrize("metrics", ["precision", "mauve:gaussian"])
 def test_what_is_not_counted_has_no_variance(metrics):
-    assert curve_variances(read_pair(metrics)[1]) == {}
+    assert curve_variances(*read_pair(metrics)) == {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +49,28 @@ def shown_keys(data: Mapping[str, Any]) -> list[ShownKey]:
         for metric in names
     ]
     return [shown for shown in found if shown.key in known]
+
+
+def shown_among(
+    keys: Iterable[str], views: Sequence[str], asked: Sequence[str] | None, estimator: str
+) -> list[str]:
+    """Choose the keys that will be shown among those that are to be measured.
+
+    Parameters
+    ----------
+    keys
+        What is to be measured.
+    views
+        The views of the embedder, the main one first.
+    asked
+        The metrics that were asked for, without views; None for none in particular.
+    estimator
+        What frontiers are estimated by where a key does not say.
+    """
+    settings = {"views": list(views), "metrics_shown": asked, "estimator": estimator}
+    scores = dict.fromkeys(keys, True)
+    found = shown_keys({"settings": settings, "systems": [{"scores": scores}]})
+    return [shown.key for shown in found]
 
 
 def split_view(data: Mapping[str, Any], key: str) -> tuple[str, str]:

@@ -43,6 +43,7 @@ from calipers.embed.options import (
 from calipers.embed.states.batches import Batches, Model, Run, States, cut, plan_batches
 from calipers.embed.states.pooling import pool
 from calipers.errors import CalipersError, require
+from calipers.lazy import lazily
 from calipers.numeric.threads import allowed_threads, workers
 
 SHA256 = {
@@ -133,17 +134,25 @@ class MiniLM(Embedder):
         self, *, device: str = "auto", dtype: str = "float32", batch_size: int | None = None
     ) -> None:
         find_model()
-        device, dtype = _where(device, dtype)
-        self._tokenizer = load_tokenizer()
-        compiled = (device, dtype) == ("cpu", "float32")
-        self._encoder: _Encoder = (
-            CompiledEncoder(batch_size) if compiled else TorchEncoder(device, dtype, batch_size)
-        )
+        self._device, self._dtype = device, dtype = _where(device, dtype)
+        self._batch_size = batch_size
         self.signature = model_signature(
             self.name, REVISION, dtype=dtype, device=device, max_length=str(MAX_LENGTH)
         )
         self.view_signature = dict(POOLING)
         self.identity = identity_line({**self.signature, **POOLING, **SHA256, **_torch_pin()})
+
+    @lazily
+    def _tokenizer(self) -> Any:
+        """Loaded for the first text that no cache holds."""
+        return load_tokenizer()
+
+    @lazily
+    def _encoder(self) -> _Encoder:
+        """Loaded for the first text that no cache holds."""
+        if (self._device, self._dtype) == ("cpu", "float32"):
+            return CompiledEncoder(self._batch_size)
+        return TorchEncoder(self._device, self._dtype, self._batch_size)
 
     def encode(self, prepared: Sequence[str]) -> EncodedBatch:
         """Embed texts in both views; empty ones too.

@@ -32,7 +32,7 @@ from calipers.estimate.moments import STEP, Moments
 from calipers.numeric.compile import inlined, kernel, summation
 from calipers.numeric.distances import Points, column_sums
 from calipers.numeric.simd import HEIGHT, PANEL, WIDTH, address, multiply_block, multiply_patch
-from calipers.numeric.threads import Workers, available_threads, limit_threads, workers
+from calipers.numeric.threads import Workers, limit_threads, workers
 from calipers.numeric.tiles import Span, spans
 from calipers.numeric.validation import check_choice, check_pair, check_whole
 
@@ -213,9 +213,6 @@ def _project(points: Any, centre: Any, first: int, last: int, panels: Any, out: 
 CONCENTRATED = 1 / 16
 # Above this share of all axes, finding them together is cheaper than one by one
 MANY = 1 / 4
-# Whatever was asked for, so that the result is the same; more wait for each other, for seconds
-# where the cores are shared
-THREADS = 2
 
 
 def principal_axes(scatter: Matrix, share: float) -> tuple[Matrix, float]:
@@ -238,12 +235,13 @@ def principal_axes(scatter: Matrix, share: float) -> tuple[Matrix, float]:
     total = float(np.trace(scatter))
     if total == 0:
         return np.eye(len(scatter), 1), 1.0
-    if (total / np.linalg.norm(scatter)) ** 2 < CONCENTRATED * len(scatter):
-        with limit_threads(1):  # more gain little, and go on waiting for work when it is done
+    # More threads gain little, wait for each other for seconds where the cores are shared, and move
+    # the last digits
+    with limit_threads(1):
+        if (total / np.linalg.norm(scatter)) ** 2 < CONCENTRATED * len(scatter):
             found = _leading(scatter, share)
-        if found is not None:
-            return found
-    with limit_threads(min(THREADS, available_threads())):
+            if found is not None:
+                return found
         return _all(scatter, share)
 
 
@@ -449,7 +447,9 @@ def _scale_rows(points: Any, first: int, last: int, scaled: Any) -> None:
     for i in range(first, last):
         factor, length = 1.0, np.sqrt(squared_length(points, i, 1.0))
         if length < 1e-140:  # the squares underflow
-            factor = np.abs(points[i]).max()
+            factor = 0.0
+            for t in range(points.shape[1]):
+                factor = max(factor, abs(np.float64(points[i, t])))
             factor = factor if factor > 0 else 1.0
             length = np.sqrt(squared_length(points, i, factor))
         length = length if length > 0 else 1.0

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from calipers.catalogue.estimation import SMOOTHING, Smoothing
 from calipers.errors import InputError, unknown_name
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
+from calipers.lazy import lazily
 from calipers.numeric.blocks import SideName
 from calipers.numeric.validation import as_array
 
@@ -131,7 +131,7 @@ class Histograms:
             probabilities(self.generated, self.smoothing),
         )
 
-    @cached_property
+    @lazily
     def ratios(self) -> LikelihoodRatios:
         """The cells as weighted samples: log p/q where p > 0 with weight p, and where q > 0."""
         p, q = self.probabilities

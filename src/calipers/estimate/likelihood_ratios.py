@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
+from calipers.lazy import lazily
 from calipers.numeric.validation import as_array
 
 Vector = NDArray[np.float64]
@@ -121,14 +121,14 @@ class LikelihoodRatios:
         """The estimate itself: it counts no cells, so there is no smoothing to take back."""
         return self
 
-    @cached_property
+    @lazily
     def at_generated(self) -> Vector:
         """p/q itself at the generated samples, 0 where p = 0, kept below 1e300."""
         ratios: Vector = np.exp(np.clip(self.log_generated, -LARGEST, LARGEST))
         ratios[self.log_generated == -np.inf] = 0.0
         return ratios
 
-    @cached_property
+    @lazily
     def swapped(self) -> LikelihoodRatios:
         """The same with the sides exchanged: log q/p."""
         return LikelihoodRatios.trusted(

@@ -26,7 +26,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from calipers.errors import CalipersError, require
 from calipers.numeric.compile import kernel
@@ -135,6 +134,8 @@ def assign(costs: NDArray[np.float64]) -> NDArray[np.intp]:
     ndarray
         The column of every row, shape ``(n,)``.
     """
+    from scipy.optimize import linear_sum_assignment  # brings half of SciPy
+
     prices = _prices(costs)
     costs += prices
     costs -= costs.min(axis=1, keepdims=True)

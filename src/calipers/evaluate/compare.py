@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from calipers.catalogue.choosing import Choice, check_extras, choose
+from calipers.catalogue.choosing import Choice, check_extras, choose, key
+from calipers.catalogue.shown import shown_among
 from calipers.catalogue.suggest import check_known
 from calipers.estimate.quantise import bucket_count
 from calipers.evaluate.embedding import (
@@ -21,6 +22,7 @@ from calipers.evaluate.inputs import ComparisonInputs, check_k, read_sides, size
 from calipers.evaluate.option import two_sides
 from calipers.evaluate.options import CompareOptions
 from calipers.evaluate.reference import Reference
+from calipers.evaluate.scoring import by_view
 from calipers.evaluate.spaces import PCA
 from calipers.evaluate.systems import score_systems
 from calipers.evaluate.text_view import (
@@ -88,7 +90,8 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
     with limit_threads(options.threads):
         known = None if held is None else held.embed
         embedded = embed_sides(inputs, model, cache_of(options), progress, known)
-        comparison, spreads = score_systems(inputs, embedded, choices, options)
+        shown = _shown_keys(choices, model.views, options)
+        comparison, spreads = score_systems(inputs, embedded, choices, shown, options)
         comparison, of_texts = with_text_scores(comparison, inputs, texts, options)
         usual = usual_warnings(options, inputs.reference.samples)
         first = (
@@ -122,6 +125,19 @@ def _check_sizes(inputs: ComparisonInputs, options: CompareOptions) -> None:
     check_k(inputs, options.k)
     n, *others = map(len, inputs.sets)
     bucket_count(options.buckets, n, min(others))
+
+
+def _shown_keys(
+    choices: Sequence[Choice], views: tuple[str, ...], options: CompareOptions
+) -> list[str]:
+    """Give the keys of the scores on embeddings that will be shown: these get intervals."""
+    asked = None if options.metrics is None else _shown(choices, ())
+    keys = [
+        key(view, choice.name, views)
+        for view, wanted in by_view(choices, views)
+        for choice in wanted
+    ]
+    return shown_among(keys, views, asked, options.estimator)
 
 
 def _shown(choices: Sequence[Choice], texts: Sequence[Any]) -> list[str]:

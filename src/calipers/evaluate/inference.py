@@ -17,6 +17,7 @@ from calipers.evaluate.inputs import ComparisonInputs, InputSystem, few_samples
 from calipers.evaluate.intervals import Spreads, interval_warnings
 from calipers.evaluate.noise_floor import add_floors, measure_floors
 from calipers.evaluate.options import CompareOptions, Inference, pair_settings
+from calipers.evaluate.scoring import choices_for
 from calipers.progress import Silent
 from calipers.results import Comparison
 from calipers.results.caution import Caution, Kind
@@ -94,9 +95,10 @@ def with_inference(
     keys = [score.key for score in shown]
     run = inputs, embedded, choices, pair_settings(options), options.progress or Silent()
     if options.level is not None:
+        listed = choices_for(keys, choices, tuple(embedded.reference.views))
         tests = _tests(comparison, inputs.systems, spreads, keys, options.level, options)
         comparison = replace(comparison, tests=(*tests, *comparison.tests))
-        missing = interval_warnings(inputs, choices, options.k)
+        missing = interval_warnings(inputs, listed, options.k)
         comparison = with_cautions(comparison, (Caution(*INTERVALS, text) for text in missing))
     cheap = len(inputs.reference.samples) < CHEAP
     if options.floor or (options.floor is None and options.level is not None and cheap):

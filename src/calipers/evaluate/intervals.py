@@ -100,7 +100,7 @@ def measure_uncertainty(
     others = [choice for choice in choices if not is_kept(choice)]
     left_out = None if pair.blocks is None else delete_blocks(pair)
     of_kept = spreads(pair, kept, further=_by_group(pair, groups), left_out=left_out)
-    curves = {} if left_out is None else curve_variances(left_out)
+    curves = {} if left_out is None else curve_variances(pair, left_out)
     of_others, tests = _side_by_side(
         lambda: spreads(pair, others),
         lambda: _tests(pair, level, permutations),

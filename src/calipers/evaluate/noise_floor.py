@@ -8,6 +8,7 @@ a run shares one space (``shared=True``), its scores rest on other cells than th
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,14 +18,19 @@ from calipers.catalogue.choosing import Choice
 from calipers.embed import Embeddings
 from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.inputs import ComparisonInputs
-from calipers.evaluate.scoring import Rows, choices_for, score_rows
+from calipers.evaluate.scoring import SMALL, Rows, choices_for, score_rows
+from calipers.evaluate.spaces import part_of
 from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import Clusters
+from calipers.numeric.threads import Workers, workers
 from calipers.numeric.validation import check_whole
 from calipers.progress import Advance, Progress
 from calipers.results import Comparison
 from calipers.score import NoiseFloor, Score
 from calipers.uncertainty.noise_floor import SPLITS, Split, floor_size, noise_floor, split_rows
+
+RESTARTS = 2
+"""Starts of k-means for each number."""
 
 Values = list[dict[str, Score]]
 """Scores by key, for each split."""
@@ -132,9 +138,11 @@ class ReferenceHalves:
         """Measure the floors of one system, with all its files and the clusters of each."""
         size, beside = self.size(files), []
         halves = self.scored.setdefault(size, [])
-        for split in range(self.splits):
+        known = bool(halves)
+
+        def rows_of(split: int) -> Split:
             file, theirs = files[split % len(files)], clusters[split % len(files)]
-            rows = split_rows(
+            return split_rows(
                 len(self.reference),
                 len(file),
                 size=size,
@@ -144,17 +152,29 @@ class ReferenceHalves:
                 if self.clusters is None or theirs is None
                 else (self.clusters, theirs),
             )
-            if len(halves) == split:
-                halves.append(self._score(rows, self.reference, rows.second))
-                advance(1)
-            beside.append(self._score(rows, file, rows.generated))
-            advance(1)
+
+        def score(split: int) -> Values:
+            rows, file = rows_of(split), files[split % len(files)]
+            others = [(file, rows.generated)]
+            if not known:
+                others.append((self.reference, rows.second))
+            return [self._score(rows, *other, abreast) for other in others]
+
+        abreast = size <= SMALL
+        threads = self.settings.threads
+        with workers(threads) if abreast else nullcontext(Workers.alone()) as pool:
+            for scores in pool.map(score, range(self.splits)):
+                beside.append(scores[0])
+                halves.extend(scores[1:])
+                advance(len(scores))
         return _floors(halves, beside, n=len(self.reference), m=sum(map(len, files)), size=size)
 
-    def _score(self, split: Split, other: Embeddings, rows: Rows) -> dict[str, Score]:
-        """Score rows of a set against the first half of a split."""
-        settings = replace(self.settings, seed=split.seed)
-        return score_rows((self.reference, split.first), (other, rows), self.choices, settings)
+    def _score(self, split: Split, other: Embeddings, rows: Rows, alone: bool) -> dict[str, Score]:
+        """Score rows of a set against the first half of a split, on one thread or on all."""
+        threads = 1 if alone else self.settings.threads
+        settings = replace(self.settings, seed=split.seed, threads=threads, restarts=RESTARTS)
+        sides = (self.reference, split.first), (other, rows)
+        return score_rows(*sides, self.choices, settings, pair=part_of)
 
 
 def _floors(halves: Values, systems: Values, **sizes: int) -> dict[str, NoiseFloor]:

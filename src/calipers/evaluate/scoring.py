@@ -8,8 +8,9 @@ with what it depends on (:func:`signature_fields`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from calipers import __version__
 from calipers.catalogue.choosing import Choice, key, needs_of
 from calipers.catalogue.embeddings import METRICS
+from calipers.catalogue.needs import Needs
 from calipers.embed import Embeddings
 from calipers.evaluate.intervals import FEWEST_PERMUTATIONS, measure_uncertainty
 from calipers.evaluate.labels import Groups, PairClusters
@@ -25,12 +27,16 @@ from calipers.evaluate.spaces import PCA, PairSpace, Space, pair_of
 from calipers.metrics.copying import are_near_copies
 from calipers.metrics.groups import group_scores
 from calipers.metrics.pair import Pair, Settings
+from calipers.numeric.distances import Points
 from calipers.score import Score
 from calipers.uncertainty.replicates import columns
 from calipers.uncertainty.spread import Spread, mean_spread
 from calipers.uncertainty.two_sample import TwoSample, of_files
 
 Rows = NDArray[np.intp]
+
+SMALL = 5_000
+"""Samples of a set up to which pairs are scored side by side, on a thread each."""
 
 UNDEFINED = re.compile(r"\|undefined:(\d+)")
 ABSENT = Score(np.nan, reason="one of the system's files has no sample of this group")
@@ -105,6 +111,7 @@ def score_pair(
     clusters: PairClusters | None = None,
     space: Space | None = None,
     level: float | None = None,
+    moving: Collection[str] | None = None,
     permutations: int = FEWEST_PERMUTATIONS,
 ) -> Scored:
     """Score one generated set against the reference in every view.
@@ -122,29 +129,69 @@ def score_pair(
     level
         Confidence level of the tests of whether the sets are distinguishable; None for neither
         these tests nor spreads of the scores.
+    moving
+        Keys of the scores whose spread is measured; None for all of them.
     permutations
         How often labels are permuted in each of these tests.
     """
-    space, views = space or PairSpace(reference), tuple(reference.views)
-    by_views = []
-    for view, wanted in by_view(choices, views):
-        needs = needs_of(choice.metric for choice in wanted)
-        pair = space.pair(view, generated, settings, needs, clusters)
-        scored = _score(pair, wanted, groups)
-        if level is not None:
-            spreads, curve_variances, tests = measure_uncertainty(
-                pair, wanted, groups, level=level, permutations=permutations
-            )
-            scored = replace(scored, spreads=spreads, curve_variances=curve_variances, tests=tests)
-        fields = signature_fields(
-            reference, view, settings, scope=space.scope, reference=reference_hash[:16]
+    views = tuple(reference.views)
+    wanted = by_view(choices, views)
+    return merge(
+        score_view(
+            reference,
+            generated,
+            view,
+            own,
+            settings,
+            reference_hash=reference_hash,
+            groups=groups,
+            clusters=clusters,
+            space=space,
+            level=level,
+            moving=moving,
+            permutations=permutations,
         )
-        signed = {
-            name: score.signed(**fields_of_score(name, score, fields, settings))
-            for name, score in scored.scores.items()
-        }
-        by_views.append(replace(scored, scores=signed).of_view(view, views))
-    return merge(by_views)
+        for view, own in wanted
+    )
+
+
+def score_view(
+    reference: Embeddings,
+    generated: Embeddings,
+    view: str,
+    choices: Sequence[Choice],
+    settings: Settings,
+    *,
+    reference_hash: str,
+    groups: Groups | None = None,
+    clusters: PairClusters | None = None,
+    space: Space | None = None,
+    level: float | None = None,
+    moving: Collection[str] | None = None,
+    permutations: int = FEWEST_PERMUTATIONS,
+) -> Scored:
+    """Score one generated set against the reference in one view, as :func:`score_pair` does."""
+    space, views = space or PairSpace(reference), tuple(reference.views)
+    needs = needs_of(choice.metric for choice in choices)
+    pair = space.pair(view, generated, settings, needs, clusters)
+    scored = _score(pair, choices, groups)
+    if level is not None:
+        moved = [one for one in choices if moving is None or key(view, one.name, views) in moving]
+        spreads, curve_variances, tests = measure_uncertainty(
+            pair, moved, groups, level=level, permutations=permutations
+        )
+        scored = replace(scored, spreads=spreads, curve_variances=curve_variances, tests=tests)
+    fields = signature_fields(
+        reference, view, settings, scope=space.scope, reference=reference_hash[:16]
+    )
+    signed = {
+        name: score.signed(**fields_of_score(name, score, fields, settings))
+        for name, score in scored.scores.items()
+    }
+    return replace(scored, scores=signed).of_view(view, views)
+
+
+PARTS = partial(pair_of, replicates=False)
 
 
 def score_rows(
@@ -152,11 +199,13 @@ def score_rows(
     generated: tuple[Embeddings, Rows],
     choices: Sequence[Choice],
     settings: Settings,
+    *,
+    pair: Callable[[Points, Points, Settings, Needs], Pair] = PARTS,
 ) -> dict[str, Score]:
     """Score some rows of both sets, in every view, as a comparison of just these would.
 
     They are projected and quantised by themselves, whatever the space of the whole run, and no
-    replicates are kept.
+    replicates are kept; `pair` says how.
     """
     (left, rows), (right, other_rows) = reference, generated
     views = tuple(left.views)
@@ -164,9 +213,9 @@ def score_rows(
     for view, wanted in by_view(choices, views):
         sides = left.views[view][rows], right.views[view][other_rows]
         needs = needs_of(choice.metric for choice in wanted)
-        pair = pair_of(*sides, settings, needs, replicates=False)
+        made = pair(*sides, settings, needs)
         for choice in wanted:
-            score = replace(choice.score(pair), per_sample=None)
+            score = replace(choice.score(made), per_sample=None)
             scores[key(view, choice.name, views)] = score
     return scores
 

@@ -12,8 +12,8 @@ text is as good as before (docs/experiments.md).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
@@ -27,11 +27,15 @@ from calipers.estimate.axes import Norm, Projection, preprocess
 from calipers.estimate.quantise import Buckets, Quantisation
 from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.labels import PairClusters, RunClusters
+from calipers.lazy import lazily
+from calipers.metrics.estimates import Estimates
 from calipers.metrics.pair import Pair, Settings, Sides
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks, Clusters
 from calipers.numeric.distances import Points
 
 if TYPE_CHECKING:
+    from calipers.estimate.classifier import Classification, Model
+    from calipers.estimate.likelihood_ratios import LikelihoodRatios
     from calipers.estimate.shared_cells import SharedSpace
 
 PCA = 0.9
@@ -126,10 +130,60 @@ def _prepared(given: Sides, pca: float | None, settings: Settings) -> Sides:
 class _WithoutBlocks(Pair):
     """A pair whose estimates keep no replicates."""
 
-    @cached_property
+    @lazily
     def blocks(self) -> None:
         """No labels."""
-        return None
+        return
+
+
+def part_of(reference: Points, generated: Points, settings: Settings, needs: Needs) -> Pair:
+    """Bring parts of two sets to where their neighbours and their distributions are compared.
+
+    Nothing keeps replicates, and cells are made among the rows where neighbours are looked for:
+    the axes of a part would be fitted to few rows, and to those that are compared. What does not
+    count cells is measured on the axes of the parts, as for whole sets.
+    """
+    given = reference, generated
+    if settings.projection == "union":
+        return pair_of(reference, generated, settings, needs, replicates=False)
+    rows = _prepared(given, None, settings)
+
+    def project() -> Sides:
+        return _prepared(given, PCA, settings)
+
+    return _Part(*rows, settings, needs, given=given, project=project)
+
+
+class _Part(_WithoutBlocks):
+    """A pair of parts, whose cells are made among rows that are not projected."""
+
+    @lazily
+    def estimates(self) -> Estimates:
+        """Cells of the rows, and likelihood ratios on the axes of the pair."""
+
+        def on_axes() -> Estimates:
+            return Estimates(*self.projected, self.settings)
+
+        return _CellsOfRows(self.reference, self.generated, self.settings, on_axes=on_axes)
+
+
+@dataclass(frozen=True, eq=False)
+class _CellsOfRows(Estimates):
+    """The estimates of rows that are not projected; `on_axes` gives what is not made of cells."""
+
+    on_axes: Callable[[], Estimates] = field(kw_only=True)
+
+    def ratios(self, estimator: str) -> LikelihoodRatios:
+        """Likelihood ratios on the axes."""
+        return self._on_axes.ratios(estimator)
+
+    def classification(self, model: Model) -> Classification:
+        """What a classifier says of the rows on the axes."""
+        return self._on_axes.classification(model)
+
+    @lazily
+    def _on_axes(self) -> Estimates:
+        return self.on_axes()
 
 
 # One space for a whole run -----------------------------------------------------------------------

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import islice
 
 import numpy as np
 
@@ -31,12 +33,13 @@ from calipers.evaluate.intervals import (
 )
 from calipers.evaluate.labels import group_cautions, pair_clusters, pair_groups, small_groups
 from calipers.evaluate.options import CompareOptions, pair_settings
-from calipers.evaluate.scoring import Scored, average, merge, score_pair
+from calipers.evaluate.scoring import SMALL, Scored, average, by_view, merge, score_view
 from calipers.evaluate.spaces import PairSpace, RunSpace, Space
 from calipers.evaluate.training_set import score_copies, train_warnings
 from calipers.explain.pair import LEVEL
 from calipers.metrics.pair import Settings
 from calipers.numeric.blocks import Clusters
+from calipers.numeric.threads import Workers, workers
 from calipers.progress import Advance, Silent
 from calipers.results import Comparison, Samples, SetSummary, SystemResult
 from calipers.results.caution import Caution, sentences, worst_first
@@ -48,20 +51,19 @@ def score_systems(
     inputs: ComparisonInputs,
     embedded: Embedded,
     choices: Sequence[Choice],
+    shown: Collection[str],
     options: CompareOptions,
 ) -> tuple[Comparison, tuple[Spreads, ...]]:
     """Score every system, each in its own space or all in one that they share.
 
-    Of the settings, only `k_max` is filled in here. Beside the comparison stands for every system
-    how much its scores move; nothing without a level of confidence.
+    Only the scores that are shown get intervals, by their keys. Of the settings, only `k_max` is
+    filled in here. Beside the comparison stands for every system how much its scores move; nothing
+    without a level of confidence.
     """
-    run, progress = Run(inputs, embedded, choices, options), options.progress or Silent()
-    steps = sum(len(files) for files in embedded.systems) + (embedded.train is not None)
+    run, progress = Run(inputs, embedded, choices, shown, options), options.progress or Silent()
+    steps = len(run.views) * sum(map(len, embedded.systems)) + (embedded.train is not None)
     with progress.task("Scoring", steps) as advance:
-        scored = [
-            run.score(system, files, advance)
-            for system, files in zip(inputs.systems, embedded.systems, strict=True)
-        ]
+        scored = run.score(advance)
         systems = tuple(
             run.result(system, files, own)
             for system, files, own in zip(inputs.systems, embedded.systems, scored, strict=True)
@@ -91,6 +93,7 @@ class Run:
     inputs: ComparisonInputs
     embedded: Embedded
     choices: Sequence[Choice]
+    shown: Collection[str]
     options: CompareOptions
 
     @cached_property
@@ -159,27 +162,67 @@ class Run:
             level,
         )
 
-    def score(
-        self, system: InputSystem, embeddings: Sequence[Embeddings], advance: Advance
+    @cached_property
+    def views(self) -> list[tuple[str, list[Choice]]]:
+        """What is measured, view by view."""
+        return list(by_view(self.choices, self.embedded.reference.views))
+
+    def score(self, advance: Advance) -> list[Scored]:
+        """Score every file of every system against the reference and the training set.
+
+        Small sets are scored side by side, a view of a file on a thread; large ones have all
+        threads, one after another, so that no more than one of them takes memory.
+        """
+        abreast = max(map(len, self.inputs.sets)) <= SMALL and not self.options.shared
+        settings = replace(self.settings, threads=1) if abreast else self.settings
+
+        def score(job: tuple[InputSet, Embeddings, str, list[Choice]]) -> Scored:
+            return self._score(*job, settings)
+
+        jobs = (
+            (file, rows, view, wanted)
+            for system, embeddings in zip(self.inputs.systems, self.embedded.systems, strict=True)
+            for file, rows in zip(system.files, embeddings, strict=True)
+            for view, wanted in self.views
+        )
+        with workers(self.settings.threads) if abreast else nullcontext(Workers.alone()) as pool:
+            views = _counted(pool.map(score, jobs), advance)
+            return [
+                average(
+                    [
+                        merge([*islice(views, len(self.views)), self._copies(rows, file.clusters)])
+                        for file, rows in zip(system.files, embeddings, strict=True)
+                    ]
+                )
+                for system, embeddings in zip(
+                    self.inputs.systems, self.embedded.systems, strict=True
+                )
+            ]
+
+    def _score(
+        self,
+        file: InputSet,
+        embeddings: Embeddings,
+        view: str,
+        choices: Sequence[Choice],
+        settings: Settings,
     ) -> Scored:
-        """Score every file of a system against the reference and the training set."""
-        scored, reference = [], self.inputs.reference
-        for file, rows in zip(system.files, embeddings, strict=True):
-            pair = score_pair(
-                self.embedded.reference,
-                rows,
-                self.choices,
-                self.settings,
-                reference_hash=self.reference.content_hash,
-                groups=pair_groups(reference.samples, file.samples, self.inputs.group),
-                clusters=pair_clusters(reference, file),
-                space=self.space,
-                level=self.options.level,
-                permutations=self.permutations,
-            )
-            scored.append(merge([pair, self._copies(rows, file.clusters)]))
-            advance(1)
-        return average(scored)
+        """Score one file against the reference in one view."""
+        reference = self.inputs.reference
+        return score_view(
+            self.embedded.reference,
+            embeddings,
+            view,
+            choices,
+            settings,
+            reference_hash=self.reference.content_hash,
+            groups=pair_groups(reference.samples, file.samples, self.inputs.group),
+            clusters=pair_clusters(reference, file),
+            space=self.space,
+            level=self.options.level,
+            moving=self.shown,
+            permutations=self.permutations,
+        )
 
     def reference_scores(self) -> Mapping[str, Score]:
         """What the reference itself scores against the training set."""
@@ -233,6 +276,13 @@ class Run:
             against=self.against,
             compared=partial(self.space.rows, generated=embeddings[0]),
         )
+
+
+def _counted(scored: Iterable[Scored], advance: Advance) -> Iterator[Scored]:
+    """Pass on what was scored, and count it."""
+    for one in scored:
+        advance(1)
+        yield one
 
 
 def _samples(file: InputSet, embeddings: Embeddings) -> Samples:

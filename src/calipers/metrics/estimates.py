@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -24,6 +23,7 @@ from calipers.estimate.knn.balls import Distance
 from calipers.estimate.knn.neighbourhoods import Ties
 from calipers.estimate.likelihood_ratios import Estimate, LikelihoodRatios
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
+from calipers.lazy import lazily
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.distances import Points
 
@@ -99,12 +99,12 @@ class Estimates:
     blocks: tuple[Blocks, Blocks] | None = None
     quantised: Quantise | None = None
 
-    @cached_property
+    @lazily
     def cells(self) -> Quantisation:
         """The cells behind MAUVE and its family, and behind quantised transport."""
         return self._quantise(self.settings.buckets, self.settings.restarts)
 
-    @cached_property
+    @lazily
     def prd_cells(self) -> Quantisation:
         """The few cells of the averaged precision-recall curve, in ten runs."""
         return self._quantise(min(BUCKETS, len(self.reference) + len(self.generated)), RUNS)
@@ -146,7 +146,7 @@ class Estimates:
             if kind == "classifier" and made.separates
         )
 
-    @cached_property
+    @lazily
     def _made(self) -> dict[tuple[str, Any], Any]:
         """Estimates that are named by an option."""
         return {}
@@ -193,12 +193,12 @@ class Curves:
 
     estimates: Estimates
 
-    @cached_property
+    @lazily
     def frontiers(self) -> dict[Options, DivergenceFrontier]:
         """The divergence frontiers that were made so far."""
         return {}
 
-    @cached_property
+    @lazily
     def trade_offs(self) -> dict[str, PrecisionRecallCurve]:
         """The precision-recall curves that were made so far, by estimator."""
         return {}

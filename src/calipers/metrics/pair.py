@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,6 +13,7 @@ from calipers.catalogue.needs import CLIPPED_K, EVERYTHING, SPREAD, Needs
 from calipers.estimate.knn.balls import Supports
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
 from calipers.estimate.moments import Moments
+from calipers.lazy import lazily
 from calipers.metrics.estimates import Curves, Estimates, Quantise, Settings
 from calipers.numeric.blocks import DEFAULT_BLOCKS, Blocks, Clusters
 from calipers.numeric.distances import Points
@@ -71,7 +71,7 @@ class Pair:
         """Both sets before any projection."""
         return self.given or (self.reference, self.generated)
 
-    @cached_property
+    @lazily
     def projected(self) -> Sides:
         """Both sets where whole distributions are compared."""
         return (self.reference, self.generated) if self.project is None else self.project()
@@ -90,7 +90,7 @@ class Pair:
             project=None if self.project is None else lambda: cut(self.projected),
         )
 
-    @cached_property
+    @lazily
     def blocks(self) -> tuple[Blocks, Blocks] | None:
         """Labels for replicates, the same for all systems; None where sets are too small."""
         sizes = len(self.reference), len(self.generated)
@@ -121,7 +121,7 @@ class Pair:
             raise ValueError("sets this small have no blocks")
         return self.blocks
 
-    @cached_property
+    @lazily
     def neighbourhoods(self) -> Neighbourhoods:
         """Who lies in whose k-NN balls, from one pass for all that is needed.
 
@@ -140,17 +140,17 @@ class Pair:
             threads=self.settings.threads,
         )
 
-    @cached_property
+    @lazily
     def estimates(self) -> Estimates:
         """Histograms and likelihood ratios of the pair."""
         return Estimates(*self.projected, self.settings, self.blocks, self.quantised)
 
-    @cached_property
+    @lazily
     def curves(self) -> Curves:
         """Divergence frontiers and precision-recall curves of the pair."""
         return Curves(self.estimates)
 
-    @cached_property
+    @lazily
     def moments(self) -> tuple[Moments, Moments]:
         """Mean and covariance of both sets."""
         left, right = (rows.astype(np.float64) for rows in self.projected)
@@ -163,7 +163,7 @@ class Pair:
         made: Made = self._made[name]
         return made
 
-    @cached_property
+    @lazily
     def _made(self) -> dict[str, Any]:
         return {}
 

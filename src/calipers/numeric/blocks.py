@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.errors import InputError
+from calipers.lazy import lazily
 
 SideName = Literal["reference", "generated"]
 
@@ -117,7 +117,7 @@ class Clusters:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    @cached_property
+    @lazily
     def sizes(self) -> NDArray[np.int64]:
         """Rows of every cluster that has any, in the order in which they appear."""
         return np.bincount(self._own)
@@ -165,7 +165,7 @@ class Clusters:
         apart = not np.isin(other.numbers, self.numbers).any()
         return same or (apart and np.array_equal(self._own, other._own))
 
-    @cached_property
+    @lazily
     def _own(self) -> NDArray[np.int64]:
         """The clusters of this set alone, numbered as they appear, shape ``(n,)``."""
         _, first, own = np.unique(self.numbers, return_index=True, return_inverse=True)

@@ -13,9 +13,11 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from pickle import UnpicklingError
+from time import monotonic
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core import event
 from numba.core.caching import FunctionCache
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -48,6 +50,40 @@ def summation(function: F) -> F:
     Compiled once and only called, so all kernels get the same order and the same bits.
     """
     return cast(F, _compile(function, fastmath={"reassoc"}))
+
+
+class Compilation(event.Listener):  # type: ignore[misc]
+    """How long kernels have been compiled in this process, so that a person can be told.
+
+    What the cache holds is loaded, not compiled. Numba compiles one function at a time; those that
+    a function calls are compiled within its time.
+
+    Attributes
+    ----------
+    running
+        How many functions are being compiled, each for the one before.
+    seconds
+        What all of them took.
+    """
+
+    def __init__(self) -> None:
+        self.running, self.seconds, self._begun = 0, 0.0, 0.0
+
+    def on_start(self, event: Any) -> None:
+        """Begin with a function."""
+        if self.running == 0:
+            self._begun = monotonic()
+        self.running += 1
+
+    def on_end(self, event: Any) -> None:
+        """Be done with it."""
+        self.running -= 1
+        if self.running == 0:
+            self.seconds += monotonic() - self._begun
+
+
+COMPILATION = Compilation()
+event.register("numba:compile", COMPILATION)
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.lazy import lazily
 from calipers.numeric.compile import kernel, summation
 from calipers.numeric.simd import PANEL
 from calipers.numeric.threads import Workers, workers
@@ -70,7 +70,7 @@ class Sieve:
         """Squared radii of consecutive rows as limits of the sieve, filled up to whole panels."""
         return fill_panels(sieve_limits(squared_radius, self.half_scale), 0.0)
 
-    @cached_property
+    @lazily
     def rows(self) -> NDArray[np.float32]:
         """The centred and scaled rows one after the other, ``(n, d)``, made when asked for."""
         n, d = self.points.shape

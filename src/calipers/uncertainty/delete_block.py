@@ -10,7 +10,6 @@ starts shows it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods
 from calipers.estimate.moments import Moments
 from calipers.estimate.quantise import Quantisation
+from calipers.lazy import lazily
 from calipers.metrics.estimates import Estimates
 from calipers.metrics.pair import Pair
 from calipers.numeric.blocks import Blocks, SideName
@@ -44,7 +44,7 @@ class OneRun(Pair):
         """Look at one of the starts."""
         return cls(whole.reference, whole.generated, whole.settings, whole=whole, run=run)
 
-    @cached_property
+    @lazily
     def estimates(self) -> Estimates:
         """The cells of that start."""
         return OneRunEstimates(
@@ -63,12 +63,12 @@ class OneRunEstimates(Estimates):
     whole: Estimates = field(kw_only=True)
     run: int = field(kw_only=True)
 
-    @cached_property
+    @lazily
     def cells(self) -> Quantisation:
         """The cells behind MAUVE, by this start."""
         return one_run(self.whole.cells, self.run)
 
-    @cached_property
+    @lazily
     def prd_cells(self) -> Quantisation:
         """The few cells of the precision-recall curve, by this start."""
         return one_run(self.whole.prd_cells, self.run)
@@ -117,7 +117,7 @@ class DeleteBlock(Pair):
             theirs = unread_rows(theirs, count)
         return cls(ours, theirs, whole.settings, whole=whole, side=side, block=block)
 
-    @cached_property
+    @lazily
     def blocks(self) -> tuple[Blocks, Blocks] | None:
         """The labels of the rows that are left, so that a second block can go too."""
         labels = {side: labels_of(self.whole, side) for side in SIDES}
@@ -131,12 +131,12 @@ class DeleteBlock(Pair):
         keep: NDArray[np.bool_] = labels_of(self.whole, self.side).labels != self.block
         return keep
 
-    @cached_property
+    @lazily
     def neighbourhoods(self) -> Neighbourhoods:
         """The counts for the chosen k alone."""
         return self.whole.neighbourhoods.without(self.side, self.block, k=self.settings.k)
 
-    @cached_property
+    @lazily
     def estimates(self) -> Estimates:
         """The cells of the full pair, counted without the block."""
         return DeleteBlockEstimates(
@@ -148,7 +148,7 @@ class DeleteBlock(Pair):
             block=self.block,
         )
 
-    @cached_property
+    @lazily
     def moments(self) -> tuple[Moments, Moments]:
         """Mean and covariance of both sets, one of them without the block."""
         left, right = self.whole.moments
@@ -169,12 +169,12 @@ class DeleteBlockEstimates(Estimates):
     side: SideName = field(kw_only=True)
     block: int = field(kw_only=True)
 
-    @cached_property
+    @lazily
     def cells(self) -> Quantisation:
         """The best run alone: no metric reads the others."""
         return self._recounted(best_run(self.whole.cells))
 
-    @cached_property
+    @lazily
     def prd_cells(self) -> Quantisation:
         """Every run, since their curves are averaged."""
         return self._recounted(self.whole.prd_cells)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from calipers.catalogue.choosing import Choice
 from calipers.estimate.histograms import Histograms
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods
 from calipers.estimate.quantise import Quantisation, bucket_count, joined_cells
+from calipers.lazy import lazily
 from calipers.metrics.estimates import Estimates
 from calipers.metrics.pair import Pair
 from calipers.numeric.blocks import Blocks
@@ -69,7 +69,7 @@ class HalfSampleCells:
 
     pair: Pair
 
-    @cached_property
+    @lazily
     def cells(self) -> Quantisation:
         """The best run, with fewer cells."""
         whole = best_run(self.pair.estimates.cells)
@@ -129,17 +129,17 @@ class HalfSample(Pair):
             halved=halved,
         )
 
-    @cached_property
+    @lazily
     def blocks(self) -> tuple[Blocks, Blocks] | None:
         """None: a half is not cut further."""
         return None
 
-    @cached_property
+    @lazily
     def neighbourhoods(self) -> Neighbourhoods:
         """The counts for the chosen k alone."""
         return self.whole.neighbourhoods.half(self.halving, self.which, k=self.settings.k)
 
-    @cached_property
+    @lazily
     def estimates(self) -> Estimates:
         """The joined cells, counted in this half."""
         left, right = (blocks.half(self.halving, self.which) for blocks in self.whole.labels)
@@ -155,7 +155,7 @@ class HalfSampleEstimates(Estimates):
     halved: HalfSampleCells = field(kw_only=True)
     rows: tuple[NDArray[np.bool_], NDArray[np.bool_]] = field(kw_only=True)
 
-    @cached_property
+    @lazily
     def cells(self) -> Quantisation:
         """The joined cells, counted in this half."""
         return self.halved.half(self.rows)

@@ -225,13 +225,15 @@ def columns(curve: DivergenceFrontier | PrecisionRecallCurve) -> Doubles:
     return np.stack([curve.weights, curve.generated_cost, curve.reference_cost], axis=1)
 
 
-def curve_variances(left_out: LeftOut) -> dict[str, Doubles]:
+def curve_variances(pair: Pair, left_out: LeftOut) -> dict[str, Doubles]:
     """Tell how much the points of every curve move with either set.
 
     Parameters
     ----------
+    pair
+        The pair, after its scores were read: the curves behind them are looked at.
     left_out
-        The pair without each block of each side, after scores were read from it.
+        The pair without each block of each side.
 
     Returns
     -------
@@ -239,13 +241,19 @@ def curve_variances(left_out: LeftOut) -> dict[str, Doubles]:
         By key of the curve the variance of each number, for the reference and for the generated
         samples, shape ``(2, points, columns)``; curves that are not read from counts are left out.
     """
-    sides = [[_curves(pair) for pair in left_out[side]] for side in SIDES]
-    names = set.intersection(*(set(curves) for side in sides for curves in side))
-    return {name: np.stack([_variance(side, name) for side in sides]) for name in sorted(names)}
+    counted = [options for options in pair.curves.frontiers if options.estimator == COUNTING]
+    averaged = COUNTING in pair.curves.trade_offs
 
+    def curves(without: DeleteBlock) -> dict[str, Doubles]:
+        own = without.curves
+        made = {
+            options.starred_key("frontier"): columns(own.frontier(options)) for options in counted
+        }
+        return {**made, "prd": columns(own.trade_off(COUNTING))} if averaged else made
 
-def _curves(pair: Pair) -> Mapping[str, Doubles]:
-    return {name: columns(curve) for name, curve in pair.curves.by_key.items()}
+    sides = [[curves(without) for without in left_out[side]] for side in SIDES]
+    names = sorted(sides[0][0])
+    return {name: np.stack([_variance(side, name) for side in sides]) for name in names}
 
 
 def _variance(replicates: Sequence[Mapping[str, Doubles]], name: str) -> Doubles:

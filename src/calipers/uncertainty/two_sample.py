@@ -173,7 +173,8 @@ def of_files(parts: Sequence[TwoSample]) -> TwoSample:
 
 
 PLACES = 2**19  # of a chunk, at most: some megabytes
-AT_ONCE = 64  # chunks that are kept, 32 MiB at most
+KEPT = 512  # chunks that are kept, a bit a place: 32 MiB at most
+TOGETHER = 256  # relabellings that go through a statistic at once, where chunks are as small
 
 Chosen = NDArray[np.bool_]
 
@@ -206,23 +207,27 @@ def permuted(
     ours = np.concatenate([np.repeat([True, False], sizes) for sizes in strata])
     chunk = int(np.clip(PLACES // len(ours), 1, 64))
     layout = tuple(strata)
-    starts = range(0, permutations, chunk)
+    step = max(chunk, min(PLACES // len(ours), TOGETHER) // chunk * chunk)
 
-    def work(start: int) -> NDArray[np.float64]:
-        chosen = _drawn(seed, start, min(chunk, permutations - start), layout)
-        return statistic(np.vstack([ours, chosen]) if start == 0 else chosen)
+    def work(first: int) -> NDArray[np.float64]:
+        starts = range(first, min(first + step, permutations), chunk)
+        counts = [min(chunk, permutations - start) for start in starts]
+        drawn = [_drawn(seed, *at, layout) for at in zip(starts, counts, strict=True)]
+        rows = [np.unpackbits(bits, axis=1, count=len(ours)).view(np.bool_) for bits in drawn]
+        return statistic(np.vstack([ours, *rows] if first == 0 else rows))
 
-    values = np.concatenate(list(pool.map(work, starts)))
+    values = np.concatenate(list(pool.map(work, range(0, permutations, step))))
     return float(values[0]), values[1:]
 
 
-@lru_cache(maxsize=AT_ONCE)
-def _drawn(seed: int, start: int, count: int, strata: tuple[tuple[int, int], ...]) -> Chosen:
-    """One chunk of relabellings, kept for the next system of the same size."""
+@lru_cache(maxsize=KEPT)
+def _drawn(
+    seed: int, start: int, count: int, strata: tuple[tuple[int, int], ...]
+) -> NDArray[np.uint8]:
+    """One chunk of relabellings as bits, kept for the next system of the same size."""
     rng = np.random.default_rng([seed, start, 0, 1])  # no stream that a test draws rows from
     chosen = np.hstack([subsets(rng, count, a, a + b) for a, b in strata])
-    chosen.flags.writeable = False
-    return chosen
+    return np.packbits(chosen, axis=1)
 
 
 def subsets(rng: np.random.Generator, count: int, size: int, places: int) -> Chosen:

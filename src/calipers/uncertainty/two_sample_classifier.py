@@ -204,13 +204,14 @@ def held_out(chosen: Chosen, parts: list[Fold], measure: Measure) -> Floats:
     labels = np.split(chosen, np.cumsum([len(fold.rows) for fold in parts])[:-1], axis=1)
     ours = [own.astype(np.float64) @ fold.rows for own, fold in zip(labels, parts, strict=True)]
     totals = [fold.rows.sum(axis=0) for fold in parts]
+    every, total = sum(ours), np.sum(totals, axis=0)
     n, m = np.sum([fold.sizes for fold in parts], axis=0)
     values = []
-    for fold, own, ones, total in zip(parts, labels, ours, totals, strict=True):
-        one = np.sum(ours, axis=0) - ones
-        other = np.sum(totals, axis=0) - total - one
-        means = one / (n - fold.sizes[0]), other / (m - fold.sizes[1])
-        values.append(measure(_scores(*means, fold), own))
+    for fold, own, ones, sums in zip(parts, labels, ours, totals, strict=True):
+        one, other = every - ones, total - sums
+        one /= n - fold.sizes[0]
+        other = (other - (n - fold.sizes[0]) * one) / (m - fold.sizes[1])
+        values.append(measure(_scores(one, other, fold), own))
     return np.asarray(np.mean(values, axis=0))
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.lazy import lazily
 from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.distances import Points, centre_and_scale, slack
 from calipers.numeric.simd import (
@@ -60,7 +60,7 @@ class Table:
     centre: NDArray[np.float64]
     exponent: int
 
-    @cached_property
+    @lazily
     def spread(self) -> float:
         """Variance of a column, averaged over the columns."""
         squared = self.weights @ self.low[: self.n] / (0.5 * (1 - slack(self.rows.shape[1])))

@@ -89,9 +89,11 @@ def _lay_centres(laid: Any, before: Any, count: int, share: float) -> None:
         laid.drift[c] = np.sqrt(moved)
         laid.total[c] = (before.total[c] + np.float32(laid.drift[c])) * up
     for c in range(0, count, VECTOR_LENGTH):
-        farthest = np.float32(laid.drift[c : c + VECTOR_LENGTH].max())
+        farthest = 0.0  # a loop: the maximum of an array compiles ten times as long
+        for other in range(c, min(c + VECTOR_LENGTH, laid.drift.shape[0])):
+            farthest = max(farthest, laid.drift[other])
         laid.group_total[c // VECTOR_LENGTH] = (
-            before.group_total[c // VECTOR_LENGTH] + farthest
+            before.group_total[c // VECTOR_LENGTH] + np.float32(farthest)
         ) * up
 
 
