@@ -16,6 +16,7 @@ alike.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -284,11 +285,19 @@ def _costs(
     groups = np.array_split(np.arange(len(weights)), -(-len(weights) * size // VALUES_PER_CHUNK))
     return np.concatenate(
         [
-            _cost(ratios, divergence.interpolated(weights[g, None], rests[g, None]), points)
+            _cost(ratios, _mixed(divergence, tuple(weights[g]), tuple(rests[g])), points)
             for g in groups
             if len(g)
         ]
     )
+
+
+@lru_cache(maxsize=64)
+def _mixed(
+    divergence: Divergence, weights: tuple[float, ...], rests: tuple[float, ...]
+) -> Divergence:
+    """The divergences from some mixtures: replicates ask for the same ones thousands of times."""
+    return divergence.interpolated(np.array(weights)[:, None], np.array(rests)[:, None])
 
 
 def _cost(ratios: LikelihoodRatios, divergence: Divergence, points: Points) -> Vector:

@@ -16,10 +16,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calipers.curves.divergence import Vector
 from calipers.curves.frontier import best_f_beta
-from calipers.estimate.likelihood_ratios import Estimate, LikelihoodRatios, ratios_of
+from calipers.estimate.histograms import Histograms
+from calipers.estimate.likelihood_ratios import (
+    Estimate,
+    LikelihoodRatios,
+    ratios_from,
+    ratios_of,
+)
 from calipers.numeric.validation import check_whole
 
 ANGLES = 1001
@@ -106,6 +113,23 @@ def mean_curve(curves: Sequence[PrecisionRecallCurve]) -> PrecisionRecallCurve:
     )
 
 
+def curve_points(histograms: Sequence[Histograms], *, angles: int = ANGLES) -> Vector:
+    """Precision and recall by many histograms over the same cells, all traced at once.
+
+    Returns
+    -------
+    ndarray
+        The points of :func:`precision_recall_curve` for each, to the last bit, shape
+        ``(histograms, angles, 2)``.
+    """
+    shares = [each.raw.probabilities for each in histograms]
+    p, q = (np.stack(side) for side in zip(*shares, strict=True))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(p) - np.log(q)
+    slopes = _slopes(angles)
+    return np.stack([_overlaps(logs, q, slopes), _overlaps(-logs, p, 1 / slopes)], axis=2)
+
+
 @lru_cache(maxsize=8)
 def _slopes(angles: int) -> Vector:
     """λ = tan(angle) for angles evenly spaced in (0, π/2)."""
@@ -124,3 +148,31 @@ def _overlap(ratios: LikelihoodRatios, slopes: Vector) -> Vector:
     above = np.concatenate([np.cumsum(weights[order][::-1])[::-1], [0.0]])
     shared: Vector = np.clip(slopes * below[split] + above[split], 0.0, 1.0)
     return shared
+
+
+def _overlaps(logs: Vector, weights: Vector, slopes: Vector) -> Vector:
+    """Do the same for every row of log ratios; what has no weight is sorted behind all others."""
+    present = weights > 0
+    r = np.where(present, ratios_from(logs), np.inf)
+    order = np.argsort(r, axis=1, kind="stable")
+    mass = np.where(present, weights * np.where(present, r, 0.0), 0.0)
+    mass, weights = (np.take_along_axis(each, order, axis=1) for each in (mass, weights))
+    zeros = np.zeros((len(r), 1))
+    below = np.concatenate([zeros, np.cumsum(mass, axis=1)], axis=1)
+    above = np.concatenate([np.cumsum(weights[:, ::-1], axis=1)[:, ::-1], zeros], axis=1)
+    split = _fewer(r, 1 / slopes)
+    found = slopes * np.take_along_axis(below, split, axis=1)
+    found += np.take_along_axis(above, split, axis=1)
+    shared: Vector = np.clip(found, 0.0, 1.0, out=found)
+    return shared
+
+
+def _fewer(r: Vector, limits: Vector) -> NDArray[np.intp]:
+    """How many numbers of every row lie below each limit; limits rise or fall throughout."""
+    rising = limits[0] <= limits[-1]
+    limits = limits if rising else limits[::-1]
+    places, width = np.searchsorted(limits, r, side="right"), len(limits) + 1
+    flat = (places + width * np.arange(len(r))[:, None]).ravel()
+    counts = np.bincount(flat, minlength=width * len(r)).reshape(len(r), width)
+    below = np.cumsum(counts[:, :-1], axis=1)
+    return below if rising else below[:, ::-1]

@@ -124,9 +124,7 @@ class LikelihoodRatios:
     @lazily
     def at_generated(self) -> Vector:
         """p/q itself at the generated samples, 0 where p = 0, kept below 1e300."""
-        ratios: Vector = np.exp(np.clip(self.log_generated, -LARGEST, LARGEST))
-        ratios[self.log_generated == -np.inf] = 0.0
-        return ratios
+        return ratios_from(self.log_generated)
 
     @lazily
     def swapped(self) -> LikelihoodRatios:
@@ -157,6 +155,13 @@ class LikelihoodRatios:
     def outside_reference(self) -> float:
         """Q(p = 0): the share of the generated set where the reference has nothing."""
         return float(self.mean_generated((self.log_generated == -np.inf).astype(np.float64)))
+
+
+def ratios_from(logs: Vector) -> Vector:
+    """p/q itself, 0 where its logarithm is −∞, kept below 1e300."""
+    ratios: Vector = np.exp(np.clip(logs, -LARGEST, LARGEST))
+    ratios[logs == -np.inf] = 0.0
+    return ratios
 
 
 def ratios_of(estimate: Estimate, *, raw: bool = False) -> LikelihoodRatios:

@@ -34,14 +34,15 @@ def kernel(function: F) -> F:
 def inlined(function: F) -> F:
     """Compile a small part of a kernel into whatever calls it.
 
-    A call costs more than it seems: the owners of all arrays in the arguments are counted.
+    A call costs more than it seems: the owners of all arrays in the arguments are counted. Python
+    cannot call it, and it is not kept by itself: both would double the time that it takes.
     """
-    return cast(F, _compile(function, forceinline=True))
+    return cast(F, _part(function))
 
 
 def fused(function: F) -> F:
     """Do the same, and let products and the sums behind them be one instruction, rounded once."""
-    return cast(F, _compile(function, forceinline=True, fastmath={"contract"}))
+    return cast(F, _part(function, fastmath={"contract"}))
 
 
 def summation(function: F) -> F:
@@ -118,8 +119,16 @@ def _stamps(files: tuple[Path, ...]) -> tuple[tuple[float, int], ...]:
     return tuple((found.st_mtime, found.st_size) for found in (file.stat() for file in files))
 
 
+def _jitted(function: Callable[..., Any], **options: Any) -> Any:
+    return numba.njit(function, nogil=True, no_cfunc_wrapper=True, **options)
+
+
+def _part(function: Callable[..., Any], **options: Any) -> Any:
+    return _jitted(function, forceinline=True, no_cpython_wrapper=True, **options)
+
+
 def _compile(function: Callable[..., Any], **options: Any) -> Any:
-    compiled = numba.njit(function, nogil=True, **options)
+    compiled = _jitted(function, **options)
     with suppress(RuntimeError):  # no place to write to: an installed package on a read-only disk
         try:
             compiled._cache = KernelCache(function)

@@ -32,6 +32,7 @@ from calipers.catalogue.estimation import COUNTING
 from calipers.catalogue.metric import resolve
 from calipers.catalogue.needs import Needs
 from calipers.curves import DivergenceFrontier, PrecisionRecallCurve
+from calipers.curves.precision_recall import curve_points
 from calipers.metrics.pair import Pair
 from calipers.numeric.blocks import SideName
 from calipers.numeric.threads import workers
@@ -244,20 +245,27 @@ def curve_variances(pair: Pair, left_out: LeftOut) -> dict[str, Doubles]:
     counted = [options for options in pair.curves.frontiers if options.estimator == COUNTING]
     averaged = COUNTING in pair.curves.trade_offs
 
-    def curves(without: DeleteBlock) -> dict[str, Doubles]:
+    def frontiers(without: DeleteBlock) -> dict[str, Doubles]:
         own = without.curves
-        made = {
+        return {
             options.starred_key("frontier"): columns(own.frontier(options)) for options in counted
         }
-        return {**made, "prd": columns(own.trade_off(COUNTING))} if averaged else made
 
-    sides = [[curves(without) for without in left_out[side]] for side in SIDES]
-    names = sorted(sides[0][0])
-    return {name: np.stack([_variance(side, name) for side in sides]) for name in names}
+    sides = [_collect_points([frontiers(without) for without in left_out[side]]) for side in SIDES]
+    if averaged:
+        runs = pair.estimates.prd_cells.runs
+        for side, points in zip(SIDES, sides, strict=True):
+            blocks = range(len(left_out[side]))
+            traced = [curve_points([run.without(side, block) for block in blocks]) for run in runs]
+            points["prd"] = np.mean(traced, axis=0)
+    return {name: np.stack([_variance(side[name]) for side in sides]) for name in sorted(sides[0])}
 
 
-def _variance(replicates: Sequence[Mapping[str, Doubles]], name: str) -> Doubles:
-    points = np.stack([curves[name] for curves in replicates])
+def _collect_points(replicates: Sequence[Mapping[str, Doubles]]) -> dict[str, Doubles]:
+    return {name: np.stack([curves[name] for curves in replicates]) for name in replicates[0]}
+
+
+def _variance(points: Doubles) -> Doubles:
     gaps = points - points.mean(axis=0)
     variance: Doubles = (1 - 1 / len(points)) * (gaps**2).sum(axis=0)
     return variance

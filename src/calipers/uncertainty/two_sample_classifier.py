@@ -120,13 +120,14 @@ class Fold:
         Centred rows, those of the reference first, shape ``(r, d)``.
     sizes
         How many of them are of the reference, and how many of the generated set.
-    solve
-        Inverse of the shrunk covariance of all rows outside the fold, shape ``(d, d)``.
+    solved
+        The rows by the inverse of the shrunk covariance of all rows outside the fold, shape
+        ``(d, r)``.
     """
 
     rows: Floats
     sizes: tuple[int, int]
-    solve: Floats
+    solved: Floats
 
 
 def cross_fit(
@@ -150,7 +151,7 @@ def cross_fit(
     def part(which: int) -> Fold:
         own, outside = cut[which], total - moments[which]
         solve = _inverse(outside, -own.sum(axis=0), n + m - len(own), share, d)
-        return Fold(own, sizes[which], solve)
+        return Fold(own, sizes[which], solve @ own.T)
 
     return list(pool.map(part, range(folds)))
 
@@ -211,16 +212,9 @@ def held_out(chosen: Chosen, parts: list[Fold], measure: Measure) -> Floats:
         one, other = every - ones, total - sums
         one /= n - fold.sizes[0]
         other = (other - (n - fold.sizes[0]) * one) / (m - fold.sizes[1])
-        values.append(measure(_scores(one, other, fold), own))
+        # How far rows lie on the reference's side of a plane, wherever that stands: as areas need
+        values.append(measure((one - other) @ fold.solved, own))
     return np.asarray(np.mean(values, axis=0))
-
-
-def _scores(one: Floats, other: Floats, fold: Fold) -> Floats:
-    """How far the rows of a fold lie on the reference's side of every plane, shape ``(c, r)``."""
-    normal = (one - other) @ fold.solve
-    middle = 0.5 * np.einsum("cd,cd->c", normal, one + other)
-    scores: Floats = normal @ fold.rows.T - middle[:, None]
-    return scores
 
 
 def area(scores: Floats, labels: Chosen) -> Floats:
