@@ -17,7 +17,7 @@ from calipers.curves import (
 )
 from calipers.curves.divergences import half_chi2, half_kl
 from calipers.curves.frontier import area_under, best_f_beta
-from calipers.curves.precision_recall import mean_curve
+from calipers.curves.precision_recall import curve_points, mean_curve
 from calipers.errors import InputError
 from calipers.estimate import Histograms, LikelihoodRatios
 
@@ -123,6 +123,16 @@ def test_curves_are_averaged_angle_by_angle():
     np.testing.assert_allclose(mean.precision, one.precision / 2)
     np.testing.assert_allclose(mean.recall, one.recall / 2)
     assert (mean.max_precision, mean.max_recall, mean.total_variation) == (0.5, 0.5, 0.5)
+
+
+@given(st.lists(COUNTS, min_size=1, max_size=5), st.integers(1, 40))
+def test_curves_traced_at_once_are_those_traced_one_by_one(pairs, angles):
+    cells = max(len(p) for p, _ in pairs)
+    filled = [[side + [0] * (cells - len(side)) for side in pair] for pair in pairs]
+    found = [histograms(pair, "laplace") for pair in filled]
+    curves = [precision_recall_curve(one, angles=angles) for one in found]
+    expected = [np.stack([curve.precision, curve.recall], axis=1) for curve in curves]
+    assert np.array_equal(curve_points(found, angles=angles), expected)
 
 
 def test_smoothing_does_not_reach_the_pr_curve():
