@@ -16,7 +16,7 @@ from calipers.report.inference import ALIKE, EQUAL, OPEN, UNTESTED
 from calipers.report.names import clean
 from calipers.report.numbers import MISSING, share, size_text, words_text
 from calipers.report.render.layout import Strip, Written
-from calipers.report.render.printed import pieces
+from calipers.report.render.printed import Measure, pieces
 from calipers.report.render.text import strip
 from calipers.report.shown import named, short
 from calipers.report.table import (
@@ -47,6 +47,8 @@ MOST_NAMED = 3
 BROKEN = ("pairs", "groups", "train")
 PAGE = 150
 """Characters at which tables with many runs of columns are broken."""
+NAMES = 20
+"""Characters that are kept for the names of their rows."""
 
 SAME = "is the reference"
 
@@ -122,21 +124,31 @@ def _floor(table: Table | None) -> dict[str, str] | None:
 
 def _broken(table: Table) -> Iterator[Table]:
     """Break a table of many runs, and begin every view anew where it takes several."""
-    found = pieces(table, PAGE, measure=_measured) if table.id in BROKEN else [table]
     if not table.columns:
         return
+    measure = _measuring(table.columns[0])
+    found = pieces(table, PAGE, measure=measure) if table.id in BROKEN else [table]
     if len(found) == 1:
         yield from found
         return
     for view in dict.fromkeys(run[0].view for run in table.runs):
         runs = tuple(run for run in table.runs if run[0].view == view)
-        yield from pieces(replace(table, runs=runs), PAGE, measure=_measured)
+        yield from pieces(replace(table, runs=runs), PAGE, measure=measure)
 
 
-def _measured(column: Column, kinds: Sequence[str]) -> Strip:
-    """Write a column as the page shows it, to know how wide it is."""
-    shown = strip(column, kinds, inline=True)
-    return replace(shown, cells=tuple(Written(written(cell)) for cell in column.cells))
+def _measuring(names: Column) -> Measure:
+    """Give what writes a column as the page shows it, to know how wide it is.
+
+    Names, in the first column, break where they are long, so that no name changes the tables.
+    """
+
+    def measure(column: Column, kinds: Sequence[str]) -> Strip:
+        shown = strip(column, kinds, inline=True)
+        if column is names:
+            return replace(shown, cells=tuple(Written("n" * NAMES) for _ in column.cells))
+        return replace(shown, cells=tuple(Written(written(cell)) for cell in column.cells))
+
+    return measure
 
 
 # ------------------------------------------------------------------ what was compared
