@@ -654,6 +654,17 @@ def test_blocks_are_the_tables_of_the_document(four_sure: Data) -> None:
         assert len({len(column.cells) for column in table.columns}) == 1
 
 
+@pytest.mark.parametrize("name", ["a", "a system with a very long name indeed, longer than any"])
+def test_pairs_are_broken_by_view_whatever_the_names(make: Any, name: str) -> None:
+    document = compare.full(make["sure"]([name, "b", "c"]))
+    (broken,) = [pieces for part, pieces in parts(document) if part.id == "pairs"]
+    assert [{str(column.group) for column in each.scores} for each in broken] == [
+        {"meaning"},
+        {"form"},
+    ]
+    assert all(each.columns[0].cells == broken[0].columns[0].cells for each in broken)
+
+
 LENGTHS = {"reference": 37.5, "generated": 39.0, "distance": 0.071, "chance": 0.1}
 
 
