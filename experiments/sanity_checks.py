@@ -182,7 +182,7 @@ CHECKS = (
     ),
     Check(
         "torus",
-        "a ball inside a torus, and the other way round; 0.25 to 4 times as many generated",
+        "a ball inside a torus, and the reverse; 0.25 to 4 times as many generated",
         draws.ball_and_torus,
         ("ball", "torus"),
         (0.25, 1.0, 4.0),

@@ -99,8 +99,8 @@ def test_the_cluster_is_read_from_both_sides(calipers, calls):
 def test_the_table_is_plain_text_where_there_is_no_terminal(calipers, calls):
     result = calipers(*JOB)
     assert "model_a" in result.stdout
-    assert "0.750*" in result.stdout
-    assert "warning: human: one text is empty" in result.stdout
+    assert "0.750 *" in result.stdout
+    assert "warning: human: one text is empty" in calipers(*JOB, "--details").stdout
     assert "\x1b" not in result.stdout
     assert result.stderr == ""
 
@@ -129,7 +129,7 @@ def test_per_sample_reaches_the_json(calipers, calls):
 
 def test_quiet_leaves_standard_error_empty_and_the_table_whole(calipers, calls):
     calls.act = lambda: warnings.warn("from a library", stacklevel=1)
-    result = calipers(*JOB, "--quiet")
+    result = calipers(*JOB, "--quiet", "--details")
     assert isinstance(calls.compare[0]["progress"], Silent)
     assert result.stderr == ""
     assert "warning: human" in result.stdout
@@ -163,7 +163,7 @@ def test_errors_of_the_library_are_one_paragraph_and_exit_2(calipers, calls):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"), [([], "every 1,024 samples"), (["--no-cache"], "nothing")]
+    ("arguments", "words"), [([], "in steps of 1,024 samples"), (["--no-cache"], "nothing")]
 )
 def test_interrupting_says_what_was_kept_and_exits_130(calipers, calls, arguments, words):
     def interrupt():

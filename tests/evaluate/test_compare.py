@@ -522,7 +522,7 @@ def test_what_cannot_mean_much_is_said(rng, reference):
     assert "has exactly the samples of the reference" in same.warnings
     few = compare(reference, {"few": texts(rng, 30)}, metrics=["recall"])["few"]
     assert any("30 samples are few" in warning for warning in few.warnings)
-    assert any("balls of 4 neighbours among 30" in warning for warning in few.warnings)
+    assert any("neighbourhoods of 4 among 30" in warning for warning in few.warnings)
     assert compare(reference, {"x": texts(rng, 110)}, metrics=["recall"])["x"].warnings == ()
 
 

@@ -11,10 +11,11 @@ from calipers.errors import InputError
 from calipers.estimate.axes import preprocess
 from calipers.estimate.knn.neighbourhoods import neighbourhoods
 from calipers.evaluate.labels import group_sizes, lost_groups, small_groups
-from calipers.evaluate.scoring import Scored, average
+from calipers.evaluate.scoring import ABSENT, Scored, average
 from calipers.metrics import authenticity, near_copies
 from calipers.metrics.copying import are_near_copies
 from calipers.report import json_text
+from calipers.report.render.text import plain
 from calipers.samples import SampleSet, System
 from calipers.score import Score
 
@@ -193,7 +194,7 @@ def test_seeds_are_averaged_and_a_group_that_one_lacks_has_no_mean(rng, referenc
     assert score.seeds[1] == 0
     own = found["precision:own=c/d"]
     assert np.isnan(own.value)
-    assert own.reason == "a file of the system has no sample of this group"
+    assert own.reason == ABSENT.reason
     assert found.neighbours["nearest_reference"].shape == (240,)
     parts = [Scored({"a": Score(0.5)}, {}), Scored({"b": Score(0.5, signature="s")}, {})]
     assert average(parts).scores["b"].signature == "s|files:2"
@@ -347,7 +348,9 @@ def test_a_training_set_that_is_the_reference_is_said(sets):
         "the training set has exactly the samples of 'reference', which therefore all count as "
         "copies",
     )
-    assert "warning: train: the training set has exactly the samples" in str(found)
+    assert "warning: train: the training set has exactly the samples" in plain(
+        found.document(details=True), width=200
+    )
     assert found.reference_scores["near_copies:train"].value == 1
 
 

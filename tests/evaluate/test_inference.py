@@ -22,6 +22,7 @@ from calipers.evaluate.intervals import correlations, permutations_for, with_int
 from calipers.evaluate.scoring import Scored, average
 from calipers.evaluate.spaces import RunSpace
 from calipers.metrics.pair import Pair, Settings
+from calipers.report.render.text import plain
 from calipers.samples import SampleSet, System
 from calipers.score import Score
 from calipers.uncertainty.holm import holm
@@ -698,7 +699,7 @@ def test_a_p_value_that_no_permutation_reached_is_at_its_limit(rng):
     tests = {(test.a, test.score): test for test in found.tests if test.b == "reference"}
     assert tests["far", "mmd"].at_limit
     assert not tests["near", "mmd"].at_limit
-    assert "yes: p ≤ " in str(found)
+    assert "yes: p ≤ " in plain(found.document(details=True))
     between = [test for test in found.tests if test.b != "reference"]
     assert between
     assert not any(test.at_limit for test in between)

@@ -528,7 +528,7 @@ def test_text_statistics_have_a_row_each_under_their_family():
     ]  # fmt: skip
     assert texts(rows[3]) == ["Self-BLEU-4", "0.250", "–", "–", "–", "–"]
     text = markdown_table(made_text("near", "far"))
-    assert "gap: distance to the reference's own value" in text
+    assert "gap: distance to the value of the reference" in text
     assert "near, far, Self-BLEU-4: a single text has no others" in text
     assert "More:" not in text
 

@@ -97,12 +97,13 @@ def foot(data: Data) -> str:
         own = sorted({int(row["n"]) for row in systems})
         most = f"{own[0]:,}" if len(own) == 1 else f"{own[0]:,} to {own[-1]:,}"
         size = f"n = {size_of(reference)} (reference), {most}"
-    embedder = clean(settings.get("embedder") or settings.get("tokenizer") or "")
+    embedder = clean(settings.get("embedder") or "")
+    tokenizer = f"tokenizer {clean(settings['tokenizer'])}" if settings.get("tokenizer") else ""
     changed = [f"{key} {clean(settings[key])}" for key in USUAL if is_changed(settings, key)]
     seed = f"seed {settings['seed']}" if "seed" in settings else ""
     rows = "" if scaled_as_usual(data) else prepared(data)
     named = "" if rows and embedder == GIVEN else embedder
-    parts = [size, *_shortened(settings), named, rows, seed, *changed]
+    parts = [size, *_shortened(settings), named, tokenizer, rows, seed, *changed]
     return " · ".join(filter(None, parts))
 
 

@@ -360,7 +360,8 @@ class _Judged:
     def _is_clearly_best(self, metric: Metric, row: int) -> bool:
         """Whether a system is the best, and no other is within chance of it."""
         marks = all_marks(self.data, [metric])[0]
-        return marks[row] == BEST and not any(mark in NEAR for mark in marks)
+        clear = is_tested(self.data) and marks[row] == BEST
+        return clear and not any(mark in NEAR for mark in marks)
 
     def _untested(self, metric: Metric) -> Words:
         marks = all_marks(self.data, [metric])[0]

@@ -38,6 +38,9 @@ Where = Literal["anywhere", "opening"]
 LISTED = 100
 """Phrases that a score lists at most."""
 
+ROUNDING = 1e-12
+"""What a p-value that equals a limit may be above it in floating point."""
+
 
 def overused_phrases(
     texts: Texts,
@@ -164,7 +167,8 @@ def overuse(ours: Longs, theirs: Longs, m: int, n: int, *, level: float) -> Doub
     smallest = np.sort(hypergeom.sf(np.minimum(totals, m) - 1, m + n, totals, m)[of_total])
     # The least K for which no more than K phrases can reach level / K
     reachable = np.arange(1, len(smallest) + 1)
-    tests = int(np.argmax(np.searchsorted(smallest, level / reachable, side="right") <= reachable))
+    limits = level / reachable * (1 + ROUNDING)
+    tests = int(np.argmax(np.searchsorted(smallest, limits, side="right") <= reachable))
     pairs, of_pair = np.unique(np.stack([ours, together]), axis=1, return_inverse=True)
     p_values: Doubles = hypergeom.sf(pairs[0] - 1, m + n, pairs[1], m)[of_pair.ravel()]
     return np.minimum(1.0, (tests + 1) * p_values)
