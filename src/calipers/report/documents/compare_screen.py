@@ -84,7 +84,7 @@ def _view_table(data: Data, view: str, shown: Sequence[tuple[Metric, Sequence[st
         Column(
             metric.label,
             tuple(_cells(data, metric, column)),
-            arrow="" if group else metric.arrow,
+            arrow="" if group and metric.direction == "higher" else metric.arrow,
             group=role if group else "",
             align="inline",
             key=metric.key,
