@@ -16,11 +16,18 @@ For your own files (one text per line, JSON Lines, CSV, Parquet, ...):
   calipers compare --reference human.jsonl model_a.jsonl model_b.jsonl"""
 
 
+EXAMPLES = (
+    ("With tests, noise floor and legend:", "calipers demo --details"),
+    ("As a page with pictures:", "calipers demo --html demo.html"),
+)
+
+
 @command(
     DemoOptions,
     writes=(*FORMATS, "table", *PAGE, EXPLAIN),
     limited=False,
     common=("details",),
+    shown=EXAMPLES,
 )
 def demo(*, options: DemoOptions, outputs: Outputs, details: Details = False) -> None:
     """Compare three small example systems with human texts.
