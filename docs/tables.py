@@ -36,7 +36,12 @@ def of_default() -> str:
 def of_headline() -> str:
     """The metrics that the first screen shows."""
     rows = [
-        (metric.label.replace("*", "\\*"), f"`{metric.name}`", metric.tells, _side(metric))
+        (
+            metric.label.removeprefix("Clf ").replace("*", "\\*"),
+            f"`{metric.name}`",
+            metric.tells,
+            _side(metric),
+        )
         for metric in METRICS.values()
         if metric.headline or metric.name == "classifier_auc"
     ]

@@ -5,7 +5,7 @@
     python experiments/report_screenshots.py --folder here   # instead of docs/images
 
 Each picture is one window of the page, 1,280 or 400 pixels wide, scrolled to a part of it. Needs
-the extra ``report``, playwright and a Chromium; CALIPERS_BROWSER may name it.
+playwright and a Chromium; CALIPERS_BROWSER may name it.
 """
 
 from __future__ import annotations

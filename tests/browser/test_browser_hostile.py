@@ -29,9 +29,11 @@ HARM = """() => {
     wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
   };
 }"""
+# Bare places where a name may be broken follow its signs, and are no elements that do anything.
 TAGS = """() => {
   const counts = {};
-  for (const { tagName } of document.querySelectorAll("*")) {
+  for (const { tagName, attributes } of document.querySelectorAll("*")) {
+    if (tagName === "WBR" && !attributes.length) continue;
     counts[tagName] = (counts[tagName] || 0) + 1;
   }
   return counts;
@@ -198,7 +200,7 @@ def test_huge_texts_neither_swell_nor_stretch_the_page(
     html = report(text=text)
     assert len(html.encode()) < 12e6
     page = window.open(trimmed(html), viewport=PHONE)
-    worst = page.locator("#system-1-view-1-worst .failure")
+    worst = page.locator("#system-3-view-1-worst .failure")
     assert [worst.nth(place).bounding_box()["height"] < 1500 for place in range(4)] == [True] * 4
     assert "of 1,000,000 characters" in worst.first.inner_text()
     harmless(page, scripts)
@@ -228,7 +230,7 @@ RISING = """(selector) => {
 }"""
 
 
-@pytest.mark.parametrize("selector", ["#system-1-view-1-worst .facts", "h1", ".verdict .says"])
+@pytest.mark.parametrize("selector", ["#system-3-view-1-worst .facts", "h1", ".verdict .says"])
 def test_a_direction_does_not_leak_out_of_a_text(window, report, trimmed, selector):
     """Right-to-left override within a text or a name must not turn the words after it."""
     turned = "\u202eabc\u2067"

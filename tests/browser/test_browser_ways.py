@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 
 import pytest
 
 pytestmark = pytest.mark.slow
 
 PICTURES = ("plane", "curves", "frontiers", "map", "topics")
+FURTHEST_FIRST = ["model_c", "model_a", "model_b"]
+PLACES = (3, 1, 2)
+"""Of these systems in the run."""
 ELEMENTS = """() => ({
   scripts: document.scripts.length,
   headings: document.querySelectorAll("h1").length,
@@ -146,7 +150,7 @@ BACKGROUND = "() => getComputedStyle(document.body).backgroundColor"
 WIDE = """() => Array.from(document.body.querySelectorAll("*")).filter((each) => {
   const box = each.getBoundingClientRect();
   return box.width && box.right > document.documentElement.clientWidth + 1 &&
-    !each.closest(".scroll, nav, svg") && getComputedStyle(each).clipPath === "none";
+    !each.closest(".scroll, nav, svg, .hidden") && getComputedStyle(each).clipPath === "none";
 }).map((each) => `${each.tagName}#${each.id}.${each.className}`).slice(0, 5)"""
 
 
@@ -190,6 +194,84 @@ def test_a_phone_needs_no_scrolling_sideways(window, plain, width):
         page.locator(f"#{name}").scroll_into_view_if_needed()
     page.wait_for_function("() => document.querySelector('[data-picture=topics]').dataset.drawn")
     assert overflow(page) == (0, [])
+
+
+LONG_NAMES = (
+    "gpt-neox-20b_ancestral",
+    "gpt2-xl_nucleus_p0.95_temperature1.0_seed0",
+    "Llama-3.1-8B-Instruct/checkpoint-12000",
+    "human_held_out",
+    "forty_samples_repeated",
+    "shuffled_words_of_the_reference",
+)
+# Edges of the cells, and of all words in them but those for screen readers.
+CELLS = """() => Array.from(document.querySelectorAll(".scores tbody tr"), (row) =>
+  Array.from(row.children).filter((cell) => cell.checkVisibility()).map((cell) => {
+    const box = cell.getBoundingClientRect();
+    const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    const seen = [];
+    while (walker.nextNode()) {
+      const node = walker.currentNode, range = document.createRange();
+      if (!node.data.trim() || node.parentElement.closest(".hidden")) continue;
+      range.selectNodeContents(node);
+      seen.push(range.getBoundingClientRect());
+    }
+    const [begins, ends] = [seen.map((each) => each.left), seen.map((each) => each.right)];
+    return [box.left, box.right, Math.min(box.right, ...begins), Math.max(box.left, ...ends)];
+  }))"""
+CLIPPED = """() => Array.from(document.body.querySelectorAll("*")).filter((each) => {
+  const style = getComputedStyle(each);
+  return each.checkVisibility() && !each.closest("svg") && style.overflowX !== "visible" &&
+    style.clipPath === "none" && each.scrollWidth > each.clientWidth + 1;
+}).map((each) => `${each.className} ${each.ariaLabel}: ${each.scrollWidth} in ${each.clientWidth}`)
+"""
+
+
+@pytest.fixture(scope="session")
+def six(report, samples):
+    """Six systems with long names, of the three that were compared."""
+    data = samples.report_data(report.made)
+    comparison = data["comparison"]
+    kept = list(comparison["systems"])
+    comparison["systems"] = [
+        {**kept[place % 3], "name": name} for place, name in enumerate(LONG_NAMES)
+    ]
+    first = [test for test in comparison["tests"] if {test["a"], test["b"]} == {*samples.NAMES[:2]}]
+    comparison["tests"] = [
+        {**test, "a": a, "b": b} for a, b in combinations(LONG_NAMES, 2) for test in first
+    ]
+    for part in ("curves", "curve_errors", "correlations", "explanations"):
+        data[part] = {
+            name: data[part][kept[place % 3]["name"]] for place, name in enumerate(LONG_NAMES)
+        }
+    return report.render(data)
+
+
+def test_six_systems_are_uncut_on_a_laptop(window, six):
+    page = window.open(six, viewport={"width": 1280, "height": 900})
+    for details in page.locator("details").all():
+        details.evaluate("(each) => { each.open = true; }")
+    draw_all(page)
+    assert page.locator("#pairs tbody tr").count() == 2 * 15  # a table for each view
+    assert overflow(page) == (0, [])
+    assert page.evaluate(CLIPPED) == []
+    rows = page.evaluate(CELLS)
+    assert [len(row) for row in rows] == [len(rows[0])] * 7
+    for left, right, begins, ends in (cell for row in rows for cell in row):
+        assert 0 <= left <= begins
+        assert ends <= right <= 1280
+
+
+def test_on_a_phone_precision_and_recall_of_six_systems_are_in_sight(window, six):
+    page = window.open(six, viewport=PHONE, has_touch=True)
+    draw_all(page)
+    assert overflow(page) == (0, [])
+    heads = page.locator(".scores thead tr:last-child th:not(.lead)").all_inner_texts()
+    assert [head.strip("↑ ") for head in heads[:3]] == ["system", "Precision", "Recall"]
+    for row in page.evaluate(CELLS):
+        for _, right, begins, ends in row[:3]:
+            assert begins >= 0
+            assert ends <= right <= PHONE["width"]
 
 
 def test_on_a_phone_a_tap_shows_a_sample(window, light, samples):
@@ -239,22 +321,22 @@ def test_tab_reaches_everything_and_shows_where_it_is(window, light):
 def test_systems_are_tabs_for_the_arrow_keys(window, light):
     page = window.open(light)
     tabs = page.get_by_role("tab")
-    assert tabs.all_inner_texts() == ["model_a", "model_b", "model_c"]
+    assert tabs.all_inner_texts() == FURTHEST_FIRST
     tabs.first.focus()
     for key, chosen in (("ArrowRight", 1), ("End", 2), ("ArrowRight", 0), ("ArrowLeft", 2)):
         page.keyboard.press(key)
         selected = [tab.get_attribute("aria-selected") for tab in tabs.all()]
         assert selected == [str(place == chosen).lower() for place in range(3)]
-        shown = [page.locator(f"#system-{place + 1}").is_visible() for place in range(3)]
+        shown = [page.locator(f"#system-{place}").is_visible() for place in PLACES]
         assert shown == [place == chosen for place in range(3)]
 
 
 def test_the_view_of_the_lists_can_be_chosen(window, light):
     page = window.open(light)
-    assert page.locator("#system-1-view-1").is_visible()
+    assert page.locator("#system-3-view-1").is_visible()
     page.locator("#tabbed .segments").get_by_role("button", name="form").press("Enter")
-    assert page.locator("#system-1-view-1").is_hidden()
-    assert page.locator("#system-1-view-2").is_visible()
+    assert page.locator("#system-3-view-1").is_hidden()
+    assert page.locator("#system-3-view-2").is_visible()
 
 
 def test_a_list_shows_samples_beside_their_neighbours(window, light, samples):
@@ -366,7 +448,7 @@ def test_all_pictures_are_drawn_and_all_systems_named_for_print(window, report):
     )
     assert undrawn == []
     heads = page.locator(".system > h3").all()
-    assert [head.inner_text() for head in heads] == ["model_a", "model_b", "model_c"]
+    assert [head.inner_text() for head in heads] == FURTHEST_FIRST
     assert all(head.bounding_box()["width"] > 50 for head in heads)
 
 

@@ -339,7 +339,17 @@ def clustered(rng, calipers):
 
 def compare_clustered(run, *more):
     job = ("compare", "-r", "human.jsonl", "model.jsonl", "--field", "text", "--metrics")
-    return run(*job, "recall", "--embedder", "tfidf", "--no-floor", "--quiet", "--no-cache", *more)
+    return run(
+        *job,
+        "recall",
+        "--embedder",
+        "tfidf",
+        "--no-floor",
+        "--quiet",
+        "--no-cache",
+        "--details",
+        *more,
+    )
 
 
 def read(run, *more):

@@ -7,6 +7,7 @@ import pytest
 
 import calipers
 from calipers.estimate.shared_cells import shared_quantise, shared_space
+from calipers.report.render.text import plain
 
 KEYS = "recall,mauve,mauve_star,frontier_integral:knn,prd_f8"
 
@@ -112,7 +113,9 @@ def test_files_of_a_system_share_its_weight_and_its_cells(reference, systems, rn
 
 @pytest.mark.slow
 def test_the_report_says_what_sharing_does(reference, systems):
-    text = " ".join(str(compare(reference, systems, shared=True)).split())
+    found = compare(reference, systems, shared=True)
+    assert "one space for all systems" in str(found)
+    text = " ".join(plain(found.document(details=True)).split())
     assert "note: all systems share one projection and one set of cells (--shared)" in text
     assert "adding or removing a system changes the scores of the others" in text
     assert "--shared" not in str(compare(reference, systems))

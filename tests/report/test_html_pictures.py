@@ -398,6 +398,15 @@ def test_topics_go_left_where_a_system_has_too_little(plain: Data) -> None:
     assert found["bars"][0]["ratio"] == "0.20×, 95 % interval 0.10–0.40"
 
 
+def test_topics_begin_with_the_system_furthest_from_the_reference(plain: Data) -> None:
+    names = ("model_a", "model_b")
+    plain["explanations"] = {name: {"meaning": {"topics": [topic()]}} for name in names}
+    assert [found["system"] for found in chart_data(plain)["topics"]] == [1, 0]
+    for system in plain["comparison"]["systems"]:
+        system["scores"]["mauve_star"]["value"] = {"model_a": 0.2, "model_b": 0.6}[system["name"]]
+    assert [found["system"] for found in chart_data(plain)["topics"]] == [0, 1]
+
+
 def test_keywords_are_short_and_on_one_line(plain: Data) -> None:
     words = ["<img onerror=x>", "a\nb", "w" * 1000, *"cdefghij"]
     plain["explanations"] = {"model_a": {"meaning": {"topics": [topic(keywords=words)]}}}

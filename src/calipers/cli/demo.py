@@ -5,7 +5,8 @@ from __future__ import annotations
 from calipers.cli.command import command
 from calipers.cli.command_line import with_command
 from calipers.cli.deliver import deliver
-from calipers.cli.outputs import FORMATS, PAGE, Outputs
+from calipers.cli.options import Details
+from calipers.cli.outputs import EXPLAIN, FORMATS, PAGE, Outputs
 from calipers.cli.streams import calm
 from calipers.evaluate.options import DemoOptions
 
@@ -15,8 +16,20 @@ For your own files (one text per line, JSON Lines, CSV, Parquet, ...):
   calipers compare --reference human.jsonl model_a.jsonl model_b.jsonl"""
 
 
-@command(DemoOptions, writes=(*FORMATS, "table", *PAGE), limited=False)
-def demo(*, options: DemoOptions, outputs: Outputs) -> None:
+EXAMPLES = (
+    ("With tests, noise floor and legend:", "calipers demo --details"),
+    ("As a page with pictures:", "calipers demo --html demo.html"),
+)
+
+
+@command(
+    DemoOptions,
+    writes=(*FORMATS, "table", *PAGE, EXPLAIN),
+    limited=False,
+    common=("details",),
+    shown=EXAMPLES,
+)
+def demo(*, options: DemoOptions, outputs: Outputs, details: Details = False) -> None:
     """Compare three small example systems with human texts.
 
     The human texts are paragraphs of the documentation of Python. The systems are other paragraphs
@@ -27,4 +40,4 @@ def demo(*, options: DemoOptions, outputs: Outputs) -> None:
         from calipers.demo import READING, run
 
         comparison = run(seed=options.seed, progress=outputs.progress())
-    deliver(with_command(comparison), outputs, after=f"{READING}\n\n{NEXT}")
+    deliver(with_command(comparison), outputs, details=details, after=f"{READING}\n\n{NEXT}")

@@ -105,7 +105,7 @@ class Lengths:
     def caution(self) -> Caution:
         """Say how far the lengths differ, and what to do."""
         low, high = sorted((self.reference, self.generated))
-        brief = "lengths are spread otherwise"
+        brief = "a different spread of lengths"
         if high > LENGTH_RATIO * low:
             brief = brief_lengths(self.reference, self.generated, self.unit)
             difference = (

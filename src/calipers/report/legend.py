@@ -103,18 +103,22 @@ def foot(data: Data) -> str:
     seed = f"seed {settings['seed']}" if "seed" in settings else ""
     rows = "" if scaled_as_usual(data) else prepared(data)
     named = "" if rows and embedder == GIVEN else embedder
-    parts = [size, *_shortened(settings), named, tokenizer, rows, seed, *changed]
+    parts = [size, *_treated(settings), named, tokenizer, rows, seed, *changed]
     return " · ".join(filter(None, parts))
 
 
-def _shortened(settings: Data) -> Iterator[str]:
-    """Say what was cut off the texts."""
+def _treated(settings: Data) -> Iterator[str]:
+    """Say what was cut off the texts, what counts as one draw, and where sets are compared."""
     if settings.get("strip_prompt"):
         yield "prompts stripped"
     if settings.get("skip_words"):
         yield f"without the first {settings['skip_words']} words"
     if settings.get("match_length"):
         yield f"cut to {settings['match_length']} words"
+    if settings.get("cluster"):
+        yield f"clusters by {clean(settings['cluster'])}"
+    if settings.get("shared"):
+        yield "one space for all systems"
 
 
 def size_of(row: Data) -> str:

@@ -270,11 +270,6 @@ class Comparison(Result):
         """Return the report as one HTML page that stands by itself and asks no host for anything.
 
         Parameters are those of :meth:`report_data`.
-
-        Raises
-        ------
-        MissingExtraError
-            If the extra ``report`` is not installed.
         """
         from calipers.report.html import html_page
 

@@ -84,7 +84,7 @@ def _view_table(data: Data, view: str, shown: Sequence[tuple[Metric, Sequence[st
         Column(
             metric.label,
             tuple(_cells(data, metric, column)),
-            arrow="" if group else metric.arrow,
+            arrow="" if group and metric.direction == "higher" else metric.arrow,
             group=role if group else "",
             align="inline",
             key=metric.key,
@@ -139,13 +139,14 @@ def _bounds(score: Data | None) -> tuple[float, float] | None:
 
 
 def _interval(metric: Metric, score: Data | None, decimals: int) -> str:
-    """Write the bounds of an interval, without the zero before the point."""
+    """Write the bounds of an interval: of shares as .07, and the ends as 0 and 1."""
     bounds = _bounds(score)
     if bounds is None:
         return ""
     low, high = (value_text(metric, score, bound, decimals) for bound in bounds)
     if score and list(score.get("range") or ()) == [0, 1]:
-        low, high = (text[1:] if text.startswith("0.") else text for text in (low, high))
+        low, high = (f"{float(text):g}" if float(text) in (0, 1) else text for text in (low, high))
+        low, high = (text.removeprefix("0") or "0" for text in (low, high))
     return f"[{low},{high}]"
 
 

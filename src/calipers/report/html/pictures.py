@@ -21,6 +21,7 @@ from calipers.report.names import MADE_BY, VIEWS, clean, shorten
 from calipers.report.shown import TEXT, short
 from calipers.report.table import Data
 from calipers.report.topics import level_of, ratio_words
+from calipers.report.verdict import furthest_first
 from calipers.score import WIDTH
 
 SCRIPTS = (
@@ -60,7 +61,7 @@ FRONTIERS = {
 }
 
 WORDS, LONGEST_WORD = 8, 24
-"""Telling words that a bar has at most, and the width of each."""
+"""Keywords that a bar has at most, and the width of each."""
 
 Rows = Sequence[Sequence[float | None]]
 
@@ -312,6 +313,8 @@ def _scaling(data: Data, key: str) -> float:
 def topic_data(data: Data, views: Sequence[str]) -> list[dict[str, Any]]:
     """Give the topics of every view and system that was explained, largest share first.
 
+    The system furthest from the reference comes first, as in the lists of the page.
+
     A bar has the ``keywords`` of the topic (none where samples are no texts), its ``share`` of the
     gap, negative where the system has less of the topic than the reference, both shares of samples,
     ``expected`` (reference) and ``produced`` (generated), and whether they differ by more than
@@ -319,8 +322,9 @@ def topic_data(data: Data, views: Sequence[str]) -> list[dict[str, Any]]:
     """
     told, made = data.get("explanations") or {}, []
     for place, view in enumerate(views):
-        for row, system in enumerate(systems_of(data)):
-            explanation = told.get(system["name"], {}).get(view) or {}
+        for row in furthest_first(data["comparison"]):
+            name = systems_of(data)[row]["name"]
+            explanation = told.get(name, {}).get(view) or {}
             topics, level = explanation.get("topics") or [], level_of(explanation)
             bars = [
                 _bar(topic, level) for topic in topics if number(topic.get("share")) is not None

@@ -15,7 +15,9 @@ from calipers.report.html.wording import listing
 from calipers.report.inference import ALIKE, EQUAL, OPEN, UNTESTED
 from calipers.report.names import clean
 from calipers.report.numbers import MISSING, share, size_text, words_text
-from calipers.report.render.printed import pieces
+from calipers.report.render.layout import Strip, Written
+from calipers.report.render.printed import Measure, pieces
+from calipers.report.render.text import strip
 from calipers.report.shown import named, short
 from calipers.report.table import (
     BEST,
@@ -42,9 +44,11 @@ PARTS = ("against-reference", "floor", "pairs", "seeds", "groups", "train", "adv
 """The tables below the scores, the most important first."""
 MOST_NAMED = 3
 """Systems that a title names; of more it says how many they are."""
-BROKEN = ("groups", "train")
+BROKEN = ("pairs", "groups", "train")
 PAGE = 150
 """Characters at which tables with many runs of columns are broken."""
+NAMES = 20
+"""Characters that are kept for the names of their rows."""
 
 SAME = "is the reference"
 
@@ -120,15 +124,31 @@ def _floor(table: Table | None) -> dict[str, str] | None:
 
 def _broken(table: Table) -> Iterator[Table]:
     """Break a table of many runs, and begin every view anew where it takes several."""
-    found = pieces(table, PAGE) if table.id in BROKEN else [table]
     if not table.columns:
         return
+    measure = _measuring(table.columns[0])
+    found = pieces(table, PAGE, measure=measure) if table.id in BROKEN else [table]
     if len(found) == 1:
         yield from found
         return
     for view in dict.fromkeys(run[0].view for run in table.runs):
         runs = tuple(run for run in table.runs if run[0].view == view)
-        yield from pieces(replace(table, runs=runs), PAGE)
+        yield from pieces(replace(table, runs=runs), PAGE, measure=measure)
+
+
+def _measuring(names: Column) -> Measure:
+    """Give what writes a column as the page shows it, to know how wide it is.
+
+    Names, in the first column, break where they are long, so that no name changes the tables.
+    """
+
+    def measure(column: Column, kinds: Sequence[str]) -> Strip:
+        shown = strip(column, kinds, inline=True)
+        if column is names:
+            return replace(shown, cells=tuple(Written("n" * NAMES) for _ in column.cells))
+        return replace(shown, cells=tuple(Written(written(cell)) for cell in column.cells))
+
+    return measure
 
 
 # ------------------------------------------------------------------ what was compared

@@ -69,6 +69,9 @@ def page(document: Document) -> str:
 
 def _parts(document: Document) -> Iterator[str]:
     yield f'<div style="{FAINT}">{_text(document.title)}</div>'
+    for note in document.of_kind("verdict", "caution"):
+        caution = "Caution: " if note.kind == "caution" else ""
+        yield f"<div>{caution}{_text(note)}</div>"
     main, *more = document.tables
     if main.heading:
         yield f"<div><b>{_text(main.heading)}</b></div>"
@@ -81,7 +84,7 @@ def _parts(document: Document) -> Iterator[str]:
     for table in more:
         body = (_table(table) if table.columns else "") + "".join(map(_faint, table.notes))
         yield f"<details><summary>{_text(table.heading)}</summary>{body}</details>"
-    held = (*SIGNS, *REMARKS, "warning", "legend", "how")
+    held = (*SIGNS, *REMARKS, "warning", "legend", "how", "verdict", "caution")
     yield from (_paragraph(note) for note in document.notes if note.kind not in held)
     yield from _folded("name", document.of_kind("legend"))
 

@@ -110,7 +110,9 @@ def _listed(note: Note) -> str:
 
 
 def _paragraph(note: Note) -> str:
-    return f"**{escape(note).strip()}**" if note.kind == "heading" else escape(note)
+    if note.kind == "heading":
+        return f"**{escape(note).strip()}**"
+    return f"**Caution**: {escape(note)}" if note.kind == "caution" else escape(note)
 
 
 def _explained(note: Note) -> str:

@@ -390,6 +390,11 @@ def _runs(table: Table, width: int) -> list[Grid]:
         return min(ways, key=lambda found: (_widest(found) > width, len(found)))
     lead, runs = _strips(table, width)
     found = packed(lead, runs, width=width)
+    if len(found) > 1 and any(column.align == "inline" for column in table.scores):
+        tight = packed(named_within(lead, TINY_NAME), runs, width=width)
+        if len(tight) == 1:
+            left = width - total_width((*tight[0].columns[1:],), tight[0].gap) - GAP
+            found = packed(named_within(lead, max(TINY_NAME, left)), runs, width=width)
     if len(found) == 1:
         return found
     views = [run[0].view for run in table.runs]
