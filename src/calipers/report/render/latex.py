@@ -158,7 +158,7 @@ def cell_text(cell: Cell) -> str:
     Examples
     --------
     >>> from calipers.report.table import ScoreCell
-    >>> cell_text(ScoreCell("0.878", "±0.050", mark="="))
+    >>> cell_text(ScoreCell("0.878", "±0.050", mark="≈"))
     '0.878$^{\\\\dagger}{}_{\\\\pm 0.050}$'
     >>> cell_text(ScoreCell("0.930", "[0.878,0.961]", approximate=True, mark="*"))
     '\\\\textbf{0.930}$_{[0.878, 0.961]\\\\sim}$'
