@@ -202,16 +202,22 @@ def missing_notes(about: Mapping[tuple[str, str], list[str]], sign: str = "") ->
 
 
 def warnings(data: Data, sets: Sequence[tuple[str, Data]]) -> Iterator[Note]:
-    """Give every warning once, with the names of the sets that it is about in front of it."""
+    """Give every warning once, with the names of the sets that it is about in front of it.
+
+    Those that could change the verdict come first, the worst of them before the others.
+    """
     about: dict[str, list[str]] = {}
     for name, row in sets:
         for text in row.get("warnings") or ():
             about.setdefault(clean(text), []).append(name)
-    for text, names in about.items():
-        known = tuple(dict.fromkeys(names))
-        yield Note("warning", f"{', '.join(known)}: {text}", about=known)
-    for text in dict.fromkeys(clean(text) for text in data.get("warnings") or ()):
-        yield Note("warning", text)
+    for text in data.get("warnings") or ():
+        about.setdefault(clean(text), [])
+    rows = [data, *(row for _, row in sets)]
+    weights = {clean(c["text"]): c["weight"] for row in rows for c in row.get("cautions") or ()}
+    for text in sorted(about, key=lambda text: -weights.get(text, 0)):
+        known = tuple(dict.fromkeys(about[text]))
+        named = f"{', '.join(known)}: " if known else ""
+        yield Note("warning", named + text, about=known)
 
 
 def sets_of(data: Data) -> list[tuple[str, Data]]:
