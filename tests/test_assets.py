@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import subprocess
 import sys
 import zipfile
@@ -163,6 +164,7 @@ def test_the_command_of_an_extra_needs_no_index():
         text=True,
         check=False,
         cwd="/",
+        env={**os.environ, "PIP_QUIET": "0"},
     )
     assert process.returncode == 0, process.stderr
     assert "Requirement already satisfied: calipers[duplicates]" in process.stdout
