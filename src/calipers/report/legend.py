@@ -210,12 +210,11 @@ def warnings(data: Data, sets: Sequence[tuple[str, Data]]) -> Iterator[Note]:
     for name, row in sets:
         for text in row.get("warnings") or ():
             about.setdefault(clean(text), []).append(name)
-    for text in data.get("warnings") or ():
-        about.setdefault(clean(text), [])
+    found = [(tuple(dict.fromkeys(names)), text) for text, names in about.items()]
+    found += [((), text) for text in dict.fromkeys(map(clean, data.get("warnings") or ()))]
     rows = [data, *(row for _, row in sets)]
     weights = {clean(c["text"]): c["weight"] for row in rows for c in row.get("cautions") or ()}
-    for text in sorted(about, key=lambda text: -weights.get(text, 0)):
-        known = tuple(dict.fromkeys(about[text]))
+    for known, text in sorted(found, key=lambda warning: -weights.get(warning[1], 0)):
         named = f"{', '.join(known)}: " if known else ""
         yield Note("warning", named + text, about=known)
 
