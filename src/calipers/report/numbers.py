@@ -32,7 +32,7 @@ def score_text(score: Mapping[str, Any] | None) -> str:
     """
     if score is None or score.get("value") is None:
         return MISSING
-    return number(score["value"], unit=_in_unit_interval(score))
+    return number(score["value"], unit=is_share(score))
 
 
 def interval_text(score: Mapping[str, Any] | None) -> str:
@@ -40,7 +40,7 @@ def interval_text(score: Mapping[str, Any] | None) -> str:
     bounds = (score or {}).get("interval")
     if not bounds or any(bound is None for bound in bounds):
         return ""
-    unit = score is not None and _in_unit_interval(score)
+    unit = score is not None and is_share(score)
     low, high = (number(bound, unit=unit) for bound in bounds)
     return f"[{low},{high}]"
 
@@ -179,7 +179,7 @@ def half_text(half: float, value: str) -> str:
 
 def beside_value(score: Mapping[str, Any] | None, value: str) -> str:
     """Write what stands behind a value as ±; empty without an interval, or a lopsided one."""
-    bounds = _bounds(score)
+    bounds = bounds_of(score)
     if score is None or bounds is None or is_asymmetric(score):
         return ""
     mark = APPROXIMATE if score.get("approximate") else ""
@@ -195,11 +195,11 @@ def below_value(score: Mapping[str, Any] | None) -> str:
 
 def is_asymmetric(score: Mapping[str, Any]) -> bool:
     """Tell whether one side of an interval is so much longer that ± would mislead."""
-    bounds, value = _bounds(score), score.get("value")
+    bounds, value = bounds_of(score), score.get("value")
     if bounds is None or value is None:
         return bounds is not None
     short, long = sorted((value - bounds[0], bounds[1] - value))
-    seen = 0.002 if list(score.get("range") or ()) == [0, 1] else 0.0
+    seen = 0.002 if is_share(score) else 0.0
     return bool(long - short > seen and long > ASYMMETRIC * max(short, 0.0))
 
 
@@ -253,7 +253,8 @@ def _rank(score: Mapping[str, Any] | None, direction: str) -> float | None:
     return score.get(field) if score and field else None
 
 
-def _in_unit_interval(score: Mapping[str, Any]) -> bool:
+def is_share(score: Mapping[str, Any]) -> bool:
+    """Tell whether the values of a score lie in [0, 1]."""
     return list(score.get("range") or ()) == [0, 1]
 
 
@@ -268,7 +269,8 @@ def _number(value: float, score: Mapping[str, Any], whole: bool) -> str:
     return f"{value:.4f}" if 0.001 <= abs(value) < 1 else number(value, unit=False)
 
 
-def _bounds(score: Mapping[str, Any] | None) -> tuple[float, float] | None:
+def bounds_of(score: Mapping[str, Any] | None) -> tuple[float, float] | None:
+    """Give the bounds of the interval of a score; None where it has none."""
     bounds = (score or {}).get("interval")
     return None if not bounds or None in bounds else (bounds[0], bounds[1])
 

@@ -31,7 +31,7 @@ from calipers.report.inference import (
     is_tested,
 )
 from calipers.report.names import clean
-from calipers.report.numbers import leaders_of, p_text, share
+from calipers.report.numbers import is_share, leaders_of, p_text, share
 from calipers.report.shown import TEXT, Metric, named, scores_of, shown_metrics
 from calipers.report.table import BEST, Data, Name, Words, said
 
@@ -261,7 +261,7 @@ class _Judged:
     def shown(self, metric: Metric, row: int) -> str:
         """Write the score of a system, as a sentence does."""
         score = scores_of(self.data, metric)[row]
-        return value_text(metric, score, (score or {}).get("value"))
+        return brief_text(metric, score, (score or {}).get("value"))
 
     def first_of(self, names: Sequence[str], view: str) -> Metric | None:
         """The first of several metrics that is shown by a view."""
@@ -559,11 +559,11 @@ class _Judged:
         return joined(_names(alike), (text, "; "), _names(apart), (other,))
 
 
-def value_text(metric: Metric, score: Data | None, value: float | None, decimals: int = 2) -> str:
+def brief_text(metric: Metric, score: Data | None, value: float | None, decimals: int = 2) -> str:
     """Write a value with the few digits that a first look needs."""
     if score is None or value is None:
         return metric.write(None)
-    if list(score.get("range") or ()) == [0, 1]:
+    if is_share(score):
         return f"{value:.{decimals}f}"
     return metric.write({**score, "value": value})
 

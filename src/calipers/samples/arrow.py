@@ -83,10 +83,14 @@ def string_array(array: pa.Array, first: int, row_error: RowError) -> pa.Array:
     row_error
         Builds the error for a row.
     """
+    _refuse_nulls(array, first, row_error, "the text is null, not a string")
+    return utf8_array(array, first, row_error)
+
+
+def _refuse_nulls(array: pa.Array, first: int, row_error: RowError, problem: str) -> None:
     if array.null_count:
         row = int(np.flatnonzero(array.is_null().to_numpy(zero_copy_only=False))[0])
-        raise row_error(first + row, "the text is null, not a string")
-    return utf8_array(array, first, row_error)
+        raise row_error(first + row, problem)
 
 
 def utf8_array(array: pa.Array, first: int, row_error: RowError) -> pa.Array:
@@ -159,9 +163,7 @@ def token_array(lists: Any, first: int, row_error: RowError) -> tuple[Any, Any]:
     row_error
         Builds the error for a row.
     """
-    if lists.null_count:
-        row = int(np.flatnonzero(lists.is_null().to_numpy(zero_copy_only=False))[0])
-        raise row_error(first + row, "the token ids are null, not a list")
+    _refuse_nulls(lists, first, row_error, "the token ids are null, not a list")
     ids, counts = lists.flatten(), _counts(lists)
     wrong = _wrong(ids)
     if wrong.size:

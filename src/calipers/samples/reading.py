@@ -202,18 +202,6 @@ def as_sample_set(
         name = own.name if name is None else name
     if isinstance(value, SampleSet):
         return value if name is None else value.renamed(name)
-    if isinstance(value, str | Path):
-        return read_samples(
-            value,
-            name=name,
-            field=field,
-            group=group,
-            group_needed=group_needed,
-            cluster=cluster,
-            cluster_needed=cluster_needed,
-            skip_bad=skip_bad,
-            progress=progress,
-        )
     source = Source(
         "",
         name or "",
@@ -225,6 +213,8 @@ def as_sample_set(
         skip_bad=skip_bad,
         progress=progress,
     )
+    if isinstance(value, str | Path):
+        return _read_source(replace(source, path=str(value)))
     return hold(value, source)
 
 

@@ -75,9 +75,7 @@ def document(data: Data, *, details: bool = False) -> Document:
     details
         Whether sizes, tests, noise floor, differences, all warnings and the legend follow.
     """
-    metrics = shown_metrics(data)
-    marks = all_marks(data, metrics)
-    shown = {mark for column in marks for mark in column}
+    metrics, marks, shown = _marked(data)
     asked = (groups_table(data), copies_table(data), advice_table(data))
     first: tuple[Block, ...] = (
         *together(*verdict_notes(verdict(data))),
@@ -110,9 +108,7 @@ def document(data: Data, *, details: bool = False) -> Document:
 
 def full(data: Data) -> Document:
     """Give all that a comparison holds in tables, as the page shows it."""
-    metrics = shown_metrics(data)
-    marks = all_marks(data, metrics)
-    shown = {mark for column in marks for mark in column}
+    metrics, marks, shown = _marked(data)
     further = (
         reference_table(data),
         floor_table(data, metrics),
@@ -137,9 +133,7 @@ def summary(data: Data) -> Document:
 
     The noise floor is a row of it, and sizes stand in the title where all systems have one.
     """
-    metrics = shown_metrics(data)
-    marks = all_marks(data, metrics)
-    shown = {mark for column in marks for mark in column}
+    metrics, marks, shown = _marked(data)
     signs = (*legend.arrows(metrics), *mark_notes(data, shown), *interval_notes(data, metrics))
     meanings = {metric.label: metric.meaning for metric in metrics}
     more = (groups_table(data, meanings), copies_table(data, meanings))
@@ -152,6 +146,13 @@ def summary(data: Data) -> Document:
     )
     title = [legend.title(data), legend.sizes(data), legend.made_by(data)]
     return Document(" · ".join(filter(None, title)), blocks, legend.made_by(data))
+
+
+def _marked(data: Data) -> tuple[list[Metric], list[tuple[str, ...]], set[str]]:
+    """Give what is shown, the marks of each column, and which marks there are."""
+    metrics = shown_metrics(data)
+    marks = all_marks(data, metrics)
+    return metrics, marks, {mark for column in marks for mark in column}
 
 
 def scores_table(data: Data, metrics: Sequence[Metric], marks: Sequence[Sequence[str]]) -> Table:
@@ -200,10 +201,6 @@ def _mark_notes(data: Data, shown: set[str]) -> Iterator[Note]:
 def _legend(data: Data, metrics: Sequence[Metric]) -> tuple[Notes, ...]:
     meanings = glossary(legend.meanings(data, metrics))
     return together(*meanings, *legend.arrows(metrics), legend.more(metrics))
-
-
-def _made_by(data: Data) -> str:
-    return legend.made_by(data)
 
 
 def _with_floors(data: Data, metrics: Sequence[Metric], table: Table) -> Table:

@@ -19,7 +19,7 @@ from calipers.report.inference import (
     percent,
 )
 from calipers.report.names import clean
-from calipers.report.numbers import APPROXIMATE, MISSING
+from calipers.report.numbers import APPROXIMATE, MISSING, bounds_of, is_share
 from calipers.report.shown import Metric, lead_columns, named, reference_cell, scores_of
 from calipers.report.table import (
     BEST,
@@ -38,7 +38,7 @@ from calipers.report.table import (
     singles,
     texts,
 )
-from calipers.report.verdict import CLOSENESS, DIVERSITY, QUALITY, Verdict, value_text
+from calipers.report.verdict import CLOSENESS, DIVERSITY, QUALITY, Verdict, brief_text
 
 AUC = "classifier_auc"
 NARROW = 0.0025
@@ -117,7 +117,7 @@ def _cells(data: Data, metric: Metric, marks: Sequence[str]) -> Iterator[ScoreCe
         inside = FLOOR_MARK if floor and floor["inside"] else ""
         spread = _interval(metric, score, decimals)
         yield ScoreCell(
-            value_text(metric, score, (score or {}).get("value"), decimals),
+            brief_text(metric, score, (score or {}).get("value"), decimals),
             spread,
             approximate=bool(spread and score and score.get("approximate")),
             mark=inside + mark,
@@ -129,22 +129,17 @@ def _cells(data: Data, metric: Metric, marks: Sequence[str]) -> Iterator[ScoreCe
 
 def _decimals(scores: Sequence[Data | None]) -> int:
     """Two, or three where some interval is narrow or there are none."""
-    halves = [(b[1] - b[0]) / 2 for score in scores if (b := _bounds(score))]
+    halves = [(b[1] - b[0]) / 2 for score in scores if (b := bounds_of(score))]
     return 2 if halves and min(halves) >= NARROW else 3
-
-
-def _bounds(score: Data | None) -> tuple[float, float] | None:
-    bounds = (score or {}).get("interval")
-    return None if not bounds or None in bounds else (bounds[0], bounds[1])
 
 
 def _interval(metric: Metric, score: Data | None, decimals: int) -> str:
     """Write the bounds of an interval: of shares as .07, and the ends as 0 and 1."""
-    bounds = _bounds(score)
+    bounds = bounds_of(score)
     if bounds is None:
         return ""
-    low, high = (value_text(metric, score, bound, decimals) for bound in bounds)
-    if score and list(score.get("range") or ()) == [0, 1]:
+    low, high = (brief_text(metric, score, bound, decimals) for bound in bounds)
+    if score and is_share(score):
         low, high = (f"{float(text):g}" if float(text) in (0, 1) else text for text in (low, high))
         low, high = (text.removeprefix("0") or "0" for text in (low, high))
     return f"[{low},{high}]"
@@ -177,9 +172,9 @@ def how_to_read(
     signs = list(mark_notes(data, shown, brief=True))
     if any((floor_of(score) or {}).get("inside") for score in scores):
         signs.append(Note("sign", "within the noise floor", FLOOR_MARK))
-    if any(_bounds(score) for score in scores):
+    if any(bounds_of(score) for score in scores):
         signs.append(Note("sign", f"[{percent(level_of(data))} interval]"))
-    if any(score and score.get("approximate") and _bounds(score) for score in scores):
+    if any(score and score.get("approximate") and bounds_of(score) for score in scores):
         signs.append(Note("sign", "approximate", APPROXIMATE))
     if any(test["score"].endswith(AUC) for test in against_reference(data)):
         signs.append(Note("sign", "how well a classifier separates the two; 0.5 not at all", "AUC"))
