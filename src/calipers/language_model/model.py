@@ -1,0 +1,227 @@
+"""What a language model is to everything else: it scores tokens, and continues prompts.
+
+Backends are an n-gram model of the reference (:mod:`calipers.language_model.ngram`), any causal
+model of transformers (:mod:`calipers.language_model.causal`), a server that speaks OpenAI's API
+(:mod:`calipers.language_model.endpoint`) and vLLM (:mod:`calipers.language_model.vllm`). They are
+found by name in :mod:`calipers.language_model.models`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.errors import InputError
+from calipers.progress import Advance
+
+if TYPE_CHECKING:
+    from calipers.language_model.decoding import Decoding
+
+Ids = NDArray[np.int32]
+"""Tokens of one text by their numbers, without marks that open or close it."""
+
+Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Passage:
+    """One text to be scored, and what stands before it.
+
+    Attributes
+    ----------
+    text
+        What is scored.
+    prompt
+        What stands before it and is read, but not scored.
+    """
+
+    text: str
+    prompt: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class TokenScores:
+    """How likely a model finds every token of some texts, end to end.
+
+    Attributes
+    ----------
+    log_probability
+        Natural logarithm of the model's probability of each scored token, float64 of shape
+        ``(t,)``, at most 0.
+    starts
+        Where each text begins, int64 of shape ``(n + 1,)``; text i has the tokens
+        ``starts[i]:starts[i + 1]``. A text of which nothing is scored has none.
+    vocabulary
+        Number of tokens that the model chooses from.
+    decoded
+        Probability of each token under the decoder's own truncated, renormalised distribution,
+        float64 of shape ``(t,)``; None where no decoding was asked for.
+    squares
+        Sum of the squares of that distribution at each token, float64 of shape ``(t,)``, or None.
+    """
+
+    log_probability: Doubles
+    starts: NDArray[np.int64]
+    vocabulary: int
+    decoded: Doubles | None = None
+    squares: Doubles | None = None
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def tokens(self) -> NDArray[np.int64]:
+        """Number of scored tokens of each text, shape ``(n,)``."""
+        return np.diff(self.starts)
+
+    @property
+    def by_text(self) -> Doubles:
+        """Log-probability of each text, the sum over its scored tokens, shape ``(n,)``."""
+        sums = np.concatenate([[0.0], np.cumsum(self.log_probability)])
+        return np.asarray(sums[self.starts[1:]] - sums[self.starts[:-1]])
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """A text to be written.
+
+    Attributes
+    ----------
+    id
+        Number of the sample. With the seed it fixes the uniform numbers that the sample is drawn
+        by, whatever else is written.
+    prompt
+        What the text continues; empty for a text without a prompt.
+    messages
+        The conversation for a chat model, as ``{"role": ..., "content": ...}``; the prompt is then
+        what stands at the beginning of the reply (it may be empty). None for plain continuation.
+    """
+
+    id: int
+    prompt: str = ""
+    messages: tuple[Mapping[str, str], ...] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Completion:
+    """A text that was written.
+
+    Attributes
+    ----------
+    id
+        Number of the sample, as in its request.
+    text
+        The continuation, without the prompt.
+    finish_reason
+        ``"stop"`` where the model ended the text, ``"length"`` where it was cut, or what a server
+        says.
+    tokens
+        Tokens of the continuation; the one that ends a text counts.
+    prompt_tokens
+        Tokens of the prompt, marks included; None where nobody tells.
+    details
+        What else is worth keeping, as plain data.
+    """
+
+    id: int
+    text: str
+    finish_reason: str
+    tokens: int
+    prompt_tokens: int | None = None
+    details: Mapping[str, object] = field(default_factory=dict)
+
+
+class LanguageModel(ABC):
+    """A language model, by whichever backend.
+
+    Attributes
+    ----------
+    name
+        What a person calls it.
+    revision
+        Commit, hash of its files, or whatever tells two models of one name apart.
+    signature
+        What a score pins of it, as for an embedder: name, revision, dtype, device.
+    reproducible
+        Whether a seed fixes every sample, whatever else is written with it; a reason where not.
+    context
+        Most tokens that it reads, prompt and text together; None for no limit.
+    """
+
+    name: str
+    revision: str
+    signature: Mapping[str, str]
+    reproducible: bool | str = True
+    context: int | None = None
+
+    def score(
+        self,
+        passages: Sequence[Passage],
+        *,
+        first: str = "skip",
+        stride: int | None = None,
+        decoding: Decoding | None = None,
+        advance: Advance | None = None,
+    ) -> TokenScores:
+        """Tell how likely every token of some texts is.
+
+        Parameters
+        ----------
+        passages
+            The texts, with prompts where they are conditional on one.
+        first
+            What becomes of a first token that nothing stands before: ``"skip"`` leaves it
+            unscored, ``"bos"`` puts the token before it that begins texts.
+        stride
+            How far the window moves in texts longer than the context, in tokens; None for half of
+            the context. A token is scored once, in the first window that holds it.
+        decoding
+            How the model's distribution is truncated and renormalised for ``decoded`` and
+            ``squares``.
+        advance
+            Called with the number of texts that were scored.
+
+        Raises
+        ------
+        InputError
+            If the model tells no log-probabilities, has no token that begins texts, or a prompt
+            leaves no room in the context.
+        """
+        raise InputError(f"{self.name} tells no log-probabilities of given texts")
+
+    @abstractmethod
+    def generate(
+        self,
+        requests: Sequence[Request],
+        decoding: Decoding,
+        *,
+        max_tokens: int,
+        seed: int,
+        advance: Advance | None = None,
+    ) -> Iterator[Completion]:
+        """Write a text for each request, in any order; each is given as soon as it is whole.
+
+        Parameters
+        ----------
+        requests
+            What to write.
+        decoding
+            How tokens are chosen.
+        max_tokens
+            Most tokens of a continuation.
+        seed
+            With the number of the sample it fixes the uniform numbers that it is drawn by.
+        advance
+            Called with the number of texts that were written.
+
+        Raises
+        ------
+        InputError
+            If a prompt leaves no room in the context, is empty where the model needs one, or the
+            backend cannot decode in that way; before anything is written.
+        """

@@ -1,0 +1,64 @@
+"""Samples that a seed fixes: one uniform number for each seed, sample and step.
+
+The numbers come from a counter-based generator (Philox 4x64, Salmon et al., SC 2011) whose key is
+the seed and the number of the sample, so that they depend neither on what else is written nor on
+the order. A token is drawn by inverting the cumulative distribution in float64.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Doubles = NDArray[np.float64]
+
+
+def uniforms(seed: int, sample: int, steps: int) -> Doubles:
+    """Give the uniform numbers that the tokens of one sample are drawn by.
+
+    Parameters
+    ----------
+    seed, sample
+        The seed of the run and the number of the sample, each at least 0.
+    steps
+        How many; a longer sequence begins with a shorter one.
+
+    Returns
+    -------
+    ndarray
+        In [0, 1), float64 of shape ``(steps,)``.
+
+    Examples
+    --------
+    >>> bool((uniforms(0, 7, 5)[:3] == uniforms(0, 7, 3)).all())
+    True
+    """
+    key = np.array([seed, sample], dtype=np.uint64)
+    return np.random.Generator(np.random.Philox(key=key)).random(steps)
+
+
+def invert(weights: NDArray[np.floating], uniform: Doubles) -> NDArray[np.int64]:
+    """Draw one token for each row by inverting its cumulative distribution.
+
+    Parameters
+    ----------
+    weights
+        Probabilities up to a factor, at least one of each row above 0, shape ``(b, v)``.
+    uniform
+        In [0, 1), shape ``(b,)``.
+
+    Returns
+    -------
+    ndarray
+        Tokens, none of weight 0, int64 of shape ``(b,)``.
+
+    Examples
+    --------
+    >>> invert(np.array([[0.0, 1.0, 1.0]]), np.array([0.5])).tolist()
+    [2]
+    """
+    sums = np.cumsum(weights, axis=1, dtype=np.float64)
+    targets = uniform * sums[:, -1]
+    drawn = (sums <= targets[:, None]).sum(axis=1)
+    last = weights.shape[1] - 1 - (weights[:, ::-1] > 0).argmax(axis=1)
+    return np.asarray(np.minimum(drawn, last), dtype=np.int64)
