@@ -14,8 +14,8 @@ the class models of Brown et al. (1992)::
     P(w | f) = P(κ | f) · [(a(w) − D(a(w))) / Σ a(κ) + γ(κ) / (V(κ) + 1)]
 
 summed over the tokens of the kind, of which V(κ) are known; an unknown one has the share of a token
-that was never seen, γ(κ) / (V(κ) + 1). P(κ | f) is counted, and smoothed by one observation spread
-as kinds are over all texts, with one more of each. A word never follows a word without anything
+that was never seen, γ(κ) / (V(κ) + 1). P(κ | f) is counted, and smoothed by
+:data:`SMOOTHING` observations spread as kinds are over all texts, with one more of each. A word never follows a word without anything
 between them, since both would be one.
 
 Where the counts of counts give no discount between 0 and the count itself (texts are too few), the
@@ -43,6 +43,9 @@ END_TOKEN = 0
 """The token that ends texts."""
 
 FALLBACK = (0.5, 1.0, 1.5)
+
+SMOOTHING = 0.1
+"""Observations that kinds are smoothed by: few, since forms nearly determine them."""
 
 
 def fit_tables(
@@ -174,7 +177,8 @@ def _kinds(tokens: Ints, starts: Longs, kind: Ints, form: Ints) -> Doubles:
     prior = np.tile((counts.sum(axis=0) + 1) / (counts.sum() + KINDS), (forms, 1))
     prior[AFTER_WORD, WORD] = 0
     prior /= prior.sum(axis=1, keepdims=True)
-    return np.asarray((counts + prior) / (counts.sum(axis=1, keepdims=True) + 1))
+    seen = counts.sum(axis=1, keepdims=True)
+    return np.asarray((counts + SMOOTHING * prior) / (seen + SMOOTHING))
 
 
 @kernel

@@ -59,11 +59,8 @@ Longs = NDArray[np.int64]
 LONGEST = 5
 """Most tokens of an n-gram."""
 
-FREQUENT = 5
-"""How often a mark must occur to have a form of its own."""
-
 OWN_FORMS = 200
-"""Most marks that have one."""
+"""Most marks that have a form of their own."""
 
 COLDEST = 0.05
 """Lowest temperature of which sums of p^(1/T) are safe in float64; below, logarithms are taken."""
@@ -131,7 +128,7 @@ def fit_ngram(texts: Sequence[str], *, order: int = 3) -> NGramModel:
     marks = [
         (piece, count)
         for piece, count in counts.items()
-        if count >= FREQUENT and form[vocabulary[piece]] == pieces.AFTER_MARK
+        if form[vocabulary[piece]] == pieces.AFTER_MARK
     ]
     marks.sort(key=lambda mark: -mark[1])
     for place, (piece, _) in enumerate(marks[:OWN_FORMS]):

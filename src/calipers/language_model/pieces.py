@@ -36,7 +36,7 @@ KINDS = 7
 """How a piece joins what stands before it; the first is the end of the text."""
 
 BEGIN, AFTER_WORD, AFTER_SYLLABLE, AFTER_MARK = range(4)
-"""What decides which kinds follow: marks that are frequent have forms of their own, after these."""
+"""What decides which kinds follow: the most frequent marks have forms of their own, after these."""
 
 
 def split(text: str) -> list[str]:
