@@ -66,7 +66,10 @@ def test_one_canonical_form(text: str, canonical: str, method: str) -> None:
         ("top_p=0.9,beam=4", "beam and top_p cannot be combined"),
         ("greedy,temperature=0.5", "greedy and temperature cannot be combined"),
         ("greedy,beam=4", "greedy and beam cannot be combined"),
-        ("top_p=0.9,length_penalty=2", "length_penalty goes with beam only, and beam is not written"),
+        (
+            "top_p=0.9,length_penalty=2",
+            "length_penalty goes with beam only, and beam is not written",
+        ),
         ("length_penalty=2", "length_penalty goes with beam only"),
         ("random_share=0.1", "random_share goes with adversarial only"),
         ("greedy,length_penalty=2", "greedy and length_penalty cannot be combined"),

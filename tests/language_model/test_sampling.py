@@ -20,9 +20,7 @@ def test_known_values_of_philox() -> None:
     assert uniforms(7, 11, 2).tolist() == [0.31363218025791606, 0.1588653822005296]
 
 
-@given(
-    seed=st.integers(0, 2**63), sample=st.integers(0, 2**63), steps=st.integers(0, 40)
-)
+@given(seed=st.integers(0, 2**63), sample=st.integers(0, 2**63), steps=st.integers(0, 40))
 def test_a_longer_sequence_begins_with_a_shorter_one(seed: int, sample: int, steps: int) -> None:
     long = uniforms(seed, sample, 50)
     np.testing.assert_array_equal(uniforms(seed, sample, steps), long[:steps])
@@ -71,9 +69,7 @@ def test_nothing_of_weight_zero_is_drawn(weights: list[float], uniform: float) -
 def test_rows_are_drawn_by_themselves(uniform: float) -> None:
     weights = np.random.default_rng(0).random((9, 30))
     together = invert(weights, np.full(9, uniform))
-    assert together.tolist() == [
-        int(invert(row[None], np.array([uniform]))[0]) for row in weights
-    ]
+    assert together.tolist() == [int(invert(row[None], np.array([uniform]))[0]) for row in weights]
 
 
 def test_the_precision_of_weights_does_not_lower_that_of_sums() -> None:

@@ -115,9 +115,7 @@ def by_steps(model: Model, beams: int, length: int, alpha: float) -> tuple[int, 
 @settings(deadline=None)
 def test_a_narrow_beam_follows_its_steps(seed: int, beams: int, length: int, alpha: float) -> None:
     model = toy(seed, 5)
-    found = beam_search(
-        model, [], beams=beams, max_tokens=length, end=END, length_penalty=alpha
-    )
+    found = beam_search(model, [], beams=beams, max_tokens=length, end=END, length_penalty=alpha)
     assert found.tokens == by_steps(model, beams, length, alpha)
 
 

@@ -152,10 +152,9 @@ class Decoding:
                 "written"
             )
         if others:
-            first = method
             raise InputError(
-                f"the decoding {text!r}: {first} and {others[0]} cannot be combined; "
-                f"{first} goes with {', '.join(n for n in _TAKES[method] if n != first)}"
+                f"the decoding {text!r}: {method} and {others[0]} cannot be combined; "
+                f"{method} goes with {', '.join(n for n in _TAKES[method] if n != method)}"
             )
         if method == "contrastive" and "top_k" not in given:
             raise InputError(

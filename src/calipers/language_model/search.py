@@ -206,9 +206,9 @@ def adversarial_search(
 ) -> list[int]:
     """Write a text of low quality and of a given perplexity (Pillutla et al., 2023, section 6.2).
 
-    The first tokens are drawn uniformly (of those that the model does not rule out); then each is the one that brings the perplexity of the
-    whole text so far closest to the target. The token that ends texts is never chosen, so that all
-    have the same length.
+    The first tokens are drawn uniformly, of those that the model does not rule out; then each is
+    the one that brings the perplexity of the whole text so far closest to the target. The token
+    that ends texts is never chosen, so that all have the same length.
 
     Parameters
     ----------
