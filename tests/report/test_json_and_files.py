@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 from calipers.errors import InputError
 from calipers.report import json_text, utf8, write_text_atomically
-from calipers.report.whole_files import write_bytes_atomically
 from calipers.results import Comparison, SetSummary, SystemResult
 from calipers.results.comparison import Advice, SignificanceTest
 from calipers.score import NoiseFloor, Score
+from calipers.whole_files import write_bytes_atomically
 
 values = st.recursive(
     st.none()

@@ -1,8 +1,8 @@
 """How the next token is chosen: decoding algorithms by name, each with all of its parameters.
 
 A decoding is written ``temperature=0.8,top_k=40``, ``greedy``, ``beam=4,no_repeat_ngram=4``,
-``contrastive=0.6,top_k=4`` or ``adversarial``. The temperature is applied first, then truncations in
-the order in which they are written, each to what the one before left, renormalised: so
+``contrastive=0.6,top_k=4`` or ``adversarial``. The temperature is applied first, then truncations
+in the order in which they are written, each to what the one before left, renormalised: so
 ``top_p=0.9,top_k=40`` is top-K after nucleus. Nothing that is not written is in force.
 """
 

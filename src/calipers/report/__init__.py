@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from calipers.report.render.latex import latex as latex
     from calipers.report.render.markdown import markdown as markdown
     from calipers.report.render.text import plain as plain
-    from calipers.report.whole_files import utf8 as utf8
-    from calipers.report.whole_files import write_text_atomically as write_text_atomically
+    from calipers.whole_files import utf8 as utf8
+    from calipers.whole_files import write_text_atomically as write_text_atomically
 
 WHERE = {
     "json_text": "render.json",
