@@ -50,9 +50,8 @@ class SamplesFile:
         InputError
             If it is no file of JSON lines, or cannot be written.
         """
-        place = at_home(path)
-        check_output(place)
-        return cls(place, json.loads(json.dumps(configuration)))
+        check_output(path)
+        return cls(at_home(path), json.loads(json.dumps(configuration)))
 
     @property
     def journal(self) -> Path:
@@ -136,7 +135,7 @@ class SamplesFile:
         if not self.manifest.exists():
             raise InputError(
                 f"{self.path}: there is such a file already, which calipers generate did not "
-                "write; choose another --output, or replace it with --overwrite"
+                "write; choose another --output, or replace it with --force (overwrite=True)"
             )
         manifest = _json(self.manifest, self.manifest.read_text("utf-8"))
         self._check(manifest, self.path)
@@ -163,7 +162,7 @@ class SamplesFile:
                 raise InputError(
                     f"{place}: holds samples of another configuration: {name} is "
                     f"{_shown(other.get(name))} there and {_shown(self.configuration.get(name))} "
-                    "here; choose another --output, or replace it with --overwrite"
+                    "here; choose another --output, or replace it with --force (overwrite=True)"
                 )
 
 
@@ -179,7 +178,7 @@ class Journal:
         self.file.flush()
 
 
-def check_output(path: Path) -> None:
+def check_output(given: str | Path) -> None:
     """Refuse a place that no samples can be written to, before any work.
 
     Raises
@@ -187,6 +186,7 @@ def check_output(path: Path) -> None:
     InputError
         Names the path and the rule.
     """
+    path = at_home(given)
     if path.suffix != ".jsonl":
         raise InputError(f"{path}: samples are written as JSON lines, to a file ending in .jsonl")
     if path.is_dir():

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "comparison": "comparison:Comparison",
+    "tuning": "tuning:Tuning",
     "sweep": "sweep:Sweep",
     "overlap": "overlap:Overlap",
     "agreement": "agreement:Agreement",
@@ -227,6 +228,8 @@ def kind_of(data: Any) -> str | None:
         return "probe"
     if "columns" in data and "metrics" in data:
         return "agreement"
+    if "tuned" in data and "systems" in data:
+        return "tuning"
     if "views" in data and "systems" in data:
         return "overlap"
     if isinstance(settings, Mapping) and "over" in settings:
