@@ -1013,6 +1013,7 @@ class TuneOptions(CompareOptions, Generating):
         Writing,
         "decoding",
         "What else of the decoding is in force, beside --over; as in calipers generate.",
+        common=False,
     )
     n: int | None = reworded(
         Writing,
@@ -1033,8 +1034,17 @@ class TuneOptions(CompareOptions, Generating):
     )
     revision: str | None = reworded(Loading, "revision")
     endpoint: str | None = reworded(Loading, "endpoint")
+    prompts: Any = reworded(Prompted, "prompts", common=False)
+    field: str | None = reworded(Reading, "field", common=False)
+    max_samples: int | None = reworded(Sampling, "max_samples", common=False)
+    metrics: str | Iterable[str] | None = reworded(Measuring, "metrics", common=False)
+    embedder: str | Embedder | EmbedderChoice | None = reworded(
+        NamedEmbedder, "embedder", common=False
+    )
     strip_prompt: bool = reworded(Sampling, "strip_prompt", flag=())
-    embedder: str | Embedder | EmbedderChoice | None = reworded(NamedEmbedder, "embedder")
+    group: str | None = reworded(Labels, "group", flag=())
+    cluster: str | None = reworded(Labels, "cluster", flag=())
+    skip_bad: bool = reworded(Files, "skip_bad", flag=())
 
 
 @options_class
