@@ -22,10 +22,10 @@ class Toy(LanguageModel):
     """Three words drawn evenly, after the prompt's last word."""
 
     name, revision = "toy", "1"
-    signature = {"embedder": "toy"}
 
     def __init__(self, *, fails_after: int | None = None) -> None:
         self.asked: list[Request] = []
+        self.signature = {"embedder": "toy"}
         self.fails_after = fails_after
 
     def generate(

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "comparison": "comparison:Comparison",
-    "tuning": "tuning:Tuning",
     "sweep": "sweep:Sweep",
     "overlap": "overlap:Overlap",
     "agreement": "agreement:Agreement",
     "probe": "probe:Probe",
     "ranking": "ranking:Ranking",
     "texts": "texts:TextComparison",
+    "tuning": "tuning:Tuning",
 }
 """The kinds of results, and where their classes are."""
 
