@@ -24,7 +24,8 @@ from calipers.language_model.ngram import (
     fit_ngram,
     read_ngram_options,
 )
-from calipers.language_model.ngram_walks import read_decoded, remember, weigh
+from calipers.language_model.ngram_tables import remember, weigh
+from calipers.language_model.ngram_walks import read_decoded
 from calipers.language_model.pieces import END, SPACED_WORD, WORD, split
 from calipers.language_model.truncation import truncated
 
