@@ -97,18 +97,18 @@ def server_message(body: bytes) -> str:
             return text
         title = _TITLE.search(text)
         return title[1] if title else ""
-    return _said(parsed) or text
+    return said_in(parsed) or text
 
 
-def _said(parsed: Any) -> str:
+def said_in(parsed: Any) -> str:
     """Find the message in the shapes that services use for it."""
     if isinstance(parsed, str):
         return parsed
     if isinstance(parsed, list):
-        return "; ".join(filter(None, map(_said, parsed[:3])))
+        return "; ".join(filter(None, map(said_in, parsed[:3])))
     if not isinstance(parsed, dict):
         return ""
-    messages = (_said(parsed.get(key)) for key in ("error", "message", "msg", "detail", "title"))
+    messages = (said_in(parsed.get(key)) for key in ("error", "message", "msg", "detail", "title"))
     return next(filter(None, messages), "")
 
 
