@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
+from calipers.catalogue.likelihoods import LIKELIHOOD_FAMILIES, STATISTICS
+from calipers.catalogue.texts import TEXT_FAMILIES
 from calipers.report import legend, numbers
 from calipers.report.inference import percent
 from calipers.report.names import clean, family_of, is_unranked, text_label, text_meaning
@@ -112,7 +113,7 @@ def _label_column(data: Data, rows: Rows) -> Column:
     for row, key in enumerate(rows):
         if key is None:
             family = family_of(str(rows[row + 1]))
-            known = TEXT_FAMILIES.get(family)
+            known = (TEXT_FAMILIES | LIKELIHOOD_FAMILIES).get(family)
             cells.append(Text(known.heading if known else family, BEST_STYLE))
         else:
             cells.append(Text(text_label(key), arrow=_arrow(data, key)))
@@ -269,7 +270,7 @@ def _meanings(data: Data) -> Iterator[tuple[str, str]]:
             if not line:
                 continue
             if len(keys) > 1 and len(alike) == 1:
-                yield TEXT_METRICS[name].label, line
+                yield STATISTICS[name].label, line
             else:
                 yield from ((text_label(key), line) for key in keys)
 
