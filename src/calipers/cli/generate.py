@@ -54,6 +54,7 @@ EXAMPLES = (
 @command(
     GenerateOptions,
     json=Json,
+    checked=False,
     stopped="stopped. What was written is kept; the same command continues from there.",
     shown=EXAMPLES,
 )
@@ -66,6 +67,9 @@ def generate(*, options: GenerateOptions, outputs: Outputs) -> None:
     """
     from calipers.language_model.samples_file import check_output
 
+    # The samples themselves are journalled, and go on where they are
+    outputs = replace(outputs, paths={k: v for k, v in outputs.paths.items() if k != "output"})
+    outputs.check([each for each in (options.reference, options.prompts, options.fit_on) if each])
     check_output(options.output)
     with calm(quiet=outputs.quiet):
         from calipers.evaluate.generate import generate as run
