@@ -1,4 +1,4 @@
-"""Tiny causal models of several kinds with random weights, as folders; and plain code beside them."""
+"""Tiny causal models of several kinds with random weights, as folders, and plain code for them."""
 
 import tokenizers
 import torch

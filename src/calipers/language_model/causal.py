@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,6 +46,8 @@ AT_ONCE = {"cpu": 64, "other": 256}
 """Texts that are written side by side, where nobody says how many."""
 _LOGITS = {"cpu": 1 << 23, "other": 1 << 26}
 """Most logits of one step."""
+_LONGER = 16
+"""How many tokens longer than the shortest prompt those of a batch may be."""
 _OTHER_HEADS = ("Classification", "QuestionAnswering", "MaskedLM", "EncoderModel", "MultipleChoice")
 
 
@@ -97,16 +98,16 @@ class CausalModel(LanguageModel):
         self.name, self.revision = model.name, model.revision
         self._device = choose_device(options.device, torch)
         dtype = choose_dtype(options.dtype, self._device, torch)
-        self._model = load_model(
+        load = partial(
+            load_model,
             model.folder,
             causal=True,
             stored_dtype=dtype != "float32",
             trust_remote_code=options.trust_remote_code,
             allow_pickle=options.allow_pickle,
         )
+        self._model = load()
         ends = _ends(self._model)
-        # What stands in generation_config.json must not be added to what a decoding says
-        self._model.generation_config = transformers.GenerationConfig()
         self._model.to(device=self._device, dtype=getattr(torch, dtype))
         self.signature = {
             "model": model.name,
@@ -124,7 +125,9 @@ class CausalModel(LanguageModel):
         tokenizer = load_tokenizer(model.folder, trust_remote_code=options.trust_remote_code)
         known = len(self._model.get_input_embeddings().weight)
         self._tokens = CausalTokens(tokenizer, name=self.name, vocabulary=known, ends=ends)
-        self._try(known)
+        self._try(known, load)
+        # What stands in generation_config.json must not be added to what a decoding says
+        self._model.generation_config = transformers.GenerationConfig()
         self._batch_size = options.batch_size
         kind = "cpu" if self._device == "cpu" else "other"
         self._at_once = max(_LOGITS[kind] // self._vocabulary, 1)
@@ -235,23 +238,27 @@ class CausalModel(LanguageModel):
     ) -> Iterator[Completion]:
         width = int(decoding.get("beam", 1)) if decoding.method == "beam" else 1
         width = int(decoding.get("top_k", 1)) if decoding.method == "contrastive" else width
-        order = sorted(range(len(requests)), key=lambda row: (len(prompts[row]), row))
-        for _, same in groupby(order, key=lambda row: len(prompts[row])):
-            left = list(same)
-            while left:
-                rows = left[: max(self._at_once // width, 1)]
-                texts: list[NDArray[np.int64]] = []
-                work = partial(
-                    self._write_rows, rows, requests, prompts, decoding, max_tokens, seed, texts
-                )
-                if not fits(work):
-                    self._halve(len(rows), width, len(prompts[rows[0]]) + max_tokens)
-                    continue
-                left = left[len(rows) :]
-                for row, text in zip(rows, texts, strict=True):
-                    yield self._completion(requests[row], prompts[row], text)
-                    if advance is not None:
-                        advance(1)
+        longer = 0 if decoding.method == "beam" else _LONGER
+        left = sorted(range(len(requests)), key=lambda row: (len(prompts[row]), row))
+        while left:
+            shortest = len(prompts[left[0]])
+            rows = [
+                row
+                for row in left[: max(self._at_once // width, 1)]
+                if len(prompts[row]) <= shortest + longer
+            ]
+            texts: list[NDArray[np.int64]] = []
+            work = partial(
+                self._write_rows, rows, requests, prompts, decoding, max_tokens, seed, texts
+            )
+            if not fits(work):
+                self._halve(len(rows), width, len(prompts[rows[-1]]) + max_tokens)
+                continue
+            left = left[len(rows) :]
+            for row, text in zip(rows, texts, strict=True):
+                yield self._completion(requests[row], prompts[row], text)
+                if advance is not None:
+                    advance(1)
 
     def _write_rows(
         self,
@@ -271,7 +278,7 @@ class CausalModel(LanguageModel):
         with torch.inference_mode():
             batch = Batch(
                 [requests[row].id for row in rows],
-                torch.from_numpy(np.stack([prompts[row] for row in rows])).to(self._device),
+                [prompts[row] for row in rows],
                 max_tokens,
                 torch.from_numpy(self._tokens.ends).to(self._device),
                 torch.from_numpy(self._tokens.ordinary).to(self._device),
@@ -313,7 +320,7 @@ class CausalModel(LanguageModel):
                     f"context of {self.name!r}, {self.context:,} tokens"
                 )
 
-    def _try(self, known: int) -> None:
+    def _try(self, known: int, load: Callable[[], Any]) -> None:
         """Try the model on a few tokens, and see what may be relied on."""
         import torch
 
@@ -341,6 +348,8 @@ class CausalModel(LanguageModel):
                     "language model: what it says of a token depends on those behind it"
                 )
             self._vocabulary = int(alone.shape[-1])
+            if self._device == "cpu" and self.signature["dtype"] == "float32":
+                self._quicken(ids[:1], alone, load)
             self._padded = (
                 not rescales_positions(self._model)
                 and not getattr(self._model, "_is_stateful", False)
@@ -349,6 +358,19 @@ class CausalModel(LanguageModel):
             self._cached = length < 4 or _succeeds(
                 lambda: self._goes_on(StepwiseModel(self._model), ids, tolerance)
             )
+
+    def _quicken(self, ids: Tensor, expected: Tensor, load: Callable[[], Any]) -> None:
+        """Exchange the dense layers for faster ones, if the model then gives the same."""
+        import torch
+
+        from calipers.embed.states.dense import quicken
+
+        def same() -> bool:
+            quicken(self._model, torch.float32, lambda: self._read(ids))
+            return _agree(self._read(ids), expected, 1e-4)
+
+        if not _succeeds(same):
+            self._model = load()
 
     def _read(self, ids: Tensor) -> Tensor:
         found: Tensor = self._model(input_ids=ids, use_cache=False).logits.float()

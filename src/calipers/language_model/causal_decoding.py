@@ -1,11 +1,15 @@
 """Texts written by a causal model, a batch at a time: how tokens are chosen, and the loop.
 
+Texts whose prompts differ a little in length share a batch, and nothing is filled up: all are read
+as far as the shortest prompt reaches, and from there on token after token, where a text that is
+still within its prompt takes the token that stands there. So models of every kind can be read.
+
 Sampling draws by one uniform number for each sample and step. Adversarial perplexity sampling
 (Pillutla et al., JMLR 2023, section 6.2) writes gibberish that has a perplexity asked for: the
 first tokens uniformly at random, then always the one that brings the perplexity of the text so far
-closest to it. Contrastive search (Su et al., NeurIPS 2022) takes, of the k most likely tokens, the one of
-the highest (1 − α) p(v) − α maxⱼ cos(h_v, h_j), where h are last hidden states. Beam search is that
-of transformers.
+closest to it. Contrastive search (Su et al., NeurIPS 2022) takes, of the k most likely tokens, the
+one of the highest (1 − α) p(v) − α maxⱼ cos(h_v, h_j), where h are last hidden states. Beam search
+is that of transformers.
 """
 
 from __future__ import annotations
@@ -39,7 +43,7 @@ class Batch:
     samples
         The numbers of the samples, b of them.
     prompts
-        Their prompts, all of one length, int64 of shape (b, t).
+        Their prompts, each at least one token.
     max_tokens
         Most tokens of a continuation.
     ends
@@ -51,17 +55,24 @@ class Batch:
     """
 
     samples: Sequence[int]
-    prompts: Tensor
+    prompts: Sequence[NDArray[np.int64]]
     max_tokens: int
     ends: Tensor
     ordinary: Tensor
     seed: int
 
+    @property
+    def shortest(self) -> Tensor:
+        """The prompts as far as the shortest reaches, int64 of shape (b, t)."""
+        length = min(map(len, self.prompts))
+        rows = np.stack([prompt[:length] for prompt in self.prompts])
+        return torch.from_numpy(rows).to(self.ends.device)
+
 
 class _Choose(Protocol):
     """Chooses the next token of each text."""
 
-    def __call__(self, before: Tensor, logits: Tensor, step: int, rows: Tensor) -> Tensor:
+    def __call__(self, before: Tensor, logits: Tensor, steps: Tensor, rows: Tensor) -> Tensor:
         """Choose.
 
         Parameters
@@ -70,10 +81,10 @@ class _Choose(Protocol):
             All tokens before, int64 of shape (r, t).
         logits
             Float32 of shape (r, v).
-        step
-            Counted from 0.
+        steps
+            How many tokens of each text have been written, shape (r,).
         rows
-            Which texts of the batch are still being written, shape (r,).
+            Which texts of the batch they are, shape (r,).
         """
         ...
 
@@ -88,7 +99,7 @@ def write_batch(model: StepwiseModel, batch: Batch, decoding: Decoding) -> list[
     CalipersError
         If the model's numbers are not finite.
     """
-    device = str(batch.prompts.device)
+    device = str(batch.ends.device)
     match decoding.method:
         case "contrastive":
             return _contrastive(model, batch, decoding)
@@ -101,53 +112,73 @@ def write_batch(model: StepwiseModel, batch: Batch, decoding: Decoding) -> list[
 
 
 def _write(model: StepwiseModel, batch: Batch, choose: _Choose) -> list[NDArray[np.int64]]:
-    text = batch.prompts
     written = _Written(batch)
+    text = batch.shortest
     logits = model.start(text)
-    for step in range(batch.max_tokens):
-        tokens = choose(text, logits, step, written.rows)
+    while True:
+        steps, tokens = written.steps, written.given()
+        free = (steps >= 0).nonzero()[:, 0]
+        if len(free) == len(steps):
+            tokens = choose(text, logits, steps, written.rows)
+        elif len(free):
+            tokens[free] = choose(text[free], logits[free], steps[free], written.rows[free])
         going = written.add(tokens)
-        if written.done:
-            break
+        if not len(written.rows):
+            return written.texts
         if going is not None:
             model.select(going)
             text, tokens = text[going], tokens[going]
         text = torch.cat([text, tokens[:, None]], dim=1)
         logits = model.step(tokens)
-    return written.texts
 
 
 class _Written:
-    """The continuations so far; texts that have ended are left behind."""
+    """The continuations so far; texts that are done are left behind.
+
+    Attributes
+    ----------
+    rows
+        Which texts of the batch are not done.
+    """
 
     def __init__(self, batch: Batch) -> None:
-        shape = (len(batch.samples), batch.max_tokens)
-        self._tokens = torch.zeros(shape, dtype=torch.int64, device=batch.prompts.device)
-        self._lengths = torch.zeros(shape[0], dtype=torch.int64, device=batch.prompts.device)
-        self.rows = torch.arange(shape[0], device=batch.prompts.device)
-        self._ends, self.step, self._most = batch.ends, 0, batch.max_tokens
+        device = batch.ends.device
+        lengths = np.array(list(map(len, batch.prompts)))
+        self._at, self._most, self._ends = int(lengths.min()), batch.max_tokens, batch.ends
+        tokens = np.zeros((len(lengths), int(lengths.max()) + batch.max_tokens), dtype=np.int64)
+        for row, prompt in zip(tokens, batch.prompts, strict=True):
+            row[: len(prompt)] = prompt
+        self._tokens = torch.from_numpy(tokens).to(device)
+        self._first = torch.from_numpy(lengths).to(device)
+        self._last = self._first.clone()
+        self.rows = torch.arange(len(lengths), device=device)
+
+    @property
+    def steps(self) -> Tensor:
+        """How many tokens of each have been written; below 0 within its prompt."""
+        return self._at - self._first[self.rows]
+
+    def given(self) -> Tensor:
+        """The next tokens of the prompts; anything for texts that are behind theirs."""
+        return self._tokens[self.rows, self._at].clone()
 
     def add(self, tokens: Tensor) -> Tensor | None:
-        """Add a token to each; give the places of those that go on, None for all."""
-        self._tokens[self.rows, self.step] = tokens
-        self._lengths[self.rows] += 1
-        self.step += 1
-        ended = torch.isin(tokens, self._ends)
-        if not bool(ended.any()):
+        """Add a token to each; give the places of those that are not done, None for all."""
+        self._tokens[self.rows, self._at] = tokens
+        steps, self._at = self.steps, self._at + 1
+        self._last[self.rows] = self._at
+        done = (steps >= 0) & (torch.isin(tokens, self._ends) | (steps == self._most - 1))
+        if not bool(done.any()):
             return None
-        going = (~ended).nonzero()[:, 0]
+        going = (~done).nonzero()[:, 0]
         self.rows = self.rows[going]
         return going
 
     @property
-    def done(self) -> bool:
-        """Whether nothing is left to write."""
-        return self.step == self._most or not len(self.rows)
-
-    @property
     def texts(self) -> list[NDArray[np.int64]]:
-        tokens, lengths = self._tokens.cpu().numpy(), self._lengths.tolist()
-        return [row[:length] for row, length in zip(tokens, lengths, strict=True)]
+        tokens = self._tokens.cpu().numpy()
+        ends = zip(self._first.tolist(), self._last.tolist(), strict=True)
+        return [row[first:last] for row, (first, last) in zip(tokens, ends, strict=True)]
 
 
 class _Sampling:
@@ -156,10 +187,10 @@ class _Sampling:
         self._processors = Processors(decoding, device)
         self._uniforms = _uniforms(batch)
 
-    def __call__(self, before: Tensor, logits: Tensor, step: int, rows: Tensor) -> Tensor:
+    def __call__(self, before: Tensor, logits: Tensor, steps: Tensor, rows: Tensor) -> Tensor:
         logits = self._processors(before, logits)
-        _check(logits, self._batch, self._decoding, step, rows)
-        return draw(logits, self._uniforms[rows, step])
+        _check(logits, self._batch, self._decoding, steps, rows)
+        return draw(logits, self._uniforms[rows, steps])
 
 
 class _Greedy:
@@ -167,9 +198,9 @@ class _Greedy:
         self._batch, self._decoding = batch, decoding
         self._processors = Processors(decoding, device)
 
-    def __call__(self, before: Tensor, logits: Tensor, step: int, rows: Tensor) -> Tensor:
+    def __call__(self, before: Tensor, logits: Tensor, steps: Tensor, rows: Tensor) -> Tensor:
         logits = self._processors(before, logits)
-        _check(logits, self._batch, self._decoding, step, rows)
+        _check(logits, self._batch, self._decoding, steps, rows)
         return logits.argmax(1)
 
 
@@ -182,36 +213,35 @@ class _Adversarial:
         self._batch, self._decoding = batch, decoding
         self._surprise = torch.zeros_like(self._uniforms[:, 0])
 
-    def __call__(self, before: Tensor, logits: Tensor, step: int, rows: Tensor) -> Tensor:
-        _check(logits, self._batch, self._decoding, step, rows)
+    def __call__(self, before: Tensor, logits: Tensor, steps: Tensor, rows: Tensor) -> Tensor:
+        _check(logits, self._batch, self._decoding, steps, rows)
         surprise = -logits.double().log_softmax(1)
-        if step < self._random:
-            places = (self._uniforms[rows, step] * len(self._batch.ordinary)).long()
-            tokens = self._batch.ordinary[places]
-        else:
-            mean = (self._surprise[rows, None] + surprise) / (step + 1)
-            apart = torch.expm1(mean - self._target).abs()  # of the perplexity, in parts of it
-            usable = torch.cat([self._batch.ordinary, self._batch.ends])
-            tokens = usable[apart[:, usable].argmin(1)]
+        places = (self._uniforms[rows, steps] * len(self._batch.ordinary)).long()
+        usable = torch.cat([self._batch.ordinary, self._batch.ends])
+        mean = (self._surprise[rows, None] + surprise[:, usable]) / (steps[:, None] + 1)
+        apart = torch.expm1(mean - self._target).abs()  # of the perplexity, in parts of it
+        closest = usable[apart.argmin(1)]
+        tokens = torch.where(steps < self._random, self._batch.ordinary[places], closest)
         self._surprise[rows] += surprise.gather(1, tokens[:, None])[:, 0]
         return tokens
 
 
 def _uniforms(batch: Batch) -> Tensor:
     rows = [uniforms(batch.seed, sample, batch.max_tokens) for sample in batch.samples]
-    return torch.from_numpy(np.array(rows)).to(batch.prompts.device)
+    return torch.from_numpy(np.array(rows)).to(batch.ends.device)
 
 
-def _check(logits: Tensor, batch: Batch, decoding: Decoding, step: int, rows: Tensor) -> None:
+def _check(logits: Tensor, batch: Batch, decoding: Decoding, steps: Tensor, rows: Tensor) -> None:
     """Refuse logits of which nothing can be chosen."""
     highest = logits.amax(1)
     if bool(highest.isfinite().all()):
         return
     if bool((highest == -torch.inf).any()):
-        row = int(rows[(highest == -torch.inf).nonzero()[0, 0]])
+        place = int((highest == -torch.inf).nonzero()[0, 0])
+        step = int(steps[place])
         raise InputError(
-            f"sample {batch.samples[row]}: the decoding {str(decoding)!r} leaves no token to "
-            f"choose after {step} tokens; raise no_repeat_ngram or lower max_tokens"
+            f"sample {batch.samples[int(rows[place])]}: the decoding {str(decoding)!r} leaves "
+            f"no token to choose after {step} tokens; raise no_repeat_ngram or lower max_tokens"
         )
     raise not_finite(logits.dtype)
 
@@ -227,22 +257,23 @@ def not_finite(dtype: torch.dtype) -> CalipersError:
 def _contrastive(model: StepwiseModel, batch: Batch, decoding: Decoding) -> list[NDArray[np.int64]]:
     alpha, k = float(decoding.get("contrastive")), int(decoding.get("top_k"))
     written = _Written(batch)
-    logits = model.start(batch.prompts, states=True)
+    logits = model.start(batch.shortest, states=True)
     k = min(k, logits.shape[1])
     seen = _unit(model.states)
     while True:
-        _check(logits, batch, decoding, written.step, written.rows)
+        steps = written.steps
+        _check(logits, batch, decoding, steps, written.rows)
         likely, candidates = logits.softmax(1).topk(k)
-        rows = torch.arange(len(seen), device=seen.device).repeat_interleave(k)
-        model.select(rows)
+        within = steps < 0
+        candidates[within, 0] = written.given()[within]
+        model.select(torch.arange(len(seen), device=seen.device).repeat_interleave(k))
         logits = model.step(candidates.flatten())
         states = _unit(model.states)
-        alike = (seen[rows] @ states.transpose(1, 2)).amax(1).reshape(-1, k)
-        chosen = ((1 - alpha) * likely - alpha * alike).argmax(1)
-        tokens = candidates.gather(1, chosen[:, None])[:, 0]
+        alike = (seen @ states.reshape(len(seen), k, -1).transpose(1, 2)).amax(1)
+        chosen = ((1 - alpha) * likely - alpha * alike).argmax(1).masked_fill(within, 0)
         places = torch.arange(len(seen), device=seen.device) * k + chosen
-        going = written.add(tokens)
-        if written.done:
+        going = written.add(candidates.gather(1, chosen[:, None])[:, 0])
+        if not len(written.rows):
             return written.texts
         if going is not None:
             seen, places = seen[going], places[going]
@@ -264,7 +295,7 @@ def beam_search(model: Any, batch: Batch, decoding: Decoding) -> list[NDArray[np
         As transformers gives it, with a generation configuration that says nothing.
     """
     ends = batch.ends.tolist()
-    prompts, length = batch.prompts, batch.prompts.shape[1]
+    prompts = batch.shortest  # of one length
     config = transformers.GenerationConfig(
         max_new_tokens=batch.max_tokens,
         do_sample=False,
@@ -282,7 +313,7 @@ def beam_search(model: Any, batch: Batch, decoding: Decoding) -> list[NDArray[np
         prompts, attention_mask=torch.ones_like(prompts), generation_config=config
     )
     texts = []
-    for row in found[:, length:].cpu().numpy():
+    for row in found[:, prompts.shape[1] :].cpu().numpy():
         stops = np.flatnonzero(np.isin(row, ends))
         texts.append(row[: stops[0] + 1] if len(stops) else row)
     return texts
