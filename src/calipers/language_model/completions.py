@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from calipers.errors import InputError, either
@@ -292,5 +293,7 @@ def read_told(parsed: Mapping[str, Any], key: Key | None) -> Told:
     )
 
 
+@lru_cache(maxsize=64)
 def _scrubbed(text: str, key: Key | None) -> str:
+    """Take the key out of a word that most answers have in common."""
     return text if key is None else key.scrub(text)
