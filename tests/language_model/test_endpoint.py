@@ -485,9 +485,9 @@ def test_a_generator_that_is_closed_stops_asking(make, server):
     assert asked <= 4 + 3
     time.sleep(0.2)
     assert len(server.requests) == asked
-    ids = [completion.id for completion in (*taken, *model.unclaimed)]
-    assert sorted(ids) == list(range(asked))
-    assert set(server.answered.values()) == {1}
+    received = [f"prompt {completion.id}" for completion in (*taken, *model.unclaimed)]
+    assert Counter(received) == server.answered
+    assert len(received) == asked
 
 
 def test_no_more_is_asked_than_is_taken_soon(make, server):
