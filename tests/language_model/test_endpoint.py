@@ -228,7 +228,7 @@ def test_each_prompt_is_one_request_with_every_parameter(make, server):
         assert completion.text == text_of(request["prompt"], request["seed"])
         assert completion.finish_reason == "stop"
         assert (completion.tokens, completion.prompt_tokens) == (7, 5)
-        assert completion.details == {"seed": request["seed"]}
+        assert completion.details == {"request_seed": request["seed"]}
     assert [completion.id for completion in written] == [0, 1, 2]
     assert steps == [1, 1, 1]
     usage = model.usage
@@ -408,17 +408,14 @@ def test_what_the_server_calls_the_model_is_recorded(make, server):
         changed(lambda body: body.update(model="m-2025")),
     ]
     model = make()
-    assert model.revision == ""
+    before = model.signature
     written = write(model, prompts(2))
     assert written[0].details["served"] == "m-2024"
     assert written[0].details["system_fingerprint"] == "fp_1"
-    assert model.revision == "m-2024+m-2025"
-    assert model.signature == {
-        "model": "m",
-        "endpoint": server.where,
-        "form": "completions",
-        "served": "m-2024+m-2025",
-    }
+    assert model.served == ("m-2024", "m-2025")
+    assert model.revision == ""
+    assert model.signature == before
+    assert before == {"model": "m", "endpoint": server.where, "form": "completions"}
     assert "the texts may be of different models" in model.told()[-1]
 
 
@@ -1155,7 +1152,7 @@ def test_the_key_stays_between_us_and_the_server(make, server, caplog, capsys):
     with pytest.raises(TypeError) as caught:
         pickle.dumps(model)
     seen += [str(completion), str(completion.__dict__), str(model.signature), str(model.told())]
-    seen += [str(caught.value), str(vars(model)), repr(key), model.revision]
+    seen += [str(caught.value), str(vars(model)), repr(key), str(model.served)]
     seen += [caplog.text, *capsys.readouterr()]
     for text in seen:
         for part in (SECRET, SECRET[:14], SECRET[-9:]):

@@ -10,7 +10,8 @@ numbers do. A copied text is in the reference as well. People write the same sho
 share is held against that of reference texts which stand in the reference a second time.
 
 **Prompts and beginnings.** What both sides have in common in a prompt is no merit of the model.
-Where prompts are known, a text that begins with its own prompt is seen at once. Where they are not,
+Where prompts are known, a text that begins with its own prompt is seen at once, and so is a
+reference that begins with the prompts which generated rows name. Where they are not,
 prompts show as long beginnings that a generated text shares with a reference text: five words and
 more, far more often than two reference texts share them. Texts that stand in the reference as a
 whole are copies and not counted there. Copies of which a few words were changed look the same:
@@ -284,6 +285,8 @@ def measure_copies(reference: TextFacts, generated: Sequence[TextFacts]) -> Copi
 def measure_prompts(reference: TextFacts, generated: Sequence[TextFacts]) -> Prompts | None:
     """Count the texts that begin with their own prompt; None where no prompts are known."""
     ours, theirs = _prompted(generated), _prompted([reference])
+    if ours is not None and theirs is None:
+        theirs = _continued(reference, generated)
     return None if ours is None and theirs is None else Prompts(theirs, ours)
 
 
@@ -346,6 +349,16 @@ def _prompted(sets: Sequence[TextFacts]) -> float | None:
         if prompt.count(" ") + 1 >= SHORTEST_PROMPT
     ]
     return float(np.mean(begun)) if begun else None
+
+
+def _continued(reference: TextFacts, generated: Sequence[TextFacts]) -> float | None:
+    """The share of reference texts that begin with a prompt which generated texts name."""
+    prompts = {prompt for facts in generated for prompt in facts.prompts or ()}
+    lengths = sorted({prompt.count(" ") + 1 for prompt in prompts})
+    lengths = [length for length in lengths if length >= SHORTEST_PROMPT]
+    texts = [text.split(" ") for text in reference.beginnings]
+    begun = [any(" ".join(text[:n]) in prompts for n in lengths) for text in texts]
+    return float(np.mean(begun)) if lengths and begun else None
 
 
 def _uncopied(facts: TextFacts, reference: TextFacts) -> list[str]:

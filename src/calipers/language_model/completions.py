@@ -216,7 +216,7 @@ class TextQuestion(Question[tuple[Completion, Told]]):
         if not isinstance(text, str):
             found = "null" if text is None else type(text).__name__
             raise AnswerError(f"a choice whose {name} is {found}", passing=True)
-        details: dict[str, object] = {"seed": self._seed}
+        details: dict[str, object] = {"request_seed": self._seed}
         if told.model and told.model != self._manner.model:
             details["served"] = told.model
         fingerprint = parsed.get("system_fingerprint")
