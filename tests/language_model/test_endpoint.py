@@ -1261,3 +1261,75 @@ def test_importing_the_backend_loads_no_http_client():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
     )
     assert done.stdout.strip() == "set()"
+
+
+def generating(server, folder, *more):
+    words = [
+        "--n",
+        "120",
+        "--task",
+        "continue",
+        "--max-tokens",
+        "8",
+        "--decoding",
+        "top_p=0.9",
+        "--output",
+        "out.jsonl",
+    ]
+    (folder / "prompts.jsonl").write_text(
+        "".join(json.dumps({"prompt": f"prompt {n}", "text": "x"}) + "\n" for n in range(120))
+    )
+    job = [sys.executable, "-m", "calipers", "generate", "--model", f"{server.url}#m"]
+    return subprocess.Popen(
+        [*job, "--prompts", "prompts.jsonl", *words, *more],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=os.environ | {"CALIPERS_ENDPOINT_KEY": SECRET},
+    )
+
+
+@pytest.mark.slow
+def test_a_command_that_is_killed_loses_only_what_is_under_way(server, tmp_path):
+    def slow(handler, request):
+        time.sleep(0.05)
+        well(handler, request)
+
+    server.usual = slow
+    for at_least in (30, 60):
+        job = generating(server, tmp_path)
+        until = time.monotonic() + 60
+        while sum(server.answered.values()) < at_least and time.monotonic() < until:
+            time.sleep(0.01)
+        job.kill()
+        printed, _ = job.communicate(timeout=20)
+        assert SECRET not in printed
+    time.sleep(0.3)
+    server.usual = well
+    job = generating(server, tmp_path)
+    printed, _ = job.communicate(timeout=60)
+    assert job.returncode == 0, printed
+    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [row["id"] for row in rows] == list(range(120))
+    assert {row["prompt"] for row in rows} == {f"prompt {number}" for number in range(120)}
+    assert set(server.answered) == {row["prompt"] for row in rows}
+    assert 120 <= sum(server.answered.values()) <= 120 + 2 * 8
+    for path in tmp_path.rglob("*"):
+        assert not path.is_file() or SECRET not in path.read_text()
+    assert SECRET not in printed
+
+
+@pytest.mark.slow
+def test_a_command_goes_on_after_its_most_requests(server, tmp_path):
+    job = generating(server, tmp_path, "--max-requests", "50")
+    printed, _ = job.communicate(timeout=60)
+    assert job.returncode == 2
+    assert "50 requests were made, as many as max_requests=50 allows; 50 of 120 texts" in " ".join(
+        printed.split()
+    )
+    job = generating(server, tmp_path, "--price", "1,2")
+    printed, _ = job.communicate(timeout=60)
+    assert job.returncode == 0, printed
+    assert set(server.answered.values()) == {1}
+    assert len(server.answered) == 120
