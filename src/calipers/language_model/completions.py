@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from calipers.errors import InputError, either
@@ -215,7 +216,7 @@ class TextQuestion(Question[tuple[Completion, Told]]):
         if not isinstance(text, str):
             found = "null" if text is None else type(text).__name__
             raise AnswerError(f"a choice whose {name} is {found}", passing=True)
-        details: dict[str, object] = {"seed": self._seed}
+        details: dict[str, object] = {"request_seed": self._seed}
         if told.model and told.model != self._manner.model:
             details["served"] = told.model
         fingerprint = parsed.get("system_fingerprint")
@@ -292,5 +293,7 @@ def read_told(parsed: Mapping[str, Any], key: Key | None) -> Told:
     )
 
 
+@lru_cache(maxsize=64)
 def _scrubbed(text: str, key: Key | None) -> str:
+    """Take the key out of a word that most answers have in common."""
     return text if key is None else key.scrub(text)

@@ -158,6 +158,9 @@ class ServedModel(LanguageModel):
 
     Attributes
     ----------
+    revision
+        Empty: a server says nothing before it is asked. What it calls the model in its answers is
+        in `served`, and with each text for which it is another name.
     unclaimed
         Texts that arrived after the generator of a run was closed, and so were not given.
     """
@@ -183,6 +186,12 @@ class ServedModel(LanguageModel):
         self._counts = [0, 0, 0]
         self._served: dict[str, None] = {}  # in the order of appearance
         self.unclaimed: list[Completion] = []
+        self.revision = ""
+        self.signature = {
+            "model": model,
+            "endpoint": address.shown,
+            "form": "chat" if chat else "completions",
+        }
         self.context = None
         self.reproducible = (
             f"{address.shown} decides how a text is drawn: a seed is sent with each request, but "
@@ -204,16 +213,9 @@ class ServedModel(LanguageModel):
         return f"<ServedModel {self.name!r} at {self._address.shown}>"
 
     @property
-    def revision(self) -> str:  # type: ignore[override]
-        """What the server calls the model in its answers; empty before the first."""
-        return "+".join(self._served)
-
-    @property
-    def signature(self) -> dict[str, str]:  # type: ignore[override]
-        """The model, the server, and what it calls the model where it says otherwise."""
-        form = "chat" if self._manner.chat else "completions"
-        pins = {"model": self.name, "endpoint": self._address.shown, "form": form}
-        return pins | ({"served": self.revision} if self.revision not in ("", self.name) else {})
+    def served(self) -> tuple[str, ...]:
+        """What the server calls the model in its answers, in the order of appearance."""
+        return tuple(self._served)
 
     @property
     def usage(self) -> Usage:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from queue import Empty, SimpleQueue
 from threading import Event, Semaphore, Thread
 from typing import TypeVar
@@ -75,10 +75,11 @@ def as_they_arrive(
     at_once: int,
     first_alone: bool,
     leave: Callable[[Work, Result], object],
-) -> Iterator[tuple[Work, Result]]:
+) -> Generator[tuple[Work, Result], None, None]:
     """Ask for every piece of work in threads; give each with its result, as soon as that is there.
 
-    No more than twice `at_once` results are ahead of whoever takes them. Requests that are under
+    No more than `at_once` requests are under way, or answered and not yet dealt with by whoever
+    takes the results, so that no more is lost where the process is killed. Requests that are under
     way when another fails, when a person stops the run or when the generator is closed are waited
     for: in the latter two cases for 15 seconds, or until the person stops that too.
 
@@ -104,7 +105,7 @@ def as_they_arrive(
     """
     stopped, waiting = Event(), deque(work)
     arrived: SimpleQueue[tuple[Work, Result]] = SimpleQueue()
-    ahead = Semaphore(2 * at_once)
+    ahead = Semaphore(at_once)
     failures: list[BaseException] = []
     running: list[Event] = []
     interrupted, until = False, math.inf
@@ -137,10 +138,10 @@ def as_they_arrive(
             if result is None:
                 break
             left -= 1
-            ahead.release()
             start(min(at_once, left) - len(running) if not stopped.is_set() else 0)
             given, result = result, None
             yield given
+            ahead.release()
     finally:
         stopped.set()
         waiting.clear()
