@@ -25,75 +25,24 @@ discounts are 0.5, 1 and 1.5, as KenLM's ``--discount_fallback``.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.language_model.pieces import AFTER_WORD, KINDS, WORD
-from calipers.numeric.compile import inlined, kernel
+from calipers.language_model.ngram_walks import Tables, hashed
+from calipers.numeric.compile import kernel
 from calipers.text.ngrams import NGrams, extend
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 Doubles = NDArray[np.float64]
-
 Parts = tuple[Longs, Longs, Longs]
 
 END_TOKEN = 0
 """The token that ends texts."""
 
 FALLBACK = (0.5, 1.0, 1.5)
-
-
-class Tables(NamedTuple):
-    """A fitted model. Tokens are numbered: 0 ends a text, then the known, the unknown, the beginning.
-
-    A context is a sequence of 1 to order − 1 tokens, the shorter before the longer; those of one
-    token have its number. Its entries are the n-grams that go on from it, from the most to the
-    least probable token, equal ones by their numbers.
-
-    Attributes
-    ----------
-    starts
-        Where the entries of each context begin, shape ``(contexts + 1,)``.
-    back
-        γ of each context.
-    shorter
-        The context without its first token; −1 for one token.
-    form
-        What a context of one token is to the token after it.
-    token, context
-        Token and context of each entry.
-    probability
-        P(w | h) of each entry.
-    lower
-        P(w | h') of it.
-    follow
-        The context after it; −1 after the end of a text.
-    slots
-        Hash table of the entries.
-    kind
-        The kind of each token but the beginning.
-    unigram
-        P(w | κ) of each token but the beginning.
-    kinds
-        P(κ | f), of shape ``(forms, KINDS)``.
-    """
-
-    starts: Longs
-    back: Doubles
-    shorter: Ints
-    form: Ints
-    token: Ints
-    context: Ints
-    probability: Doubles
-    lower: Doubles
-    follow: Ints
-    slots: Ints
-    kind: Ints
-    unigram: Doubles
-    kinds: Doubles
 
 
 def fit_tables(
@@ -120,7 +69,7 @@ def fit_tables(
     numbered = [NGrams(1, tokens, starts, vocabulary)]
     for _ in range(order - 1):
         numbered.append(extend(numbered[-1], tokens, starts))
-    parts = [
+    parts: list[Parts] = [
         _parts(longer.ids, longer.starts, longer.size, shorter.ids, shorter.starts, tokens, starts)
         for shorter, longer in pairwise(numbered)
     ]
@@ -142,7 +91,8 @@ def fit_tables(
             lower = kinds[form[heads], kind[words]] * unigram[words]
         else:
             lower = probability[tails]
-            shorter_context[bases[level] : bases[level + 1]] = bases[level - 1] + parts[level - 1][2]
+            own = slice(bases[level], bases[level + 1])
+            shorter_context[own] = bases[level - 1] + parts[level - 1][2]
         back[bases[level] : bases[level + 1]] = gamma
         probability = (count - discount) / totals[heads] + gamma[heads] * lower
         longest = level + 2 == order
@@ -165,7 +115,7 @@ def fit_tables(
         probability=found[rows],
         lower=low[rows],
         follow=follows[rows].astype(np.int32),
-        slots=_hashed(context, words),
+        slots=hashed(context, words),
         kind=kind.astype(np.int32),
         unigram=unigram,
         kinds=kinds,
@@ -229,10 +179,17 @@ def _kinds(tokens: Ints, starts: Longs, kind: Ints, form: Ints) -> Doubles:
 
 @kernel
 def _parts(
-    ids: Ints, starts: Longs, size: int, shorter: Ints, shorter_starts: Longs, tokens: Ints, at: Longs
+    ids: Ints,
+    starts: Longs,
+    size: int,
+    shorter: Ints,
+    shorter_starts: Longs,
+    tokens: Ints,
+    at: Longs,
 ) -> tuple[Longs, Longs, Longs]:
-    """Of each n-gram: the one without its last token, its last token, the one without its first."""
-    heads, words, tails = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
+    """Of each n-gram: what stands before its last token, that token, what follows its first."""
+    heads, words = np.empty(size, np.int64), np.empty(size, np.int64)
+    tails = np.empty(size, np.int64)
     seen = 0
     for text in range(len(starts) - 1):
         windows = starts[text + 1] - starts[text]
@@ -275,28 +232,3 @@ def _ordered(
             mine = rows[low:high].copy()
             rows[low:high] = mine[np.argsort(-probability[mine], kind="mergesort")]
     return rows, starts
-
-
-@kernel
-def _hashed(context: Ints, token: Ints) -> Ints:
-    """Put all entries into a hash table by context and token."""
-    room = 16
-    while room < 2 * len(token):
-        room *= 2
-    slots = np.full(room, -1, np.int32)
-    for entry in range(len(token)):
-        slots[_slot(slots, context, token, context[entry], token[entry])] = entry
-    return slots
-
-
-@inlined
-def _slot(slots: Ints, context: Ints, token: Ints, number: int, word: int) -> int:
-    """Where an entry stands in the table, or the free place where it belongs (splitmix64)."""
-    mixed = (np.uint64(number) << np.uint64(32)) | np.uint64(word)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mask = np.uint64(len(slots) - 1)
-    slot = (mixed ^ (mixed >> np.uint64(31))) & mask
-    while slots[slot] >= 0 and (token[slots[slot]] != word or context[slots[slot]] != number):
-        slot = (slot + np.uint64(1)) & mask
-    return int(slot)

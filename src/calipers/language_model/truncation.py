@@ -71,9 +71,7 @@ def epsilon(probabilities: Doubles, least: float) -> Flags:
 
 def eta(probabilities: Doubles, least: float) -> Flags:
     """Keep p ≥ min(η, √η · exp(−H)), or the most probable where nothing is."""
-    return epsilon(
-        probabilities, min(least, math.sqrt(least) * math.exp(-entropy(probabilities)))
-    )
+    return epsilon(probabilities, min(least, math.sqrt(least) * math.exp(-entropy(probabilities))))
 
 
 def top_h(probabilities: Doubles, share: float) -> Flags:
