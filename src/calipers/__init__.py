@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from calipers.estimate import neighbourhoods as neighbourhoods
     from calipers.evaluate.agree import agree as agree
     from calipers.evaluate.compare import compare as compare
+    from calipers.evaluate.likelihood import likelihood as likelihood
     from calipers.evaluate.overlap import overlap as overlap
     from calipers.evaluate.probe import probe as probe
     from calipers.evaluate.rank import rank as rank
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from calipers.results.overlap import Overlap as Overlap
     from calipers.results.probe import Probe as Probe
     from calipers.results.ranking import Ranking as Ranking
+    from calipers.results.texts import LikelihoodComparison as LikelihoodComparison
     from calipers.results.texts import TextComparison as TextComparison
     from calipers.samples import SampleSet as SampleSet
     from calipers.samples import read_samples as read_samples
@@ -76,6 +78,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "calipers.evaluate.compare": ("compare",),
         "calipers.evaluate.sweep": ("sweep",),
         "calipers.evaluate.agree": ("agree",),
+        "calipers.evaluate.likelihood": ("likelihood",),
         "calipers.evaluate.overlap": ("overlap",),
         "calipers.evaluate.probe": ("probe",),
         "calipers.evaluate.rank": ("rank",),
@@ -87,7 +90,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "calipers.results.overlap": ("Overlap",),
         "calipers.results.probe": ("Probe",),
         "calipers.results.ranking": ("Ranking",),
-        "calipers.results.texts": ("TextComparison",),
+        "calipers.results.texts": ("LikelihoodComparison", "TextComparison"),
         "calipers.samples": ("SampleSet", "read_samples"),
         "calipers.score": ("Score",),
     },

@@ -11,6 +11,7 @@ from calipers.cli.agree import agree
 from calipers.cli.compare import compare
 from calipers.cli.demo import demo
 from calipers.cli.embed import embed
+from calipers.cli.likelihood import likelihood
 from calipers.cli.metrics import metrics
 from calipers.cli.overlap import overlap
 from calipers.cli.page import Command, Group
@@ -30,6 +31,7 @@ COMMANDS = (
     probe,
     rank,
     text,
+    likelihood,
     embed,
     metrics,
     show,

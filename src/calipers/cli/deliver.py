@@ -161,7 +161,11 @@ def _texts(
     def csv() -> str:
         from calipers.report.render.csv import scores_csv, tables_csv
 
-        return scores_csv(data) if kind in ("comparison", "texts") else tables_csv(summary())
+        return (
+            scores_csv(data)
+            if kind in ("comparison", "texts", "likelihoods")
+            else tables_csv(summary())
+        )
 
     def html() -> str:
         from calipers.results import Comparison

@@ -26,6 +26,7 @@ _HOMES = {
     "probe": "probe:Probe",
     "ranking": "ranking:Ranking",
     "texts": "texts:TextComparison",
+    "likelihoods": "texts:LikelihoodComparison",
 }
 """The kinds of results, and where their classes are."""
 
@@ -231,6 +232,8 @@ def kind_of(data: Any) -> str | None:
         return "overlap"
     if isinstance(settings, Mapping) and "over" in settings:
         return "sweep"
+    if isinstance(settings, Mapping) and "first_token" in settings:
+        return "likelihoods"
     if isinstance(settings, Mapping) and "aligned" in settings:
         return "texts"
     return "comparison" if "systems" in data and "reference" in data else None
