@@ -315,6 +315,10 @@ def test_a_model_that_measures_its_own_texts_is_told_of(tmp_path):
     (system,) = found
     assert system.cautions[0].kind == "scorer"
     assert "written by 'models/Three-Words'" in system.warnings[-1]
+    given = run({"m": MODEL}, reference=HUMAN, generator=ThreeWords())
+    assert given["m"].cautions[0].kind == "scorer"
+    path.write_text("\n".join(json.dumps(row | {"revision": "2"}) for row in rows))
+    assert "scorer" not in {caution.kind for caution in run(str(path)).systems[0].cautions}
     assert not [
         c
         for c in run(str(path), model=ThreeWords("other")).systems[0].cautions

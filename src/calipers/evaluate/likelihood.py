@@ -96,7 +96,7 @@ def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparis
         "decoding": None if decoding is None else str(decoding),
         **options.settings(),
     }
-    found = _with_cautions(measured, inputs, model, options)
+    found = _with_cautions(measured, inputs, model, generator, options)
     return LikelihoodComparison(**{**vars(found), "settings": settings})
 
 
@@ -331,11 +331,15 @@ def _parted(text: str, prompt: str) -> tuple[str, str]:
 
 
 def _with_cautions(
-    found: TextComparison, inputs: Inputs, model: LanguageModel, options: LikelihoodOptions
+    found: TextComparison,
+    inputs: Inputs,
+    model: LanguageModel,
+    generator: LanguageModel | None,
+    options: LikelihoodOptions,
 ) -> TextComparison:
     """Say where the model that measures knows the texts too well."""
     systems = tuple(
-        _warned(result, tuple(_wrote(files, model)))
+        _warned(result, tuple(_wrote(files, model, generator)))
         for result, files in zip(
             found.systems,
             ([file.samples for file in system.files] for system in inputs.systems),
@@ -359,13 +363,17 @@ def _warned(result: TextResult, more: tuple[Caution, ...]) -> TextResult:
     )
 
 
-def _wrote(files: Sequence[SampleSet], model: LanguageModel) -> Iterator[Caution]:
+def _wrote(
+    files: Sequence[SampleSet], model: LanguageModel, generator: LanguageModel | None
+) -> Iterator[Caution]:
     """Say that the texts were written by the model that measures them."""
-    for samples in files:
-        writer = written_by(samples)
-        if writer is not None and _last(writer) == _last(model.name):
+    writers = list(filter(None, map(written_by, files)))
+    writers += [] if generator is None else [(generator.name, generator.revision)]
+    for name, revision in writers:
+        other = bool(revision and model.revision) and revision != model.revision
+        if _last(name) == _last(model.name) and not other:
             text = (
-                f"its texts were written by {writer!r}, the model that measures them: a model "
+                f"its texts were written by {name!r}, the model that measures them: a model "
                 "finds its own texts likelier than others; use another one"
             )
             yield Caution("scorer", "scored by the model that wrote it", text)
@@ -386,8 +394,12 @@ def _last(name: str) -> str:
     return os.path.basename(os.path.normpath(name)).casefold()
 
 
-def written_by(samples: SampleSet) -> str | None:
-    """Tell which model wrote a set, as the first row of its file says in the field ``model``."""
+def written_by(samples: SampleSet) -> tuple[str, str] | None:
+    """Tell which model wrote a set, and its revision, as the first row of its file says.
+
+    In the fields ``model`` and ``revision``, as ``calipers generate`` writes them; None where the
+    row does not tell.
+    """
     path = Path(samples.source)
     if path.suffix.lower() not in (".jsonl", ".ndjson") or not path.is_file():
         return None
@@ -397,4 +409,7 @@ def written_by(samples: SampleSet) -> str | None:
     except (OSError, ValueError, RecursionError):
         return None
     writer = row.get("model") if isinstance(row, dict) else None
-    return writer if isinstance(writer, str) and writer.strip() else None
+    if not isinstance(writer, str) or not writer.strip():
+        return None
+    revision = row.get("revision")
+    return writer, revision if isinstance(revision, str) else ""
