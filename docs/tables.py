@@ -112,11 +112,12 @@ def written(path: Path) -> str:
 
 def _row(metric: Metric) -> tuple[str, ...]:
     asked = "" if metric.on_request else " •"
-    options = "".join(f", `:{option.name}`" for option in metric.options)
+    name = metric.keys[0] if metric.side == "models" else metric.name
+    options = "".join(f", `:{option.name}`" for option in metric.options if name == metric.name)
     better = BETTER[metric.better] if metric.ranked else "neither end"
     source = metric.source + (f"; equal to {metric.parity}" if metric.parity else "")
     return (
-        f"`{metric.keys[0] if metric.side == 'models' else metric.name}`{options}{asked}",
+        f"`{name}`{options}{asked}",
         metric.tells,
         _range(metric),
         better,

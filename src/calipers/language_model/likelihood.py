@@ -440,7 +440,8 @@ def _of_models(metric: str, pair: TextPair) -> Score:
     from calipers.metrics.frontiers import summary_score
 
     corpus = _scored(pair)
-    pins = {"estimator": "model", "points": "own", **corpus.pins, "n": len(pair.references), "m": len(corpus)}
+    sizes = {"n": len(pair.references), "m": len(corpus)}
+    pins = {"estimator": "model", "points": "own", **corpus.pins, **sizes}
     rows = [np.arange(len(texts)) for texts in (pair.references, pair.texts)]
     frontier = _frontier(pair, rows[0], rows[1])
     return summary_score(metric, BY_MODELS, frontier, c=PAIRED_C["model"], pins=pins)
