@@ -12,6 +12,8 @@ from calipers.cli.page import FEW, SECTIONS, first_sentence
 MANY = (
     "demo",
     "compare",
+    "generate",
+    "tune",
     "sweep",
     "overlap",
     "agree",

@@ -11,6 +11,7 @@ from calipers.cli.agree import agree
 from calipers.cli.compare import compare
 from calipers.cli.demo import demo
 from calipers.cli.embed import embed
+from calipers.cli.generate import generate
 from calipers.cli.likelihood import likelihood
 from calipers.cli.metrics import metrics
 from calipers.cli.overlap import overlap
@@ -21,6 +22,7 @@ from calipers.cli.rank import rank
 from calipers.cli.show import report, show
 from calipers.cli.sweep import sweep
 from calipers.cli.text import text
+from calipers.cli.tune import tune
 
 COMMANDS = (
     demo,
@@ -32,6 +34,8 @@ COMMANDS = (
     rank,
     text,
     likelihood,
+    generate,
+    tune,
     embed,
     metrics,
     show,

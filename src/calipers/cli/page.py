@@ -47,7 +47,8 @@ VIEWS = (
 )
 
 SECTIONS: Mapping[str, Sequence[str]] = {
-    "Commands": ("demo", "compare", "text", "likelihood", "metrics"),
+    "Commands": ("demo", "compare", "text", "metrics"),
+    "Language models": ("likelihood", "generate", "tune"),
     "Commands for saved results": ("show", "report", "plot"),
     "Further analyses": ("sweep", "agree", "overlap", "probe", "rank", "embed", "version"),
 }

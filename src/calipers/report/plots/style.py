@@ -17,7 +17,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from calipers.errors import InputError
-from calipers.report.whole_files import write_bytes_atomically
+from calipers.whole_files import write_bytes_atomically
 
 Dashes = tuple[float, tuple[float, ...]]
 Look = dict[str, Any]
