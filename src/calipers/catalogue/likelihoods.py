@@ -159,7 +159,7 @@ VARIETY = (
     _variety(
         name="conditional_surprise",
         label="Conditional surprise",
-        meaning="bits per byte of a text after {texts} of its set in one context",
+        meaning="bits per byte of the last of {texts} in one context",
         tells="bits per byte that a text needs once others of its set were read; low if alike",
         read="calipers.language_model.likelihood:read_conditional_surprise",
         replicates="calipers.language_model.likelihood:conditional_surprise_replicates",
@@ -172,7 +172,7 @@ VARIETY = (
                 tells="texts that stand in one context, the last of which is scored",
                 least=2,
                 most=1000,
-                said={"": "others of {} texts"},
+                said={"": "{} texts of its set"},
             ),
         ),
         range=FROM_ZERO,

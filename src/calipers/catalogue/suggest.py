@@ -104,8 +104,11 @@ def unknown_text(name: str) -> InputError:
     """Say which text metric an unknown name may mean, and what measures embeddings."""
     base = split_text_key(name)[0]
     found = _near(base, {*TEXT_METRICS, *TEXT_FAMILIES, "all"})
-    elsewhere = base in METRICS or base in FAMILIES
-    why = ": it measures embeddings, as calipers compare does" if elsewhere else ""
+    why = ""
+    if base in METRICS or base in FAMILIES:
+        why = ": it measures embeddings, as calipers compare does"
+    elif base in LIKELIHOODS or base in LIKELIHOOD_FAMILIES:
+        why = ": calipers likelihood measures it, by a language model"
     return InputError(f"unknown text metric {base!r}{why}; {_meant(found)}")
 
 

@@ -182,11 +182,11 @@ def _score(
     *,
     reason: str = "no token of the texts was scored",
     per_sample: Doubles | None = None,
-    **pins: object,
+    pins: Mapping[str, object] | None = None,
 ) -> Score:
     entry = LIKELIHOODS[metric]
     missing = 0 if per_sample is None else int(np.isnan(per_sample).sum())
-    shown: dict[str, object] = {"metric": metric, **pins, **corpus.pins, "n": len(corpus)}
+    shown: dict[str, object] = {"metric": metric, **(pins or {}), **corpus.pins, "n": len(corpus)}
     shown |= {"undefined": missing} if missing and np.isfinite(value) else {}
     endless = "a token has no probability" if np.isinf(value) else None
     return Score(
@@ -211,7 +211,8 @@ def read_perplexity(pair: TextPair, options: Chosen) -> Score:
         value = float(defined.mean()) if len(defined) else np.nan
     else:
         value = formulas.perplexity(scores.log_probability)
-    return _score("perplexity", _at_least_one(value), corpus, per_sample=by_text, average=average)
+    pins = {"average": average}
+    return _score("perplexity", _at_least_one(value), corpus, per_sample=by_text, pins=pins)
 
 
 def perplexity_replicates(measured: MeasuredTexts) -> TextReplicates:
@@ -278,10 +279,12 @@ def _means_without(measured: MeasuredTexts, sums: Doubles, units: NDArray[Any]) 
         return ratio(above.sum() - above, below.sum() - below)
 
 
-def _mean(metric: str, values: Doubles, corpus: ScoredCorpus, **pins: object) -> Score:
+def _mean(
+    metric: str, values: Doubles, corpus: ScoredCorpus, pins: Mapping[str, object] | None = None
+) -> Score:
     defined = values[~np.isnan(values)]
     value = float(defined.mean()) if len(defined) else np.nan
-    return _score(metric, value, corpus, per_sample=values, **pins)
+    return _score(metric, value, corpus, per_sample=values, pins=pins)
 
 
 def _at_least_one(value: float) -> float:
@@ -296,7 +299,8 @@ def read_unigram_entropy(pair: TextPair, options: Chosen) -> Score:
     corpus, unit = _scored(pair), options["unit"]
     entropies = formulas.unigram_entropy(corpus.tokens, corpus.starts)
     values = entropies / np.log(2) if unit == "bits" else entropies
-    found = _mean("unigram_entropy", values, corpus, unit=unit, tokenizer=corpus.tokenizer)
+    pins = {"unit": unit, "tokenizer": corpus.tokenizer}
+    found = _mean("unigram_entropy", values, corpus, pins)
     return replace(found, reason="no text has a token") if np.isnan(found.value) else found
 
 
@@ -304,13 +308,13 @@ def read_conditional_surprise(pair: TextPair, options: Chosen) -> Score:
     corpus, size = _scored(pair), int(options["texts"])
     found = corpus.contexts.get(size) or InputError("texts were not read in one context")
     if isinstance(found, InputError):
-        return _score("conditional_surprise", np.nan, corpus, reason=str(found), texts=size)
+        return _score("conditional_surprise", np.nan, corpus, reason=str(found))
     there = ~np.isnan(found.bits)
     sizes = np.where(there, corpus.sizes, 0)
     value = formulas.conditional_surprise(np.where(there, found.bits, 0), sizes)
     by_text = ratio(found.bits, sizes)
     pins = {"texts": size, "seed": pair.seed}
-    return _score("conditional_surprise", value, corpus, per_sample=by_text, **pins)
+    return _score("conditional_surprise", value, corpus, per_sample=by_text, pins=pins)
 
 
 def conditional_surprise_replicates(measured: MeasuredTexts) -> TextReplicates | None:
@@ -378,9 +382,9 @@ def read_epsilon_perplexity(pair: TextPair, options: Chosen) -> Score:
         return _score("epsilon_perplexity", np.nan, corpus, reason=reason)
     value = formulas.epsilon_perplexity(q, vocabulary, epsilon or None)
     by_text = np.exp(-formulas.means_by_text(_smoothed(corpus, epsilon), corpus.decoder.starts))
-    pins = {"epsilon": epsilon or "best", "vocabulary": vocabulary}
+    pins: dict[str, object] = {"epsilon": epsilon or "best", "vocabulary": vocabulary}
     value = _at_least_one(value)
-    return _score("epsilon_perplexity", value, corpus, per_sample=by_text, **pins)
+    return _score("epsilon_perplexity", value, corpus, per_sample=by_text, pins=pins)
 
 
 def epsilon_perplexity_replicates(measured: MeasuredTexts) -> TextReplicates:
@@ -436,7 +440,8 @@ def _of_models(metric: str, pair: TextPair) -> Score:
     from calipers.metrics.frontiers import summary_score
 
     corpus = _scored(pair)
-    pins = {"points": "own", **corpus.pins, "n": len(pair.references), "m": len(corpus)}
+    sizes = {"n": len(pair.references), "m": len(corpus)}
+    pins = {"estimator": "model", "points": "own", **corpus.pins, **sizes}
     rows = [np.arange(len(texts)) for texts in (pair.references, pair.texts)]
     frontier = _frontier(pair, rows[0], rows[1])
     return summary_score(metric, BY_MODELS, frontier, c=PAIRED_C["model"], pins=pins)

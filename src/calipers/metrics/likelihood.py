@@ -45,7 +45,8 @@ def means_by_text(values: Doubles, starts: Starts) -> Doubles:
     """Average the values of each text, shape ``(n,)``; NaN where a text has none."""
     counts = np.diff(starts)
     means = np.full(len(counts), np.nan)
-    return np.divide(sums_by_text(values, starts), counts, out=means, where=counts > 0)
+    np.divide(sums_by_text(values, starts), counts, out=means, where=counts > 0)
+    return means
 
 
 def perplexity(log_probability: Doubles, units: float | None = None) -> float:
@@ -113,7 +114,8 @@ def unigram_entropy(tokens: NDArray[np.int32], starts: Starts) -> Doubles:
     different, counts = np.unique(texts * size + tokens, return_counts=True)
     shares = counts / lengths[different // size]
     entropies = np.bincount(different // size, -shares * np.log(shares), len(lengths))
-    return np.where(lengths > 0, np.maximum(entropies, 0.0), np.nan)
+    found: Doubles = np.where(lengths > 0, np.maximum(entropies, 0.0), np.nan)
+    return found
 
 
 # Against the decoder's own distribution ----------------------------------------------------------
@@ -153,7 +155,7 @@ def jensen_shannon(q: Doubles) -> Doubles:
     """
     from scipy.special import xlogy
 
-    return np.maximum(np.log(2) + (xlogy(q, q) - xlogy(1 + q, 1 + q)) / 2, 0.0)
+    return np.asarray(np.maximum(np.log(2) + (xlogy(q, q) - xlogy(1 + q, 1 + q)) / 2, 0.0))
 
 
 def epsilon_perplexity(q: Doubles, vocabulary: int, epsilon: float | None = None) -> float:

@@ -79,7 +79,8 @@ def _title(data: Data) -> str:
     if reference is not None:
         about = f"Reference: {short(reference['name'])}, n = {size_text(reference)}"
     rows = ["row by row"] if settings.get("aligned") else []
-    pins = [f"{key} {clean(settings[key])}" for key in ("tokenizer", "seed") if key in settings]
+    named = ("model", "generator", "decoding", "tokenizer", "seed")
+    pins = [f"{key} {clean(settings[key])}" for key in named if settings.get(key) is not None]
     return " · ".join([about, *rows, *pins])
 
 
@@ -278,9 +279,10 @@ def _meanings(data: Data) -> Iterator[tuple[str, str]]:
 def _how_to_read(data: Data) -> Iterator[Note]:
     """Say what the columns and marks mean, and where more of it is."""
     yield from _signs(data)
+    name = "likelihood" if "first_token" in data["settings"] else "text"
     yield Note(
         "how",
-        "More: --metrics all; calipers metrics text lists them. Full precision and signatures: "
+        f"More: --metrics all; calipers metrics {name} lists them. Full precision and signatures: "
         "--json FILE, or .to_dict() in Python.",
     )
 
