@@ -3,12 +3,13 @@
     python benchmarks/language_model.py --texts test.csv --n 200 --threads 2
 
 A model of the shape of GPT-2 is made with random weights (by default 8 layers 256 wide with 8,000
-tokens, 8 million parameters), and a byte-level tokenizer of the texts. Likelihood: log-probabilities
-of every token, ours against `log_softmax` of the logits of one text after the other. Generation:
-some tokens behind the first ten words of each text, by nucleus sampling, ours against
-`model.generate` prompt by prompt. Both sides run in one process, in turn in every round, so that a
-busy moment hits both; printed are medians, by the clock and of processor time, their ratios, and the
-largest difference of a log-probability. Greedy texts must be those of transformers but for near-ties.
+tokens, 8 million parameters), and a byte-level tokenizer of the texts. Likelihood: the
+log-probability of every token, ours against `log_softmax` of the logits of one text after the
+other. Generation: some tokens behind the first ten words of each text, by nucleus sampling, ours
+against `model.generate` prompt by prompt. Both sides run in one process, in turn in every round, so
+that a busy moment hits both; printed are medians, by the clock and of processor time, their ratios,
+and the largest difference of a log-probability. Greedy texts must be those of transformers, but for
+near-ties.
 
 Without `--texts` (a CSV file whose last column holds texts) the texts of the demo are taken.
 """
@@ -90,7 +91,10 @@ def side_by_side(sides: dict[str, Callable[[], Any]], repeats: int) -> tuple[Run
 
 def show(what: str, runs: Runs, tokens: int) -> None:
     print(what)
-    middles = {name: [statistics.median(each) for each in zip(*own)] for name, own in runs.items()}
+    middles = {
+        name: [statistics.median(each) for each in zip(*own, strict=True)]
+        for name, own in runs.items()
+    }
     for name, (clock, processor) in middles.items():
         times = [each[0] for each in runs[name]]
         spread = f"({min(times):.2f} to {max(times):.2f})"

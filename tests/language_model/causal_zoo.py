@@ -4,6 +4,10 @@ import tokenizers
 import torch
 import transformers
 
+from calipers.embed.options import Options
+from calipers.embed.states import pretrained
+from calipers.language_model.causal import load_causal
+
 TEXTS = [
     "A bird sings in the morning, and then another one.",
     "The cat sat on the mat; nobody knows why it did.",
@@ -98,3 +102,44 @@ def plain_scores(model, ids, first=1):
         logits = model(input_ids=torch.tensor([list(ids)])).logits[0].double()
     found = logits.log_softmax(-1)[torch.arange(len(ids) - 1), torch.tensor(list(ids[1:]))]
     return found[first - 1 :].numpy()
+
+
+class Zoo:
+    """Models made when first asked for, and kept."""
+
+    TEXTS, LIMIT, VOCABULARY, KINDS = TEXTS, LIMIT, VOCABULARY, KINDS
+    save = staticmethod(save)
+    save_model = staticmethod(save_model)
+    save_tokenizer = staticmethod(save_tokenizer)
+    plain_scores = staticmethod(plain_scores)
+
+    def __init__(self, root):
+        self._root, self._loaded, self._plain = root, {}, {}
+
+    def folder(self, kind):
+        folder = self._root / kind
+        if not folder.exists():
+            with quiet():
+                save(folder, kind)
+        return folder
+
+    def load(self, kind, **options):
+        key = (kind, *sorted(options.items()))
+        if key not in self._loaded:
+            self._loaded[key] = load_causal(
+                str(self.folder(kind)), Options(device="cpu", **options)
+            )
+        return self._loaded[key]
+
+    def plain(self, kind):
+        if kind not in self._plain:
+            with quiet():
+                self._plain[kind] = plain_model(self.folder(kind))
+        return self._plain[kind]
+
+    def tokenizer(self, kind):
+        return transformers.AutoTokenizer.from_pretrained(self.folder(kind))
+
+
+def quiet():
+    return pretrained.quiet(transformers)

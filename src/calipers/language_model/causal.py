@@ -26,7 +26,7 @@ from calipers.embed.states.pretrained import (
     position_limit,
     rescales_positions,
 )
-from calipers.errors import InputError, first_line, require
+from calipers.errors import CalipersError, InputError, first_line, require
 from calipers.language_model.causal_tokens import CausalTokens
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import (
@@ -342,6 +342,11 @@ class CausalModel(LanguageModel):
                     f"the model {self.name!r} ({self._model.config.model_type}) is no causal "
                     f"language model: {first_line(error)}"
                 ) from error
+            if not bool(alone.isfinite().all()):
+                raise CalipersError(
+                    f"the model {self.name!r} gives numbers that are not finite: its weights are "
+                    "damaged, or its numbers grow too large for its dtype"
+                )
             if not causal:
                 raise InputError(
                     f"the model {self.name!r} ({self._model.config.model_type}) is no causal "

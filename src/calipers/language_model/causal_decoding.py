@@ -7,13 +7,14 @@ still within its prompt takes the token that stands there. So models of every ki
 Sampling draws by one uniform number for each sample and step. Adversarial perplexity sampling
 (Pillutla et al., JMLR 2023, section 6.2) writes gibberish that has a perplexity asked for: the
 first tokens uniformly at random, then always the one that brings the perplexity of the text so far
-closest to it. Contrastive search (Su et al., NeurIPS 2022) takes, of the k most likely tokens, the
-one of the highest (1 − α) p(v) − α maxⱼ cos(h_v, h_j), where h are last hidden states. Beam search
-is that of transformers.
+closest to it; the token that ends texts is never chosen. Contrastive search (Su et al., NeurIPS
+2022) takes, of the k most likely tokens, the one of the highest (1 − α) p(v) − α maxⱼ cos(h_v, h_j)
+with h the last hidden states. Beam search is that of transformers.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -207,7 +208,7 @@ class _Greedy:
 class _Adversarial:
     def __init__(self, batch: Batch, decoding: Decoding) -> None:
         share = decoding.get("random_share", RANDOM_SHARE)
-        self._random = round(share * batch.max_tokens)
+        self._random = math.ceil(share * batch.max_tokens - 1e-9)
         self._target = float(np.log(decoding.get("adversarial")))
         self._uniforms = _uniforms(batch)
         self._batch, self._decoding = batch, decoding
@@ -216,12 +217,12 @@ class _Adversarial:
     def __call__(self, before: Tensor, logits: Tensor, steps: Tensor, rows: Tensor) -> Tensor:
         _check(logits, self._batch, self._decoding, steps, rows)
         surprise = -logits.double().log_softmax(1)
-        places = (self._uniforms[rows, steps] * len(self._batch.ordinary)).long()
-        usable = torch.cat([self._batch.ordinary, self._batch.ends])
+        usable = self._batch.ordinary
+        places = (self._uniforms[rows, steps] * len(usable)).long()
         mean = (self._surprise[rows, None] + surprise[:, usable]) / (steps[:, None] + 1)
         apart = torch.expm1(mean - self._target).abs()  # of the perplexity, in parts of it
         closest = usable[apart.argmin(1)]
-        tokens = torch.where(steps < self._random, self._batch.ordinary[places], closest)
+        tokens = torch.where(steps < self._random, usable[places], closest)
         self._surprise[rows] += surprise.gather(1, tokens[:, None])[:, 0]
         return tokens
 
@@ -243,14 +244,14 @@ def _check(logits: Tensor, batch: Batch, decoding: Decoding, steps: Tensor, rows
             f"sample {batch.samples[int(rows[place])]}: the decoding {str(decoding)!r} leaves "
             f"no token to choose after {step} tokens; raise no_repeat_ngram or lower max_tokens"
         )
-    raise not_finite(logits.dtype)
+    raise not_finite()
 
 
-def not_finite(dtype: torch.dtype) -> CalipersError:
+def not_finite() -> CalipersError:
     """Say that a model's numbers cannot be used."""
     return CalipersError(
-        "the model gives numbers that are not finite: its weights are damaged, or grow too large "
-        f"in {str(dtype).removeprefix('torch.')}"
+        "the model gives numbers that are not finite: its weights are damaged, or its numbers grow "
+        "too large for the dtype, of which 'float32' reaches furthest"
     )
 
 

@@ -219,7 +219,7 @@ class _Scorer:
         into = self._shifts[which] + targets
         columns = [torch.cat(column).cpu().numpy() for column in zip(*found, strict=True)]
         if np.isnan(columns[0]).any():
-            raise not_finite(logits.dtype)
+            raise not_finite()
         self.log_probability[into] = columns[0]
         if self.decoded is not None and self.squares is not None:
             self.decoded[into], self.squares[into] = columns[1:]
