@@ -1264,24 +1264,13 @@ def test_importing_the_backend_loads_no_http_client():
 
 
 def generating(server, folder, *more):
-    words = [
-        "--n",
-        "120",
-        "--task",
-        "continue",
-        "--max-tokens",
-        "8",
-        "--decoding",
-        "top_p=0.9",
-        "--output",
-        "out.jsonl",
-    ]
+    words = "--n 120 --task continue --max-tokens 8 --decoding top_p=0.9"
     (folder / "prompts.jsonl").write_text(
         "".join(json.dumps({"prompt": f"prompt {n}", "text": "x"}) + "\n" for n in range(120))
     )
     job = [sys.executable, "-m", "calipers", "generate", "--model", f"{server.url}#m"]
     return subprocess.Popen(
-        [*job, "--prompts", "prompts.jsonl", *words, *more],
+        [*job, "--prompts", "prompts.jsonl", "--output", "out.jsonl", *words.split(), *more],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

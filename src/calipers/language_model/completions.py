@@ -74,8 +74,8 @@ def check_decoding(decoding: Decoding, address: Address) -> None:
     names = [name for name, _ in decoding.truncations]
     if len(names) > 1 and not set(names) <= {"top_k", "min_p"}:
         raise InputError(
-            f"{address.shown}: a server applies {' and '.join(names)} in an order of its own, on "
-            f"which it depends what is left; found {written!r}, write one of them"
+            f"{address.shown}: a server applies {' and '.join(names)} in an order of its own, "
+            f"which changes what is left; found {written!r}, write one of them"
         )
 
 
