@@ -295,12 +295,35 @@ def test_a_server_that_takes_openai_s_parameters_alone_is_asked_for_these(make, 
     assert set(model.parameters(decoding, 5)) == (plain | named) - {"model", "prompt", "seed", "n"}
 
 
+def test_the_server_of_transformers_is_told_by_its_own_field(make, server):
+    known = {"model", "prompt", "max_tokens", "temperature", "top_p", "seed", "n"}
+
+    def strict(handler, request):
+        odd = set(request) - known - {"generation_config"}
+        if odd:
+            handler.reply(422, {"detail": f"Unexpected fields in the request: {odd}"})
+        else:
+            well(handler, request)
+
+    server.usual = strict
+    model = make(at_once=4)
+    assert len(write(model, prompts(5), Decoding.parse("temperature=0.5,top_k=7"))) == 5
+    assert len(server.requests) == 6
+    last = server.requests[-1]
+    assert (last["temperature"], last["top_p"]) == (0.5, 1.0)
+    config = json.loads(last["generation_config"])
+    assert (config["do_sample"], config["top_k"], config["min_p"]) == (True, 7, 0.0)
+    write(model, prompts(1), Decoding.parse("greedy"))
+    assert json.loads(server.requests[-1]["generation_config"])["do_sample"] is False
+    assert len(model.told()) == 1
+
+
 def test_a_parameter_that_is_written_and_refused_ends_the_run(make, server):
-    words = {"error": {"message": "top_k: extra fields not permitted"}}
+    words = {"error": {"message": "top_k: extra inputs are not permitted"}}
     server.usual = says(422, words)
     with pytest.raises(CalipersError) as caught:
         write(make(), prompts(3), Decoding.parse("top_k=4"))
-    assert "top_k: extra fields not permitted" in str(caught.value)
+    assert "top_k: extra inputs are not permitted" in str(caught.value)
     assert len(server.requests) == 2
 
 
@@ -901,6 +924,13 @@ def one_new_token(handler, request):
         handler.reply(200, echo(request, new=[" brave"]))
 
 
+def failing_without_a_new_token(handler, request):
+    if request.get("max_tokens") == 0:
+        handler.reply(500, b"Internal Server Error")
+    else:
+        one_new_token(handler, request)
+
+
 def listing(mark=None):
     def act(handler, request):
         if "echo" in request:
@@ -926,6 +956,7 @@ TEXTS = ["the cat sat", "a dog", "", "one", "ha ha", "größer 😀 ist"]
 WAYS = {
     "echo": echoing(),
     "one new token": one_new_token,
+    "failing without a new token": failing_without_a_new_token,
     "prompt_logprobs": listing(),
     "echo with a mark": echoing(mark="<s>"),
     "prompt_logprobs with a mark": listing("<s>"),
@@ -1264,24 +1295,13 @@ def test_importing_the_backend_loads_no_http_client():
 
 
 def generating(server, folder, *more):
-    words = [
-        "--n",
-        "120",
-        "--task",
-        "continue",
-        "--max-tokens",
-        "8",
-        "--decoding",
-        "top_p=0.9",
-        "--output",
-        "out.jsonl",
-    ]
+    words = "--n 120 --task continue --max-tokens 8 --decoding top_p=0.9"
     (folder / "prompts.jsonl").write_text(
         "".join(json.dumps({"prompt": f"prompt {n}", "text": "x"}) + "\n" for n in range(120))
     )
     job = [sys.executable, "-m", "calipers", "generate", "--model", f"{server.url}#m"]
     return subprocess.Popen(
-        [*job, "--prompts", "prompts.jsonl", *words, *more],
+        [*job, "--prompts", "prompts.jsonl", "--output", "out.jsonl", *words.split(), *more],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

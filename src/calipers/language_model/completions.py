@@ -3,18 +3,21 @@
 ``temperature`` and ``top_p`` are sent always. Many servers have defaults of their own for other
 parameters: vLLM takes ``top_k`` and ``repetition_penalty`` from the model's generation_config,
 llama.cpp keeps 40 tokens, then those of a twentieth of the largest probability, and applies the
-temperature last. So ``top_k``, ``min_p``, ``repetition_penalty`` and llama.cpp's ``samplers`` are
-sent too, so as to have no effect where the decoding does not write them; a server that refuses
-them is asked without. OpenAI's own is never sent them.
+temperature last, and transformers' own server is greedy with any temperature. So ``top_k``,
+``min_p``, ``repetition_penalty`` and llama.cpp's ``samplers`` are sent too, so as to have no effect
+where the decoding does not write them; to a server that refuses them in the words of transformers
+all of it goes as ``generation_config``, and others are asked without. OpenAI's own is never sent
+any of these.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from calipers.errors import InputError, either
 from calipers.language_model.decoding import Decoding
@@ -35,6 +38,15 @@ SENT_AS: Mapping[str, str] = {
 WITHOUT_EFFECT: Mapping[str, Any] = {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0}
 """What is sent for those that a decoding does not write, as vLLM, SGLang and llama.cpp read it."""
 
+_OFF_IN_TRANSFORMERS: Mapping[str, Any] = {
+    "num_beams": 1,
+    "top_k": 0,
+    "min_p": 0.0,
+    "typical_p": 1.0,
+    "epsilon_cutoff": 0.0,
+    "eta_cutoff": 0.0,
+    "repetition_penalty": 1.0,
+}
 _SAMPLERS = {"typical": "typ_p", "repetition_penalty": "penalties"}
 _UNKNOWN = re.compile(
     r"unknown|unrecogni[sz]ed|unsupported|unexpected|extra|additional propert|invalid (param|arg|"
@@ -42,6 +54,7 @@ _UNKNOWN = re.compile(
     r"samplers|repeat_",
     re.IGNORECASE,
 )
+_OF_TRANSFORMERS = "Unexpected fields in the request"
 _SEEDS = 2**31
 _BYTES, _BYTES_PER_TOKEN = 1 << 20, 512
 """Bytes that an answer may have, and more for each token that was asked for."""
@@ -74,27 +87,36 @@ def check_decoding(decoding: Decoding, address: Address) -> None:
     names = [name for name, _ in decoding.truncations]
     if len(names) > 1 and not set(names) <= {"top_k", "min_p"}:
         raise InputError(
-            f"{address.shown}: a server applies {' and '.join(names)} in an order of its own, on "
-            f"which it depends what is left; found {written!r}, write one of them"
+            f"{address.shown}: a server applies {' and '.join(names)} in an order of its own, "
+            f"which changes what is left; found {written!r}, write one of them"
         )
 
 
-def sampling(decoding: Decoding) -> tuple[dict[str, Any], dict[str, Any]]:
+Beside = Literal["fields", "generation_config", "nothing"]
+"""How a server is told what else is, or is not, in force: see above."""
+
+
+def sampling(decoding: Decoding, beside: Beside) -> dict[str, Any]:
     """Give what is sent for a decoding: what it writes, and what keeps other defaults out."""
     greedy = decoding.method == "greedy"
-    written: dict[str, Any] = {
-        "temperature": 0.0 if greedy else decoding.temperature,
-        "top_p": float(decoding.get("top_p", 1.0)),
-    }
     parameters = dict(decoding.parameters)
-    written |= {sent: parameters[name] for name, sent in SENT_AS.items() if name in parameters}
-    beside = {name: value for name, value in WITHOUT_EFFECT.items() if name not in written}
-    if "repetition_penalty" in parameters:
-        beside |= {"repeat_penalty": parameters["repetition_penalty"], "repeat_last_n": -1}
-    first = [name for name in ("repetition_penalty",) if name in parameters]
-    order = [*first, "temperature", *(name for name, _ in decoding.truncations)]
-    beside["samplers"] = [_SAMPLERS.get(name, name) for name in order]
-    return written, beside
+    sent: dict[str, Any] = {
+        "temperature": 0.0 if greedy else decoding.temperature,
+        "top_p": float(parameters.get("top_p", 1.0)),
+    }
+    written = {word: parameters[name] for name, word in SENT_AS.items() if name in parameters}
+    if beside == "generation_config":
+        config = {"do_sample": not greedy, **_OFF_IN_TRANSFORMERS, **written}
+        return {**sent, "generation_config": json.dumps(config)}
+    if beside == "nothing":
+        return sent | written
+    sent |= {**WITHOUT_EFFECT, **written}
+    penalty = parameters.get("repetition_penalty")
+    if penalty is not None:
+        sent |= {"repeat_penalty": penalty, "repeat_last_n": -1}
+    order = [] if penalty is None else ["repetition_penalty"]
+    order += ["temperature", *(name for name, _ in decoding.truncations)]
+    return sent | {"samplers": [_SAMPLERS.get(name, name) for name in order]}
 
 
 def seed_of(seed: int, sample: int) -> int:
@@ -119,14 +141,14 @@ class Manner:
     chat
         Whether it is asked in the chat form.
     beside
-        Whether what keeps other defaults out is sent.
+        How what keeps other defaults out is sent.
     limit
         How the most tokens are called.
     """
 
     model: str
     chat: bool
-    beside: bool
+    beside: Beside
     limit: str = "max_tokens"
 
 
@@ -171,9 +193,8 @@ class TextQuestion(Question[tuple[Completion, Told]]):
     ) -> None:
         self.request, self._manner = request, manner
         self.operation = "chat/completions" if manner.chat else "completions"
-        self._written, self._beside = sampling(decoding)
-        self._max_tokens, self._seed = max_tokens, seed
-        self._limit_sent, self._beside_sent = "", False
+        self._decoding, self._max_tokens, self._seed = decoding, max_tokens, seed
+        self._limit_sent, self._beside_sent = manner.limit, manner.beside
 
     @property
     def sent(self) -> str:
@@ -187,9 +208,8 @@ class TextQuestion(Question[tuple[Completion, Told]]):
         return {
             "model": manner.model,
             **(self._conversation() if manner.chat else {"prompt": self.request.prompt}),
-            manner.limit: self._max_tokens,
-            **self._written,
-            **(self._beside if manner.beside else {}),
+            self._limit_sent: self._max_tokens,
+            **sampling(self._decoding, self._beside_sent),
             "seed": self._seed,
             "n": 1,
         }
@@ -242,10 +262,12 @@ class TextQuestion(Question[tuple[Completion, Told]]):
         if "max_completion_tokens" in said and self._limit_sent == "max_tokens":
             manner.limit = "max_completion_tokens"
             return True
-        if self._beside_sent and _UNKNOWN.search(said):
-            manner.beside = False
-            return True
-        return False
+        if self._beside_sent == "nothing" or not _UNKNOWN.search(said):
+            return False
+        if manner.beside == self._beside_sent:
+            of_transformers = self._beside_sent == "fields" and _OF_TRANSFORMERS in said
+            manner.beside = "generation_config" if of_transformers else "nothing"
+        return True
 
     def _conversation(self) -> dict[str, Any]:
         messages = [dict(message) for message in self.request.messages or ()]

@@ -180,7 +180,7 @@ class ServedModel(LanguageModel):
         seed: int = 0,
     ) -> None:
         self.name, self._address, self._at_once = model, address, at_once
-        self._manner = Manner(model, chat, beside=not is_openai(address))
+        self._manner = Manner(model, chat, "nothing" if is_openai(address) else "fields")
         self._way = Way(model)
         self._lock = Lock()
         self._counts = [0, 0, 0]
@@ -225,12 +225,8 @@ class ServedModel(LanguageModel):
 
     def parameters(self, decoding: Decoding, max_tokens: int) -> dict[str, Any]:
         """Give the parameters that are sent for a decoding, as the server takes them by now."""
-        written, beside = sampling(decoding)
-        return {
-            self._manner.limit: max_tokens,
-            **written,
-            **(beside if self._manner.beside else {}),
-        }
+        manner = self._manner
+        return {manner.limit: max_tokens, **sampling(decoding, manner.beside)}
 
     def told(self) -> tuple[str, ...]:
         """Tell what a person should know of what was asked so far."""
@@ -242,7 +238,7 @@ class ServedModel(LanguageModel):
                 f"read, {usage.completion_tokens:,} written, as the server counts"
                 + (f" ({usage.uncounted:,} answers told no counts)" if usage.uncounted else "")
             )
-        if not self._manner.beside and not is_openai(self._address):
+        if self._manner.beside == "nothing" and not is_openai(self._address):
             notes.append(
                 f"{where} does not take top_k, min_p and repetition_penalty; its own defaults hold"
             )

@@ -133,7 +133,8 @@ class ScoreQuestion(Question[tuple[ScoredTokens | None, Told]]):
 
     def adapts(self, status: int, said: str) -> bool:
         """Ask in another way, until one was answered."""
-        if status not in (400, 422, 501) or _LONG.search(said):
+        fails = status == 500 and self.tried == 0  # of a server that cannot write no token
+        if not (status in (400, 422, 501) or fails) or _LONG.search(said):
             return False
         return self.way.another(self.tried)
 
