@@ -14,9 +14,9 @@ the class models of Brown et al. (1992)::
     P(w | f) = P(κ | f) · [(a(w) − D(a(w))) / Σ a(κ) + γ(κ) / (V(κ) + 1)]
 
 summed over the tokens of the kind, of which V(κ) are known; an unknown one has the share of a token
-that was never seen, γ(κ) / (V(κ) + 1). P(κ | f) is counted, and smoothed by one observation spread
-as kinds are over all texts, with one more of each. A word never follows a word without anything
-between them, since both would be one.
+that was never seen, γ(κ) / (V(κ) + 1). P(κ | f) is counted, and smoothed by
+:data:`SMOOTHING` observations spread as kinds are over all texts, with one more of each. A word
+never follows a word without anything between them, since both would be one.
 
 Where the counts of counts give no discount between 0 and the count itself (texts are too few), the
 discounts are 0.5, 1 and 1.5, as KenLM's ``--discount_fallback``.
@@ -29,8 +29,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.language_model.pieces import AFTER_WORD, KINDS, WORD
 from calipers.language_model.ngram_walks import Tables, hashed
+from calipers.language_model.pieces import AFTER_WORD, KINDS, WORD
 from calipers.numeric.compile import kernel
 from calipers.text.ngrams import NGrams, extend
 
@@ -43,6 +43,9 @@ END_TOKEN = 0
 """The token that ends texts."""
 
 FALLBACK = (0.5, 1.0, 1.5)
+
+SMOOTHING = 0.1
+"""Observations that kinds are smoothed by: few, since forms nearly determine them."""
 
 
 def fit_tables(
@@ -104,18 +107,18 @@ def fit_tables(
         np.concatenate(column) for column in zip(*(columns or [(*empty, empty[0])]), strict=True)
     )
     rows, entry_starts = _ordered(context, words, found, contexts, vocabulary)
-    words, context = words[rows].astype(np.int32), context[rows].astype(np.int32)
+    token, before = words[rows].astype(np.int32), context[rows].astype(np.int32)
     return Tables(
         starts=entry_starts,
         back=back,
         shorter=shorter_context,
         form=form.astype(np.int32),
-        token=words,
-        context=context,
+        token=token,
+        context=before,
         probability=found[rows],
         lower=low[rows],
         follow=follows[rows].astype(np.int32),
-        slots=hashed(context, words),
+        slots=hashed(before, token),
         kind=kind.astype(np.int32),
         unigram=unigram,
         kinds=kinds,
@@ -174,7 +177,8 @@ def _kinds(tokens: Ints, starts: Longs, kind: Ints, form: Ints) -> Doubles:
     prior = np.tile((counts.sum(axis=0) + 1) / (counts.sum() + KINDS), (forms, 1))
     prior[AFTER_WORD, WORD] = 0
     prior /= prior.sum(axis=1, keepdims=True)
-    return np.asarray((counts + prior) / (counts.sum(axis=1, keepdims=True) + 1))
+    seen = counts.sum(axis=1, keepdims=True)
+    return np.asarray((counts + SMOOTHING * prior) / (seen + SMOOTHING))
 
 
 @kernel
@@ -223,7 +227,8 @@ def _ordered(
     starts = np.cumsum(starts)
     filled = starts[:-1].copy()
     rows = np.empty(len(words), np.int64)
-    for row in by_word:
+    for place in range(len(words)):
+        row = by_word[place]
         rows[filled[context[row]]] = row
         filled[context[row]] += 1
     for number in range(contexts):

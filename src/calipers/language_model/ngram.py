@@ -2,9 +2,9 @@
 
 Words and marks carry the white space before them (:mod:`calipers.language_model.pieces`), so that
 texts come out as people write them; probabilities are interpolated Kneser-Ney
-(:mod:`calipers.language_model.kneser_ney`). A word that no text had is the unknown token of its kind,
-which has a share of the probability but is never written: texts are drawn from the distribution
-without it, renormalised, and its probability under a decoding is 0.
+(:mod:`calipers.language_model.kneser_ney`). A word that no text had is the unknown token of its
+kind, which has a share of the probability but is never written: texts are drawn from the
+distribution without it, renormalised, and its probability under a decoding is 0.
 
 No package does this: KenLM scores and does not generate, and estimates by a C++ program of its own;
 ``nltk.lm`` counts in Python dictionaries, and draws by listing all that can follow.
@@ -59,11 +59,8 @@ Longs = NDArray[np.int64]
 LONGEST = 5
 """Most tokens of an n-gram."""
 
-FREQUENT = 5
-"""How often a mark must occur to have a form of its own."""
-
 OWN_FORMS = 200
-"""Most marks that have one."""
+"""Most marks that have a form of their own."""
 
 COLDEST = 0.05
 """Lowest temperature of which sums of p^(1/T) are safe in float64; below, logarithms are taken."""
@@ -131,7 +128,7 @@ def fit_ngram(texts: Sequence[str], *, order: int = 3) -> NGramModel:
     marks = [
         (piece, count)
         for piece, count in counts.items()
-        if count >= FREQUENT and form[vocabulary[piece]] == pieces.AFTER_MARK
+        if form[vocabulary[piece]] == pieces.AFTER_MARK
     ]
     marks.sort(key=lambda mark: -mark[1])
     for place, (piece, _) in enumerate(marks[:OWN_FORMS]):
@@ -232,12 +229,12 @@ class NGramModel(LanguageModel):
             truncated(np.ones(1), decoding)
         texts, skipped = [], []
         for passage in passages:
-            tokens = pieces.split(passage.prompt + passage.text)
+            cut = pieces.split(passage.prompt + passage.text)
             before = 0
             if passage.prompt:
-                ends = np.cumsum([len(piece) for piece in tokens])
+                ends = np.cumsum([len(piece) for piece in cut])
                 before = int((ends <= len(passage.prompt)).sum())
-            texts.append(self._numbers(tokens))
+            texts.append(self._numbers(cut))
             skipped.append(max(before, first == "skip"))
         lengths = np.array([len(tokens) for tokens in texts], np.int64)
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

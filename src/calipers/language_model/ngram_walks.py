@@ -1,19 +1,21 @@
 """How tokens of an n-gram model are scored and drawn without listing the vocabulary.
 
 From context to shorter context, P(w | h) is γ(h) · P(w | h') but for the entries of h, where it is
-more. So is its power 1/T, hence any temperature is a mixture: with the weight of what the entries of
-h have in excess, one of them is drawn, otherwise the walk goes on to h', and at last to the kinds and
-their tokens. All sums are prepared once for a temperature.
+more. So is its power 1/T, hence any temperature is a mixture: with the weight of what the entries
+of h have in excess, one of them is drawn, otherwise the walk goes on to h', and at last to the
+kinds and their tokens. All sums are prepared once for a temperature.
 
 What a truncation keeps is found once for each context that comes up. The tokens of one probability
 are treated together: the entries of all its shorter contexts, and the tokens of each kind that have
-one P(w | κ), which are few hundred groups. The rules, as in :mod:`calipers.language_model.truncation`,
-leave an interval of probabilities, with the lowest numbers of those at its borders. Where few tokens
-are kept, they are listed and drawn from, otherwise tokens are drawn until one is kept.
+one P(w | κ), which are a few hundred groups. The rules, as in
+:mod:`calipers.language_model.truncation`, leave an interval of probabilities, with the lowest
+numbers of those at its borders. Where few tokens are kept, they are listed and drawn from;
+otherwise tokens are drawn until one is kept.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -169,11 +171,9 @@ def weigh(tables: Tables, known: int, temperature: float) -> Weights:
     base = np.lexsort((np.arange(known + 1), -unigram, kind))
     base_starts = np.searchsorted(kind[base], np.arange(KINDS + 1))
     powers = unigram[base] ** exponent
-    base_sums = np.concatenate(
-        [np.cumsum(powers[low:high]) for low, high in zip(base_starts, base_starts[1:])]
-    )
-    sums = np.array([base_sums[high - 1] if high > low else 0.0
-                     for low, high in zip(base_starts, base_starts[1:])])  # fmt: skip
+    parts = [np.cumsum(powers[low:high]) for low, high in pairwise(base_starts)]
+    base_sums = np.concatenate(parts)
+    sums = np.array([part[-1] if len(part) else 0.0 for part in parts])
     kinds = tables.kinds**exponent
     kind_sums = np.cumsum(kinds * sums, axis=1)
     new = np.ones(known + 1, np.bool_)
@@ -503,8 +503,8 @@ def _rule(
             if so_far + sizes[place] * term > goal:
                 fits = np.int64(np.floor((goal - so_far) / term))
                 fits = min(fits, sizes[place])
-                if place == low:
-                    fits = max(fits, 1)
+                if place == low and fits < 1:
+                    fits = np.int64(1)
                 if fits == 0:
                     return low, place - 1
                 sizes[place] = fits

@@ -5,9 +5,10 @@ end the pieces of a text are the text, but for white space at its end. A word go
 apostrophe between letters (``don't``). Of scripts that put no space between words (Han, kana, Thai,
 Lao, Burmese, Khmer) each character is a piece, with the vowels and tones written around it.
 
-What a piece is made of decides what may stand next to it. Its *kind* says how it joins what is before
-it (a word after a space, a word after none, a mark after none, …), and its *form* which kinds follow
-it: a word, or one particular mark, as an opening bracket is followed by a word after no space.
+What a piece is made of decides what may stand next to it. Its *kind* says how it joins what is
+before it (a word after a space, a word after none, a mark after none, …), and its *form* which
+kinds follow it: a word, or one particular mark, as an opening bracket is followed by a word after
+no space.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ KINDS = 7
 """How a piece joins what stands before it; the first is the end of the text."""
 
 BEGIN, AFTER_WORD, AFTER_SYLLABLE, AFTER_MARK = range(4)
-"""What decides which kinds follow: marks that are frequent have forms of their own, after these."""
+"""What decides which kinds follow: the most frequent marks have forms of their own, after these."""
 
 
 def split(text: str) -> list[str]:

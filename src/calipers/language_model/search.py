@@ -206,9 +206,9 @@ def adversarial_search(
 ) -> list[int]:
     """Write a text of low quality and of a given perplexity (Pillutla et al., 2023, section 6.2).
 
-    The first tokens are drawn uniformly; then each is the one that brings the perplexity of the
-    whole text so far closest to the target. The token that ends texts is never chosen, so that all
-    have the same length.
+    The first tokens are drawn uniformly, of those that the model does not rule out; then each is
+    the one that brings the perplexity of the whole text so far closest to the target. The token
+    that ends texts is never chosen, so that all have the same length.
 
     Parameters
     ----------
@@ -229,7 +229,8 @@ def adversarial_search(
     for step, uniform in enumerate(uniforms):
         log_probabilities = next_log_probabilities([history])[:, choices]
         if step < first:
-            place = min(int(uniform * len(choices)), len(choices) - 1)
+            possible = np.flatnonzero(log_probabilities[0] > -np.inf)
+            place = int(possible[min(int(uniform * len(possible)), len(possible) - 1)])
         else:
             place = int(
                 closest_to_perplexity(log_probabilities, np.array([total]), step, target)[0]

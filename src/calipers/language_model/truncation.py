@@ -9,9 +9,9 @@ probability 0 is never kept, and the most probable one always.
 **Ties at the border.** top-K, nucleus, locally typical and top-H keep, of equally good tokens, the
 lower number first, so that top-K keeps K tokens and a nucleus is smallest; min-p, ε and η are
 thresholds, and keep equal tokens or none. transformers differs in ties alone: its top-K and its
-typical warper keep all that tie with the last kept token, its nucleus and its top-H warper whichever
-come first in a sort that is not stable. A mass that falls short of its goal by no more than
-:data:`SLACK` is rounding, and counts as enough (transformers compares exactly).
+typical warper keep all that tie with the last kept token, its nucleus and its top-H warper
+whichever come first in a sort that is not stable. A mass that falls short of its goal by no more
+than :data:`SLACK` is rounding, and counts as enough (transformers compares exactly).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def top_p(probabilities: Doubles, p: float) -> Flags:
 
 def min_p(probabilities: Doubles, share: float) -> Flags:
     """Keep what is at least `share` times as probable as the most probable token."""
-    return (probabilities >= share * probabilities.max()) & (probabilities > 0)
+    return np.asarray((probabilities >= share * probabilities.max()) & (probabilities > 0))
 
 
 def typical(probabilities: Doubles, tau: float) -> Flags:
@@ -77,9 +77,10 @@ def eta(probabilities: Doubles, least: float) -> Flags:
 def top_h(probabilities: Doubles, share: float) -> Flags:
     """Keep the most probable tokens while their part of the entropy is at most `share` of it.
 
-    As transformers has it: of the :data:`TOP_H_TOKENS` most probable tokens, renormalised, the terms
-    −p log p are added in descending order of p while their sum is at most ``share`` times the sum
-    of all; the first is always kept. (The paper asks for the entropy of what is kept, renormalised.)
+    As transformers has it: of the :data:`TOP_H_TOKENS` most probable tokens, renormalised, the
+    terms −p log p are added in descending order of p while their sum is at most ``share`` times the
+    sum of all; the first is always kept. (The paper asks for the entropy of what is kept,
+    renormalised.)
     """
     order = _descending(probabilities)[:TOP_H_TOKENS]
     head = probabilities[order][probabilities[order] > 0]
@@ -211,7 +212,7 @@ def truncated(
 
 
 def has_distribution(decoding: Decoding) -> bool:
-    """Whether each token is drawn from a truncated distribution: of sampling and greedy decoding."""
+    """Whether each token is drawn from a truncated distribution: sampling and greedy decoding."""
     return decoding.method in ("sample", "greedy")
 
 
