@@ -217,6 +217,18 @@ def test_a_generator_that_cannot_write_its_own_texts_is_a_reason():
     assert math.isnan(found["mauve:model"].value)
 
 
+def test_a_few_impossible_texts_are_left_out_and_told_of():
+    """One text in forty is read in another way than it was written."""
+    texts = ["a a a a", "b b b", "c c c c c", "a a"] * 10
+    options = {"reference": HUMAN, "generator": ThreeWords("gen"), "decoding": "top_k=1"}
+    whole = run({"m": texts}, "models", **options)["m"]
+    found = run({"m": [*texts, "a b"]}, "models", **options)["m"]
+    assert "impossible:1" in found["mauve:model"].signature
+    assert found["mauve:model"].reason is None
+    assert "impossible" not in whole["mauve:model"].signature
+    assert "1 text left out" in " ".join(found.warnings)
+
+
 def test_conditional_surprise_falls_where_texts_are_alike():
     """The model expects the word that came last; texts that begin as others end surprise less."""
     alike, mixed = ["a a a"] * 40, ["a a a", "b b b", "c c c", "b b b"] * 10

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,10 +26,13 @@ from calipers.progress import Progress, Silent
 from calipers.results.caution import Caution, sentences, worst_first
 from calipers.results.texts import LikelihoodComparison, TextComparison, TextResult
 from calipers.samples import SampleSet
+from calipers.samples.wording import counted
 from calipers.text.corpus import Corpus
 
 FITTED = "ngram"
 """The name of a model that is fitted on texts that are at hand."""
+
+IMPOSSIBLE = re.compile(r"\|impossible:(\d+)")
 
 FIRST_ROW = 2**20
 """Bytes of a file that are looked at to see which model wrote it."""
@@ -339,7 +343,7 @@ def _with_cautions(
 ) -> TextComparison:
     """Say where the model that measures knows the texts too well."""
     systems = tuple(
-        _warned(result, tuple(_wrote(files, model, generator)))
+        _warned(result, (*_wrote(files, model, generator), *_impossible(result)))
         for result, files in zip(
             found.systems,
             ([file.samples for file in system.files] for system in inputs.systems),
@@ -378,6 +382,18 @@ def _wrote(
             )
             yield Caution("scorer", "scored by the model that wrote it", text)
             return
+
+
+def _impossible(result: TextResult) -> Iterator[Caution]:
+    """Say how many texts the two models are not compared on."""
+    counts = [IMPOSSIBLE.search(score.signature) for score in result.scores.values()]
+    found = max((int(count[1]) for count in counts if count is not None), default=0)
+    if found:
+        text = (
+            f"{counted(found, 'text')} left out of the comparison of the two models: as it is read, "
+            "the model that it stands for could not have written it"
+        )
+        yield Caution("undefined", "some texts are impossible", text)
 
 
 def _fitted(options: LikelihoodOptions) -> Iterator[Caution]:

@@ -1384,7 +1384,7 @@ def _check_model(name: str, value: Any) -> None:
         )
 
 
-def _check_decoding(name: str, value: Any) -> None:
+def _check_distribution(name: str, value: Any) -> None:
     from calipers.language_model.decoding import Decoding
 
     if value is None:
@@ -1401,7 +1401,7 @@ MODEL = Rule("name a language model", lambda text: text if text.strip() else Non
 
 
 @options_class
-class LikelihoodOptions(Running, Seeded, Sizes):
+class LikelihoodOptions(Running, Loading, Seeded, Sizes):
     """The options of ``likelihood``."""
 
     model: str | Path | LanguageModel = option(
@@ -1411,6 +1411,9 @@ class LikelihoodOptions(Running, Seeded, Sizes):
         "that is fitted here, https://host/v1#MODEL for a server, or a file of "
         "--log-probabilities. It should not be the model that wrote the texts.",
         MODEL,
+        panel=LANGUAGE_MODEL,
+        flag=("--model", "-m"),
+        metavar="NAME",
         required=True,
         common=True,
         complete=("ngram", "ngram:order=3"),
@@ -1432,6 +1435,7 @@ class LikelihoodOptions(Running, Seeded, Sizes):
         "The model that wrote the texts, named as for --model: both sides are also scored by it, "
         "which adds mauve:model and other summaries of the frontier of the two models.",
         MODEL,
+        panel=LANGUAGE_MODEL,
         metavar="NAME",
         doc="The model that wrote the texts, in any form of `model`. Both sides are scored by it "
         "too, as `decoding` cuts it: adds ``mauve:model`` and other summaries.",
@@ -1441,7 +1445,8 @@ class LikelihoodOptions(Running, Seeded, Sizes):
         "How tokens were chosen, such as top_p=0.9: adds how this decoder fits the texts. Its "
         "truncated, renormalised distribution is scored by the sparsemax score, ε-perplexity and "
         "the Jensen-Shannon divergence; it is that of --generator, or without one of --model.",
-        Rule("be a decoding", lambda text: text, _check_decoding, "LIST"),
+        Rule("name a decoding algorithm", _decoding, _check_distribution, "DECODING"),
+        panel=LANGUAGE_MODEL,
         common=True,
         complete=("ancestral", "greedy", "top_p=0.9", "top_k=40", "temperature=0.8"),
         doc='How the texts were chosen from the model, such as ``"top_p=0.9"``: adds how its '
@@ -1465,6 +1470,7 @@ class LikelihoodOptions(Running, Seeded, Sizes):
         "What becomes of the first token of a text, which nothing stands before: skip leaves it "
         "unscored, bos puts the token that begins texts before it.",
         one_of("skip", "bos"),
+        panel=LANGUAGE_MODEL,
         kept=True,
         doc='What becomes of a first token that nothing stands before: ``"skip"`` leaves it '
         'unscored, ``"bos"`` puts the token before it that begins texts.',
@@ -1474,6 +1480,7 @@ class LikelihoodOptions(Running, Seeded, Sizes):
         "In texts longer than the context of the model, how many tokens the window moves at a "
         "time. By default half of the context.",
         whole(1, optional=True),
+        panel=LANGUAGE_MODEL,
         kept=True,
         doc="How far the window moves in texts that are longer than the context, in tokens; None "
         "for half of it.",
@@ -1492,7 +1499,7 @@ class LikelihoodOptions(Running, Seeded, Sizes):
         None,
         "With --model ngram: fit it to these texts. By default to the reference, which then looks "
         "more likely than it should.",
-        panel=INPUT,
+        panel=LANGUAGE_MODEL,
         metavar="FILE",
         source=True,
         doc="The texts that an n-gram model is fitted to, in any form of one set; by default the "
@@ -1536,29 +1543,21 @@ class LikelihoodOptions(Running, Seeded, Sizes):
         doc="What makes the tokens of ``unigram_entropy``; the other metrics take the model's.",
     )
     level: float | None = reworded(TextOptions, "level")
-    device: str = reworded(Model, "device", "Where the model runs: auto, cpu, cuda, mps.")
     dtype: str = reworded(
-        Model, "dtype", doc='Of the model; ``"auto"`` takes bfloat16 where the hardware has it.'
+        Loading,
+        "dtype",
+        "Number format of the model. float32 gives the same numbers on every machine but for the "
+        "last digits; auto is faster on hardware with bfloat16 and changes them slightly.",
     )
-    batch_size: int | None = reworded(
-        Model, "batch_size", "Largest number of texts in one forward pass or one request."
-    )
-    revision: str | None = reworded(Model, "revision")
-    offline: bool = reworded(Model, "offline")
-    trust_remote_code: bool = reworded(Model, "trust_remote_code")
-    allow_pickle: bool = reworded(Model, "allow_pickle")
     endpoint: str | None = reworded(
-        Model,
+        Loading,
         "endpoint",
-        "Ask the model that --model names of this server, which must have OpenAI's interface "
-        "(/v1/completions) and tell log-probabilities of given texts. The key is read from "
-        "CALIPERS_ENDPOINT_KEY, or for api.openai.com from OPENAI_API_KEY.",
+        "Server with OpenAI's interface that has the model that --model names and tells the "
+        "log-probabilities of given texts. The key is read from CALIPERS_ENDPOINT_KEY, or for "
+        "api.openai.com from OPENAI_API_KEY.",
     )
-    max_requests: int | None = option(
-        None,
-        "Most requests that are sent to a server.",
-        whole(1, optional=True),
-        panel=EMBEDDING,
+    max_requests: int | None = reworded(
+        LanguageModelling, "max_requests", "Most requests that are sent to a server."
     )
     threads: int | None = reworded(TextOptions, "threads")
 

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 BETWEEN = "\n\n"
 """What stands between the texts of one context."""
 
+MOST_IMPOSSIBLE = 0.05
+"""Share of texts that may be impossible under their own model, as they are read."""
+
 FEWEST_BATCHES = 5
 """Batches of texts below which nothing tells how much their mean moves."""
 
@@ -441,7 +444,9 @@ def _of_models(metric: str, pair: TextPair) -> Score:
 
     corpus = _scored(pair)
     sizes = {"n": len(pair.references), "m": len(corpus)}
-    pins = {"estimator": "model", "points": "own", **corpus.pins, **sizes}
+    pins: dict[str, object] = {"estimator": "model", "points": "own", **corpus.pins, **sizes}
+    if left_out := sum(int((~kept).sum()) for kept in _possible(pair)):
+        pins["impossible"] = left_out
     rows = [np.arange(len(texts)) for texts in (pair.references, pair.texts)]
     frontier = _frontier(pair, rows[0], rows[1])
     return summary_score(metric, BY_MODELS, frontier, c=PAIRED_C["model"], pins=pins)
@@ -483,15 +488,37 @@ def _frontier(
     from calipers.curves.frontier import divergence_frontier
     from calipers.estimate.ratios import probability_ratios
 
+    theirs, ours = _both(pair)
+    sides = []
+    for corpus, taken, kept in zip(
+        (theirs, ours), (reference, generated), _possible(pair), strict=True
+    ):
+        rows = taken[kept[taken]]
+        sides.append((_by_text(corpus.scores)[rows], _log_of_generator(corpus)[rows]))
+    ratios = probability_ratios(sides[0], sides[1])
+    return divergence_frontier(ratios, points="own")
+
+
+def _both(pair: TextPair) -> tuple[ScoredCorpus, ScoredCorpus]:
     theirs, ours = pair.references, pair.texts
     assert isinstance(theirs, ScoredCorpus)
     assert isinstance(ours, ScoredCorpus)
-    sides = [
-        (_by_text(corpus.scores)[rows], _log_of_generator(corpus)[rows])
-        for corpus, rows in ((theirs, reference), (ours, generated))
-    ]
-    ratios = probability_ratios(sides[0], sides[1])
-    return divergence_frontier(ratios, points="own")
+    return theirs, ours
+
+
+def _possible(pair: TextPair) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which texts of each side the model that they stand for could have written.
+
+    A few written texts may be read as other tokens than they were written in; they are left out.
+    Of more than :data:`MOST_IMPOSSIBLE` all are kept, and refused by the estimator.
+    """
+    theirs, ours = _both(pair)
+    found = []
+    for logs in (_by_text(theirs.scores), _log_of_generator(ours)):
+        kept = np.isfinite(logs)
+        few = (~kept).mean() <= MOST_IMPOSSIBLE
+        found.append(kept if few else np.ones(len(kept), bool))
+    return found[0], found[1]
 
 
 def _log_of_generator(corpus: ScoredCorpus) -> Doubles:
