@@ -46,8 +46,6 @@ AT_ONCE = {"cpu": 64, "other": 256}
 """Texts that are written side by side, where nobody says how many."""
 _LOGITS = {"cpu": 1 << 23, "other": 1 << 26}
 """Most logits of one step."""
-_LONGER = 16
-"""How many tokens longer than the shortest prompt those of a batch may be."""
 _OTHER_HEADS = ("Classification", "QuestionAnswering", "MaskedLM", "EncoderModel", "MultipleChoice")
 
 
@@ -236,16 +234,18 @@ class CausalModel(LanguageModel):
         seed: int,
         advance: Advance | None,
     ) -> Iterator[Completion]:
+        from calipers.language_model.causal_decoding import prefix_length
+
         width = int(decoding.get("beam", 1)) if decoding.method == "beam" else 1
         width = int(decoding.get("top_k", 1)) if decoding.method == "contrastive" else width
-        longer = 0 if decoding.method == "beam" else _LONGER
+        at_once = len if decoding.method == "beam" else prefix_length
         left = sorted(range(len(requests)), key=lambda row: (len(prompts[row]), row))
         while left:
-            shortest = len(prompts[left[0]])
+            alike = at_once(prompts[left[0]])
             rows = [
                 row
                 for row in left[: max(self._at_once // width, 1)]
-                if len(prompts[row]) <= shortest + longer
+                if at_once(prompts[row]) == alike
             ]
             texts: list[NDArray[np.int64]] = []
             work = partial(
