@@ -39,20 +39,24 @@ if TYPE_CHECKING:
     from calipers.estimate import neighbourhoods as neighbourhoods
     from calipers.evaluate.agree import agree as agree
     from calipers.evaluate.compare import compare as compare
+    from calipers.evaluate.generate import generate as generate
     from calipers.evaluate.overlap import overlap as overlap
     from calipers.evaluate.probe import probe as probe
     from calipers.evaluate.rank import rank as rank
     from calipers.evaluate.reference import Reference as Reference
     from calipers.evaluate.sweep import sweep as sweep
     from calipers.evaluate.texts import measure_texts as measure_texts
+    from calipers.evaluate.tune import tune as tune
     from calipers.memory import memory_limit as memory_limit
     from calipers.results import Comparison as Comparison
     from calipers.results import Sweep as Sweep
     from calipers.results.agreement import Agreement as Agreement
+    from calipers.results.generation import Generation as Generation
     from calipers.results.overlap import Overlap as Overlap
     from calipers.results.probe import Probe as Probe
     from calipers.results.ranking import Ranking as Ranking
     from calipers.results.texts import TextComparison as TextComparison
+    from calipers.results.tuning import Tuning as Tuning
     from calipers.samples import SampleSet as SampleSet
     from calipers.samples import read_samples as read_samples
     from calipers.score import Score as Score
@@ -76,18 +80,22 @@ __getattr__, __dir__, __all__ = lazy_names(
         "calipers.evaluate.compare": ("compare",),
         "calipers.evaluate.sweep": ("sweep",),
         "calipers.evaluate.agree": ("agree",),
+        "calipers.evaluate.generate": ("generate",),
         "calipers.evaluate.overlap": ("overlap",),
         "calipers.evaluate.probe": ("probe",),
         "calipers.evaluate.rank": ("rank",),
         "calipers.evaluate.reference": ("Reference",),
         "calipers.evaluate.texts": ("measure_texts",),
+        "calipers.evaluate.tune": ("tune",),
         "calipers.memory": ("memory_limit",),
         "calipers.results": ("Comparison", "Sweep"),
         "calipers.results.agreement": ("Agreement",),
+        "calipers.results.generation": ("Generation",),
         "calipers.results.overlap": ("Overlap",),
         "calipers.results.probe": ("Probe",),
         "calipers.results.ranking": ("Ranking",),
         "calipers.results.texts": ("TextComparison",),
+        "calipers.results.tuning": ("Tuning",),
         "calipers.samples": ("SampleSet", "read_samples"),
         "calipers.score": ("Score",),
     },

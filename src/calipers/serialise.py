@@ -302,8 +302,10 @@ def _fields(kind: type) -> tuple[set[str], list[str]]:
     def holder() -> None: ...
 
     holder.__annotations__ = {each.name: each.type for each in fields if each.name not in apart}
-    names = vars(sys.modules[kind.__module__])
-    hints = get_type_hints(holder, dict(names), {"NDArray": NDArray, "Mapping": Mapping})
+    names: dict[str, Any] = {}
+    for base in reversed(kind.__mro__):  # the types of inherited fields are named where these are
+        names |= vars(sys.modules[base.__module__])
+    hints = get_type_hints(holder, names, {"NDArray": NDArray, "Mapping": Mapping})
     for each in fields:  # cattrs takes types that were resolved before
         each.type = hints.get(each.name, object)
     return apart, [each.name for each in fields if each.name not in optional]

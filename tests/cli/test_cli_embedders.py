@@ -10,7 +10,6 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from calipers import report
 from calipers.embed import Embedder, EmbedderChoice, EncodedBatch, catalogue
 from calipers.errors import InputError
 from calipers.evaluate.options import CHANGES as OFFERED
@@ -269,7 +268,7 @@ def test_a_file_that_cannot_be_written_does_not_cost_the_table(calipers, agreein
     def fail(*_):
         raise InputError("agreement.json: the disk is full")
 
-    monkeypatch.setattr(report, "write_text_atomically", fail)
+    monkeypatch.setattr("calipers.cli.outputs.write_text_atomically", fail)
     result = calipers(*agreeing, "--json", "agreement.json")
     assert result.exit_code == 2
     assert "Agreement of" in result.stdout

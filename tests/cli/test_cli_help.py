@@ -9,7 +9,20 @@ import pytest
 from calipers.cli.app import COMMANDS
 from calipers.cli.page import FEW, SECTIONS, first_sentence
 
-MANY = ("demo", "compare", "sweep", "overlap", "agree", "probe", "rank", "text", "embed", "plot")
+MANY = (
+    "demo",
+    "compare",
+    "generate",
+    "tune",
+    "sweep",
+    "overlap",
+    "agree",
+    "probe",
+    "rank",
+    "text",
+    "embed",
+    "plot",
+)
 NEEDED = (
     "--reference", "--field", "--metrics", "--embedder", "--max-samples", "--group",
     "--strip-prompt", "--html", "--json", "--save", "--explain", "--details", "--seed", "--quiet",

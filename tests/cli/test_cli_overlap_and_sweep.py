@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calipers import report
 from calipers.errors import InputError
 from calipers.evaluate.option import options_of
 from calipers.evaluate.options import SweepOptions, read_values
@@ -105,7 +104,7 @@ def test_a_file_that_cannot_be_written_does_not_cost_the_table(calipers, files, 
     def full(path, text):
         raise InputError(f"{path}: cannot be written: No space left on device")
 
-    monkeypatch.setattr(report, "write_text_atomically", full)
+    monkeypatch.setattr("calipers.cli.outputs.write_text_atomically", full)
     result = calipers(*files, "--json", "x.json")
     assert result.exit_code == 2
     assert "Overlap of 2 systems" in result.stdout

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from calipers import report
 from calipers.errors import InputError
 
 ROOT = Path(__file__).parents[2]
@@ -143,7 +142,7 @@ def test_a_figure_that_cannot_be_written_does_not_cost_the_table(calipers, monke
         raise InputError("map.png: the disk is full")
 
     monkeypatch.setattr(plots, "save_figure", fail)
-    monkeypatch.setattr(report, "write_text_atomically", lambda *_: None)
+    monkeypatch.setattr("calipers.cli.outputs.write_text_atomically", lambda *_: None)
     result = calipers("rank", "scores.csv", "--plot", "map.png", "--json", "r.json")
     assert result.exit_code == 2
     assert "Ranking of 5 systems" in result.stdout

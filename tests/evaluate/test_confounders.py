@@ -454,6 +454,18 @@ def test_a_prompt_on_one_side_sets_the_sides_apart(rng):
     assert "this alone sets the two sides apart" in warning
 
 
+def test_a_reference_that_keeps_the_prompts_which_generated_rows_name_is_seen(rng):
+    prompts = [story(rng, 8) for _ in range(200)]
+    reference = [f"{prompt} {story(rng)}" for prompt in prompts]
+    found = check(reference, stories(rng), prompts=(None, prompts))
+    assert (found.prompts.continued, found.prompts.generated) == (1, 0)
+    assert "100 % of the prompts that its rows name begin a text of the" in found.warnings[-1]
+    few = check(reference, stories(rng)[:50], prompts=(None, prompts[:50]))
+    assert few.prompts.continued == 1
+    cut = check(stories(rng), stories(rng), prompts=(None, prompts))
+    assert (cut.prompts.continued, cut.warnings) == (0, ())
+
+
 def test_a_form_that_people_share_is_no_prompt(rng):
     sides = [[f"Once upon a time there was {story(rng)}" for _ in range(200)] for _ in range(2)]
     found = check(*sides)

@@ -17,11 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InputError
-from calipers.report import json_text, utf8, write_text_atomically
-from calipers.report.whole_files import write_bytes_atomically
+from calipers.report import json_text
 from calipers.results import Comparison, SetSummary, SystemResult
 from calipers.results.comparison import Advice, SignificanceTest
 from calipers.score import NoiseFloor, Score
+from calipers.whole_files import utf8, write_bytes_atomically, write_text_atomically
 
 values = st.recursive(
     st.none()
@@ -155,7 +155,7 @@ def test_every_key_of_a_comparison_is_documented_and_none_else(data):
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-from calipers.report import write_text_atomically
+from calipers.whole_files import write_text_atomically
 try:
     write_text_atomically(sys.argv[1], "new" * 1000)
 except ValueError as error:

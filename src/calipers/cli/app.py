@@ -11,6 +11,7 @@ from calipers.cli.agree import agree
 from calipers.cli.compare import compare
 from calipers.cli.demo import demo
 from calipers.cli.embed import embed
+from calipers.cli.generate import generate
 from calipers.cli.metrics import metrics
 from calipers.cli.overlap import overlap
 from calipers.cli.page import Command, Group
@@ -20,6 +21,7 @@ from calipers.cli.rank import rank
 from calipers.cli.show import report, show
 from calipers.cli.sweep import sweep
 from calipers.cli.text import text
+from calipers.cli.tune import tune
 
 COMMANDS = (
     demo,
@@ -30,6 +32,8 @@ COMMANDS = (
     probe,
     rank,
     text,
+    generate,
+    tune,
     embed,
     metrics,
     show,

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 Data = dict[str, Any]
 
+COMPARED = ("comparison", "tuning")
+"""Kinds of results that compare embedded samples, and have a report with texts and pictures."""
+
 
 def deliver(
     result: Result,
@@ -65,7 +68,7 @@ def deliver(
 
     _check_page(result.kind, outputs)
     data = _data(result, redact=outputs.redact, per_sample=per_sample)
-    whole = {"details": True} if result.kind == "comparison" else {}
+    whole = {"details": True} if result.kind in COMPARED else {}
     options = whole if details else {}
 
     def document() -> Document:
@@ -161,7 +164,7 @@ def _texts(
     def csv() -> str:
         from calipers.report.render.csv import scores_csv, tables_csv
 
-        return scores_csv(data) if kind in ("comparison", "texts") else tables_csv(summary())
+        return scores_csv(data) if kind in (*COMPARED, "texts") else tables_csv(summary())
 
     def html() -> str:
         from calipers.results import Comparison
@@ -196,7 +199,7 @@ def _check_page(kind: str, outputs: Outputs) -> None:
         "--map": outputs.layout is not None,
         "--explain": outputs.explain,
     }
-    for what in (what for what, given in asked.items() if given and kind != "comparison"):
+    for what in (what for what, given in asked.items() if given and kind not in COMPARED):
         raise InputError(
             f"{what} applies to the report of calipers compare; this is a result of another "
             f"kind, {kind}"

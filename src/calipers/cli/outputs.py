@@ -22,6 +22,7 @@ from calipers.cli.streams import calm, write_bytes_of, write_error
 from calipers.errors import CalipersError, InputError, MissingExtraError, either
 from calipers.evaluate.option import OUTPUT
 from calipers.progress import Progress, Silent
+from calipers.whole_files import write_text_atomically
 
 STDIO = "-"
 FILES = ("save", "output", "table", "json", "csv", "markdown", "latex", "plot", "html")
@@ -308,9 +309,7 @@ class Outputs:
         results.prepare(name)
         with self.progress().task(f"Writing {_printable(Path(path).name)}", None):
             if name in results.texts:
-                from calipers import report
-
-                report.write_text_atomically(path, results.texts[name]())
+                write_text_atomically(path, results.texts[name]())
                 return
             try:
                 results.files[name](path)

@@ -48,6 +48,7 @@ VIEWS = (
 
 SECTIONS: Mapping[str, Sequence[str]] = {
     "Commands": ("demo", "compare", "text", "metrics"),
+    "Language models": ("generate", "tune"),
     "Commands for saved results": ("show", "report", "plot"),
     "Further analyses": ("sweep", "agree", "overlap", "probe", "rank", "embed", "version"),
 }

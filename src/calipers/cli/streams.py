@@ -44,7 +44,7 @@ def write(text: str) -> None:
 
 def write_bytes_of(text: str) -> None:
     """Write a text to standard output in UTF-8, whatever the terminal speaks."""
-    from calipers.report import utf8
+    from calipers.whole_files import utf8
 
     with told_of_output():
         sys.stdout.flush()

@@ -23,6 +23,8 @@ MEASUREMENT = "Measurement"
 CERTAINTY = "How sure"
 EMBEDDING = "Embedding"
 OUTPUT = "Output"
+LANGUAGE_MODEL = "Language model"
+PROMPTS = "Prompts"
 
 
 # What a value must be ----------------------------------------------------------------------------
@@ -321,6 +323,13 @@ def one_side(
     group: Callable[Keywords, Options],
 ) -> Callable[[Callable[[Any, Options], Result]], Callable[Concatenate[Any, Keywords], Result]]:
     """Give a function of one thing and ``options`` the options as keywords."""
+    return functools.partial(_with_keywords, group)  # type: ignore[arg-type]
+
+
+def keywords_only(
+    group: Callable[Keywords, Options],
+) -> Callable[[Callable[[Options], Result]], Callable[Keywords, Result]]:
+    """Give a function of ``options`` alone the options as keywords."""
     return functools.partial(_with_keywords, group)  # type: ignore[arg-type]
 
 

@@ -20,8 +20,10 @@ from calipers.evaluate.option import (
     EMBEDDING,
     FLAG,
     INPUT,
+    LANGUAGE_MODEL,
     MEASUREMENT,
     OUTPUT,
+    PROMPTS,
     Group,
     Rule,
     one_of,
@@ -131,6 +133,21 @@ def at_least_zero(name: str, value: Any) -> None:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not 0 <= value < math.inf:
         raise InputError(f"{name} must be a number of at least 0; found {value!r}")
+
+
+def _price(text: str) -> str | None:
+    numbers = [float(part) for part in text.split(",")]
+    fits = len(numbers) == 2 and all(0 <= number < math.inf for number in numbers)
+    return text if fits else None
+
+
+def _check_price(name: str, value: Any) -> None:
+    try:
+        fits = value is None or _price(value) is not None
+    except (AttributeError, ValueError):
+        fits = False
+    if not fits:
+        raise InputError(f"{name} must be two numbers such as 0.15,0.60; found {value!r}")
 
 
 MOST_VALUES = 10_000
@@ -732,12 +749,302 @@ def pair_settings(options: Group, **more: Any) -> Settings:
     )
 
 
+# Language models ---------------------------------------------------------------------------------
+
+
+def _check_decoding(name: str, value: Any) -> None:
+    from calipers.language_model.decoding import Decoding
+
+    if not isinstance(value, Decoding):
+        Decoding.parse(value)
+
+
+def _decoding(text: str) -> str:
+    _check_decoding("decoding", text)
+    return text
+
+
+DECODING = Rule("name a decoding algorithm", _decoding, _check_decoding, "DECODING")
+
+
+@options_class
+class LanguageModelling(Group):
+    """Which language model is used, and how and where it runs."""
+
+    model: Any = option(
+        MISSING,
+        "The language model: a causal model of transformers by its folder or name, ngram or "
+        "ngram:order=3 for a small model that is fitted on the reference in a second, "
+        "https://host/v1#MODEL for a server with OpenAI's interface, or vllm:NAME.",
+        panel=LANGUAGE_MODEL,
+        flag=("--model", "-m"),
+        metavar="NAME",
+        required=True,
+        common=True,
+        complete=("ngram", "ngram:order=3", "./", "http://localhost:8000/v1#", "vllm:"),
+        doc='The language model: a folder or name of transformers, ``"ngram:order=3"``, '
+        '``"https://host/v1#MODEL"``, ``"vllm:NAME"``, or a '
+        ":class:`~calipers.language_model.model.LanguageModel`.",
+    )
+    fit_on: Any = option(
+        None,
+        "For the model ngram: texts to fit it on. By default the reference.",
+        panel=LANGUAGE_MODEL,
+        metavar="FILE",
+        source=True,
+    )
+    chat: bool = option(
+        False,
+        "Ask the model as a chat model: by the chat template of its tokenizer, or the chat form of "
+        "a server.",
+        FLAG,
+        panel=LANGUAGE_MODEL,
+        kept=True,
+    )
+    max_requests: int | None = option(
+        None,
+        "Stop after N requests to a server. What was received is kept, and the same command goes "
+        "on from there.",
+        whole(1, optional=True),
+        panel=LANGUAGE_MODEL,
+    )
+
+
+@options_class
+class Prompted(Group):
+    """What a language model is asked to write."""
+
+    task: str | None = option(
+        None,
+        "What to write: continue texts, biographies after examples of them, creative texts by "
+        "fifty instructions, or none, texts from their beginning. By default continue where "
+        "--prompts or --prompt-words is given, else none.",
+        one_of("continue", "biographies", "creative", "none", optional=True),
+        panel=PROMPTS,
+        kept=True,
+    )
+    prompts: Any = option(
+        None,
+        "Texts to continue, or prompts, in any format of --reference. By default, with "
+        "--prompt-words, the reference.",
+        panel=PROMPTS,
+        metavar="FILE",
+        source=True,
+        common=True,
+    )
+    prompt_words: int | None = option(
+        None,
+        "Use the first N words of each text as the prompt. Without it the prompt is the field "
+        "prompt of a row, or the whole text.",
+        whole(1, optional=True),
+        panel=PROMPTS,
+        kept=True,
+        common=True,
+    )
+    shots: int = option(
+        4,
+        "For biographies: number of examples in each prompt, drawn at random from --prompts, whose "
+        "rows have the fields name and text.",
+        whole(0),
+        panel=PROMPTS,
+    )
+    keep_prompt: bool = option(
+        False,
+        "Write texts with their prompts. By default the prompt is left out of the text, so that it "
+        "is not scored.",
+        FLAG,
+        panel=PROMPTS,
+        kept=True,
+    )
+
+
+@options_class
+class Writing(Group):
+    """How texts are written."""
+
+    decoding: Any = option(
+        "ancestral",
+        "How tokens are chosen: ancestral, greedy, or parameters such as temperature=0.8,top_k=40. "
+        "Known: temperature, top_k, top_p, min_p, typical, epsilon, eta, top_h, "
+        "repetition_penalty, no_repeat_ngram; beam=4, contrastive=0.6,top_k=4, adversarial. What "
+        "is not written is not in force; truncations apply in the order written.",
+        DECODING,
+        panel=LANGUAGE_MODEL,
+        common=True,
+        doc='How tokens are chosen: ``"ancestral"``, ``"greedy"``, ``"temperature=0.8,top_k=40"``, '
+        '``"beam=4,no_repeat_ngram=4"``, ``"contrastive=0.6,top_k=4"``, ``"adversarial"`` or a '
+        ":class:`~calipers.language_model.decoding.Decoding`. Nothing else is in force.",
+    )
+    n: int | None = option(
+        None,
+        "Number of samples. Prompts are used in turn. By default one for each prompt, or 500.",
+        whole(1, optional=True),
+        panel=PROMPTS,
+        common=True,
+    )
+    max_tokens: int = option(
+        256,
+        "Most tokens of a text, without its prompt.",
+        whole(1),
+        panel=LANGUAGE_MODEL,
+        kept=True,
+        common=True,
+    )
+
+
+@options_class
+class Loading(Group):
+    """Where a language model is found, and how it runs."""
+
+    revision: str | None = reworded(Model, "revision", panel=LANGUAGE_MODEL)
+    device: str = reworded(
+        Model, "device", "Where the model runs: auto, cpu, cuda, mps.", panel=LANGUAGE_MODEL
+    )
+    dtype: str = reworded(
+        Model,
+        "dtype",
+        "Number format of the model. In float32 the seed fixes every sample, whatever else is "
+        "written; auto is faster on hardware with bfloat16, where it does not.",
+        panel=LANGUAGE_MODEL,
+        doc='Of the model; ``"auto"`` takes bfloat16 where the hardware has it.',
+    )
+    batch_size: int | None = reworded(
+        Model,
+        "batch_size",
+        "Largest number of texts in one forward pass, or of requests under way.",
+        panel=LANGUAGE_MODEL,
+    )
+    endpoint: str | None = reworded(
+        Model,
+        "endpoint",
+        "Server with OpenAI's interface that has the model that --model names. The key is read "
+        "from CALIPERS_ENDPOINT_KEY, or for api.openai.com from OPENAI_API_KEY.",
+        panel=LANGUAGE_MODEL,
+    )
+    offline: bool = reworded(Model, "offline", panel=LANGUAGE_MODEL)
+    trust_remote_code: bool = reworded(Model, "trust_remote_code", panel=LANGUAGE_MODEL)
+    allow_pickle: bool = reworded(Model, "allow_pickle", panel=LANGUAGE_MODEL)
+
+
+@options_class
+class Generating(Loading, Seeded, Writing, Prompted, LanguageModelling, Reading):
+    """Everything that says which samples a language model writes."""
+
+
+@options_class
+class GenerateOptions(Running, Generating):
+    """The options of ``generate``."""
+
+    reference: Any = option(
+        None,
+        "Real texts: the model ngram is fitted on them, --prompt-words takes prompts from them, "
+        "and the decoding adversarial takes its perplexity from them.",
+        panel=INPUT,
+        flag=("--reference", "-r"),
+        metavar="FILE",
+        source=True,
+        common=True,
+    )
+    price: str | None = option(
+        None,
+        "Price of a million tokens read, and of a million written, such as 0.15,0.60, to say what "
+        "the samples cost.",
+        Rule("be two numbers such as 0.15,0.60", _price, _check_price, "IN,OUT"),
+        panel=LANGUAGE_MODEL,
+    )
+    output: Any = option(
+        None,
+        "File to write the samples to, as JSON lines. A run that was stopped goes on where it was.",
+        panel=OUTPUT,
+        flag=("--output", "-o"),
+        metavar="FILE.jsonl",
+        required=True,
+        common=True,
+        doc="File to write the samples to, as JSON lines; None keeps them in memory. A run that "
+        "was stopped goes on where it was.",
+    )
+    overwrite: bool = option(
+        False,
+        "Replace samples of another configuration in `output`.",
+        FLAG,
+        flag=(),
+    )
+
+
 # The commands ------------------------------------------------------------------------------------
 
 
 @options_class
 class CompareOptions(Embedding, Seeded, Inference, Measuring, Labels, Sizes, Files):
     """The options of ``compare``."""
+
+
+def _over(text: str) -> str:
+    from calipers.language_model.decoding import read_over
+
+    read_over(text)
+    return text
+
+
+def _check_over(name: str, value: Any) -> None:
+    from calipers.language_model.decoding import read_over
+
+    read_over(value)
+
+
+@options_class
+class TuneOptions(CompareOptions, Generating):
+    """The options of ``tune``."""
+
+    over: Any = option(
+        MISSING,
+        "Parameter of the decoding to vary, and its values, such as top_p=0.7,0.8,0.9,0.95,1.0; "
+        "also temperature, top_k and the others of --decoding. Given twice, for two parameters, "
+        "all pairs are tried.",
+        Rule("name a parameter and its values, as top_p=0.8,0.9", _over, _check_over, "NAME=LIST"),
+        panel=LANGUAGE_MODEL,
+        several=True,
+        required=True,
+        common=True,
+        doc='What to vary: ``"top_p=0.7,0.8,0.9"``, or a dict from a parameter to its values; two '
+        "parameters make a grid.",
+    )
+    decoding: Any = reworded(
+        Writing,
+        "decoding",
+        "What else of the decoding is in force, beside --over; as in calipers generate.",
+        common=False,
+    )
+    n: int | None = reworded(
+        Writing,
+        "n",
+        "Number of samples for each value. By default one for each prompt, or as many as the "
+        "reference has.",
+    )
+    samples: str | Path | None = option(
+        None,
+        "Folder in which the samples of each value are kept, a file each. A run that was stopped "
+        "goes on where it was.",
+        _Folder("", lambda text: text, unchecked, "FOLDER"),
+        panel=OUTPUT,
+        common=True,
+    )
+    device: str = reworded(
+        Model, "device", "Where the language model and the embedder run: auto, cpu, cuda, mps."
+    )
+    revision: str | None = reworded(Loading, "revision")
+    endpoint: str | None = reworded(Loading, "endpoint")
+    prompts: Any = reworded(Prompted, "prompts", common=False)
+    field: str | None = reworded(Reading, "field", common=False)
+    max_samples: int | None = reworded(Sampling, "max_samples", common=False)
+    metrics: str | Iterable[str] | None = reworded(Measuring, "metrics", common=False)
+    embedder: str | Embedder | EmbedderChoice | None = reworded(
+        NamedEmbedder, "embedder", common=False
+    )
+    strip_prompt: bool = reworded(Sampling, "strip_prompt", flag=())
+    group: str | None = reworded(Labels, "group", flag=())
+    cluster: str | None = reworded(Labels, "cluster", flag=())
+    skip_bad: bool = reworded(Files, "skip_bad", flag=())
 
 
 @options_class

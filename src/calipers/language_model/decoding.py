@@ -1,8 +1,8 @@
 """How the next token is chosen: decoding algorithms by name, each with all of its parameters.
 
 A decoding is written ``temperature=0.8,top_k=40``, ``greedy``, ``beam=4,no_repeat_ngram=4``,
-``contrastive=0.6,top_k=4`` or ``adversarial``. The temperature is applied first, then truncations in
-the order in which they are written, each to what the one before left, renormalised: so
+``contrastive=0.6,top_k=4`` or ``adversarial``. The temperature is applied first, then truncations
+in the order in which they are written, each to what the one before left, renormalised: so
 ``top_p=0.9,top_k=40`` is top-K after nucleus. Nothing that is not written is in force.
 """
 
@@ -195,3 +195,55 @@ class Decoding:
     def to_dict(self) -> dict[str, Any]:
         """Give it in full as plain data: what is recorded with every sample."""
         return {"method": self.method, **dict(self.parameters)}
+
+
+def read_over(over: Any) -> dict[str, tuple[float, ...]]:
+    """Read which parameters of a decoding vary, and over which values.
+
+    Parameters
+    ----------
+    over
+        ``"top_p=0.8,0.9"``, for a grid ``"top_p=0.8,0.9, temperature=0.7,1"``, or a dict from a
+        parameter to its values.
+
+    Raises
+    ------
+    InputError
+        If a parameter is unknown, has fewer than two values or one twice, or a value is out of its
+        range.
+
+    Examples
+    --------
+    >>> read_over("top_p=0.8,0.9, temperature=0.7,1")
+    {'top_p': (0.8, 0.9), 'temperature': (0.7, 1.0)}
+    """
+    if isinstance(over, Mapping):
+        named = {str(name): [str(value) for value in values] for name, values in over.items()}
+    else:
+        named = {}
+        for part in filter(None, (part.strip() for part in str(over).split(","))):
+            name, equals, value = part.rpartition("=")
+            if equals and name in named:
+                raise InputError(f"over names {name} twice; found {over!r}")
+            if equals:
+                named[name] = [value]
+            elif named:
+                named[next(reversed(named))].append(value)
+            else:
+                raise InputError(
+                    f"over must name a parameter and its values, as top_p=0.8,0.9; found {over!r}"
+                )
+    if not named:
+        raise InputError("over must name a parameter and its values, as top_p=0.8,0.9; found none")
+    found: dict[str, tuple[float, ...]] = {}
+    for name, texts in named.items():
+        key = name.strip().replace("-", "_")
+        if key not in RULES:
+            raise unknown_name("decoding parameter", key, RULES)
+        values = tuple(RULES[key].read(key, text.strip()) for text in texts)
+        if len(set(values)) < len(values):
+            raise InputError(f"over gives a value of {key} twice; found {', '.join(texts)}")
+        found[key] = values
+    if max(map(len, found.values())) < 2:
+        raise InputError(f"over must give at least two values of a parameter; found {over!r}")
+    return found

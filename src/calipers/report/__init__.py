@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from calipers.report.render.latex import latex as latex
     from calipers.report.render.markdown import markdown as markdown
     from calipers.report.render.text import plain as plain
-    from calipers.report.whole_files import utf8 as utf8
-    from calipers.report.whole_files import write_text_atomically as write_text_atomically
 
 WHERE = {
     "json_text": "render.json",
@@ -26,8 +24,6 @@ WHERE = {
     "plain": "render.text",
     "scores_csv": "render.csv",
     "summary": "documents",
-    "utf8": "whole_files",
-    "write_text_atomically": "whole_files",
 }
 """Public name to the module that has it, which is loaded when the name is first used."""
 
@@ -38,8 +34,6 @@ __all__ = [
     "plain",
     "scores_csv",
     "summary",
-    "utf8",
-    "write_text_atomically",
 ]
 
 

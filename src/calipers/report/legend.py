@@ -103,8 +103,18 @@ def foot(data: Data) -> str:
     seed = f"seed {settings['seed']}" if "seed" in settings else ""
     rows = "" if scaled_as_usual(data) else prepared(data)
     named = "" if rows and embedder == GIVEN else embedder
-    parts = [size, *_treated(settings), named, tokenizer, rows, seed, *changed]
+    parts = [*_written(settings), size, *_treated(settings), named, tokenizer, rows, seed, *changed]
     return " · ".join(filter(None, parts))
+
+
+def _written(settings: Data) -> Iterator[str]:
+    """Say which model wrote the samples of a tuning, and how it was asked."""
+    made = settings.get("generation")
+    if isinstance(made, Mapping):
+        asked = {"none": "no prompts", "continue": "prompts continued"}
+        task = clean(made.get("task") or "")
+        yield f"samples of {clean(made.get('model') or '')}"
+        yield asked.get(task, task)
 
 
 def _treated(settings: Data) -> Iterator[str]:

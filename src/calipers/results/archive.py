@@ -32,11 +32,11 @@ from calipers import __version__
 from calipers.errors import CalipersError, InputError
 from calipers.files import check_plain, fitting_in_memory
 from calipers.memory import ROW, budget, json_size, read_whole, reading, size_words
-from calipers.report.whole_files import replacing
 from calipers.results.sets import Samples, Texts
 from calipers.samples.readers.vectors import check_header
 from calipers.samples.wording import shortened
 from calipers.score import Score
+from calipers.whole_files import replacing
 
 ABOUT = "calipers.json"
 FORMAT = 2

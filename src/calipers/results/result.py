@@ -26,6 +26,7 @@ _HOMES = {
     "probe": "probe:Probe",
     "ranking": "ranking:Ranking",
     "texts": "texts:TextComparison",
+    "tuning": "tuning:Tuning",
 }
 """The kinds of results, and where their classes are."""
 
@@ -227,6 +228,8 @@ def kind_of(data: Any) -> str | None:
         return "probe"
     if "columns" in data and "metrics" in data:
         return "agreement"
+    if "tuned" in data and "systems" in data:
+        return "tuning"
     if "views" in data and "systems" in data:
         return "overlap"
     if isinstance(settings, Mapping) and "over" in settings:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calipers.errors import require
-from calipers.report.whole_files import replacing
 from calipers.score import Score
+from calipers.whole_files import replacing
 
 if TYPE_CHECKING:
     from calipers.results.comparison import Comparison

@@ -13,6 +13,7 @@ from calipers.report.table import Data, Document
 
 MODULES = {
     "comparison": "compare",
+    "tuning": "compare",
     "sweep": "sweep",
     "overlap": "overlap",
     "agreement": "agree",

@@ -156,6 +156,27 @@ def parameter_plot(
     return Plot(whole, panel)
 
 
+def tuning_plot(data: Data) -> Plot:
+    """Show how metrics move with the parameter of a decoding that ``calipers tune`` varied.
+
+    Of two parameters the second is on the x-axis, and each value of the first is a line.
+
+    Parameters
+    ----------
+    data
+        What ``Tuning.to_dict()`` gives.
+    """
+    tuned = data["tuned"]
+    *others, last = tuned["over"]
+    x = {point["system"]: point["values"][last] for point in tuned["points"]}
+    by = {
+        point["system"]: ", ".join(f"{name}={point['values'][name]:g}" for name in others)
+        or str(tuned["model"])
+        for point in tuned["points"]
+    }
+    return parameter_plot(data, x=x, by=by, x_label=last)
+
+
 def _metrics(runs: Sequence[Data], view: str, asked: Sequence[str] | None) -> list[Metric]:
     """Choose the metrics, each by one view."""
     if asked is None:

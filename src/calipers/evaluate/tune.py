@@ -1,0 +1,215 @@
+"""``tune``: which value of a decoding parameter gives samples that are closest to the reference."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from calipers.catalogue.shown import shown_keys
+from calipers.errors import InputError
+from calipers.evaluate.compare import compare
+from calipers.evaluate.generate import Writer, loading, open_writer, parse_decoding, read_texts
+from calipers.evaluate.option import one_side
+from calipers.evaluate.options import CompareOptions, TuneOptions
+from calipers.files import at_home
+from calipers.language_model.decoding import Decoding, read_over
+from calipers.progress import Silent
+from calipers.results.caution import Caution
+from calipers.results.comparison import Comparison, with_cautions
+from calipers.results.generation import Generation
+from calipers.results.tuning import Tuned, TunedPoint, Tuning
+from calipers.samples import SampleSet
+
+DECIDES = "mauve_star"
+"""The score that decides, where it is shown."""
+
+OF_THE_MODEL = ("revision", "endpoint")
+"""Options of the language model that the embedder has too: here they are the former's."""
+
+
+@one_side(TuneOptions)
+def tune(reference: Any, options: TuneOptions) -> Tuning:
+    """Tell which value of a decoding parameter gives the samples closest to the reference.
+
+    For each value, samples are written by the same prompts and the same random numbers, and all
+    are compared with the reference (figure 23 of Pillutla et al., JMLR 2023). Since row i of all
+    sets has its prompt and numbers in common, differences between values are tested in pairs.
+
+    Parameters
+    ----------
+    reference
+        Real texts, in any form that :func:`calipers.compare` takes. With `prompt_words` and no
+        `prompts` their first words are the prompts, and what follows is the reference.
+
+    Returns
+    -------
+    Tuning
+        ``tuning.tuned.closest``; printing it shows the table.
+
+    Raises
+    ------
+    InputError
+        If the model, the prompts, a value or an option of the comparison cannot be.
+    MissingExtraError
+        If the backend of the model is not installed.
+    """
+    base = parse_decoding(options.decoding)
+    points = make_points(base, options.over)
+    given = read_texts(reference, "reference", options.field)
+    if given is None:
+        raise InputError("reference must hold texts; found None")
+    if options.n is None and options.prompts is None and options.prompt_words is None:
+        options = replace(options, n=len(given))
+    writer = open_writer(options, given, loading(options))
+    folder = _folder(options.samples)
+    generated = [_write(writer, point, given, folder, options) for point in points]
+    real = _reference(given, writer, options)
+    systems = {
+        point.system: _samples(generation, writer)
+        for point, generation in zip(points, generated, strict=True)
+    }
+    paired = True if options.paired is None else options.paired
+    kept = {each.name: getattr(options, each.name) for each in fields(CompareOptions)}
+    kept |= dict.fromkeys(OF_THE_MODEL) | {"paired": paired, "strip_prompt": False, "field": None}
+    comparison = compare(real, systems, **kept)
+    comparison = with_cautions(comparison, _cautions(writer, options))
+    comparison = replace(
+        comparison,
+        settings={
+            **comparison.settings,
+            "generation": {**writer.configuration(base), "over": list(read_over(options.over))},
+        },
+    )
+    return Tuning.of(comparison, _tuned(comparison, points, writer))
+
+
+def make_points(base: Decoding, over: Any) -> list[TunedPoint]:
+    """Give every decoding to try: all values, or all pairs of two parameters.
+
+    Raises
+    ------
+    InputError
+        If a parameter does not go with the decoding.
+    """
+    wanted = read_over(over)
+    points = []
+    for values in product(*wanted.values()):
+        named = dict(zip(wanted, values, strict=True))
+        decoding = base
+        for name, value in named.items():
+            decoding = decoding.with_value(name, value)
+        system = ",".join(f"{name}={value:g}" for name, value in named.items())
+        points.append(TunedPoint(system, named, str(decoding)))
+    return points
+
+
+def _folder(given: str | Path | None) -> Path | None:
+    if given is None:
+        return None
+    folder = at_home(given)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made: {error.strerror or error}") from error
+    return folder
+
+
+def _write(
+    writer: Writer,
+    point: TunedPoint,
+    reference: SampleSet,
+    folder: Path | None,
+    options: TuneOptions,
+) -> Generation:
+    """Write the samples of one decoding, or read those that are there."""
+    decoding = writer.complete(Decoding.parse(point.decoding), reference)
+    return writer.write(
+        decoding,
+        output=None if folder is None else folder / f"{point.system}.jsonl",
+        progress=options.progress or Silent(),
+        name=point.system,
+    )
+
+
+def _reference(given: SampleSet, writer: Writer, options: TuneOptions) -> SampleSet:
+    """Give what people wrote behind the prompts, where these are taken from the reference."""
+    prompting = writer.prompting
+    if options.prompts is not None or prompting.rest is None:
+        return given
+    asked = [prompt.text for prompt in prompting.prompts]
+    if options.keep_prompt:
+        texts = [f"{prompt} {rest}" for prompt, rest in zip(asked, prompting.rest, strict=True)]
+    else:
+        texts = list(prompting.rest)
+    return SampleSet.from_texts(texts, name=given.name, source=given.source, prompts=asked)
+
+
+def _samples(generation: Generation, writer: Writer) -> SampleSet:
+    """Give the samples, those of one prompt as a cluster where there are several."""
+    samples = generation.samples
+    if not 0 < len(writer.prompting.prompts) < len(samples):
+        return samples
+    return samples.with_clusters([row["prompt_id"] for row in generation.rows])
+
+
+def _cautions(writer: Writer, options: TuneOptions) -> list[Caution]:
+    found = []
+    if str(options.model).partition(":")[0] == "ngram" and options.fit_on is None:
+        found.append(
+            Caution(
+                "copies",
+                "the model was fitted on the reference",
+                "the n-gram model was fitted on the very reference that its samples are compared "
+                "with, so that it may copy it; --fit-on FILE fits it on other texts",
+                "--fit-on FILE",
+            )
+        )
+    return found
+
+
+def _tuned(comparison: Comparison, points: list[TunedPoint], writer: Writer) -> Tuned:
+    """Say which system is closest, and which may be as close."""
+    scores = [{"scores": system.scores} for system in comparison.systems]
+    shown = [each.key for each in shown_keys({"settings": comparison.settings, "systems": scores})]
+    key = DECIDES if DECIDES in shown else shown[0]
+    held = [(system.name, system.scores[key]) for system in comparison.systems]
+    ranks = {
+        name: abs(score.gap) if score.gap is not None else _rank(score.value, score.better)
+        for name, score in held
+        if score.value == score.value
+    }
+    closest = min(ranks, key=ranks.__getitem__) if ranks else None
+    alpha = 1 - (comparison.settings.get("level") or 1.0)
+    alike: list[str] = []
+    worse: list[str] = []
+    untested: list[str] = []
+    for name, _ in held:
+        if name == closest:
+            continue
+        p = next(
+            (
+                test.adjusted_p_value
+                for test in comparison.tests
+                if test.score == key and {test.a, test.b} == {name, closest}
+            ),
+            None,
+        )
+        group = untested if p is None or p != p else worse if p < alpha else alike
+        group.append(name)
+    return Tuned(
+        over=tuple(points[0].values),
+        points=tuple(points),
+        model=writer.model.name,
+        n=writer.n,
+        score=key,
+        closest=closest,
+        not_distinguishable=tuple(alike),
+        worse=tuple(worse),
+        untested=tuple(untested),
+    )
+
+
+def _rank(value: float, better: str) -> float:
+    return -value if better == "higher" else value

@@ -1,0 +1,297 @@
+"""Prompts: what a model is asked to continue, in the four ways of paper 000 (appendix B.3 to B.6).
+
+``continue``
+    the first words of each text of a file, or the field ``prompt`` of its rows; for a chat model an
+    instruction with all but the last of these words, which the reply begins with, so that no reply
+    opens with a phrase of its own
+``biographies``
+    a list of biographies, k of them as examples, that ends where the next one begins
+``creative``
+    instructions to write something, repeated until there are enough samples
+``none``
+    nothing: texts from their beginning
+
+Lengths count words, since models split texts into tokens differently.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from calipers.errors import InputError
+from calipers.language_model.creative import INSTRUCTIONS
+from calipers.language_model.model import Request
+from calipers.numeric.subsample import subsample_rows
+from calipers.samples import SampleSet
+from calipers.samples.wording import counted, numbered
+
+Task = Literal["continue", "biographies", "creative", "none"]
+
+CONTINUE = "Continue the following text:"
+"""What a chat model is told before the words that it continues (paper 000, table B.3)."""
+
+BIOGRAPHIES = "Write biographies of various people."
+"""What stands above a list of biographies (paper 000, table B.6)."""
+
+BIOGRAPHY = "- Biography of"
+"""What each biography of a list begins with."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """One prompt, and what belongs to it.
+
+    Attributes
+    ----------
+    id
+        Of the row that it comes from, counted from 0; for instructions their number.
+    text
+        What is taken off the texts that it begins, or the instruction.
+    before
+        What a model without chat is given; the continuation follows it.
+    asked
+        What a chat model is told; None where only continuation makes sense.
+    lead
+        What the reply of a chat model begins with.
+    """
+
+    id: str
+    text: str
+    before: str
+    asked: str | None = None
+    lead: str = ""
+
+
+@dataclass(frozen=True)
+class Prompting:
+    """The prompts of a run, and what is to be known of them.
+
+    Attributes
+    ----------
+    task
+        Which way they were made.
+    prompts
+        In the order of the rows; empty where texts are written from their beginning.
+    chat
+        Whether they are asked as a conversation.
+    stop
+        What a text ends before, such as the mark of the next biography.
+    rest
+        What stood behind each prompt in its text: what a person wrote there. None where prompts
+        were given by themselves.
+    notes
+        What was left out, and why.
+    """
+
+    task: Task
+    prompts: tuple[Prompt, ...] = ()
+    chat: bool = False
+    stop: tuple[str, ...] = ()
+    rest: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 of all that a model is given, in hex: two runs with one hash ask alike."""
+        told = [[p.id, p.before, p.asked, p.lead] for p in self.prompts]
+        text = json.dumps([self.task, self.chat, self.stop, told], ensure_ascii=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def prompt_of(self, sample: int) -> Prompt | None:
+        """The prompt of a sample: they are taken in turn; None where there are none."""
+        return self.prompts[sample % len(self.prompts)] if self.prompts else None
+
+    def request(self, sample: int) -> Request:
+        """What the model is asked for a sample."""
+        prompt = self.prompt_of(sample)
+        if prompt is None:
+            return Request(sample)
+        if self.chat:
+            told = {"role": "user", "content": prompt.asked or prompt.before}
+            return Request(sample, prompt.lead, (told,))
+        return Request(sample, prompt.before)
+
+
+def no_prompts() -> Prompting:
+    """Ask for texts from their beginning."""
+    return Prompting("none")
+
+
+def first_words(text: str, words: int) -> tuple[str, str]:
+    """Split a text behind its first words; white space between the two goes with neither.
+
+    Parameters
+    ----------
+    text
+        The text; white space before its first word is left out.
+    words
+        How many words, split at white space.
+
+    Examples
+    --------
+    >>> first_words(" Once upon  a time, there", 3)
+    ('Once upon  a', 'time, there')
+    """
+    ends = [match.end() for match in re.finditer(r"\S+", text)][:words]
+    end = ends[-1] if ends else 0
+    return text[:end].lstrip(), text[end:].lstrip()
+
+
+def continuations(
+    samples: SampleSet, *, words: int | None, most: int, seed: int, chat: bool = False
+) -> Prompting:
+    """Make prompts of the texts of a set: their first words, or the prompts that its rows name.
+
+    Parameters
+    ----------
+    samples
+        Texts, or prompts by themselves.
+    words
+        How many words of each text are the prompt; None for the field ``prompt`` of the rows, or
+        where they have none the whole text.
+    most
+        Most prompts, chosen at random by `seed`, in their order.
+    seed
+        As said.
+    chat
+        Whether a chat model is asked.
+
+    Raises
+    ------
+    InputError
+        If the set holds no texts, or no text is longer than the prompt.
+    """
+    where = samples.name if samples.source.startswith("<") else samples.source
+    if samples.kind != "texts":
+        raise InputError(f"{where}: prompts are texts, but this set holds {samples.kind}")
+    texts = list(samples)
+    named = samples.prompts if words is None else None
+    if named is not None:
+        split = list(zip(named, texts, strict=True))
+    elif words is None:
+        split = [(text.strip(), "") for text in texts]
+    else:
+        split = [first_words(text, words) for text in texts]
+    short = [
+        row
+        for row, (before, rest) in enumerate(split)
+        if not before.strip() or (words is not None and not rest)
+    ]
+    rows = [row for row in range(len(split)) if row not in set(short)]
+    if not rows:
+        needed = "a prompt" if words is None else f"more than {counted(words, 'word')}"
+        raise InputError(f"{where}: no text has {needed}; {_use(words)}")
+    kept = [rows[place] for place in subsample_rows(len(rows), most, seed=seed)]
+    notes = []
+    if short:
+        why = "is empty" if words is None else f"has no more than {counted(words, 'word')}"
+        rows_said = numbered("row", [row + 1 for row in short])
+        notes.append(
+            f"{counted(len(short), 'text')} of {where} {why if len(short) == 1 else _many(why)} "
+            f"and gave no prompt ({rows_said})"
+        )
+    return Prompting(
+        "continue",
+        tuple(_continuation(str(row), split[row][0], chat=chat) for row in kept),
+        chat=chat,
+        rest=tuple(split[row][1] for row in kept) if words is not None else None,
+        notes=tuple(notes),
+    )
+
+
+def _use(words: int | None) -> str:
+    return "give a file with prompts" if words is None else "use fewer --prompt-words"
+
+
+def _many(why: str) -> str:
+    return why.replace("is ", "are ").replace("has ", "have ")
+
+
+def _continuation(id: str, text: str, *, chat: bool) -> Prompt:
+    if not chat:
+        return Prompt(id, text, text)
+    *most, last = text.rsplit(None, 1)
+    told = most[0] if most else ""
+    return Prompt(id, text, text, f"{CONTINUE}\n{told}".rstrip(), last)
+
+
+def creative(*, chat: bool = False) -> Prompting:
+    """Ask for creative texts by fifty instructions (paper 000, appendix B.6, in words of our own).
+
+    A model without chat is given the instruction as the heading of a text.
+    """
+    prompts = (
+        Prompt(str(number), told, f"{told}\n\n", told) for number, told in enumerate(INSTRUCTIONS)
+    )
+    return Prompting("creative", tuple(prompts), chat=chat)
+
+
+def biographies(
+    names: Sequence[str], texts: Sequence[str], *, shots: int, n: int, seed: int, chat: bool = False
+) -> Prompting:
+    """Ask for biographies after k examples of them (paper 000, appendix B.5).
+
+    Parameters
+    ----------
+    names, texts
+        Of the biographies that examples are drawn from.
+    shots
+        How many examples each prompt has; drawn for each sample by itself.
+    n
+        How many samples, each with a prompt of its own.
+    seed
+        Of the draws.
+    chat
+        Whether a chat model is asked.
+
+    Raises
+    ------
+    InputError
+        If there are fewer biographies than examples.
+    """
+    if shots > len(texts):
+        raise InputError(
+            f"shots must be at most {len(texts)}, the number of biographies; found {shots}"
+        )
+    lines = [
+        f"{BIOGRAPHY} {name.strip()}: {' '.join(text.split())}"
+        for name, text in _pairs(names, texts)
+    ]
+    prompts = []
+    for sample in range(n):
+        rng = np.random.Generator(np.random.Philox(key=np.array([seed, sample], np.uint64)))
+        chosen = rng.permutation(len(lines))[:shots].tolist()
+        examples = "".join(f"{lines[row]}\n" for row in chosen)
+        head = f"{BIOGRAPHIES}\n{'Here are a few examples:' if chosen and chat else ''}".rstrip()
+        told = f"{head}\n{examples}"
+        prompts.append(
+            Prompt(str(sample), BIOGRAPHY, f"{told}{BIOGRAPHY}", told.rstrip(), BIOGRAPHY)
+        )
+    return Prompting("biographies", tuple(prompts), chat=chat, stop=("\n- ", f"\n{BIOGRAPHY}"))
+
+
+def _pairs(names: Sequence[str], texts: Sequence[str]) -> list[tuple[str, str]]:
+    if len(names) != len(texts):
+        raise InputError(
+            f"biographies need a name for each text; found {len(names)} and {len(texts)}"
+        )
+    return list(zip(names, texts, strict=True))
+
+
+def cut_at(text: str, stop: Sequence[str]) -> tuple[str, bool]:
+    """End a text before the first of some marks; tell whether there was one.
+
+    Examples
+    --------
+    >>> cut_at("Ada: born 1815\\n- Biography of Bo", ["\\n- "])
+    ('Ada: born 1815', True)
+    """
+    places = [place for mark in stop if (place := text.find(mark)) >= 0]
+    return (text[: min(places)], True) if places else (text, False)

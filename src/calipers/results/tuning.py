@@ -1,0 +1,95 @@
+"""What tuning found: a comparison of the samples that each value of a decoding parameter gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+from calipers.results.comparison import Comparison
+from calipers.serialise import Plain
+
+
+@dataclass(frozen=True)
+class TunedPoint(Plain):
+    """One decoding that was tried.
+
+    Attributes
+    ----------
+    system
+        What the comparison calls its samples, such as ``"top_p=0.9"``.
+    values
+        The parameters that vary, with their values.
+    decoding
+        The whole decoding, as it is written.
+    """
+
+    system: str
+    values: Mapping[str, float]
+    decoding: str
+
+
+@dataclass(frozen=True)
+class Tuned(Plain):
+    """What was varied, and which value comes closest.
+
+    Attributes
+    ----------
+    over
+        The parameters that vary.
+    points
+        The decodings that were tried.
+    model
+        What wrote the samples.
+    n
+        Samples of each decoding.
+    score
+        The key of the score that decides.
+    closest
+        The system with the best value of it.
+    not_distinguishable
+        Those whose difference from the closest may be chance.
+    worse
+        Those that are significantly further from the reference.
+    untested
+        Those of which that is not known.
+    """
+
+    over: tuple[str, ...]
+    points: tuple[TunedPoint, ...]
+    model: str
+    n: int
+    score: str
+    closest: str | None
+    not_distinguishable: tuple[str, ...]
+    worse: tuple[str, ...]
+    untested: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tuning(Comparison):
+    """A comparison of decodings of one model: print it, plot it, see which value comes closest.
+
+    Attributes
+    ----------
+    tuned
+        What was varied, and which value comes closest to the reference. All else is as of a
+        :class:`~calipers.Comparison`, whose systems are the decodings.
+    """
+
+    kind = "tuning"
+
+    tuned: Tuned | None = None
+
+    @classmethod
+    def of(cls, comparison: Comparison, tuned: Tuned) -> Self:
+        """Make it of the comparison of all decodings."""
+        kept = {each.name: getattr(comparison, each.name) for each in fields(Comparison)}
+        return cls(**kept, tuned=tuned)
+
+    def __repr__(self) -> str:
+        over = "" if self.tuned is None else f" over {', '.join(self.tuned.over)}"
+        return f"<Tuning{over}: {len(self)} decodings against {self.reference.name!r}>"
+
+    def _measured(self) -> Mapping[str, Any]:
+        return {**super()._measured(), "tuned": self.tuned}
