@@ -36,6 +36,7 @@ from calipers.language_model.model import (
     Request,
     TokenScores,
 )
+from calipers.language_model.search import perplexity_target
 from calipers.language_model.windows import check_stride, plan_windows
 from calipers.progress import Advance
 
@@ -210,11 +211,8 @@ class CausalModel(LanguageModel):
         """
         if max_tokens < 1:
             raise InputError(f"max_tokens must be a whole number of at least 1; found {max_tokens}")
-        if decoding.method == "adversarial" and decoding.get("adversarial") is None:
-            raise InputError(
-                "adversarial perplexity sampling needs the perplexity to come close to, as in "
-                "adversarial=30"
-            )
+        if decoding.method == "adversarial":
+            perplexity_target(decoding)
         prompts = [self._tokens.read_prompt(request) for request in requests]
         for request, prompt in zip(requests, prompts, strict=True):
             if self.context is not None and len(prompt) + max_tokens > self.context:

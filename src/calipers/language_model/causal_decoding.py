@@ -31,10 +31,8 @@ from calipers.errors import CalipersError, InputError
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.processors import Processors, draw
 from calipers.language_model.sampling import uniforms
+from calipers.language_model.search import RANDOM_SHARE, perplexity_target, random_tokens
 from calipers.language_model.stepwise import StepwiseModel
-
-RANDOM_SHARE = 0.15
-"""Part of a text that adversarial perplexity sampling writes at random, as in its paper."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,9 +216,9 @@ class _Greedy:
 
 class _Adversarial:
     def __init__(self, batch: Batch, decoding: Decoding) -> None:
-        share = decoding.get("random_share", RANDOM_SHARE)
-        self._random = math.ceil(share * batch.max_tokens - 1e-9)
-        self._target = float(np.log(decoding.get("adversarial")))
+        share = float(decoding.get("random_share", RANDOM_SHARE))
+        self._random = random_tokens(batch.max_tokens, share)
+        self._target = math.log(perplexity_target(decoding))
         self._uniforms = _uniforms(batch)
         self._batch, self._decoding = batch, decoding
         self._surprise = torch.zeros_like(self._uniforms[:, 0])
