@@ -116,6 +116,7 @@ def main() -> None:
     parser.add_argument("--max-tokens", type=int, default=64, help="of a continuation (64)")
     parser.add_argument("--threads", type=int, default=2, help="threads of torch (default: 2)")
     parser.add_argument("--repeats", type=int, default=3, help="rounds (default: 3)")
+    parser.add_argument("--part", choices=("likelihood", "generation"), help="one of the two only")
     options = parser.parse_args()
 
     import torch
@@ -166,20 +167,21 @@ def main() -> None:
         f"threads, torch {torch.__version__}, medians of {options.repeats} rounds"
     )
     ours.score([Passage(text) for text in texts[:8]])
-    seconds, found = side_by_side(
-        {"one at a time": plain_scores, "ours": our_scores}, options.repeats
-    )
-    show("log-probabilities", seconds, len(found["ours"]))
-    print(f"  largest difference {np.abs(found['ours'] - found['one at a time']).max():.1e}")
-    sides = {
-        "one at a time": lambda: plain_texts(do_sample=True, top_p=0.9, top_k=0),
-        "ours": lambda: our_texts("top_p=0.9"),
-    }
-    runs, _ = side_by_side(sides, options.repeats)
-    show("nucleus sampling", runs, len(texts) * options.max_tokens)
-    one, two = plain_texts(do_sample=False), our_texts("greedy")
-    same = sum(a == b for a, b in zip(one, two, strict=True))
-    print(f"  greedy: {same} of {len(texts)} texts are those of transformers")
+    if options.part != "generation":
+        sides: dict[str, Any] = {"one at a time": plain_scores, "ours": our_scores}
+        runs, found = side_by_side(sides, options.repeats)
+        show("log-probabilities", runs, len(found["ours"]))
+        print(f"  largest difference {np.abs(found['ours'] - found['one at a time']).max():.1e}")
+    if options.part != "likelihood":
+        sides = {
+            "one at a time": lambda: plain_texts(do_sample=True, top_p=0.9, top_k=0),
+            "ours": lambda: our_texts("top_p=0.9"),
+        }
+        runs, _ = side_by_side(sides, options.repeats)
+        show("nucleus sampling", runs, len(texts) * options.max_tokens)
+        one, two = plain_texts(do_sample=False), our_texts("greedy")
+        same = sum(a == b for a, b in zip(one, two, strict=True))
+        print(f"  greedy: {same} of {len(texts)} texts are those of transformers")
 
 
 if __name__ == "__main__":

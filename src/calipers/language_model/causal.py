@@ -36,6 +36,7 @@ from calipers.language_model.model import (
     Request,
     TokenScores,
 )
+from calipers.language_model.search import perplexity_target
 from calipers.language_model.windows import check_stride, plan_windows
 from calipers.progress import Advance
 
@@ -46,8 +47,6 @@ AT_ONCE = {"cpu": 64, "other": 256}
 """Texts that are written side by side, where nobody says how many."""
 _LOGITS = {"cpu": 1 << 23, "other": 1 << 26}
 """Most logits of one step."""
-_LONGER = 16
-"""How many tokens longer than the shortest prompt those of a batch may be."""
 _OTHER_HEADS = ("Classification", "QuestionAnswering", "MaskedLM", "EncoderModel", "MultipleChoice")
 
 
@@ -212,11 +211,8 @@ class CausalModel(LanguageModel):
         """
         if max_tokens < 1:
             raise InputError(f"max_tokens must be a whole number of at least 1; found {max_tokens}")
-        if decoding.method == "adversarial" and decoding.get("adversarial") is None:
-            raise InputError(
-                "adversarial perplexity sampling needs the perplexity to come close to, as in "
-                "adversarial=30"
-            )
+        if decoding.method == "adversarial":
+            perplexity_target(decoding)
         prompts = [self._tokens.read_prompt(request) for request in requests]
         for request, prompt in zip(requests, prompts, strict=True):
             if self.context is not None and len(prompt) + max_tokens > self.context:
@@ -236,16 +232,18 @@ class CausalModel(LanguageModel):
         seed: int,
         advance: Advance | None,
     ) -> Iterator[Completion]:
+        from calipers.language_model.causal_decoding import prefix_length
+
         width = int(decoding.get("beam", 1)) if decoding.method == "beam" else 1
         width = int(decoding.get("top_k", 1)) if decoding.method == "contrastive" else width
-        longer = 0 if decoding.method == "beam" else _LONGER
+        at_once = len if decoding.method == "beam" else prefix_length
         left = sorted(range(len(requests)), key=lambda row: (len(prompts[row]), row))
         while left:
-            shortest = len(prompts[left[0]])
+            alike = at_once(prompts[left[0]])
             rows = [
                 row
                 for row in left[: max(self._at_once // width, 1)]
-                if len(prompts[row]) <= shortest + longer
+                if at_once(prompts[row]) == alike
             ]
             texts: list[NDArray[np.int64]] = []
             work = partial(

@@ -1,8 +1,10 @@
 """Texts written by a causal model, a batch at a time: how tokens are chosen, and the loop.
 
-Texts whose prompts differ a little in length share a batch, and nothing is filled up: all are read
-as far as the shortest prompt reaches, and from there on token after token, where a text that is
-still within its prompt takes the token that stands there. So models of every kind can be read.
+Texts whose prompts differ a little in length share a batch, and nothing is filled up: of each
+prompt a multiple of eight tokens is read at once and the rest token after token, beside texts that
+are already being written. So how a text is read depends on its own prompt alone. Where a row of a
+product of matrices does not depend on the other rows, as was seen of oneDNN on CPUs, its logits are
+the same to the last bit whatever stands beside it, and so is the text; elsewhere up to near-ties.
 
 Sampling draws by one uniform number for each sample and step. Adversarial perplexity sampling
 (Pillutla et al., JMLR 2023, section 6.2) writes gibberish that has a perplexity asked for: the
@@ -29,10 +31,8 @@ from calipers.errors import CalipersError, InputError
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.processors import Processors, draw
 from calipers.language_model.sampling import uniforms
+from calipers.language_model.search import RANDOM_SHARE, perplexity_target, random_tokens
 from calipers.language_model.stepwise import StepwiseModel
-
-RANDOM_SHARE = 0.15
-"""Part of a text that adversarial perplexity sampling writes at random, as in its paper."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Batch:
     samples
         The numbers of the samples, b of them.
     prompts
-        Their prompts, each at least one token.
+        Their prompts, of one `prefix_length`; for beam search, of one length.
     max_tokens
         Most tokens of a continuation.
     ends
@@ -62,12 +62,18 @@ class Batch:
     ordinary: Tensor
     seed: int
 
-    @property
-    def shortest(self) -> Tensor:
-        """The prompts as far as the shortest reaches, int64 of shape (b, t)."""
-        length = min(map(len, self.prompts))
+    def first(self, length: int) -> Tensor:
+        """The first tokens of the prompts, int64 of shape (b, length)."""
         rows = np.stack([prompt[:length] for prompt in self.prompts])
         return torch.from_numpy(rows).to(self.ends.device)
+
+
+_AT_ONCE = 8
+
+
+def prefix_length(prompt: NDArray[np.int64]) -> int:
+    """How many tokens of a prompt are read at once."""
+    return max(len(prompt) // _AT_ONCE * _AT_ONCE, 1)
 
 
 class _Choose(Protocol):
@@ -114,7 +120,7 @@ def write_batch(model: StepwiseModel, batch: Batch, decoding: Decoding) -> list[
 
 def _write(model: StepwiseModel, batch: Batch, choose: _Choose) -> list[NDArray[np.int64]]:
     written = _Written(batch)
-    text = batch.shortest
+    text = batch.first(written.at)
     logits = model.start(text)
     while True:
         steps, tokens = written.steps, written.given()
@@ -138,6 +144,8 @@ class _Written:
 
     Attributes
     ----------
+    at
+        How many tokens each text has so far, with its prompt.
     rows
         Which texts of the batch are not done.
     """
@@ -145,7 +153,8 @@ class _Written:
     def __init__(self, batch: Batch) -> None:
         device = batch.ends.device
         lengths = np.array(list(map(len, batch.prompts)))
-        self._at, self._most, self._ends = int(lengths.min()), batch.max_tokens, batch.ends
+        (prefix,) = set(map(prefix_length, batch.prompts))
+        self.at, self._most, self._ends = prefix, batch.max_tokens, batch.ends
         tokens = np.zeros((len(lengths), int(lengths.max()) + batch.max_tokens), dtype=np.int64)
         for row, prompt in zip(tokens, batch.prompts, strict=True):
             row[: len(prompt)] = prompt
@@ -157,17 +166,17 @@ class _Written:
     @property
     def steps(self) -> Tensor:
         """How many tokens of each have been written; below 0 within its prompt."""
-        return self._at - self._first[self.rows]
+        return self.at - self._first[self.rows]
 
     def given(self) -> Tensor:
         """The next tokens of the prompts; anything for texts that are behind theirs."""
-        return self._tokens[self.rows, self._at].clone()
+        return self._tokens[self.rows, self.at].clone()
 
     def add(self, tokens: Tensor) -> Tensor | None:
         """Add a token to each; give the places of those that are not done, None for all."""
-        self._tokens[self.rows, self._at] = tokens
-        steps, self._at = self.steps, self._at + 1
-        self._last[self.rows] = self._at
+        self._tokens[self.rows, self.at] = tokens
+        steps, self.at = self.steps, self.at + 1
+        self._last[self.rows] = self.at
         done = (steps >= 0) & (torch.isin(tokens, self._ends) | (steps == self._most - 1))
         if not bool(done.any()):
             return None
@@ -207,9 +216,9 @@ class _Greedy:
 
 class _Adversarial:
     def __init__(self, batch: Batch, decoding: Decoding) -> None:
-        share = decoding.get("random_share", RANDOM_SHARE)
-        self._random = math.ceil(share * batch.max_tokens - 1e-9)
-        self._target = float(np.log(decoding.get("adversarial")))
+        share = float(decoding.get("random_share", RANDOM_SHARE))
+        self._random = random_tokens(batch.max_tokens, share)
+        self._target = math.log(perplexity_target(decoding))
         self._uniforms = _uniforms(batch)
         self._batch, self._decoding = batch, decoding
         self._surprise = torch.zeros_like(self._uniforms[:, 0])
@@ -258,7 +267,7 @@ def not_finite() -> CalipersError:
 def _contrastive(model: StepwiseModel, batch: Batch, decoding: Decoding) -> list[NDArray[np.int64]]:
     alpha, k = float(decoding.get("contrastive")), int(decoding.get("top_k"))
     written = _Written(batch)
-    logits = model.start(batch.shortest, states=True)
+    logits = model.start(batch.first(written.at), states=True)
     k = min(k, logits.shape[1])
     seen = _unit(model.states)
     while True:
@@ -296,7 +305,7 @@ def beam_search(model: Any, batch: Batch, decoding: Decoding) -> list[NDArray[np
         As transformers gives it, with a generation configuration that says nothing.
     """
     ends = batch.ends.tolist()
-    prompts = batch.shortest  # of one length
+    prompts = batch.first(len(batch.prompts[0]))
     config = transformers.GenerationConfig(
         max_new_tokens=batch.max_tokens,
         do_sample=False,

@@ -9,7 +9,7 @@ logits, tokens times vocabulary.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -107,7 +107,7 @@ def score_windows(
     order = sorted(windows, key=lambda window: window.start - window.stop)
     done = 0
     while done < len(order):
-        batch = next(_batches(order[done:], budget, padded=padded))
+        batch = _next_batch(order, done, budget, padded=padded)
         if fits(partial(scorer.score, batch)):
             rows = np.array([window.row for window in batch])
             np.subtract.at(left, rows, 1)
@@ -128,21 +128,18 @@ def _read(window: Window) -> int:
     return window.stop - window.start - 1
 
 
-def _batches(
-    windows: Sequence[Window], budget: Budget, *, padded: bool
-) -> Iterator[Sequence[Window]]:
-    """Divide windows, the longest first, into batches."""
-    start = 0
-    while start < len(windows):
-        longest = _read(windows[start])
-        most = max(budget.tokens // longest, 1)
-        most = most if budget.texts is None else min(most, budget.texts)
-        least = _FILL * longest if padded else longest
-        stop = start + 1
-        while stop < len(windows) and stop - start < most and _read(windows[stop]) >= least:
-            stop += 1
-        yield windows[start:stop]
-        start = stop
+def _next_batch(
+    windows: Sequence[Window], start: int, budget: Budget, *, padded: bool
+) -> Sequence[Window]:
+    """Take those that share a pass from windows in order, the longest first."""
+    longest = _read(windows[start])
+    most = max(budget.tokens // longest, 1)
+    most = most if budget.texts is None else min(most, budget.texts)
+    least = _FILL * longest if padded else longest
+    stop = start + 1
+    while stop < len(windows) and stop - start < most and _read(windows[stop]) >= least:
+        stop += 1
+    return windows[start:stop]
 
 
 def _halve(batch: Sequence[Window], budget: Budget) -> None:
