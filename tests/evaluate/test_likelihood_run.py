@@ -338,6 +338,12 @@ def test_a_model_that_measures_its_own_texts_is_told_of(tmp_path):
     ]
 
 
+def test_marks_that_end_texts_are_told_of():
+    chances = {**CHANCES, "</s>": 0.1}
+    found = run({"m": ["a b </s> c", "a"]}, model=ThreeWords(chances=chances))["m"]
+    assert "1 text with a mark that ends texts" in " ".join(found.warnings)
+
+
 class Fitted(ThreeWords):
     """Stands in for a model that was fitted."""
 

@@ -42,6 +42,9 @@ CONTROL = "ngram:order=3"
 FITTED = "ngram"
 """The name of a model that is fitted on texts that are at hand."""
 
+ENDS = ("<|endoftext|>", "</s>")
+"""Marks that end texts for most models."""
+
 IMPOSSIBLE = re.compile(r"\|impossible:(\d+)")
 
 FIRST_ROW = 2**20
@@ -418,7 +421,7 @@ def _with_cautions(
 ) -> TextComparison:
     """Say where the model that measures knows the texts too well."""
     systems = tuple(
-        _warned(result, (*_wrote(files, model, generator), *_impossible(result)))
+        _warned(result, (*_wrote(files, model, generator), *_impossible(result), *_marked(files)))
         for result, files in zip(
             found.systems,
             ([file.samples for file in system.files] for system in inputs.systems),
@@ -457,6 +460,17 @@ def _wrote(
             )
             yield Caution("scorer", "scored by the model that wrote it", text)
             return
+
+
+def _marked(files: Sequence[SampleSet]) -> Iterator[Caution]:
+    """Say how many texts go on behind a mark that ends texts."""
+    marked = sum(any(mark in text for mark in ENDS) for samples in files for text in samples)
+    if marked:
+        text = (
+            f"{counted(marked, 'text')} with a mark that ends texts ({', '.join(ENDS)}): it and "
+            "what stands behind it are scored too; cut the texts there"
+        )
+        yield Caution("truncation", "end-of-text marks in its texts", text)
 
 
 def _impossible(result: TextResult) -> Iterator[Caution]:
