@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -309,10 +309,10 @@ def _named(model: object) -> str:
 # The suite for samples without prompts -----------------------------------------------------------
 
 
-def _asked(options: LikelihoodOptions) -> list[str] | None:
+def _asked(options: LikelihoodOptions) -> str | Iterable[str] | None:
     """What is measured: with the suite both axes of its plane, whatever else was asked for."""
     if options.suite is None or options.metrics is None:
-        return None if options.metrics is None else split_names(options.metrics)
+        return options.metrics
     return [*split_names(options.metrics), *PLANE]
 
 

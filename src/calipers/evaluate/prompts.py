@@ -1,14 +1,14 @@
 """Prompts taken off the texts that begin with them, on both sides alike.
 
 Where rows name their prompt, a text that begins with it loses it; a set whose rows name none loses
-the prompts that the other sets name; a reference that holds nearly all prompts, of one length, and texts
-that nobody continued, loses as many words from each. Where no set names prompts, they show as openings that a
-generated text shares with the reference: row i with row i where both sets have as many rows, else
-with whichever reference text has the longest opening in common. The opening goes in whole words,
-and a reference text and the generated ones that continue it lose equally many, so that both sides
-go on at one place. A few of these words may be no prompt: where a model goes on as the person did,
-nobody can tell. If most openings have the same length, that is taken for the prompt's, and none is
-lost.
+the prompts that the other sets name; a reference that holds nearly all prompts, of one length, and
+texts that nobody continued, loses as many words from each. Where no set names prompts, they show as
+openings that a generated text shares with the reference: row i with row i where both sets have as
+many rows, else with whichever reference text has the longest opening in common. The opening goes in
+whole words, and a reference text and the generated ones that continue it lose equally many, so that
+both sides go on at one place. A few of these words may be no prompt: where a model goes on as the
+person did, nobody can tell. If most openings have the same length, that is taken for the prompt's,
+and none is lost.
 
 Letter case and white space do not matter for what is found; what stays of a text is as it was.
 """
