@@ -240,6 +240,22 @@ def test_conditional_surprise_falls_where_texts_are_alike():
     assert found["mixed"][key].per_sample.shape == (40,)
 
 
+def test_decan_is_surprise_times_coherence():
+    """Section 3 of arXiv 2606.01811, by hand: three words of a bit each, in five bytes."""
+    key = "decan:texts=4"
+    metrics = f"{key},conditional_surprise:texts=4,bits_per_byte"
+    found = run({"alike": ["a a a"] * 40}, metrics, first_token="bos")["alike"]
+    assert found["bits_per_byte"].value == pytest.approx(3 / 5)
+    assert found[key].value == pytest.approx(3 / 5 * 2 ** (-3 / 5))
+    mixed = run({"m": MODEL}, metrics, first_token="bos")["m"]
+    rates = run({"m": MODEL}, "bits_per_byte", first_token="bos")["m"]["bits_per_byte"].per_sample
+    last = mixed["conditional_surprise:texts=4"].value
+    assert mixed[key].value == pytest.approx(last * 2 ** -rates.mean())
+    assert mixed[key].interval is not None
+    few = run({"m": HAND}, "decan")["m"]["decan"]
+    assert "a context takes 8 texts" in few.reason
+
+
 def test_each_text_comes_last_once_behind_others_of_its_batch():
     model = ThreeWords()
     found = score_in_context(model, ["a b", "", "b c", "c a", "b b", "c"], 2, seed=0)

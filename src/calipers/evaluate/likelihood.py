@@ -39,6 +39,9 @@ DISTRIBUTIONS = ("precision", "recall", "mauve_star")
 CONTROL = "ngram:order=3"
 """The model whose samples at a low temperature are a control."""
 
+IN_CONTEXT = ("conditional_surprise", "decan")
+"""What is measured of texts behind others of their set."""
+
 FITTED = "ngram"
 """The name of a model that is fitted on texts that are at hand."""
 
@@ -226,7 +229,7 @@ class _Scoring:
         sizes = {
             int(choice.option("texts"))
             for choice in self.choices
-            if choice.metric.name == "conditional_surprise"
+            if choice.metric.name in IN_CONTEXT
         }
         texts, found = list(file.samples), dict[int, InContext | InputError]()
         for size in sorted(sizes):

@@ -8,7 +8,7 @@ block of texts by another one beside it: sums of a block are taken off the sums 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -335,20 +335,47 @@ def read_unigram_entropy(pair: TextPair, options: Chosen) -> Score:
 
 
 def read_conditional_surprise(pair: TextPair, options: Chosen) -> Score:
-    corpus, size = _scored(pair), int(options["texts"])
+    return _in_context("conditional_surprise", pair, int(options["texts"]))
+
+
+def read_decan(pair: TextPair, options: Chosen) -> Score:
+    return _in_context("decan", pair, int(options["texts"]))
+
+
+def _in_context(metric: str, pair: TextPair, size: int) -> Score:
+    corpus = _scored(pair)
     found = corpus.contexts.get(size) or InputError("texts were not read in one context")
     if isinstance(found, InputError):
-        return _score("conditional_surprise", np.nan, corpus, reason=str(found))
-    there = ~np.isnan(found.bits)
-    sizes = np.where(there, corpus.sizes, 0)
-    value = formulas.conditional_surprise(np.where(there, found.bits, 0), sizes)
-    by_text = ratio(found.bits, sizes)
+        return _score(metric, np.nan, corpus, reason=str(found))
+    last, alone = _rates(corpus, found)
+    there = ~np.isnan(last) & ~np.isnan(alone)
     pins = {"texts": size, "seed": pair.seed}
-    return _score("conditional_surprise", value, corpus, per_sample=by_text, pins=pins)
+    if metric == "decan":
+        value = formulas.decan(last[there], alone[there])
+        return _score(metric, value, corpus, pins=pins)
+    value = formulas.conditional_surprise(last[~np.isnan(last)])
+    return _score(metric, value, corpus, per_sample=last, pins=pins)
+
+
+def _rates(corpus: ScoredCorpus, found: InContext) -> tuple[Doubles, Doubles]:
+    """Bits per byte of each text behind others of its set, and by itself; NaN where not scored."""
+    alone = np.where(corpus.scores.tokens > 0, -corpus.by_text / np.log(2), np.nan)
+    return ratio(found.bits, corpus.sizes), ratio(alone, corpus.sizes)
 
 
 def conditional_surprise_replicates(measured: MeasuredTexts) -> TextReplicates | None:
     """Without some batches of texts: batches share no text, so that they are independent."""
+    return _without_batches(measured, lambda last, _: formulas.conditional_surprise(last))
+
+
+def decan_replicates(measured: MeasuredTexts) -> TextReplicates | None:
+    """Without some batches of texts, as for conditional surprise."""
+    return _without_batches(measured, formulas.decan)
+
+
+def _without_batches(
+    measured: MeasuredTexts, value: Callable[[Doubles, Doubles], float]
+) -> TextReplicates | None:
     corpus = _scored(measured)
     found = corpus.contexts[int(measured.options["texts"])]
     assert isinstance(found, InContext)
@@ -356,11 +383,11 @@ def conditional_surprise_replicates(measured: MeasuredTexts) -> TextReplicates |
     if batches < FEWEST_BATCHES:
         return None
     count = min(DEFAULT_BLOCKS, batches)
-    there = ~np.isnan(found.bits)
-    labels = found.batches[there] % count
-    above = np.bincount(labels, found.bits[there], count)
-    below = np.bincount(labels, corpus.sizes[there], count)
-    return TextReplicates(texts=ratio(above.sum() - above, below.sum() - below))
+    last, alone = _rates(corpus, found)
+    there = ~np.isnan(last) & ~np.isnan(alone)
+    labels = found.batches % count
+    kept = [there & (labels != block) for block in range(count)]
+    return TextReplicates(texts=np.array([value(last[rows], alone[rows]) for rows in kept]))
 
 
 # The decoder -------------------------------------------------------------------------------------
