@@ -56,6 +56,15 @@ def first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
+def check_unicode(name: str, text: str) -> None:
+    """Refuse a text that cannot be written down, such as one typed in another encoding."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as problem:
+        found = f"{text[problem.start]!r} at character {problem.start + 1}"
+        raise InputError(f"{name} must be valid Unicode; found {found}") from None
+
+
 def unknown_name(kind: str, found: str, known: Iterable[str]) -> InputError:
     """Build the error for a misspelt name, with the nearest known ones."""
     names = sorted(known)

@@ -22,18 +22,24 @@ import numpy as np
 import pytest
 
 from calipers.embed import Cache, embed_samples, load_embedder
-from calipers.embed.service import client, endpoint
-from calipers.embed.service.address import Key, read_address
-from calipers.embed.service.answer import Answer, AnswerError, read_answer
-from calipers.embed.service.endpoint import Endpoint, Requests
+from calipers.embed.service import endpoint
+from calipers.embed.service.answer import Answer, read_answer
+from calipers.embed.service.endpoint import EMBEDDINGS, Endpoint, Requests
 from calipers.embed.service.store import FILE
 from calipers.errors import CalipersError, InputError
 from calipers.samples import SampleSet
+from calipers.service import address, client
+from calipers.service.address import Key
+from calipers.service.refusal import AnswerError
 
 pytest.importorskip("httpx")
 
 SECRET = "sk-proj-0123456789-abcdefghijklm"
 WIDTH = 6
+
+
+def read_address(text):
+    return address.read_address(text, EMBEDDINGS)
 
 
 def vector_of(text, width=WIDTH):
@@ -564,7 +570,7 @@ def test_vectors_without_index_keep_their_order(make, service):
 
 
 def test_an_endless_answer_is_cut_off(make, service, monkeypatch):
-    monkeypatch.setattr("calipers.embed.service.client.BYTES_PER_TEXT", 1000)
+    monkeypatch.setattr("calipers.embed.service.answer.BYTES_PER_TEXT", 1000)
     service.usual = says(200, b" " * 100_000)
     with pytest.raises(CalipersError, match="answered with more than 1,000 bytes"):
         make().embed(["a"])

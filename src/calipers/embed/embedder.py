@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.options import check_unicode
-from calipers.errors import InputError
+from calipers.errors import InputError, check_unicode
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
-from calipers.errors import InputError, unknown_name
+from calipers.errors import InputError, check_unicode, unknown_name
 
 POOLINGS = ("last", "mean", "cls", "max")
 """How the states of a text's tokens become one vector."""
@@ -136,15 +136,6 @@ def read_line(line: str, options: Options) -> tuple[str, Options]:
     if not name:
         raise InputError(f"an embedder needs a name; found {line!r}")
     return name, replace(options, **chosen)
-
-
-def check_unicode(name: str, text: str) -> None:
-    """Refuse a text that cannot be written down, such as one typed in another encoding."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as problem:
-        found = f"{text[problem.start]!r} at character {problem.start + 1}"
-        raise InputError(f"{name} must be valid Unicode; found {found}") from None
 
 
 def check_positive(name: str, value: object) -> None:

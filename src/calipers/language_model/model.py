@@ -57,7 +57,8 @@ class TokenScores:
         Where each text begins, int64 of shape ``(n + 1,)``; text i has the tokens
         ``starts[i]:starts[i + 1]``. A text of which nothing is scored has none.
     vocabulary
-        Number of tokens that the model chooses from.
+        Number of tokens that the model chooses from; 0 where that is unknown, as of a server, so
+        that what needs it has no value.
     decoded
         Probability of each token under the decoder's own truncated, renormalised distribution,
         float64 of shape ``(t,)``; None where no decoding was asked for.
@@ -121,7 +122,7 @@ class Completion:
         ``"stop"`` where the model ended the text, ``"length"`` where it was cut, or what a server
         says.
     tokens
-        Tokens of the continuation; the one that ends a text counts.
+        Tokens of the continuation; the one that ends a text counts. None where nobody tells.
     prompt_tokens
         Tokens of the prompt, marks included; None where nobody tells.
     details
@@ -131,7 +132,7 @@ class Completion:
     id: int
     text: str
     finish_reason: str
-    tokens: int
+    tokens: int | None
     prompt_tokens: int | None = None
     details: Mapping[str, object] = field(default_factory=dict)
 

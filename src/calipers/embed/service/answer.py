@@ -1,24 +1,19 @@
-"""What an embeddings service answers: vectors, with everything checked, or a refusal.
-
-Vectors are checked for everything that can be wrong with them; a refusal is told in words that a
-person can act on, without anything that may be the key.
-"""
+"""How an embeddings service is asked for vectors, and what it answers, with everything checked."""
 
 from __future__ import annotations
 
 import base64
-import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from http import HTTPStatus
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.service.address import Address, Key, variables
-from calipers.errors import CalipersError
+from calipers.service.address import Key
+from calipers.service.client import MAX_BYTES, Question
+from calipers.service.refusal import AnswerError, is_count, one_line, parsed_json
 
 _PARTS, _PARTS_BESIDE = 8, 64
 """Objects, and lists, that an answer may have for each text, and beside them.
@@ -26,12 +21,14 @@ _PARTS, _PARTS_BESIDE = 8, 64
 A small answer of many parts would take far more memory once it is parsed.
 """
 
-_LONGEST_MESSAGE = 240
-_TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 
+BYTES_PER_TEXT = 24 * 16_384
+"""Bytes that the vector of one text can take in the first answer: 16,384 numbers, in full."""
 
-class AnswerError(CalipersError):
-    """A service answered, but not with the vectors of the texts that it was sent."""
+BYTES_PER_NUMBER, BYTES_BESIDE = 64, 4096
+"""Bytes for each number of a vector, and beside it, once their size is known."""
+
+_FORMAT = re.compile(r"encoding.?format|base64", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +48,76 @@ class Answer:
     vectors: NDArray[np.float32]
     model: str | None = None
     tokens: int | None = None
+
+
+@dataclass
+class Manner:
+    """How a service is asked for vectors, and what is known of them; shared by threads.
+
+    Attributes
+    ----------
+    model
+        The model's name at the service.
+    size
+        Numbers that a vector should have; None for the model's own.
+    base64
+        Whether vectors are asked for in base64, until the service refuses that.
+    width
+        Numbers that vectors have; None before the first answer.
+    """
+
+    model: str
+    size: int | None
+    base64: bool = True
+    width: int | None = None
+
+
+class Vectors(Question[Answer]):
+    """The question for the vectors of some texts."""
+
+    operation = "embeddings"
+    wanted = "vectors"
+    hint = " (a smaller batch size may help)"
+
+    def __init__(self, texts: Sequence[str], manner: Manner) -> None:
+        self._texts, self._manner, self._base64 = list(texts), manner, manner.base64
+
+    @property
+    def sent(self) -> str:
+        """The number of texts."""
+        return "1 text" if len(self._texts) == 1 else f"{len(self._texts):,} texts"
+
+    def body(self) -> Mapping[str, Any]:
+        """Give the texts, the model, and how its vectors should be."""
+        self._base64 = self._manner.base64
+        request: dict[str, Any] = {"model": self._manner.model, "input": self._texts}
+        if self._base64:
+            request["encoding_format"] = "base64"
+        if self._manner.size is not None:
+            request["dimensions"] = self._manner.size
+        return request
+
+    def most_bytes(self) -> int:
+        """Bytes that the vectors of so many texts can take."""
+        of_one = BYTES_PER_TEXT
+        if self._manner.width is not None:
+            of_one = BYTES_PER_NUMBER * self._manner.width + BYTES_BESIDE
+        return min(of_one * len(self._texts), MAX_BYTES)
+
+    def read(self, content: bytes, key: Key | None) -> Answer:
+        """Read the vectors."""
+        answer = read_answer(content, len(self._texts))
+        self._manner.width = answer.vectors.shape[1]
+        if key is None or answer.model is None:
+            return answer
+        return replace(answer, model=key.scrub(answer.model))
+
+    def adapts(self, status: int, said: str) -> bool:
+        """Ask for lists of numbers where the service does not take base64."""
+        refused = self._base64 and status in (400, 422) and _FORMAT.search(said)
+        if refused:
+            self._manner.base64 = False
+        return bool(refused)
 
 
 def read_answer(content: bytes, texts: int) -> Answer:
@@ -82,21 +149,12 @@ def read_answer(content: bytes, texts: int) -> Answer:
     return Answer(
         np.stack(rows),
         model=(one_line(model, 120) or None) if isinstance(model, str) else None,
-        tokens=tokens if _whole(tokens) else None,
+        tokens=tokens if is_count(tokens) else None,
     )
 
 
 def _parsed(content: bytes) -> dict[str, Any]:
-    try:
-        parsed = json.loads(content)
-    except (ValueError, RecursionError):
-        text = content[:400].decode("utf-8", "replace")
-        if is_html(text):
-            raise AnswerError(
-                "a web page (HTML) instead of JSON; the address must be that of the API, such as "
-                "https://host/v1"
-            ) from None
-        raise AnswerError(f"malformed JSON, which begins {one_line(text, 60)!r}") from None
+    parsed = parsed_json(content)
     if not isinstance(parsed, dict) or not isinstance(parsed.get("data"), list):
         keys = ", ".join(map(repr, list(parsed)[:5])) if isinstance(parsed, dict) else "no object"
         raise AnswerError(f"JSON without a list 'data'; found {one_line(keys, 100) or 'no keys'}")
@@ -113,7 +171,7 @@ def _in_order(data: Sequence[Any], texts: int) -> list[Any]:
     indices = [entry.get("index") for entry in data]
     if indices == [None] * len(data):
         return list(data)
-    places = {index: entry for index, entry in zip(indices, data, strict=True) if _whole(index)}
+    places = {index: entry for index, entry in zip(indices, data, strict=True) if is_count(index)}
     if sorted(places) != list(range(len(data))):
         raise AnswerError(
             f"indices that are doubled, missing or out of range; they must be 0 to {len(data) - 1}"
@@ -148,72 +206,3 @@ def _listed(given: Any, at: int) -> NDArray[np.float32]:
             return np.array(given, dtype=np.float64).astype(np.float32)
     except OverflowError:
         raise AnswerError(f"a vector for text {at} with a number beyond float32") from None
-
-
-def _whole(value: Any) -> bool:
-    return type(value) is int and value >= 0
-
-
-def explain(status: int, body: bytes, *, address: Address, model: str, key: Key | None) -> str:
-    """Say that a service refused, what it said itself, and what to look at."""
-    advice = _advice(status, address, model, key)
-    return f"{status_line(status, body, key)}{f'; {advice}' if advice else ''}"
-
-
-def status_line(status: int, body: bytes, key: Key | None) -> str:
-    """Say what a service answered, such as ``answered 500 (Internal Server Error): "…"``."""
-    phrases = {known.value: f" ({known.phrase})" for known in HTTPStatus}
-    answered = f"answered {status}{phrases.get(status, '')}"
-    if key is not None and key.resembles(body.decode("utf-8", "replace")):
-        return f"{answered}; what it said is withheld, since it resembles the key"
-    said = server_message(body)
-    said = one_line(said if key is None else key.scrub(said), _LONGEST_MESSAGE)
-    return answered + (f': "{said}"' if said else "")
-
-
-def _advice(status: int, address: Address, model: str, key: Key | None) -> str:
-    if status in (401, 403):
-        if key is not None:
-            return f"check the key in the environment variable {key.variable}"
-        return f"set the environment variable {' or '.join(variables(address))} to the key"
-    if status == 404:
-        return f"check the address ({address.shown}) and the model's name ({model!r})"
-    if status in (400, 422):
-        return f"check the model's name ({model!r}) and the options"
-    return "check the address" if status in (405, 410) or status // 100 == 3 else ""
-
-
-def server_message(body: bytes) -> str:
-    """Find what a person should read in the body of a refusal: its message, or all of it."""
-    text = body.decode("utf-8", "replace")
-    try:
-        parsed = json.loads(text)
-    except (ValueError, RecursionError):
-        if not is_html(text):
-            return text
-        title = _TITLE.search(text)
-        return title[1] if title else ""
-    return _said(parsed) or text
-
-
-def _said(parsed: Any) -> str:
-    """Find the message in the shapes that services use for it."""
-    if isinstance(parsed, str):
-        return parsed
-    if isinstance(parsed, list):
-        return "; ".join(filter(None, map(_said, parsed[:3])))
-    if not isinstance(parsed, dict):
-        return ""
-    messages = (_said(parsed.get(key)) for key in ("error", "message", "msg", "detail", "title"))
-    return next(filter(None, messages), "")
-
-
-def is_html(text: str) -> bool:
-    """Tell a web page from other text."""
-    return re.match(r"\s*<(!doctype|html|head|body)", text, re.IGNORECASE) is not None
-
-
-def one_line(text: str, longest: int) -> str:
-    """Make a text one line without control characters, cut where it is longer than `longest`."""
-    line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"

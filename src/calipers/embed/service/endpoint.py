@@ -11,30 +11,32 @@ model behind a name; a change of the name in its answers is told.
 
 from __future__ import annotations
 
-import math
 import random
-import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 
 import numpy as np
 
 from calipers.embed.embedder import Embedder, EncodedBatch, check_texts
 from calipers.embed.options import Options
-from calipers.embed.service.address import Address, Key, find_key, read_name
-from calipers.embed.service.answer import Answer, one_line
-from calipers.embed.service.client import (
-    READ_TIMEOUT,
-    Client,
-    RequestTooLargeError,
-    RetryPolicy,
-    StoppedError,
+from calipers.embed.service.answer import Answer, Manner, Vectors
+from calipers.embed.service.store import PaidVectors
+from calipers.embed.service.store import Vectors as Known
+from calipers.errors import CalipersError
+from calipers.service.address import Address, Key, Kind, check_offline, find_key, read_name
+from calipers.service.client import READ_TIMEOUT, Client, RequestTooLargeError, RetryPolicy
+from calipers.service.refusal import one_line
+from calipers.service.side_by_side import GRACE, begin, wait_for
+
+EMBEDDINGS = Kind(
+    noun="an embeddings service",
+    name="the embedder's name",
+    endings=("/embeddings",),
+    example="https://api.openai.com/v1#text-embedding-3-small",
 )
-from calipers.embed.service.store import PaidVectors, Vectors
-from calipers.errors import CalipersError, InputError
+"""The service, in the words of messages."""
 
 TAKES = frozenset({"endpoint", "prefix", "size"})
 """Options that an embeddings service takes; `size` is sent as ``dimensions``."""
@@ -44,9 +46,6 @@ BATCH, CHARACTERS = 64, 100_000
 
 EMPTY = " "
 """What is sent for an empty text, which services refuse."""
-
-GRACE = 15.0
-"""Seconds that answers under way have to arrive when a person stops the run."""
 
 
 def load(name: str, options: Options) -> Endpoint:
@@ -67,12 +66,8 @@ def load(name: str, options: Options) -> Endpoint:
     MissingExtraError
         If httpx or tenacity is not installed.
     """
-    address, model = read_name(name, options.endpoint)
-    if options.offline and not address.local:
-        raise InputError(
-            f"{address.shown}: offline asks no service beyond this machine; leave --offline "
-            "(offline= in Python) out, or name an embedder that runs here"
-        )
+    address, model = read_name(name, options.endpoint, EMBEDDINGS)
+    check_offline(address, offline=options.offline, remedy="name an embedder that runs here")
     return Endpoint(
         address,
         model,
@@ -105,7 +100,7 @@ class Endpoint(Embedder):
         Most requests under way at a time.
     max_retries
         How often a request is made again whose trouble may pass: connection errors, silence, and
-        the statuses in :data:`calipers.embed.service.client.TRANSIENT`.
+        the statuses in :data:`calipers.service.client.TRANSIENT`.
     sleep
         Waits for the given seconds; by default in a way that a stopped run cuts short.
     silence
@@ -149,16 +144,16 @@ class Endpoint(Embedder):
         client = Client(
             address,
             model,
-            size=size,
             key=key,
             connections=connections,
             timeout=silence,
             policy=RetryPolicy(max_retries, random.Random(seed)),
-            sleep=sleep or stopped.wait,
-            stopped=stopped,
+            purpose="an embeddings endpoint",
+            sleep=sleep,
         )
+        manner = Manner(model, size)
         self._requests = Requests(
-            client.ask,
+            lambda texts: client.ask(Vectors(texts, manner), stopped),
             at_once=connections,
             texts=batch_size,
             characters=CHARACTERS,
@@ -205,7 +200,7 @@ class Endpoint(Embedder):
         view = np.stack(rows) if rows else np.empty((0, self._paid.width or 0), np.float32)
         return EncodedBatch({"meaning": view}, np.zeros(len(rows), np.bool_))
 
-    def _ask(self, missing: list[str], known: Vectors, sent: Sequence[str]) -> None:
+    def _ask(self, missing: list[str], known: Known, sent: Sequence[str]) -> None:
         """Add the vectors of the texts that are missing; say what is kept where that fails."""
 
         def accept(texts: list[str], answer: Answer) -> None:
@@ -243,8 +238,8 @@ class TextTooLongError(RequestTooLargeError):
         As it was sent.
     """
 
-    def __init__(self, text: str, refusal: str) -> None:
-        super().__init__(refusal)
+    def __init__(self, text: str, refusal: str, status: int) -> None:
+        super().__init__(refusal, status)
         self.text = text
 
 
@@ -295,41 +290,23 @@ class Requests:
         running: list[Event] = []
         try:
             threads = range(min(self._at_once, len(batches)))
-            running.extend(self._begin(batches, accept, failures) for _ in threads)
-            _wait_for(running)
+            running.extend(
+                begin(
+                    batches,
+                    lambda batch: self._fetch(batch, accept),
+                    stopped=self._stopped,
+                    failures=failures,
+                )
+                for _ in threads
+            )
+            wait_for(running)
         except KeyboardInterrupt:
             self._stopped.set()
             batches.clear()  # for good, while the next run clears the event
-            _wait_for(running, GRACE)
+            wait_for(running, GRACE)
             raise
         if failures:
             raise failures[0]
-
-    def _begin(
-        self, batches: deque[list[str]], accept: Accept, failures: list[BaseException]
-    ) -> Event:
-        """Ask for one batch after another in a thread; return what it sets when it ends.
-
-        The thread is of no pool, since Python would wait for that before it ends, and so for a
-        service that is silent; and it is not joined, since a join that Ctrl-C breaks off counts
-        the thread as ended.
-        """
-        ended = Event()
-
-        def work() -> None:
-            try:
-                while not self._stopped.is_set() and (batch := _next(batches)):
-                    self._fetch(batch, accept)
-            except StoppedError:
-                pass
-            except BaseException as error:
-                failures.append(error)
-                self._stopped.set()
-            finally:
-                ended.set()
-
-        Thread(target=work, name="calipers-endpoint", daemon=True).start()
-        return ended
 
     def _fetch(self, texts: list[str], accept: Accept) -> None:
         if len(texts) > self._texts:
@@ -339,7 +316,7 @@ class Requests:
             answer = self._ask(texts)
         except RequestTooLargeError as refusal:
             if len(texts) == 1:
-                raise TextTooLongError(texts[0], str(refusal)) from None
+                raise TextTooLongError(texts[0], str(refusal), refusal.status) from None
             self._halve(texts, accept)
             self._texts = min(self._texts, (len(texts) + 1) // 2)
             return
@@ -349,12 +326,6 @@ class Requests:
         middle = (len(texts) + 1) // 2
         self._fetch(texts[:middle], accept)
         self._fetch(texts[middle:], accept)
-
-
-def _next(batches: deque[list[str]]) -> list[str] | None:
-    with suppress(IndexError):
-        return batches.popleft()
-    return None
 
 
 def batched(texts: Sequence[str], *, most: int, characters: int) -> Iterator[list[str]]:
@@ -375,14 +346,3 @@ def batched(texts: Sequence[str], *, most: int, characters: int) -> Iterator[lis
         filled += len(text)
     if batch:
         yield batch
-
-
-def _wait_for(running: Sequence[Event], seconds: float = math.inf) -> None:
-    """Wait until all threads have ended, or for so many seconds.
-
-    In short steps: a Ctrl-C just before a wait would else be heard only after it.
-    """
-    until = time.monotonic() + seconds
-    for ended in running:
-        while time.monotonic() < until and not ended.wait(0.2):
-            pass

@@ -27,9 +27,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.service.address import Address
 from calipers.embed.service.answer import Answer
 from calipers.errors import CalipersError
+from calipers.service.address import Address
 
 FILE = "paid-vectors-1.sqlite3"
 TIMEOUT, TIMEOUT_AGAIN = 30.0, 1.0
@@ -223,7 +223,7 @@ class PaidVectors:
     """
 
     def __init__(self, address: Address, model: str, size: int | None) -> None:
-        self.service = f"endpoint|url:{address.unversioned}|model:{model}|size:{size}"
+        self.service = f"endpoint|url:{address.unversioned('embeddings')}|model:{model}|size:{size}"
         self.width = size
         self._where, self._model, self._size = address.shown, model, size
         self._store: VectorStore | None = None

@@ -1,4 +1,4 @@
-"""Ask an embeddings service for vectors: one HTTP request, made again while its trouble may pass.
+"""Ask a service a question: one HTTP request, made again while its trouble may pass.
 
 The key goes to the address that was named and nowhere else: redirects are not followed, and
 errors are raised without the exceptions behind them, whose frames hold the request.
@@ -12,33 +12,26 @@ import re
 import ssl
 import time
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from threading import Event, Lock
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, ClassVar, Generic, NamedTuple, NoReturn, TypeVar
 
-from calipers.embed.service.address import Address, Key
-from calipers.embed.service.answer import (
-    Answer,
+from calipers.errors import CalipersError, InputError, require
+from calipers.service.address import Address, Key
+from calipers.service.refusal import (
     AnswerError,
     explain,
     one_line,
-    read_answer,
     server_message,
     status_line,
 )
-from calipers.errors import CalipersError, InputError, require
 
 CONNECT_TIMEOUT, READ_TIMEOUT, ANSWER_TIMEOUT = 15.0, 180.0, 600.0
 """Seconds to wait for a connection, for the next part of an answer, and for all of it."""
-
-BYTES_PER_TEXT = 24 * 16_384
-"""Bytes that the vector of one text can take in the first answer: 16,384 numbers, in full."""
-
-BYTES_PER_NUMBER, BYTES_BESIDE = 64, 4096
-"""Bytes for each number of a vector, and beside it, once their size is known."""
 
 MAX_BYTES, MAX_REFUSAL_BYTES = 256 << 20, 1 << 16
 """Bytes that are read of any one answer, and of one that refuses."""
@@ -73,7 +66,7 @@ _SIZE = re.compile(
     r"less than|batch.?size|context.?length",
     re.IGNORECASE,
 )
-_FORMAT = re.compile(r"encoding.?format|base64", re.IGNORECASE)
+Result = TypeVar("Result")
 
 
 class TransientError(Exception):
@@ -101,8 +94,26 @@ class TransientError(Exception):
         self.after, self.status, self.broken_off = after, status, broken_off
 
 
-class RequestTooLargeError(CalipersError):
+class RefusalError(CalipersError):
+    """The service refuses a request, and would refuse it again.
+
+    Attributes
+    ----------
+    status
+        Of its answer.
+    """
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class RequestTooLargeError(RefusalError):
     """The service refuses a request for its size; fewer or shorter texts may pass."""
+
+
+class RequestLimitError(CalipersError):
+    """As many requests were made as a person allows."""
 
 
 class StoppedError(Exception):
@@ -119,10 +130,13 @@ class RetryPolicy:
         How often a request is made again.
     random
         Where the spread of waits comes from, so that requests do not come back all at once.
+    broken_off
+        How often at most where its answer broke off.
     """
 
     retries: int
     random: random.Random
+    broken_off: int = MAX_RETRIES_BROKEN_OFF
 
     def allows(
         self, attempt: int, error: TransientError, *, answered: bool, seconds: float = 0.0
@@ -140,7 +154,7 @@ class RetryPolicy:
     def most(self, error: TransientError, *, answered: bool) -> int:
         """Tell how often a request with such an error is made again at most."""
         if error.broken_off:
-            return min(self.retries, MAX_RETRIES_BROKEN_OFF)
+            return min(self.retries, self.broken_off)
         known = answered or error.status in _BUSY
         return self.retries if known else min(self.retries, MAX_RETRIES_UNANSWERED)
 
@@ -179,24 +193,75 @@ class Response(NamedTuple):
     body: bytes
 
 
+class Question(ABC, Generic[Result]):
+    """What a service is asked in one request, and how its answer is read.
+
+    Attributes
+    ----------
+    operation
+        Such as ``"embeddings"``, the end of the address.
+    wanted
+        What the answer should be, in the plural.
+    hint
+        What may help where no answer comes in time, with a space before it.
+    """
+
+    operation: str
+    wanted: ClassVar[str]
+    hint: ClassVar[str] = ""
+
+    @property
+    @abstractmethod
+    def sent(self) -> str:
+        """What is sent, such as ``"3 texts"``."""
+
+    @abstractmethod
+    def body(self) -> Mapping[str, Any]:
+        """Give what is sent, as JSON has it."""
+
+    @abstractmethod
+    def most_bytes(self) -> int:
+        """How many bytes an answer can take."""
+
+    @abstractmethod
+    def read(self, content: bytes, key: Key | None) -> Result:
+        """Read the body of an answer, and show the key nowhere.
+
+        Raises
+        ------
+        AnswerError
+            If it is not what was asked for. The message continues "the service answered with".
+        """
+
+    def adapts(self, status: int, said: str) -> bool:
+        """Change what is sent to what a service takes that refused it; False for no way."""
+        return False
+
+
 class Client:
-    """An embeddings service that can be asked from several threads.
+    """A service that can be asked from several threads.
 
     Parameters
     ----------
-    address, model, size, key
-        The service, the model, how many numbers a vector should have (None: the model's own),
-        the key (None: none).
+    address, model, key
+        The service, the model, the key (None: none).
     connections
         How many requests may be made side by side.
     timeout
         Seconds without a byte after which a request counts as lost.
     policy
         When to ask again.
+    purpose
+        What needs the HTTP client, as the subject of a sentence.
     sleep
-        Waits for the given seconds.
-    stopped
-        Set when nothing more is to be asked.
+        Waits for the given seconds; None for a wait that a stopped run cuts short.
+    max_requests
+        Most requests that are made, those that are made again too; None for no limit.
+
+    Attributes
+    ----------
+    requests
+        How many were made.
     """
 
     def __init__(
@@ -204,45 +269,52 @@ class Client:
         address: Address,
         model: str,
         *,
-        size: int | None,
         key: Key | None,
         connections: int,
         timeout: float,
         policy: RetryPolicy,
-        sleep: Callable[[float], object],
-        stopped: Event,
+        purpose: str,
+        sleep: Callable[[float], object] | None = None,
+        max_requests: int | None = None,
     ) -> None:
-        self._address, self._model, self._size, self._key = address, model, size, key
-        self._policy, self._stopped = policy, stopped
-        self._base64, self._answered = True, False
-        self._width: int | None = None
-        self._parsing = Lock()
-        purpose = "an embeddings endpoint"
+        self._address, self._model, self._key = address, model, key
+        self._policy, self._sleep = policy, sleep
+        self._max_requests, self.requests = max_requests, 0
+        self._answered = False
+        self._parsing, self._counting = Lock(), Lock()
         self._httpx = require("httpx", extra="endpoint", purpose=purpose)
-        tenacity = require("tenacity", extra="endpoint", purpose=purpose)
+        self._tenacity = require("tenacity", extra="endpoint", purpose=purpose)
         self._connections = _connections(self._httpx, address, connections, timeout)
-        self._retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception_type(TransientError),
-            wait=lambda state: policy.wait(state.attempt_number, state.outcome.exception().after),
-            stop=self._stops,
-            sleep=sleep,
-            retry_error_callback=self._give_up,
-        )
 
-    def ask(self, texts: list[str]) -> Answer:
-        """Ask for the vectors of some texts.
+    @property
+    def answered(self) -> bool:
+        """Whether the service ever gave an answer."""
+        return self._answered
+
+    def ask(self, question: Question[Result], stopped: Event) -> Result:
+        """Ask a question, unless the event says that nothing more is to be asked.
 
         Raises
         ------
         RequestTooLargeError
             If the service refuses for the size of the request.
+        RequestLimitError
+            If no more requests may be made.
         CalipersError
             If it refuses otherwise, its answer is no answer, or its trouble does not pass.
         StoppedError
             If the run has ended meanwhile.
         """
-        answer: Answer = self._retrying(self._once, texts)
-        return answer
+        policy = self._policy
+        retrying = self._tenacity.Retrying(
+            retry=self._tenacity.retry_if_exception_type(TransientError),
+            wait=lambda state: policy.wait(state.attempt_number, state.outcome.exception().after),
+            stop=self._stops,
+            sleep=self._sleep or stopped.wait,
+            retry_error_callback=self._give_up,
+        )
+        result: Result = retrying(self._once, question, stopped)
+        return result
 
     def _stops(self, state: Any) -> bool:
         """Tell tenacity whether to give up."""
@@ -265,26 +337,28 @@ class Client:
             f"made again {most} times at most, and not after {MAX_SECONDS:,.0f} seconds)"
         )
 
-    def _once(self, texts: list[str]) -> Answer:
-        if self._stopped.is_set():
-            raise StoppedError
-        base64 = self._base64
-        request: dict[str, Any] = {"model": self._model, "input": texts}
-        if base64:
-            request["encoding_format"] = "base64"
-        if self._size is not None:
-            request["dimensions"] = self._size
-        response = self._post(json.dumps(request).encode(), len(texts))
-        if response.status // 100 == 2:
-            return self._answer(response.body, len(texts))
-        refused = base64 and response.status in (400, 422)
-        if refused and _FORMAT.search(server_message(response.body)):
-            self._base64 = False
-            return self._once(texts)
-        raise self._refusal(response)
+    def _once(self, question: Question[Result], stopped: Event) -> Result:
+        while True:
+            if stopped.is_set():
+                raise StoppedError
+            response = self._post(json.dumps(question.body()).encode(), question)
+            if response.status // 100 == 2:
+                return self._answer(response.body, question)
+            if not question.adapts(response.status, server_message(response.body)):
+                raise self._refusal(response)
 
-    def _post(self, body: bytes, texts: int) -> Response:
-        """Send one request and read its answer, no more of it than the vectors can take.
+    def _count(self) -> None:
+        """Count a request that is about to be made."""
+        with self._counting:
+            if self._max_requests is not None and self.requests >= self._max_requests:
+                raise RequestLimitError(
+                    f"{self._address.shown}: {self.requests:,} requests were made, as many as "
+                    f"max_requests={self._max_requests} allows"
+                )
+            self.requests += 1
+
+    def _post(self, body: bytes, question: Question[Any]) -> Response:
+        """Send one request and read its answer, no more of it than an answer can take.
 
         Raises
         ------
@@ -294,17 +368,18 @@ class Client:
             If the answer is longer, or packed in a way that was not asked for.
         """
         httpx, broken_off = self._httpx, False
+        self._count()
         try:
             with self._connections.stream(
                 "POST",
-                self._address.url,
+                self._address.url(question.operation),
                 content=body,
                 headers=_HEADERS,
                 auth=None if self._key is None else self._key.sign,
             ) as response:
-                return self._received(response, texts)
+                return self._received(response, question)
         except httpx.TimeoutException:
-            trouble = "no answer in time (a smaller batch size may help)"
+            trouble = f"no answer in time{question.hint}"
         except httpx.TransportError as error:
             broken_off = isinstance(error, httpx.ReadError | httpx.RemoteProtocolError)
             trouble = f"the connection failed: {one_line(str(error), 160) or type(error).__name__}"
@@ -315,9 +390,9 @@ class Client:
             broken_off = True
         raise TransientError(self._scrub(trouble), broken_off=broken_off)
 
-    def _received(self, response: Any, texts: int) -> Response:
+    def _received(self, response: Any, question: Question[Any]) -> Response:
         status, headers, succeeded = response.status_code, response.headers, response.is_success
-        most = self._max_bytes(texts) if succeeded else MAX_REFUSAL_BYTES
+        most = question.most_bytes() if succeeded else MAX_REFUSAL_BYTES
         packing = headers.get("content-encoding", "identity").strip().lower()
         if packing not in ("identity", "gzip", "x-gzip"):
             if not succeeded:
@@ -328,7 +403,7 @@ class Client:
             )
         announced = headers.get("content-length", "")
         if succeeded and announced.isdecimal() and int(announced) > most:
-            raise self._too_long(most, texts, f" ({int(announced):,} as it says)")
+            raise self._too_long(most, question, f" ({int(announced):,} as it says)")
         content, until = bytearray(), time.monotonic() + ANSWER_TIMEOUT
         chunks = response.iter_raw()
         for chunk in chunks if packing == "identity" else _gunzipped(chunks):
@@ -337,40 +412,34 @@ class Client:
                 raise TransientError("no whole answer in time")
             if max(len(content), response.num_bytes_downloaded) > most:
                 if succeeded:
-                    raise self._too_long(most, texts)
+                    raise self._too_long(most, question)
                 break
         return Response(status, headers, bytes(content[:most]))
 
-    def _max_bytes(self, texts: int) -> int:
-        """Bytes that the vectors of so many texts can take."""
-        of_one = BYTES_PER_TEXT
-        if self._width is not None:
-            of_one = BYTES_PER_NUMBER * self._width + BYTES_BESIDE
-        return min(of_one * texts, MAX_BYTES)
-
-    def _too_long(self, most: int, texts: int, announced: str = "") -> CalipersError:
-        sent = "1 text" if texts == 1 else f"{texts:,} texts"
+    def _too_long(self, most: int, question: Question[Any], announced: str = "") -> CalipersError:
         return CalipersError(
             f"{self._address.shown}: the service answered with more than {most:,} bytes{announced} "
-            f"to {sent}, which cannot be the vectors that were asked for"
+            f"to {question.sent}, which cannot be the {question.wanted} that were asked for"
         )
 
-    def _answer(self, body: bytes, texts: int) -> Answer:
+    def _answer(self, body: bytes, question: Question[Result]) -> Result:
         try:
             # One at a time: parsed numbers take many times the bytes that say them
             with self._parsing:
-                answer = read_answer(body, texts)
+                result = question.read(body, self._key)
         except AnswerError as error:
             begin = body[:MAX_REFUSAL_BYTES].decode("utf-8", "replace")
-            content = self._scrub(str(error))
+            content, passing = self._scrub(str(error)), error.passing
             if self._key is not None and self._key.resembles(begin):
-                content = "something else than vectors, withheld since it resembles the key"
-            raise CalipersError(
-                f"{self._address.shown}: the service answered with {content}"
-            ) from None
-        self._answered, self._width = True, answer.vectors.shape[1]
-        model = None if answer.model is None else self._scrub(answer.model)
-        return Answer(answer.vectors, model, answer.tokens)
+                content = (
+                    f"something else than {question.wanted}, withheld since it resembles the key"
+                )
+        else:
+            self._answered = True
+            return result
+        if passing:
+            raise TransientError(f"answered with {content}", broken_off=True)
+        raise CalipersError(f"{self._address.shown}: the service answered with {content}")
 
     def _refusal(self, response: Response) -> Exception:
         """Return what a refusal means: a passing trouble, one of size, or the end."""
@@ -381,9 +450,9 @@ class Client:
             return TransientError(line, after=after, status=status)
         about_size = _SIZE.search(said) and "dimension" not in said.lower()
         if status == 413 or (status in (400, 422) and about_size):
-            return RequestTooLargeError(f"{self._address.shown} {line}")
+            return RequestTooLargeError(f"{self._address.shown} {line}", status)
         words = explain(status, body, address=self._address, model=self._model, key=self._key)
-        return CalipersError(f"{self._address.shown} {words}")
+        return RefusalError(f"{self._address.shown} {words}", status)
 
     def _scrub(self, text: str) -> str:
         return text if self._key is None else self._key.scrub(text)

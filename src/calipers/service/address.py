@@ -1,4 +1,4 @@
-"""Which embeddings service a person named, and the key that it is sent.
+"""Which service a person named, and the key that it is sent.
 
 An address may be given as its documentation has it (``https://host/v1``), with a trailing slash,
 in full (``https://host/v1/embeddings``) or without a path, which then is ``/v1``. It holds no
@@ -20,20 +20,40 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 from urllib.parse import unquote, urlsplit
 
-from calipers.embed.options import check_unicode
-from calipers.errors import InputError
+from calipers.errors import InputError, check_unicode
 
 _USUAL_PORTS = {"http": 80, "https": 443}
 _LABEL = r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?"
 _HOST = re.compile(rf"(?=.{{1,253}}$){_LABEL}(\.{_LABEL})*")
 _PATH = re.compile(r"[A-Za-z0-9._~%!$&'()*+,;=:@/-]*")
 _QUERY = re.compile(r"api-version=[A-Za-z0-9.-]+")
-_EXAMPLE = "https://api.openai.com/v1#text-embedding-3-small"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What services are asked for, in the words that messages have for it.
+
+    Attributes
+    ----------
+    noun
+        Such as ``"an embeddings service"``.
+    name
+        What holds the address and the model, such as ``"the embedder's name"``.
+    endings
+        With which of its operations an address in full may end, the longest first.
+    example
+        A name as it should be.
+    """
+
+    noun: str
+    name: str
+    endings: tuple[str, ...]
+    example: str
 
 
 @dataclass(frozen=True)
 class Address:
-    """An embeddings service, in parts; none of them holds a credential.
+    """A service, in parts; none of them holds a credential.
 
     Attributes
     ----------
@@ -44,7 +64,7 @@ class Address:
     port
         None for the scheme's usual one.
     path
-        Of the service, without ``/embeddings``.
+        Of the service, without that of an operation.
     version
         The query ``api-version=…`` that some services want, or an empty string.
     """
@@ -66,16 +86,14 @@ class Address:
         """The host as it stands in an address."""
         return f"[{self.host}]" if ":" in self.host else self.host
 
-    @property
-    def url(self) -> str:
-        """Where requests go."""
+    def url(self, operation: str) -> str:
+        """Where requests for an operation such as ``"embeddings"`` go."""
         query = f"?{self.version}" if self.version else ""
-        return f"{self.unversioned}{query}"
+        return f"{self.unversioned(operation)}{query}"
 
-    @property
-    def unversioned(self) -> str:
+    def unversioned(self, operation: str) -> str:
         """The same without a query: what a vector's identity holds."""
-        return f"{self.scheme}://{self.shown}/embeddings"
+        return f"{self.scheme}://{self.shown}/{operation}"
 
     @property
     def local(self) -> bool:
@@ -88,8 +106,8 @@ class Address:
             return False
 
 
-def read_name(name: str, endpoint: str | None) -> tuple[Address, str]:
-    """Tell which service and which model an embedder's name means.
+def read_name(name: str, endpoint: str | None, kind: Kind) -> tuple[Address, str]:
+    """Tell which service and which model a name means.
 
     Parameters
     ----------
@@ -97,36 +115,32 @@ def read_name(name: str, endpoint: str | None) -> tuple[Address, str]:
         ``https://host/v1#MODEL``, or ``MODEL`` where `endpoint` is given.
     endpoint
         The service's address.
+    kind
+        What the service is asked for.
 
     Raises
     ------
     InputError
         If the address cannot be, holds a credential, is given twice, or no model is named.
-
-    Examples
-    --------
-    >>> address, model = read_name("http://localhost:8000/v1/#BAAI/bge-m3", None)
-    >>> address.url, model
-    ('http://localhost:8000/v1/embeddings', 'BAAI/bge-m3')
     """
     inside = re.match(r"https?://", name, re.IGNORECASE) is not None
     if inside and endpoint is not None:
         raise InputError(
-            "the address of an embeddings service is given twice, in the embedder's name and as "
-            "the endpoint; leave one of them out"
+            f"the address of {kind.noun} is given twice, in {kind.name} and as the endpoint; leave "
+            "one of them out"
         )
     where, _, model = name.partition("#") if inside else (endpoint or "", "", name)
-    address = read_address(where)
+    address = read_address(where, kind)
     if not model.strip():
         raise InputError(
-            f"{address.shown}: name the model behind a '#', as in {_EXAMPLE}; found none"
+            f"{address.shown}: name the model behind a '#', as in {kind.example}; found none"
         )
     check_unicode("the model's name", model)
     return address, model.strip()
 
 
-def read_address(text: str) -> Address:
-    """Read the address of an embeddings service.
+def read_address(text: str, kind: Kind) -> Address:
+    """Read the address of a service.
 
     Raises
     ------
@@ -141,19 +155,18 @@ def read_address(text: str) -> Address:
         raise InputError(f"{shown!r} is no address: {error}") from None
     if parts.scheme not in _USUAL_PORTS or not parts.netloc:
         raise InputError(
-            "the address of an embeddings service must begin with http:// or https:// and a host; "
-            f"found {shown!r}"
+            f"the address of {kind.noun} must begin with http:// or https:// and a host; found "
+            f"{shown!r}"
         )
     if "@" in parts.netloc:
         raise InputError(
-            "the address of an embeddings service may hold no user name and no password; put the "
-            "key into the environment variable CALIPERS_ENDPOINT_KEY"
+            f"the address of {kind.noun} may hold no user name and no password; put the key into "
+            "the environment variable CALIPERS_ENDPOINT_KEY"
         )
     if parts.query and not _QUERY.fullmatch(parts.query):
         raise InputError(
-            f"{parts.netloc}{parts.path}: the address of an embeddings service may hold no query "
-            "(?…) but api-version; a key belongs into the environment variable "
-            "CALIPERS_ENDPOINT_KEY"
+            f"{parts.netloc}{parts.path}: the address of {kind.noun} may hold no query (?…) but "
+            "api-version; a key belongs into the environment variable CALIPERS_ENDPOINT_KEY"
         )
     host = (parts.hostname or "").lower()
     try:
@@ -167,7 +180,9 @@ def read_address(text: str) -> Address:
             f"{parts.netloc!r} is no host; parts of letters, digits and '-', at most 63 each, with "
             "'.' between them make one"
         )
-    path = parts.path.rstrip("/").removesuffix("/embeddings").rstrip("/")
+    path = parts.path.rstrip("/")
+    ending = next(filter(path.endswith, kind.endings), "")
+    path = path.removesuffix(ending).rstrip("/")
     if not _PATH.fullmatch(path):
         raise InputError(f"{parts.path!r} cannot be the path of an address")
     port = None if port == _USUAL_PORTS[parts.scheme] else port
@@ -208,6 +223,10 @@ class Key:
         """Put the key into a request's headers."""
         request.headers["Authorization"] = f"Bearer {self._value}"
         return request
+
+    def hide(self, text: str) -> str:
+        """Take the key out of a text that is data, and nothing that merely resembles it."""
+        return text.replace(self._value, HIDDEN) if len(self._value) > _ENDS else text
 
     def scrub(self, text: str) -> str:
         """Take the key out of a text, and any word that begins or ends as it does."""
@@ -257,6 +276,21 @@ def find_key(address: Address, environment: Mapping[str, str] = os.environ) -> K
             )
         return Key(value, variable)
     return None
+
+
+def check_offline(address: Address, *, offline: bool, remedy: str) -> None:
+    """Refuse an offline run that would ask a service on another machine.
+
+    Raises
+    ------
+    InputError
+        If so; `remedy` says what to name in its place.
+    """
+    if offline and not address.local:
+        raise InputError(
+            f"{address.shown}: offline asks no service beyond this machine; leave --offline "
+            f"(offline= in Python) out, or {remedy}"
+        )
 
 
 def variables(address: Address) -> tuple[str, ...]:

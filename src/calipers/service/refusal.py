@@ -1,0 +1,123 @@
+"""What a service says when it refuses, in words that a person can act on.
+
+Nothing that may be the key is repeated: a body that resembles it is withheld as a whole.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from http import HTTPStatus
+from typing import Any
+
+from calipers.errors import CalipersError
+from calipers.service.address import Address, Key, variables
+
+_LONGEST_MESSAGE = 240
+_TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
+
+
+class AnswerError(CalipersError):
+    """A service answered, but not with what it was asked for.
+
+    Attributes
+    ----------
+    passing
+        Whether another answer may be better.
+    """
+
+    def __init__(self, message: str, *, passing: bool = False) -> None:
+        super().__init__(message)
+        self.passing = passing
+
+
+def parsed_json(content: bytes, *, passing: bool = False) -> Any:
+    """Read the body of an answer as JSON.
+
+    Raises
+    ------
+    AnswerError
+        If it is a web page or no JSON; the latter may pass where `passing` says so.
+    """
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        text = content[:400].decode("utf-8", "replace")
+        if is_html(text):
+            raise AnswerError(
+                "a web page (HTML) instead of JSON; the address must be that of the API, such as "
+                "https://host/v1"
+            ) from None
+        raise AnswerError(
+            f"malformed JSON, which begins {one_line(text, 60)!r}", passing=passing
+        ) from None
+
+
+def is_count(value: Any) -> bool:
+    """Whether a value of JSON is a whole number of at least 0."""
+    return type(value) is int and value >= 0
+
+
+def explain(status: int, body: bytes, *, address: Address, model: str, key: Key | None) -> str:
+    """Say that a service refused, what it said itself, and what to look at."""
+    advice = _advice(status, address, model, key)
+    return f"{status_line(status, body, key)}{f'; {advice}' if advice else ''}"
+
+
+def status_line(status: int, body: bytes, key: Key | None) -> str:
+    """Say what a service answered, such as ``answered 500 (Internal Server Error): "…"``."""
+    phrases = {known.value: f" ({known.phrase})" for known in HTTPStatus}
+    answered = f"answered {status}{phrases.get(status, '')}"
+    if key is not None and key.resembles(body.decode("utf-8", "replace")):
+        return f"{answered}; what it said is withheld, since it resembles the key"
+    said = server_message(body)
+    said = one_line(said if key is None else key.scrub(said), _LONGEST_MESSAGE)
+    return answered + (f': "{said}"' if said else "")
+
+
+def _advice(status: int, address: Address, model: str, key: Key | None) -> str:
+    if status in (401, 403):
+        if key is not None:
+            return f"check the key in the environment variable {key.variable}"
+        return f"set the environment variable {' or '.join(variables(address))} to the key"
+    if status == 404:
+        return f"check the address ({address.shown}) and the model's name ({model!r})"
+    if status in (400, 422):
+        return f"check the model's name ({model!r}) and the options"
+    return "check the address" if status in (405, 410) or status // 100 == 3 else ""
+
+
+def server_message(body: bytes) -> str:
+    """Find what a person should read in the body of a refusal: its message, or all of it."""
+    text = body.decode("utf-8", "replace")
+    try:
+        parsed = json.loads(text)
+    except (ValueError, RecursionError):
+        if not is_html(text):
+            return text
+        title = _TITLE.search(text)
+        return title[1] if title else ""
+    return said_in(parsed) or text
+
+
+def said_in(parsed: Any) -> str:
+    """Find the message in the shapes that services use for it."""
+    if isinstance(parsed, str):
+        return parsed
+    if isinstance(parsed, list):
+        return "; ".join(filter(None, map(said_in, parsed[:3])))
+    if not isinstance(parsed, dict):
+        return ""
+    messages = (said_in(parsed.get(key)) for key in ("error", "message", "msg", "detail", "title"))
+    return next(filter(None, messages), "")
+
+
+def is_html(text: str) -> bool:
+    """Tell a web page from other text."""
+    return re.match(r"\s*<(!doctype|html|head|body)", text, re.IGNORECASE) is not None
+
+
+def one_line(text: str, longest: int) -> str:
+    """Make a text one line without control characters, cut where it is longer than `longest`."""
+    line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"

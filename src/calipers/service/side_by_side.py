@@ -1,0 +1,170 @@
+"""Requests side by side: threads that take one piece of work after another until none is left.
+
+What is under way when a run is stopped is waited for, since it is paid for.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from queue import Empty, SimpleQueue
+from threading import Event, Semaphore, Thread
+from typing import TypeVar
+
+from calipers.service.client import StoppedError
+
+GRACE = 15.0
+"""Seconds that answers under way have to arrive when a person stops the run."""
+
+Work = TypeVar("Work")
+Result = TypeVar("Result")
+
+
+def begin(
+    waiting: deque[Work],
+    do: Callable[[Work], object],
+    *,
+    stopped: Event,
+    failures: list[BaseException],
+) -> Event:
+    """Do one piece of work after another in a thread; return what it sets when it ends.
+
+    A failure is noted, and sets `stopped`, after which no thread takes another piece. The thread is
+    of no pool, since Python would wait for that before it ends, and so for a service that is
+    silent; and it is not joined, since a join that Ctrl-C breaks off counts the thread as ended.
+    """
+    ended = Event()
+
+    def work() -> None:
+        try:
+            while not stopped.is_set():
+                try:
+                    piece = waiting.popleft()
+                except IndexError:
+                    return
+                do(piece)
+        except StoppedError:
+            pass
+        except BaseException as error:
+            failures.append(error)
+            stopped.set()
+        finally:
+            ended.set()
+
+    Thread(target=work, name="calipers-endpoint", daemon=True).start()
+    return ended
+
+
+def wait_for(running: Sequence[Event], seconds: float = math.inf) -> None:
+    """Wait until all threads have ended, or for so many seconds.
+
+    In short steps: a Ctrl-C just before a wait would else be heard only after it.
+    """
+    until = time.monotonic() + seconds
+    for ended in running:
+        while time.monotonic() < until and not ended.wait(0.2):
+            pass
+
+
+def as_they_arrive(
+    work: Sequence[Work],
+    ask: Callable[[Work, Event], Result],
+    *,
+    at_once: int,
+    first_alone: bool,
+    leave: Callable[[Work, Result], object],
+) -> Generator[tuple[Work, Result], None, None]:
+    """Ask for every piece of work in threads; give each with its result, as soon as that is there.
+
+    No more than `at_once` requests are under way, or answered and not yet dealt with by whoever
+    takes the results, so that no more is lost where the process is killed. Requests that are under
+    way when another fails, when a person stops the run or when the generator is closed are waited
+    for: in the latter two cases for 15 seconds, or until the person stops that too.
+
+    Parameters
+    ----------
+    work
+        What to ask for.
+    ask
+        Makes one request, unless the event is set that it is given; called from several threads.
+    at_once
+        Most requests under way.
+    first_alone
+        Whether the others wait for the result of the first.
+    leave
+        Called with each result that came after the generator was closed.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If a person stopped the run; all that arrived was given before.
+    Exception
+        The first with which a request failed; all that arrived was given before.
+    """
+    stopped, waiting = Event(), deque(work)
+    arrived: SimpleQueue[tuple[Work, Result]] = SimpleQueue()
+    ahead = Semaphore(at_once)
+    failures: list[BaseException] = []
+    running: list[Event] = []
+    interrupted, until = False, math.inf
+
+    def do(piece: Work) -> None:
+        while not ahead.acquire(timeout=0.2):
+            if stopped.is_set():
+                return
+        arrived.put((piece, ask(piece, stopped)))
+
+    def start(threads: int) -> None:
+        running.extend(
+            begin(waiting, do, stopped=stopped, failures=failures) for _ in range(threads)
+        )
+
+    left, result = len(work), None
+    try:
+        start(min(1 if first_alone else at_once, left))
+        while left:
+            try:
+                result = _next(arrived, running, until)
+            except KeyboardInterrupt:
+                if interrupted:
+                    until = 0.0
+                    raise
+                interrupted, until = True, time.monotonic() + GRACE
+                stopped.set()
+                waiting.clear()
+                continue
+            if result is None:
+                break
+            left -= 1
+            start(min(at_once, left) - len(running) if not stopped.is_set() else 0)
+            given, result = result, None
+            yield given
+            ahead.release()
+    finally:
+        stopped.set()
+        waiting.clear()
+        try:
+            wait_for(running, min(GRACE, until - time.monotonic()))
+        finally:
+            while result is not None or (result := _next(arrived, (), 0.0)) is not None:
+                leave(*result)
+                result = None
+    if interrupted:
+        raise KeyboardInterrupt("stopped")
+    if failures:
+        raise failures[0]
+
+
+def _next(
+    arrived: SimpleQueue[tuple[Work, Result]], running: Sequence[Event], until: float
+) -> tuple[Work, Result] | None:
+    """Wait for the next result; None where all threads have ended, or time is up."""
+    while True:
+        ended = all(thread.is_set() for thread in running) or time.monotonic() >= until
+        try:
+            return arrived.get(block=not ended, timeout=0.2)
+        except Empty:
+            if ended:
+                return None
