@@ -10,7 +10,7 @@ from calipers.catalogue.likelihoods import LIKELIHOODS
 
 
 def distributions(zoo, kind, text):
-    """The tokens of a text behind the mark that begins texts, and what the model expects at each."""
+    """The tokens of a text behind the mark that begins texts, and what is expected at each."""
     torch = pytest.importorskip("torch")
     ids = [0, *zoo.tokenizer(kind)(text, add_special_tokens=False)["input_ids"]]
     with torch.inference_mode():
