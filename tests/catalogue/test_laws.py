@@ -412,7 +412,7 @@ LIKELIHOOD_KEYS = [
     for choice in [
         *choose_likelihood("all", decoding=True, generator=True),
         *choose_likelihood(
-            "conditional_surprise:texts=3,perplexity:texts,unigram_entropy:bits,"
+            "conditional_surprise:texts=3,decan:texts=3,perplexity:texts,unigram_entropy:bits,"
             "epsilon_perplexity:epsilon=0.01"
         ),
     ]
@@ -474,7 +474,7 @@ def test_replicates_of_a_likelihood_are_its_values_without_a_block(key):
     from calipers.text.replicates import MeasuredTexts
 
     choice = find_likelihood(key)
-    if choice.metric.name == "conditional_surprise":
+    if choice.metric.name in ("conditional_surprise", "decan"):
         return  # its blocks are batches
     score = likelihood_score(key, JUDGED[1])
     against = None if choice.has_gap else JUDGED[0]

@@ -194,8 +194,8 @@ def test_two_models_agree_where_they_are_one():
 
 def test_two_models_far_apart_stay_finite():
     """Whole texts differ by hundreds of nats."""
-    long = {"m": [" ".join(text.split() * 200) for text in MODEL]}
-    human = [" ".join(text.split() * 200) for text in HUMAN]
+    long = {"m": [" ".join(text.split() * 60) for text in MODEL]}
+    human = [" ".join(text.split() * 60) for text in HUMAN]
     far = ThreeWords("gen", {"a": 0.98, "b": 0.01, "c": 0.01})
     found = run(long, "models", reference=human, generator=far, first_token="bos")["m"]
     assert 0 <= found["mauve:model"].value < 1
@@ -238,6 +238,22 @@ def test_conditional_surprise_falls_where_texts_are_alike():
     assert found["mixed"][key].value > found["alike"][key].value
     assert found["mixed"][key].interval is not None
     assert found["mixed"][key].per_sample.shape == (40,)
+
+
+def test_decan_is_surprise_times_coherence():
+    """Section 3 of arXiv 2606.01811, by hand: three words of a bit each, in five bytes."""
+    key = "decan:texts=4"
+    metrics = f"{key},conditional_surprise:texts=4,bits_per_byte"
+    found = run({"alike": ["a a a"] * 40}, metrics, first_token="bos")["alike"]
+    assert found["bits_per_byte"].value == pytest.approx(3 / 5)
+    assert found[key].value == pytest.approx(3 / 5 * 2 ** (-3 / 5))
+    mixed = run({"m": MODEL}, metrics, first_token="bos")["m"]
+    rates = run({"m": MODEL}, "bits_per_byte", first_token="bos")["m"]["bits_per_byte"].per_sample
+    last = mixed["conditional_surprise:texts=4"].value
+    assert mixed[key].value == pytest.approx(last * 2 ** -rates.mean())
+    assert mixed[key].interval is not None
+    few = run({"m": HAND}, "decan")["m"]["decan"]
+    assert "a context takes 8 texts" in few.reason
 
 
 def test_each_text_comes_last_once_behind_others_of_its_batch():
@@ -338,6 +354,12 @@ def test_a_model_that_measures_its_own_texts_is_told_of(tmp_path):
     ]
 
 
+def test_marks_that_end_texts_are_told_of():
+    chances = {**CHANCES, "</s>": 0.1}
+    found = run({"m": ["a b </s> c", "a"]}, model=ThreeWords(chances=chances))["m"]
+    assert "1 text with a mark that ends texts" in " ".join(found.warnings)
+
+
 class Fitted(ThreeWords):
     """Stands in for a model that was fitted."""
 
@@ -350,11 +372,15 @@ def test_an_ngram_model_is_fitted_on_the_reference_unless_told_otherwise(monkeyp
         return Fitted("ngram")
 
     monkeypatch.setattr("calipers.evaluate.likelihood.find_language_model", find)
-    found = calipers.likelihood({"m": MODEL}, model="ngram:order=2", reference=HUMAN, threads=1)
+    found = calipers.likelihood(
+        {"m": MODEL}, model="ngram:order=2", reference=HUMAN, tokenizer="whitespace"
+    )
     assert fitted[-1] == ("ngram:order=2", HUMAN)
     assert found.cautions[0].kind == "scorer"
     assert "fitted to the very reference" in found.warnings[-1]
-    found = calipers.likelihood({"m": MODEL}, model="ngram", fit_on=HUMAN[:30], threads=1)
+    found = calipers.likelihood(
+        {"m": MODEL}, model="ngram", fit_on=HUMAN[:30], tokenizer="whitespace"
+    )
     assert fitted[-1] == ("ngram", HUMAN[:30])
     assert not found.cautions
     with pytest.raises(InputError, match=r"fit_on .--fit-on. names texts for a model"):

@@ -16,6 +16,7 @@ LIKELIHOOD = "likelihood"
 """What stands for all of these metrics where others stand beside them."""
 
 JMLR = "Pillutla et al., JMLR 2023"
+DECAN = "Khoriaty, Williams-King and Feng, arXiv 2606.01811, section 3"
 MARTINS = "Martins, Marinho and Martins, EMNLP 2020"
 LIKELY = "quality: a phrase over and over is likely, and so is gibberish made to the right level"
 UNSEEN_TEXTS = "the texts that the decoder writes: only its distribution at given ones"
@@ -36,7 +37,7 @@ LIKELIHOOD_FAMILIES = {
         ),
         Family(
             name="variety",
-            members="unigram_entropy; slow: conditional_surprise",
+            members="unigram_entropy; slow: conditional_surprise, decan",
             question="do texts repeat themselves, or each other?",
             heading="variety",
         ),
@@ -68,6 +69,14 @@ UNIT_OF_ENTROPY = Option(
     default="nats",
     tells="natural logarithms, or logarithms to the base 2",
     words=("nats", "bits"),
+)
+IN_CONTEXT = Option(
+    name="texts",
+    default=8,
+    tells="texts that stand in one context, the last of which is scored",
+    least=2,
+    most=1000,
+    said={"": "{} texts of its set"},
 )
 BY_MODELS = Option(
     name="estimator",
@@ -159,22 +168,28 @@ VARIETY = (
     _variety(
         name="conditional_surprise",
         label="Conditional surprise",
-        meaning="bits per byte of the last of {texts} in one context",
+        meaning="mean bits per byte of the last of {texts} in one context",
         tells="bits per byte that a text needs once others of its set were read; low if alike",
         read="calipers.language_model.likelihood:read_conditional_surprise",
         replicates="calipers.language_model.likelihood:conditional_surprise_replicates",
-        source="Khoriaty, Williams-King and Feng, arXiv 2606.01811: a_n, without their factor C",
+        source=f"{DECAN}: a_n",
         blind="sense: random words surprise most; likeness that the model does not see in context",
-        options=(
-            Option(
-                name="texts",
-                default=8,
-                tells="texts that stand in one context, the last of which is scored",
-                least=2,
-                most=1000,
-                said={"": "{} texts of its set"},
-            ),
-        ),
+        options=(IN_CONTEXT,),
+        range=FROM_ZERO,
+        on_request=True,
+        slow=True,
+    ),
+    _variety(
+        name="decan",
+        label="Decan",
+        meaning="bits per byte of the last of {texts} in one context, times the mean "
+        "probability of a byte",
+        tells="conditional surprise times coherence: low for noise and for repetition",
+        read="calipers.language_model.likelihood:read_decan",
+        replicates="calipers.language_model.likelihood:decan_replicates",
+        source=f"{DECAN}: C a_n, without the labels of texts in the context",
+        blind="likeness that the model does not see in context; depends on the model",
+        options=(IN_CONTEXT,),
         range=FROM_ZERO,
         on_request=True,
         slow=True,

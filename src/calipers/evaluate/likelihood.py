@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from calipers.catalogue.choosing import Choice, check_extras, choose_likelihood
+from calipers.catalogue.choosing import Choice, check_extras, choose_likelihood, split_names
 from calipers.errors import InputError
-from calipers.evaluate.inputs import Inputs, InputSet, Reader, read_texts, where
+from calipers.evaluate.inputs import Inputs, InputSet, InputSystem, Reader, read_texts, where
+from calipers.evaluate.naive_samplers import naive_samples
 from calipers.evaluate.option import one_side
 from calipers.evaluate.options import LikelihoodOptions
 from calipers.evaluate.prompts import behind_prompt
@@ -29,8 +30,23 @@ from calipers.samples import SampleSet
 from calipers.samples.wording import counted
 from calipers.text.corpus import Corpus
 
+PLANE = ("perplexity", "unigram_entropy")
+"""The axes of the plane of the suite."""
+
+DISTRIBUTIONS = ("precision", "recall", "mauve_star")
+"""What stands beside them."""
+
+CONTROL = "ngram:order=3"
+"""The model whose samples at a low temperature are a control."""
+
+IN_CONTEXT = ("conditional_surprise", "decan")
+"""What is measured of texts behind others of their set."""
+
 FITTED = "ngram"
 """The name of a model that is fitted on texts that are at hand."""
+
+ENDS = ("<|endoftext|>", "</s>")
+"""Marks that end texts for most models."""
 
 IMPOSSIBLE = re.compile(r"\|impossible:(\d+)")
 
@@ -70,12 +86,14 @@ def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparis
     }
     decoding = _decoding(options, kept.get("generator" if options.generator else "model"))
     choices = choose_likelihood(
-        options.metrics, decoding=decoding is not None, generator=options.generator is not None
+        _asked(options), decoding=decoding is not None, generator=options.generator is not None
     )
     check_extras(choices)
     inputs = read_texts(generated, options)
     if options.given_prompt:
         inputs = _behind_prompts(inputs)
+    if options.suite is not None:
+        inputs = _with_controls(inputs, options)
     fit_on = _fit_on(inputs, options)
     model = kept.get("model") or _find(options.model, options, fit_on)
     generator = None
@@ -101,6 +119,9 @@ def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparis
         **options.settings(),
     }
     found = _with_cautions(measured, inputs, model, generator, options)
+    if options.suite is not None:
+        found, compared = _compared(found, inputs, options)
+        settings["metrics"] = [*settings["metrics"], *compared]
     return LikelihoodComparison(**{**vars(found), "settings": settings})
 
 
@@ -208,7 +229,7 @@ class _Scoring:
         sizes = {
             int(choice.option("texts"))
             for choice in self.choices
-            if choice.metric.name == "conditional_surprise"
+            if choice.metric.name in IN_CONTEXT
         }
         texts, found = list(file.samples), dict[int, InContext | InputError]()
         for size in sorted(sizes):
@@ -288,6 +309,66 @@ def _named(model: object) -> str:
     return model.name if isinstance(model, LanguageModel) else str(model)
 
 
+# The suite for samples without prompts -----------------------------------------------------------
+
+
+def _asked(options: LikelihoodOptions) -> str | Iterable[str] | None:
+    """What is measured: with the suite both axes of its plane, whatever else was asked for."""
+    if options.suite is None or options.metrics is None:
+        return options.metrics
+    return [*split_names(options.metrics), *PLANE]
+
+
+def _with_controls(inputs: Inputs, options: LikelihoodOptions) -> Inputs:
+    """Put systems of naive samples behind those that were given."""
+    assert inputs.reference is not None
+    texts = [text for text in inputs.reference.samples if text.strip()]
+
+    def fit(texts: Sequence[str]) -> LanguageModel:
+        return find_language_model(CONTROL, options.of_models(), fit_on=texts)
+
+    made = naive_samples(texts, seed=options.seed, fit=fit)
+    taken = {system.name for system in inputs.systems}
+    if clash := taken & {*made}:
+        raise InputError(f"the suite has a control named {clash.pop()!r}; rename that system")
+    controls = tuple(
+        InputSystem(name, (InputSet(SampleSet.from_texts(each, name=name), len(each)),))
+        for name, each in made.items()
+    )
+    return replace(inputs, systems=(*inputs.systems, *controls))
+
+
+def _compared(
+    found: TextComparison, inputs: Inputs, options: LikelihoodOptions
+) -> tuple[TextComparison, list[str]]:
+    """Put precision, recall and MAUVE* of the same sets beside the other scores."""
+    from calipers.evaluate.compare import compare
+
+    assert inputs.reference is not None
+    comparison = compare(
+        inputs.reference.samples,
+        {system.name: [file.samples for file in system.files] for system in inputs.systems},
+        metrics=DISTRIBUTIONS,
+        level=options.level,
+        seed=options.seed,
+        threads=options.threads,
+        progress=options.progress,
+        keep_sizes=True,
+        floor=False,
+    )
+    systems = tuple(
+        replace(
+            system,
+            scores={
+                **system.scores,
+                **{key: comparison[system.name][key] for key in DISTRIBUTIONS},
+            },
+        )
+        for system in found.systems
+    )
+    return replace(found, systems=systems), list(DISTRIBUTIONS)
+
+
 # Prompts -----------------------------------------------------------------------------------------
 
 
@@ -343,7 +424,7 @@ def _with_cautions(
 ) -> TextComparison:
     """Say where the model that measures knows the texts too well."""
     systems = tuple(
-        _warned(result, (*_wrote(files, model, generator), *_impossible(result)))
+        _warned(result, (*_wrote(files, model, generator), *_impossible(result), *_marked(files)))
         for result, files in zip(
             found.systems,
             ([file.samples for file in system.files] for system in inputs.systems),
@@ -384,14 +465,25 @@ def _wrote(
             return
 
 
+def _marked(files: Sequence[SampleSet]) -> Iterator[Caution]:
+    """Say how many texts go on behind a mark that ends texts."""
+    marked = sum(any(mark in text for mark in ENDS) for samples in files for text in samples)
+    if marked:
+        text = (
+            f"{counted(marked, 'text')} with a mark that ends texts ({', '.join(ENDS)}): it and "
+            "what stands behind it are scored too; cut the texts there"
+        )
+        yield Caution("truncation", "end-of-text marks in its texts", text)
+
+
 def _impossible(result: TextResult) -> Iterator[Caution]:
     """Say how many texts the two models are not compared on."""
     counts = [IMPOSSIBLE.search(score.signature) for score in result.scores.values()]
     found = max((int(count[1]) for count in counts if count is not None), default=0)
     if found:
         text = (
-            f"{counted(found, 'text')} left out of the comparison of the two models: as it is read, "
-            "the model that it stands for could not have written it"
+            f"{counted(found, 'text')} left out of the comparison of the two models: as it is "
+            "read, the model that it stands for could not have written it"
         )
         yield Caution("undefined", "some texts are impossible", text)
 

@@ -1465,6 +1465,17 @@ class LikelihoodOptions(Running, Loading, Seeded, Sizes):
         "(``predictability``, ``variety``, ``decoder``, ``models``) or ``all``. None for those "
         "that are quick; ``calipers metrics likelihood`` lists them.",
     )
+    suite: str | None = option(
+        None,
+        "generative-perplexity: for samples without prompts, adds naive samplers as negative "
+        "controls, and precision, recall and MAUVE* of all. The controls are made from the "
+        "reference; the plane of perplexity and entropy is drawn by calipers plot entropy-plane.",
+        one_of("generative-perplexity", optional=True),
+        kept=True,
+        doc='``"generative-perplexity"``, for samples without prompts: adds naive samplers, made '
+        "from the reference, as negative controls, and precision, recall and MAUVE* of all sets "
+        "(:func:`calipers.compare`).",
+    )
     first_token: str = option(
         "skip",
         "What becomes of the first token of a text, which nothing stands before: skip leaves it "
@@ -1568,6 +1579,11 @@ class LikelihoodOptions(Running, Loading, Seeded, Sizes):
             raise InputError(
                 "generator (--generator) compares two models on the texts of both sides; give "
                 "the reference too (--reference FILE, reference=...)"
+            )
+        if self.suite is not None and self.reference is None:
+            raise InputError(
+                "suite (--suite) makes its controls from the reference; give one (--reference "
+                "FILE, reference=...)"
             )
         path = self.log_probabilities
         if path is not None and not str(path).lower().endswith(".npz"):

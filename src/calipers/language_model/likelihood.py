@@ -8,8 +8,9 @@ block of texts by another one beside it: sums of a block are taken off the sums 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,28 +94,54 @@ class ScoredCorpus(Corpus):
     def take(self, rows: NDArray[np.intp]) -> ScoredCorpus:
         """Keep the texts of some rows, in the order given, with their scores."""
         plain = super().take(rows)
-        taken = {
-            name: None if scores is None else take_scores(scores, rows)
-            for name, scores in (
-                ("scores", self.scores),
-                ("decoder", self.decoder),
-                ("generator", self.generator),
-            )
-        }
+        assert isinstance(plain, ScoredCorpus)
         contexts: dict[int, InContext | InputError] = {
             size: found
             if isinstance(found, InputError)
             else InContext(found.bits[rows], found.batches[rows])
             for size, found in self.contexts.items()
         }
-        return replace(self, **{**vars(plain), **taken, "contexts": contexts})
+        return replace(
+            plain,
+            scores=take_scores(self.scores, rows),
+            decoder=take_scores(self.decoder, rows),
+            generator=None if self.generator is None else take_scores(self.generator, rows),
+            contexts=contexts,
+        )
 
-    @property
+    @cached_property
+    def by_text(self) -> Doubles:
+        """Log-probability of each text by the model that measures, shape ``(n,)``."""
+        return _by_text(self.scores)
+
+    @cached_property
+    def by_generator(self) -> Doubles:
+        """The same by the generator, as its decoder cuts it; that of a text may be -inf."""
+        scores = self.generator
+        assert scores is not None
+        if scores.decoded is None:
+            return _by_text(scores)
+        with np.errstate(divide="ignore"):
+            return formulas.sums_by_text(np.log(scores.decoded), scores.starts)
+
+    @cached_property
+    def decoded(self) -> Doubles:
+        """The probability of each token by the decoder; by the model itself without a decoding."""
+        scores = self.decoder
+        return np.exp(scores.log_probability) if scores.decoded is None else scores.decoded
+
+    @cached_property
+    def best_share(self) -> float:
+        """What share of a uniform distribution makes the tokens of the decoder likeliest."""
+        q = self.decoded
+        return formulas.best_share(q, self.decoder.vocabulary) if len(q) else 0.0
+
+    @cached_property
     def sizes(self) -> Doubles:
         """Bytes of each text in UTF-8, shape ``(n,)``."""
         return np.array([len(text.encode()) for text in self.texts], np.float64)
 
-    @property
+    @cached_property
     def word_counts(self) -> Doubles:
         """Words of each text, split at white space, shape ``(n,)``."""
         return np.array([len(text.split()) for text in self.texts], np.float64)
@@ -242,7 +269,7 @@ def byte_perplexity_replicates(measured: MeasuredTexts) -> TextReplicates:
 
 def _per_unit(metric: str, corpus: ScoredCorpus, units: Doubles) -> Score:
     """Perplexity over words or bytes, of those texts of which a token was scored."""
-    sums, units = _by_text(corpus.scores), np.where(corpus.scores.tokens > 0, units, 0)
+    sums, units = corpus.by_text, np.where(corpus.scores.tokens > 0, units, 0)
     with np.errstate(over="ignore"):
         by_text = np.exp(-ratio(sums, units))
     value = formulas.perplexity(corpus.scores.log_probability, units.sum())
@@ -252,25 +279,25 @@ def _per_unit(metric: str, corpus: ScoredCorpus, units: Doubles) -> Score:
 def read_bits_per_byte(pair: TextPair, _: Chosen) -> Score:
     corpus = _scored(pair)
     sizes = np.where(corpus.scores.tokens > 0, corpus.sizes, 0)
-    by_text = ratio(-_by_text(corpus.scores), sizes) / np.log(2)
+    by_text = ratio(-corpus.by_text, sizes) / np.log(2)
     value = formulas.bits_per_byte(corpus.scores.log_probability, sizes.sum())
     return _score("bits_per_byte", value, corpus, per_sample=by_text)
 
 
 def bits_per_byte_replicates(measured: MeasuredTexts) -> TextReplicates:
     corpus = _scored(measured)
-    means = _means_without(measured, -_by_text(corpus.scores), corpus.sizes)
+    means = _means_without(measured, -corpus.by_text, corpus.sizes)
     return TextReplicates(texts=means / np.log(2))
 
 
 def read_mean_log_probability(pair: TextPair, _: Chosen) -> Score:
     corpus = _scored(pair)
-    by_text = np.where(corpus.scores.tokens > 0, _by_text(corpus.scores), np.nan)
+    by_text = np.where(corpus.scores.tokens > 0, corpus.by_text, np.nan)
     return _mean("mean_log_probability", by_text, corpus)
 
 
 def _exp_replicates(measured: MeasuredTexts, units: NDArray[Any]) -> TextReplicates:
-    means = _means_without(measured, _by_text(_scored(measured).scores), units)
+    means = _means_without(measured, _scored(measured).by_text, units)
     return TextReplicates(texts=np.exp(-means))
 
 
@@ -308,20 +335,47 @@ def read_unigram_entropy(pair: TextPair, options: Chosen) -> Score:
 
 
 def read_conditional_surprise(pair: TextPair, options: Chosen) -> Score:
-    corpus, size = _scored(pair), int(options["texts"])
+    return _in_context("conditional_surprise", pair, int(options["texts"]))
+
+
+def read_decan(pair: TextPair, options: Chosen) -> Score:
+    return _in_context("decan", pair, int(options["texts"]))
+
+
+def _in_context(metric: str, pair: TextPair, size: int) -> Score:
+    corpus = _scored(pair)
     found = corpus.contexts.get(size) or InputError("texts were not read in one context")
     if isinstance(found, InputError):
-        return _score("conditional_surprise", np.nan, corpus, reason=str(found))
-    there = ~np.isnan(found.bits)
-    sizes = np.where(there, corpus.sizes, 0)
-    value = formulas.conditional_surprise(np.where(there, found.bits, 0), sizes)
-    by_text = ratio(found.bits, sizes)
+        return _score(metric, np.nan, corpus, reason=str(found))
+    last, alone = _rates(corpus, found)
+    there = ~np.isnan(last) & ~np.isnan(alone)
     pins = {"texts": size, "seed": pair.seed}
-    return _score("conditional_surprise", value, corpus, per_sample=by_text, pins=pins)
+    if metric == "decan":
+        value = formulas.decan(last[there], alone[there])
+        return _score(metric, value, corpus, pins=pins)
+    value = formulas.conditional_surprise(last[~np.isnan(last)])
+    return _score(metric, value, corpus, per_sample=last, pins=pins)
+
+
+def _rates(corpus: ScoredCorpus, found: InContext) -> tuple[Doubles, Doubles]:
+    """Bits per byte of each text behind others of its set, and by itself; NaN where not scored."""
+    alone = np.where(corpus.scores.tokens > 0, -corpus.by_text / np.log(2), np.nan)
+    return ratio(found.bits, corpus.sizes), ratio(alone, corpus.sizes)
 
 
 def conditional_surprise_replicates(measured: MeasuredTexts) -> TextReplicates | None:
     """Without some batches of texts: batches share no text, so that they are independent."""
+    return _without_batches(measured, lambda last, _: formulas.conditional_surprise(last))
+
+
+def decan_replicates(measured: MeasuredTexts) -> TextReplicates | None:
+    """Without some batches of texts, as for conditional surprise."""
+    return _without_batches(measured, formulas.decan)
+
+
+def _without_batches(
+    measured: MeasuredTexts, value: Callable[[Doubles, Doubles], float]
+) -> TextReplicates | None:
     corpus = _scored(measured)
     found = corpus.contexts[int(measured.options["texts"])]
     assert isinstance(found, InContext)
@@ -329,20 +383,14 @@ def conditional_surprise_replicates(measured: MeasuredTexts) -> TextReplicates |
     if batches < FEWEST_BATCHES:
         return None
     count = min(DEFAULT_BLOCKS, batches)
-    there = ~np.isnan(found.bits)
-    labels = found.batches[there] % count
-    above = np.bincount(labels, found.bits[there], count)
-    below = np.bincount(labels, corpus.sizes[there], count)
-    return TextReplicates(texts=ratio(above.sum() - above, below.sum() - below))
+    last, alone = _rates(corpus, found)
+    there = ~np.isnan(last) & ~np.isnan(alone)
+    labels = found.batches % count
+    kept = [there & (labels != block) for block in range(count)]
+    return TextReplicates(texts=np.array([value(last[rows], alone[rows]) for rows in kept]))
 
 
 # The decoder -------------------------------------------------------------------------------------
-
-
-def _decoded(corpus: ScoredCorpus) -> Doubles:
-    """The probability of each token by the decoder; by the model itself without a decoding."""
-    scores = corpus.decoder
-    return np.exp(scores.log_probability) if scores.decoded is None else scores.decoded
 
 
 def read_sparsemax_score(pair: TextPair, _: Chosen) -> Score:
@@ -358,7 +406,7 @@ def _sparsemax(corpus: ScoredCorpus) -> Doubles | None:
     squares = corpus.decoder.squares
     if squares is None:
         return None
-    return np.clip(formulas.sparsemax_scores(_decoded(corpus), squares), 0.0, 1.0)
+    return np.clip(formulas.sparsemax_scores(corpus.decoded, squares), 0.0, 1.0)
 
 
 def sparsemax_score_replicates(measured: MeasuredTexts) -> TextReplicates:
@@ -369,22 +417,23 @@ def sparsemax_score_replicates(measured: MeasuredTexts) -> TextReplicates:
 
 def read_decoder_divergence(pair: TextPair, _: Chosen) -> Score:
     corpus = _scored(pair)
-    return _of_tokens("decoder_divergence", formulas.jensen_shannon(_decoded(corpus)), corpus)
+    return _of_tokens("decoder_divergence", formulas.jensen_shannon(corpus.decoded), corpus)
 
 
 def decoder_divergence_replicates(measured: MeasuredTexts) -> TextReplicates:
-    values = formulas.jensen_shannon(_decoded(_scored(measured)))
+    values = formulas.jensen_shannon(_scored(measured).decoded)
     return TextReplicates(texts=_token_means_without(measured, values))
 
 
 def read_epsilon_perplexity(pair: TextPair, options: Chosen) -> Score:
     corpus, epsilon = _scored(pair), float(options["epsilon"])
-    vocabulary, q = corpus.decoder.vocabulary, _decoded(corpus)
+    vocabulary = corpus.decoder.vocabulary
     if vocabulary < 1:
         reason = "the model does not tell how many tokens it chooses from"
         return _score("epsilon_perplexity", np.nan, corpus, reason=reason)
-    value = formulas.epsilon_perplexity(q, vocabulary, epsilon or None)
-    by_text = np.exp(-formulas.means_by_text(_smoothed(corpus, epsilon), corpus.decoder.starts))
+    logs = _smoothed(corpus, epsilon)
+    value = float(np.exp(-logs.mean())) if len(logs) else np.nan
+    by_text = np.exp(-formulas.means_by_text(logs, corpus.decoder.starts))
     pins: dict[str, object] = {"epsilon": epsilon or "best", "vocabulary": vocabulary}
     value = _at_least_one(value)
     return _score("epsilon_perplexity", value, corpus, per_sample=by_text, pins=pins)
@@ -399,9 +448,8 @@ def epsilon_perplexity_replicates(measured: MeasuredTexts) -> TextReplicates:
 
 def _smoothed(corpus: ScoredCorpus, epsilon: float) -> Doubles:
     """The logarithm of every token's probability with ε added; 0 for the best ε."""
-    vocabulary, q = corpus.decoder.vocabulary, _decoded(corpus)
-    best = formulas.best_share(q, vocabulary) if len(q) else 0.0
-    share = formulas.share_of(epsilon, vocabulary) if epsilon else best
+    vocabulary, q = corpus.decoder.vocabulary, corpus.decoded
+    share = formulas.share_of(epsilon, vocabulary) if epsilon else corpus.best_share
     with np.errstate(divide="ignore"):
         return np.log((1 - share) * q + share / vocabulary)
 
@@ -494,7 +542,7 @@ def _frontier(
         (theirs, ours), (reference, generated), _possible(pair), strict=True
     ):
         rows = taken[kept[taken]]
-        sides.append((_by_text(corpus.scores)[rows], _log_of_generator(corpus)[rows]))
+        sides.append((corpus.by_text[rows], corpus.by_generator[rows]))
     ratios = probability_ratios(sides[0], sides[1])
     return divergence_frontier(ratios, points="own")
 
@@ -514,18 +562,8 @@ def _possible(pair: TextPair) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """
     theirs, ours = _both(pair)
     found = []
-    for logs in (_by_text(theirs.scores), _log_of_generator(ours)):
+    for logs in (theirs.by_text, ours.by_generator):
         kept = np.isfinite(logs)
         few = (~kept).mean() <= MOST_IMPOSSIBLE
         found.append(kept if few else np.ones(len(kept), bool))
     return found[0], found[1]
-
-
-def _log_of_generator(corpus: ScoredCorpus) -> Doubles:
-    """The log-probability of each text under the generator, as its decoder cuts it."""
-    scores = corpus.generator
-    assert scores is not None
-    if scores.decoded is None:
-        return _by_text(scores)
-    with np.errstate(divide="ignore"):
-        return formulas.sums_by_text(np.log(scores.decoded), scores.starts)

@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 Doubles = NDArray[np.float64]
 Starts = NDArray[np.int64]
 
-HALVINGS = 200
-"""Steps of the search for the best ε: far more than a double can tell apart."""
+HALVINGS = 60
+"""Steps of the search for the best ε: more than a double can tell apart."""
 
 
 def sums_by_text(values: Doubles, starts: Starts) -> Doubles:
@@ -203,7 +203,7 @@ def best_share(q: Doubles, vocabulary: int) -> float:
     different, counts = np.unique(q, return_counts=True)
 
     def slope(share: float) -> float:
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             slopes = (uniform - different) / ((1 - share) * different + share * uniform)
         return float(counts @ slopes)
 
@@ -221,16 +221,48 @@ def best_share(q: Doubles, vocabulary: int) -> float:
 # Diversity without an embedder -------------------------------------------------------------------
 
 
-def conditional_surprise(bits: Doubles, sizes: Doubles) -> float:
-    """Give the bits per byte that texts still need where others of their set were read before.
+def conditional_surprise(rates: Doubles) -> float:
+    """Give the bits per byte that a text still needs where others of its set were read before.
 
-    Σ bits over Σ bytes of the texts that come last, -log2 θ(r_k | r_1 … r_(k-1)) / |r_k|: a_k of
-    Khoriaty, Williams-King and Feng (arXiv 2606.01811). Low where a model, having read some texts
-    of the set, can predict the next one.
+    The mean over texts of -log2 θ(r_n | r_1 … r_(n-1)) / |r_n|, each text the last one once: a_n of
+    Khoriaty, Williams-King and Feng (arXiv 2606.01811, section 3). Low where a model, having read
+    some texts of the set, can predict the next one.
 
     Examples
     --------
-    >>> conditional_surprise(np.array([8.0, 4.0]), np.array([4.0, 4.0]))
+    >>> conditional_surprise(np.array([2.0, 1.0]))
     1.5
     """
-    return float(bits.sum() / sizes.sum()) if sizes.sum() > 0 else float("nan")
+    return float(rates.mean()) if len(rates) else float("nan")
+
+
+def coherence(rates: Doubles) -> float:
+    """Give the geometric mean of the probability of a byte, each text by itself, in [0, 1].
+
+    C = 2^(-mean of h), with h the bits per byte of a text without the others (the same section).
+
+    Examples
+    --------
+    >>> coherence(np.array([1.0, 3.0]))
+    0.25
+    """
+    return float(2 ** -rates.mean()) if len(rates) else float("nan")
+
+
+def decan(last: Doubles, alone: Doubles) -> float:
+    """Give C × a_n in bits per byte: surprise that stays in context, of texts that are plausible.
+
+    Low for one text over and over (by a_n) and for noise (by C), high for many likely texts that
+    are not alike (the same section).
+
+    Parameters
+    ----------
+    last, alone
+        Bits per byte of each text, behind others of its set and by itself, shape ``(n,)``.
+
+    Examples
+    --------
+    >>> decan(np.array([2.0, 1.0]), np.array([1.0, 3.0]))
+    0.375
+    """
+    return coherence(alone) * conditional_surprise(last)

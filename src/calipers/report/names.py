@@ -25,6 +25,9 @@ VIEWS = {
 }
 """Name of a view to what it sees."""
 
+DISTRIBUTIONS = "both sets as distributions, by embeddings"
+"""What stands over scores of embeddings in a table of texts."""
+
 WIDEST_NAME = 40
 """Cells that the name of a set may take; longer ones lose their middle."""
 
@@ -86,7 +89,7 @@ def text_label(key: str) -> str:
     """
     name, words = split_text_key(key)
     if name not in STATISTICS:
-        return clean(key)
+        return label(key) if name in METRICS else clean(key)
     return STATISTICS[name].label_of([clean(word) for word in words])
 
 
@@ -101,13 +104,17 @@ def text_meaning(key: str) -> str:
     "words in common with the reference of the row (share of the reference's)"
     """
     name, words = split_text_key(key)
-    return STATISTICS[name].meaning_of(words) if name in STATISTICS else ""
+    if name not in STATISTICS:
+        return meaning(key) if name in METRICS else ""
+    return STATISTICS[name].meaning_of(words)
 
 
 def family_of(key: str) -> str:
     """The family of a key, which may be unknown."""
     name = key.partition(":")[0]
-    return STATISTICS[name].family if name in STATISTICS else ""
+    if name not in STATISTICS:
+        return DISTRIBUTIONS if name in METRICS else ""
+    return STATISTICS[name].family
 
 
 def is_unranked(key: str) -> bool:

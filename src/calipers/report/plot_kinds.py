@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 
 Data = Mapping[str, Any]
 
-COMPARISON, SWEEP, RANKING = "comparison", "sweep", "ranking"
+COMPARISON, SWEEP, RANKING, LIKELIHOOD = "comparison", "sweep", "ranking", "likelihood"
 
 INPUTS = {
     COMPARISON: "a comparison (RUN.zip from `calipers compare --save`)",
     SWEEP: "a sweep (JSON from `calipers sweep --json`)",
     RANKING: "a ranking (JSON from `calipers rank --json`)",
+    LIKELIHOOD: "likelihoods (JSON or RUN.zip from `calipers likelihood`)",
 }
 """Kind of input to what a person calls it, and where it comes from."""
 
@@ -37,7 +38,7 @@ class Kind:
     shows
         What it shows, in one line.
     takes
-        What it is drawn from: ``"comparison"``, ``"sweep"`` or ``"ranking"``.
+        What it is drawn from: ``"comparison"``, ``"sweep"``, ``"ranking"`` or ``"likelihood"``.
     module
         The module of :mod:`calipers.report.plots` that draws it, by its ``<module>_plot``.
     options
@@ -113,6 +114,11 @@ KINDS = {
     ),
     "sweep": Kind("metrics against k or the number of samples, with bands", SWEEP, "sweep"),
     "heat-map": Kind("how metrics correlate with each other over systems", RANKING, "heat_map"),
+    "entropy-plane": Kind(
+        "perplexity against the entropy of tokens within a text, with the reference",
+        LIKELIHOOD,
+        "entropy_plane",
+    ),
 }
 """Name to kind, in the order in which help lists them."""
 
@@ -204,12 +210,14 @@ def kind_of(name: str) -> Kind:
 
 
 def input_of(data: Any) -> str | None:
-    """Tell what data are: of a comparison, a sweep or a ranking; None where of none of them."""
+    """Tell what data are, by the names of `INPUTS`; None where of none of them."""
     if not isinstance(data, Mapping):
         return None
     if isinstance(data.get("comparison"), Mapping):
         return COMPARISON
     settings = data.get("settings")
+    if isinstance(settings, Mapping) and "first_token" in settings:
+        return LIKELIHOOD
     if isinstance(settings, Mapping) and "over" in settings:
         return SWEEP
     if isinstance(data.get("matrix"), Mapping):

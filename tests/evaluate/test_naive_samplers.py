@@ -1,0 +1,150 @@
+"""Negative controls, and the suite that sets them beside systems."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calipers import InputError, likelihood
+from calipers.evaluate.naive_samplers import PREFIX, naive_samples
+from calipers.language_model.model import Completion, LanguageModel, TokenScores
+from calipers.report.plot_kinds import draw, draw_axes
+from calipers.results import load_result
+
+HUMAN = [f"the {a} saw a {b} near the {c}" for a in ("cat", "dog", "fox", "old man")
+         for b in ("bird", "fish") for c in ("mill", "lake", "hill", "shore")]  # fmt: skip
+MODEL = [f"{text} again" for text in HUMAN[::-1]]
+
+
+class Even(LanguageModel):
+    """Finds every word but the first equally likely, and writes two words at a time."""
+
+    name, revision, signature = "even", "1", {"revision": "1"}
+
+    def score(self, passages, *, first="skip", stride=None, decoding=None, advance=None):
+        counts = [len(each.text.split()) - 1 for each in passages]
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        return TokenScores(np.full(starts[-1], -np.log(4)), starts, 4)
+
+    def generate(self, requests, decoding, *, max_tokens, seed, advance=None):
+        assert str(decoding) == "temperature=0.3"
+        for each in reversed(requests):
+            yield Completion(each.id, "so dull", "stop", 2)
+
+
+def fit(texts):
+    return Even()
+
+
+@pytest.fixture(scope="module")
+def controls():
+    return naive_samples(HUMAN, seed=0, fit=fit)
+
+
+def test_every_control_is_as_long_as_the_reference(controls):
+    assert len(controls) == 4
+    for name, texts in controls.items():
+        assert name.startswith(PREFIX)
+        assert [len(text.split()) for text in texts] == [len(text.split()) for text in HUMAN]
+
+
+def test_controls_are_made_of_the_reference(controls):
+    words = {word for text in HUMAN for word in text.split()}
+    phrases = {
+        tuple(words[i : i + 4]) for words in map(str.split, HUMAN) for i in range(len(words) - 3)
+    }
+    assert {word for text in controls["control: unigrams"] for word in text.split()} <= words
+    for text in controls["control: spliced phrases"]:
+        assert tuple(text.split()[:4]) in phrases
+        assert tuple(text.split()[4:8]) in phrases
+    first = controls["control: repeated phrase"][0].split()
+    assert first[:4] == first[4:8]
+    assert controls["control: low temperature"][0].startswith("so dull so dull")
+
+
+def test_controls_depend_on_the_seed_alone(controls):
+    assert naive_samples(HUMAN, seed=0, fit=fit) == controls
+    assert naive_samples(HUMAN, seed=1, fit=fit) != controls
+
+
+def test_a_reference_without_phrases_is_refused():
+    with pytest.raises(InputError, match=r"needs reference texts of 4 words; the longest has 2"):
+        naive_samples(["one two", "three"], seed=0, fit=fit)
+
+
+@pytest.fixture(scope="module")
+def found():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("calipers.evaluate.likelihood.find_language_model", lambda *_, **__: Even())
+        return likelihood(
+            {"m": MODEL},
+            model=Even(),
+            reference=HUMAN,
+            suite="generative-perplexity",
+            metrics="bits_per_byte",
+            tokenizer="whitespace",
+            threads=1,
+        )
+
+
+def test_the_suite_sets_controls_beside_the_systems(found):
+    assert found.systems[0].name == "m"
+    assert len(found) == 5
+    keys = ["bits_per_byte", "perplexity", "unigram_entropy", "precision", "recall", "mauve_star"]
+    for system in found:
+        assert [*system.scores] == keys
+    assert found.settings["metrics"] == keys
+    assert (
+        found["control: repeated phrase"]["unigram_entropy"].value
+        < found["m"]["unigram_entropy"].value
+    )
+    assert 0 <= found["m"]["precision"].value <= 1
+    shown = str(found)
+    for words in ("both sets as distributions", "Precision", "MAUVE*", "control: unigrams"):
+        assert words in shown
+
+
+def test_the_suite_goes_around(found, tmp_path):
+    found.save(tmp_path / "run.zip")
+    assert load_result(tmp_path / "run.zip").to_dict() == found.to_dict()
+
+
+def test_the_plane(found):
+    axes = draw_axes("entropy-plane", found.to_dict())
+    assert axes.get_xlabel() == "Unigram entropy of a text, nats"
+    assert axes.get_ylabel() == "Perplexity by even"
+    names = {text.get_text() for text in axes.texts}
+    assert {"m", "reference", "control: unigrams"} <= names
+    assert len(draw("entropy-plane", found.to_dict()).axes) == 1
+
+
+def test_the_plane_needs_both_numbers(found):
+    data = json.loads(json.dumps(found.to_dict()))
+    for system in data["systems"]:
+        del system["scores"]["perplexity"]
+    with pytest.raises(InputError, match=r"measure both .--metrics perplexity,unigram_entropy."):
+        draw("entropy-plane", data)
+    with pytest.raises(InputError, match="is a likelihood; the plot 'plane' takes a comparison"):
+        draw("plane", data)
+
+
+def test_the_command_draws_it(found, tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from calipers.cli.app import app
+
+    monkeypatch.chdir(tmp_path)
+    Path("run.json").write_text(json.dumps(found.to_dict()))
+    done = CliRunner().invoke(app, ["plot", "entropy-plane", "run.json", "-o", "plane.svg"])
+    assert done.exit_code == 0, done.output
+    assert "Unigram entropy" in Path("plane.svg").read_text("utf-8")
+
+
+def test_bad_input_is_one_sentence():
+    with pytest.raises(InputError, match=r"suite .--suite. makes its controls from the reference"):
+        likelihood(MODEL, model=Even(), suite="generative-perplexity")
+    with pytest.raises(InputError, match="unknown value for suite 'else'"):
+        likelihood(MODEL, model=Even(), reference=HUMAN, suite="else")
