@@ -386,6 +386,7 @@ def test_what_is_said_of_reproducing(make, server):
         ({"finish_reason": "content_filter", "text": None}, "", "content_filter"),
         ({"text": ""}, "", "stop"),
         ({"text": "größer \u2028\x00"}, "größer \u2028\x00", "stop"),
+        ({"text": "half \ud83d, whole \ud83d\ude00"}, "half \ufffd, whole 😀", "stop"),
     ],
 )
 def test_texts_are_kept_as_they_ended(make, server, choice, text, reason):
