@@ -458,10 +458,12 @@ def test_a_reference_that_keeps_the_prompts_which_generated_rows_name_is_seen(rn
     prompts = [story(rng, 8) for _ in range(200)]
     reference = [f"{prompt} {story(rng)}" for prompt in prompts]
     found = check(reference, stories(rng), prompts=(None, prompts))
-    assert (found.prompts.reference, found.prompts.generated) == (1, 0)
-    assert "this alone sets the two sides apart" in found.warnings[-1]
+    assert (found.prompts.continued, found.prompts.generated) == (1, 0)
+    assert "100 % of the prompts that its rows name begin a text of the" in found.warnings[-1]
+    few = check(reference, stories(rng)[:50], prompts=(None, prompts[:50]))
+    assert few.prompts.continued == 1
     cut = check(stories(rng), stories(rng), prompts=(None, prompts))
-    assert (cut.prompts.reference, cut.warnings) == (0, ())
+    assert (cut.prompts.continued, cut.warnings) == (0, ())
 
 
 def test_a_form_that_people_share_is_no_prompt(rng):

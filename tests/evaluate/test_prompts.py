@@ -135,6 +135,13 @@ def test_sets_without_prompts_lose_those_that_others_name(rng):
     assert list(found.reference) == other
     with pytest.raises(InputError, match=r"bare: its rows have no field 'prompt', and 0 % of its"):
         strip_prompts(held(human), [*sets, held(third, name="bare")])
+    # Of a reference whose texts were not all continued, each loses as many words
+    wider = [f"{' '.join(text.split()[:5])} {text}" for text in third]
+    found = strip_prompts(held([*human, *wider]), sets)
+    assert list(found.reference) == [*other[::-1], *third]
+    assert "as much as the prompts have, 5 words, was left out of every text" in (
+        found.reference.notes
+    )
     with pytest.raises(InputError, match=r"half: .* only 50 % of its texts begin .*--skip"):
         strip_prompts(held(human[:20] + other[20:], name="half"), sets)
 

@@ -48,6 +48,9 @@ SHARED_WORDS = 5
 MORE_BEGINNINGS = 0.05
 """A twentieth of the texts: fewer prompts in them move no score by more than its interval."""
 
+MORE_CONTINUED = 0.5
+"""Half of the prompts: then they were taken from the reference."""
+
 SHORTEST_PROMPT = 3
 """Words of a prompt; with fewer a text may begin by chance."""
 
@@ -132,14 +135,26 @@ class Copies:
 
 @dataclass(frozen=True)
 class Prompts:
-    """The share of texts that begin with their own prompt, 0 to 1; None where none is known."""
+    """The share of texts that begin with their own prompt, 0 to 1; None where none is known.
+
+    Attributes
+    ----------
+    reference, generated
+        Of the texts on the two sides.
+    continued
+        Where the reference names no prompts: the share of those that the generated rows name which
+        begin a text of the reference.
+    """
 
     reference: float | None
     generated: float | None
+    continued: float | None = None
 
     def caution(self) -> Caution | None:
         """Say on which side prompts stand in the texts, and what to do."""
         ours, theirs = self.generated or 0.0, self.reference or 0.0
+        if ours <= MORE_BEGINNINGS and (self.continued or 0.0) > MORE_CONTINUED:
+            return self._kept_by_reference()
         if max(ours, theirs) <= MORE_BEGINNINGS:
             return None
         if min(ours, theirs) > MORE_BEGINNINGS:
@@ -153,6 +168,15 @@ class Prompts:
         whose, share = ("", ours) if ours > MORE_BEGINNINGS else ("reference: ", theirs)
         brief = f"{whose}{brief_share(share)} begin with their prompt"
         return Caution("prompts", brief, text, "--strip-prompt")
+
+    def _kept_by_reference(self) -> Caution:
+        """Say that only the reference has the prompts in its texts."""
+        text = (
+            f"{percent(self.continued or 0.0)} of the prompts that its rows name begin a text of "
+            "the reference, while its own texts go on behind them; this alone sets the two sides "
+            "apart: --strip-prompt takes the prompts off the reference too"
+        )
+        return Caution("prompts", "the reference keeps its prompts", text, "--strip-prompt")
 
 
 @dataclass(frozen=True)
@@ -285,9 +309,9 @@ def measure_copies(reference: TextFacts, generated: Sequence[TextFacts]) -> Copi
 def measure_prompts(reference: TextFacts, generated: Sequence[TextFacts]) -> Prompts | None:
     """Count the texts that begin with their own prompt; None where no prompts are known."""
     ours, theirs = _prompted(generated), _prompted([reference])
-    if ours is not None and theirs is None:
-        theirs = _continued(reference, generated)
-    return None if ours is None and theirs is None else Prompts(theirs, ours)
+    if ours is None and theirs is None:
+        return None
+    return Prompts(theirs, ours, _continued(reference, generated) if theirs is None else None)
 
 
 def measure_beginnings(reference: TextFacts, generated: Sequence[TextFacts]) -> Beginnings | None:
@@ -352,13 +376,13 @@ def _prompted(sets: Sequence[TextFacts]) -> float | None:
 
 
 def _continued(reference: TextFacts, generated: Sequence[TextFacts]) -> float | None:
-    """The share of reference texts that begin with a prompt which generated texts name."""
+    """The share of the prompts that generated texts name which begin a reference text."""
     prompts = {prompt for facts in generated for prompt in facts.prompts or ()}
-    lengths = sorted({prompt.count(" ") + 1 for prompt in prompts})
-    lengths = [length for length in lengths if length >= SHORTEST_PROMPT]
+    prompts = {prompt for prompt in prompts if prompt.count(" ") + 1 >= SHORTEST_PROMPT}
+    lengths = {prompt.count(" ") + 1 for prompt in prompts}
     texts = [text.split(" ") for text in reference.beginnings]
-    begun = [any(" ".join(text[:n]) in prompts for n in lengths) for text in texts]
-    return float(np.mean(begun)) if lengths and begun else None
+    begun = {" ".join(text[:n]) for text in texts for n in lengths}
+    return len(prompts & begun) / len(prompts) if prompts else None
 
 
 def _uncopied(facts: TextFacts, reference: TextFacts) -> list[str]:

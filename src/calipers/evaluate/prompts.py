@@ -1,13 +1,14 @@
 """Prompts taken off the texts that begin with them, on both sides alike.
 
 Where rows name their prompt, a text that begins with it loses it; a set whose rows name none loses
-the prompts that the other sets name. Where no set names prompts, they show as openings that a
-generated text shares with the reference: row i with row i where both sets have as many rows, else
-with whichever reference text has the longest opening in common. The opening goes in whole words,
-and a reference text and the generated ones that continue it lose equally many, so that both sides
-go on at one place. A few of these words may be no prompt: where a model goes on as the person did,
-nobody can tell. If most openings have the same length, that is taken for the prompt's, and none is
-lost.
+the prompts that the other sets name; a reference that holds nearly all prompts, of one length, and
+texts that nobody continued, loses as many words from each. Where no set names prompts, they show as
+openings that a generated text shares with the reference: row i with row i where both sets have as
+many rows, else with whichever reference text has the longest opening in common. The opening goes in
+whole words, and a reference text and the generated ones that continue it lose equally many, so that
+both sides go on at one place. A few of these words may be no prompt: where a model goes on as the
+person did, nobody can tell. If most openings have the same length, that is taken for the prompt's,
+and none is lost.
 
 Letter case and white space do not matter for what is found; what stays of a text is as it was.
 """
@@ -223,7 +224,10 @@ class KnownPrompts:
             If its rows name no prompts, and only some of its texts begin with a known one.
         """
         cut = self.off(samples)
-        if samples.prompts is None and HARDLY_ANY <= cut.share < NEARLY_ALL:
+        some = samples.prompts is None and HARDLY_ANY <= cut.share < NEARLY_ALL
+        if some and len(self.lengths) == 1 and self._begun(samples) >= NEARLY_ALL:
+            return self._same_words_off(samples).stripped()
+        if some:
             raise InputError(
                 f"{_where(samples)}: its rows have no field 'prompt', and only "
                 f"{percent(cut.share)} of its texts begin with a prompt that a generated set names "
@@ -231,6 +235,18 @@ class KnownPrompts:
                 f"name the prompts, or {SKIP}"
             )
         return cut.stripped()
+
+    def _begun(self, samples: SampleSet) -> float:
+        """The share of the known prompts, all of one length, that begin a text of a set."""
+        begun = {fold(text, self.lengths[0]) for text in samples}
+        return len(self.prompts & begun) / len(self.prompts)
+
+    def _same_words_off(self, samples: SampleSet) -> Cut:
+        """Take as many words off every text as all known prompts have."""
+        words = self.lengths[0]
+        starts = [_behind_words(text, words) for text in samples]
+        what = f"as much as the prompts have, {words} words,"
+        return Cut(samples, np.array(starts, np.int64), what)
 
     def _words(self, text: str) -> int:
         """The words of the longest known prompt that a text begins with; 0 for none."""

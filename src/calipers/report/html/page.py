@@ -6,6 +6,7 @@ page, so that no text can become one. The same data give the same bytes.
 
 from __future__ import annotations
 
+import base64
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -36,7 +37,7 @@ from calipers.report.html.tables import (
     written,
 )
 from calipers.report.html.texts import fitting
-from calipers.report.names import VIEWS
+from calipers.report.names import VIEWS, clean
 from calipers.report.redacted import without_texts
 from calipers.report.table import Data, Name, ScoreCell, Words, said
 from calipers.report.verdict import verdict
@@ -143,7 +144,21 @@ def _said(comparison: Data) -> dict[str, Any]:
         "sets": list(set_rows(comparison)),
         "settings": list(settings_of(comparison)),
         "signatures": list(signatures(comparison)),
+        "tuning": _tuning(comparison),
     }
+
+
+def _tuning(comparison: Data) -> dict[str, str] | None:
+    """Give the figure of a tuning, as an address that holds it, and what it is of."""
+    tuned = comparison.get("tuned")
+    if not tuned:
+        return None
+    from calipers.report.plots.parameter import tuning_plot
+    from calipers.report.plots.style import figure_bytes
+
+    figure = base64.b64encode(figure_bytes(tuning_plot(comparison).figure(), ".svg")).decode()
+    over = " and ".join(map(clean, tuned["over"]))
+    return {"source": f"data:image/svg+xml;base64,{figure}", "over": over}
 
 
 def _environment() -> Environment:

@@ -103,10 +103,15 @@ def save_figure(figure: Figure, path: str | Path) -> None:
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
         raise InputError(f"{path}: a figure is kept as {', '.join(FORMATS)}; found {suffix!r}")
+    write_bytes_atomically(path, figure_bytes(figure, suffix))
+
+
+def figure_bytes(figure: Figure, suffix: str) -> bytes:
+    """Give what a file of a figure holds, by its suffix, such as ``".svg"``."""
     buffer = io.BytesIO()
     with styled():
         figure.savefig(buffer, format=suffix[1:], bbox_inches="tight", **FORMATS[suffix])
-    write_bytes_atomically(path, buffer.getvalue())
+    return buffer.getvalue()
 
 
 def colour(index: int) -> str:
