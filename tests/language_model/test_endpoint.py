@@ -846,7 +846,8 @@ def test_requests_of_the_other_form_are_refused_before_anything_is_sent(
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        ("ftp://h/v1#m", {}, "the address of a server of language models must begin with http://"),
+        ("ftp://h/v1#m", {}, "a server of language models must begin with http:// or https:// and"),
+        ("ftp://h/v1#m", {}, "and a host; found 'ftp://h/v1'"),
         ("https://h/v1", {}, "h/v1: name the model behind a '#', as in https://api.openai.com/v1#"),
         ("m", {"endpoint": "h:80"}, "must begin with http:// or https:// and a host; found 'h:80'"),
         (
