@@ -263,6 +263,10 @@ def test_policy_lasts_as_long_as_it_is_likely_to_help():
     assert lasts(broken, True) == lasts(busy, True) == lasts(busy, False) == lasts(lost, True) == 8
     assert lasts(broken, False) == lasts(lost, False) == 3
     assert lasts(TransientError("x", broken_off=True), True) == 3
+    cut = TransientError("x", broken_off=True)
+    assert policy.allows(7, cut, answered=True, broken=3)
+    assert not policy.allows(7, cut, answered=True, broken=4)
+    assert not policy.allows(9, cut, answered=True, broken=1)
     assert policy.allows(1, lost, answered=True, seconds=600.0)
     assert not policy.allows(1, lost, answered=True, seconds=600.1)
     assert policy.allows(1, TransientError("x", after=5.0), answered=True, seconds=700.0)
