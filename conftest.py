@@ -8,6 +8,10 @@ NEEDS_TORCH = [
         for name in ("bert", "dense", "packed", "transformer", "transformer_states")
     ),
     *(f"src/calipers/embed/vision/{name}.py" for name in ("tower", "vision")),
+    *(
+        f"src/calipers/language_model/{name}.py"
+        for name in ("causal_decoding", "causal_scoring", "processors", "stepwise")
+    ),
 ]
 
 collect_ignore = [] if find_spec("torch") else NEEDS_TORCH

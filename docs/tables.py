@@ -13,6 +13,7 @@ from math import inf
 from pathlib import Path
 
 from calipers.catalogue.embeddings import FAMILIES, METRICS
+from calipers.catalogue.likelihoods import LIKELIHOOD_FAMILIES, LIKELIHOODS
 from calipers.catalogue.metric import Family, Metric
 from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
 from calipers.evaluate import options
@@ -72,6 +73,7 @@ COMMANDS = {
     "probe": options.ProbeOptions,
     "rank": options.RankOptions,
     "text": options.TextOptions,
+    "likelihood": options.LikelihoodOptions,
     "embed": options.EmbedOptions,
 }
 
@@ -96,6 +98,7 @@ def written(path: Path) -> str:
         "default": of_default(),
         "embeddings": of_page(FAMILIES.values(), METRICS.values()),
         "texts": of_page(TEXT_FAMILIES.values(), TEXT_METRICS.values()),
+        "likelihoods": of_page(LIKELIHOOD_FAMILIES.values(), LIKELIHOODS.values()),
     }
     text = path.read_text("utf-8")
     for name, table in tables.items():
@@ -109,11 +112,12 @@ def written(path: Path) -> str:
 
 def _row(metric: Metric) -> tuple[str, ...]:
     asked = "" if metric.on_request else " •"
-    options = "".join(f", `:{option.name}`" for option in metric.options)
+    name = metric.keys[0] if metric.side == "models" else metric.name
+    options = "".join(f", `:{option.name}`" for option in metric.options if name == metric.name)
     better = BETTER[metric.better] if metric.ranked else "neither end"
     source = metric.source + (f"; equal to {metric.parity}" if metric.parity else "")
     return (
-        f"`{metric.name}`{options}{asked}",
+        f"`{name}`{options}{asked}",
         metric.tells,
         _range(metric),
         better,

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from calipers.evaluate.agree import agree as agree
     from calipers.evaluate.compare import compare as compare
     from calipers.evaluate.generate import generate as generate
+    from calipers.evaluate.likelihood import likelihood as likelihood
     from calipers.evaluate.overlap import overlap as overlap
     from calipers.evaluate.probe import probe as probe
     from calipers.evaluate.rank import rank as rank
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from calipers.results.overlap import Overlap as Overlap
     from calipers.results.probe import Probe as Probe
     from calipers.results.ranking import Ranking as Ranking
+    from calipers.results.texts import LikelihoodComparison as LikelihoodComparison
     from calipers.results.texts import TextComparison as TextComparison
     from calipers.results.tuning import Tuning as Tuning
     from calipers.samples import SampleSet as SampleSet
@@ -81,6 +83,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "calipers.evaluate.sweep": ("sweep",),
         "calipers.evaluate.agree": ("agree",),
         "calipers.evaluate.generate": ("generate",),
+        "calipers.evaluate.likelihood": ("likelihood",),
         "calipers.evaluate.overlap": ("overlap",),
         "calipers.evaluate.probe": ("probe",),
         "calipers.evaluate.rank": ("rank",),
@@ -94,7 +97,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "calipers.results.overlap": ("Overlap",),
         "calipers.results.probe": ("Probe",),
         "calipers.results.ranking": ("Ranking",),
-        "calipers.results.texts": ("TextComparison",),
+        "calipers.results.texts": ("LikelihoodComparison", "TextComparison"),
         "calipers.results.tuning": ("Tuning",),
         "calipers.samples": ("SampleSet", "read_samples"),
         "calipers.score": ("Score",),

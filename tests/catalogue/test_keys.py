@@ -24,6 +24,7 @@ from calipers.catalogue.estimation import (
     Options,
 )
 from calipers.catalogue.keys import split_key, split_text_key
+from calipers.catalogue.likelihoods import STATISTICS
 from calipers.catalogue.suggest import ALIASES, NUMBERED, check_known
 from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
 from calipers.curves.divergences import DIVERGENCES, WEIGHTED
@@ -110,7 +111,7 @@ def test_the_order_of_the_options_is_free(order, divergence, estimator):
         ("mauve:skew_jensen_shannon=nan", "found nan"),
         ("mauve:skew_jensen_shannon=x", "found 'skew_jensen_shannon=x'"),
         ("mauve:chi2=0.3", "takes no weight; found 'chi2=0.3'"),
-        ("mauve:model", "unknown option 'model'"),
+        ("mauve:model", "calipers likelihood --reference FILE --model MODEL --generator MODEL"),
         ("mauve:KL", "unknown option 'KL'; did you mean 'kl'"),
         ("mauve::kl", "unknown option ''"),
         ("mauv:knn", "unknown metric 'mauv'; did you mean 'mauve'"),
@@ -530,7 +531,7 @@ def test_an_unlike_name_is_sent_to_the_list():
 
 def test_the_aliases_lead_somewhere():
     assert all(
-        split_text_key(key)[0] in {*TEXT_METRICS, *METRICS}
+        split_text_key(key)[0] in {*STATISTICS, *METRICS}
         for keys in ALIASES.values()
         for key in keys
     )

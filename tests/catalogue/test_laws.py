@@ -7,15 +7,28 @@ from functools import cache
 import numpy as np
 import pytest
 
-from calipers.catalogue.choosing import Choice, check_extras, choose, choose_text, find, find_text
+from calipers.catalogue.choosing import (
+    Choice,
+    check_extras,
+    choose,
+    choose_likelihood,
+    choose_text,
+    find,
+    find_likelihood,
+    find_text,
+)
 from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.estimation import DEFAULTS, DIVERGENCE, ESTIMATORS, Options
+from calipers.catalogue.likelihoods import LIKELIHOOD_FAMILIES, LIKELIHOODS
 from calipers.catalogue.metric import resolve
 from calipers.catalogue.needs import Needs
 from calipers.catalogue.texts import TEXT_METRICS
+from calipers.language_model.likelihood import InContext, ScoredCorpus
+from calipers.language_model.model import TokenScores
 from calipers.metrics.pair import Pair, Settings
 from calipers.text.measuring import score_of
 from calipers.text.tokens import tokenise
+from calipers.uncertainty.text_replicates import TextSpreads
 
 SETTINGS = Settings(k=3, buckets=12, restarts=2, threads=1)
 # One key for every word of every option, and two together
@@ -234,7 +247,9 @@ def scaled(pair):
 
 
 @pytest.mark.parametrize(
-    "metric", [*METRICS.values(), *TEXT_METRICS.values()], ids=lambda m: f"{m.kind}.{m.name}"
+    "metric",
+    [*METRICS.values(), *TEXT_METRICS.values(), *LIKELIHOODS.values()],
+    ids=lambda m: f"{m.kind}.{m.name}",
 )
 def test_every_function_that_an_entry_names_is_there(metric):
     assert callable(resolve(metric.read))
@@ -388,3 +403,120 @@ def test_a_degenerate_set_of_texts_has_a_value_or_a_reason(key, texts):
 
 def test_these_are_all_statistics_of_texts():
     assert {find_text(key).metric.name for key in TEXT_KEYS} == {*TEXT_METRICS} - MODELS
+
+
+# What language models say of texts ---------------------------------------------------------------
+
+LIKELIHOOD_KEYS = [
+    choice.key
+    for choice in [
+        *choose_likelihood("all", decoding=True, generator=True),
+        *choose_likelihood(
+            "conditional_surprise:texts=3,perplexity:texts,unigram_entropy:bits,"
+            "epsilon_perplexity:epsilon=0.01"
+        ),
+    ]
+]
+
+
+def judged(corpus, seed, fresh=1.0):
+    """A corpus whose tokens have probabilities by chance, near those of two models."""
+    rng = np.random.default_rng(seed)
+    logs = -rng.gamma(2, fresh, len(corpus.tokens))
+    q = np.exp(-rng.gamma(2, fresh, len(logs)))
+    squares = q**2 + (1 - q) ** 2 * rng.uniform(0.1, 1, len(q))
+    scores = TokenScores(logs, corpus.starts, 50)
+    decoder = TokenScores(np.log(q), corpus.starts, 50, q, squares)
+    rows = np.arange(len(corpus))
+    near = np.minimum(logs + rng.normal(0, 0.1, len(logs)), 0)
+    generator = TokenScores(near, corpus.starts, 50)
+    contexts = {3: InContext(rng.gamma(5, 1, len(rows)), rows // 3)}
+    return ScoredCorpus(
+        **vars(corpus), scores=scores, decoder=decoder, generator=generator, contexts=contexts
+    )
+
+
+JUDGED = [
+    judged(corpus, seed, fresh)
+    for corpus, seed, fresh in zip(SETS, range(3), (1, 1.2, 1), strict=True)
+]
+
+
+def likelihood_score(key, generated, reference=JUDGED[0]):
+    return score_of(find_likelihood(key), generated, reference, threads=1)
+
+
+@pytest.mark.parametrize("key", LIKELIHOOD_KEYS)
+def test_a_likelihood_lies_in_its_range_and_is_signed(key):
+    choice = find_likelihood(key)
+    found, metric = likelihood_score(key, JUDGED[1]), choice.metric
+    assert found.reason is None
+    assert metric.range[0] <= found.value <= metric.range[1]
+    assert found.better == ("closest" if choice.has_gap else metric.better)
+    assert (found.gap is None) == (not choice.has_gap)
+    assert found.signature.startswith(
+        f"metric:{choice.key if not choice.has_gap else metric.name}|"
+    )
+
+
+@pytest.mark.parametrize("key", LIKELIHOOD_KEYS)
+def test_the_order_of_texts_moves_no_likelihood(key):
+    order = np.random.default_rng(5).permutation(len(JUDGED[1]))
+    moved = JUDGED[1].take(order)
+    found, expected = likelihood_score(key, moved), likelihood_score(key, JUDGED[1])
+    assert found.value == pytest.approx(expected.value, rel=1e-9)
+    if expected.per_sample is not None:
+        assert found.per_sample == pytest.approx(expected.per_sample[order], nan_ok=True)
+
+
+@pytest.mark.parametrize("key", LIKELIHOOD_KEYS)
+def test_replicates_of_a_likelihood_are_its_values_without_a_block(key):
+    from calipers.text.replicates import MeasuredTexts
+
+    choice = find_likelihood(key)
+    if choice.metric.name == "conditional_surprise":
+        return  # its blocks are batches
+    score = likelihood_score(key, JUDGED[1])
+    against = None if choice.has_gap else JUDGED[0]
+    options = {option.name: choice.option(option.name) for option in choice.metric.options}
+    measured = MeasuredTexts(
+        JUDGED[1], against, options=options, value=score.value, per_sample=score.per_sample
+    )
+    replicates = resolve(choice.metric.replicates)(measured)
+    rows = np.flatnonzero(measured.labels != 0)
+    rest = likelihood_score(key, JUDGED[1].take(rows))
+    near = 1e-3 if key == "epsilon_perplexity" else 1e-9  # whose best ε is that of all texts
+    assert replicates.texts[0] == pytest.approx(rest.value, rel=near)
+
+
+@pytest.mark.parametrize("key", LIKELIHOOD_KEYS)
+def test_the_spread_of_a_likelihood_is_known(key):
+    choice, score = find_likelihood(key), likelihood_score(key, JUDGED[1])
+    spreads = TextSpreads(JUDGED[0], None, threads=1)
+    spread = spreads.of(choice, JUDGED[1], score)
+    assert spread is not None
+    assert 0 < spread.standard_error < abs(score.value) + 1
+    assert not spread.approximate
+    gap = spreads.of_gap(choice, JUDGED[1], score, spread)
+    assert (gap is None) == (not choice.has_gap)
+
+
+def test_families_divide_the_likelihoods():
+    assert {metric.family for metric in LIKELIHOODS.values()} == {*LIKELIHOOD_FAMILIES}
+    found = [
+        c.metric.name for f in LIKELIHOOD_FAMILIES for c in choose_likelihood(f, generator=True)
+    ]
+    slow = [metric.name for metric in LIKELIHOODS.values() if metric.slow]
+    assert sorted([*found, *slow]) == sorted(LIKELIHOODS)
+    assert not {*LIKELIHOODS} & {*TEXT_METRICS}
+
+
+@pytest.mark.parametrize("name", LIKELIHOODS)
+def test_an_entry_of_a_likelihood_is_complete(name):
+    metric = LIKELIHOODS[name]
+    assert metric.kind == "likelihoods"
+    for text in (metric.tells, metric.source, metric.blind):
+        assert text == text.strip() != ""
+        assert not text.endswith(".")
+    assert len(metric.tells) <= 90
+    assert metric.range[0] < metric.range[1]

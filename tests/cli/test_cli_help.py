@@ -20,6 +20,7 @@ MANY = (
     "probe",
     "rank",
     "text",
+    "likelihood",
     "embed",
     "plot",
 )

@@ -42,6 +42,7 @@ FUNCTIONS = {
     "probe": options.ProbeOptions,
     "rank": options.RankOptions,
     "measure_texts": options.TextOptions,
+    "likelihood": options.LikelihoodOptions,
 }
 EVERY = [*FUNCTIONS.values(), options.EmbedOptions]
 
@@ -185,7 +186,11 @@ def test_the_command_line_has_every_flag(group):
             assert each.name in made
 
 
-@pytest.mark.parametrize("group", [each for each in EVERY if each is not options.AgreeOptions])
+NEEDY = (options.AgreeOptions, options.LikelihoodOptions)
+"""Groups with an option that must be given."""
+
+
+@pytest.mark.parametrize("group", [each for each in EVERY if each not in NEEDY])
 def test_nothing_typed_gives_the_defaults(group):
     assert flags.build(group, {}) == (group(), frozenset())
 

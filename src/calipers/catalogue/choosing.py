@@ -10,9 +10,16 @@ from typing import Any, Literal
 from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.estimation import COUNTING, DEFAULTS, ESTIMATORS, STARRED, Options
 from calipers.catalogue.keys import TEXT, Value, parse_options, split_key, split_text_key
-from calipers.catalogue.metric import Measured, Metric, Side
+from calipers.catalogue.likelihoods import LIKELIHOOD, LIKELIHOOD_FAMILIES, LIKELIHOODS
+from calipers.catalogue.metric import Family, Measured, Metric, Side
 from calipers.catalogue.needs import NOTHING, Needs
-from calipers.catalogue.suggest import refused, refused_text, unknown, unknown_text
+from calipers.catalogue.suggest import (
+    refused,
+    refused_text,
+    unknown,
+    unknown_likelihood,
+    unknown_text,
+)
 from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
 from calipers.errors import InputError, require, unknown_name
 from calipers.score import Score
@@ -23,13 +30,14 @@ TRAIN = "train"
 ITSELF = "itself"
 """The option that compares texts with the others of their own set."""
 
-Need = Literal["reference", "train", "aligned", "itself"]
+Need = Literal["reference", "train", "aligned", "itself", "generator"]
 
 REQUIRED: dict[Side, Need | None] = {
     "both": "reference",
     "own": None,
     "against": "reference",
     "aligned": "aligned",
+    "models": "generator",
 }
 """What metrics need by what they look at, where no option says otherwise."""
 
@@ -37,6 +45,35 @@ Make = Callable[[Metric], "Choice"]
 
 EVERYTHING = ("all", TEXT)
 """What stands for every text metric."""
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Metrics that are asked for in one command, apart from those on embeddings.
+
+    Attributes
+    ----------
+    metrics, families
+        By name.
+    everything
+        What stands for all of them.
+    noun
+        What messages call one of them.
+    unknown
+        Says what an unknown name may mean.
+    """
+
+    metrics: Mapping[str, Metric]
+    families: Mapping[str, Family]
+    everything: tuple[str, ...]
+    noun: str
+    unknown: Callable[[str], InputError]
+
+
+ON_TEXTS = Catalogue(TEXT_METRICS, TEXT_FAMILIES, EVERYTHING, "text", unknown_text)
+ON_LIKELIHOODS = Catalogue(
+    LIKELIHOODS, LIKELIHOOD_FAMILIES, ("all", LIKELIHOOD), LIKELIHOOD, unknown_likelihood
+)
 
 
 @dataclass(frozen=True)
@@ -163,16 +200,59 @@ def choose_text(
     """
     there = {None, *(["reference"] if reference else []), *(["train"] if train else [])}
     there |= {"aligned"} if reference and aligned else set()
-    possible = []
-    for choice in _texts_by_default() if metrics is None else _all_texts_of(metrics):
-        if choice.needs in there:
-            possible.append(choice)
+    return _choose_of(ON_TEXTS, metrics, lambda choice: choice.needs in there)
+
+
+def choose_likelihood(
+    metrics: str | Iterable[str] | None = None,
+    *,
+    decoding: bool = False,
+    generator: bool = False,
+) -> list[Choice]:
+    """Turn keys as a person writes them into metrics on what language models say of texts.
+
+    Parameters
+    ----------
+    metrics
+        Keys ``metric[:option…]``, families or ``all``, as for :func:`choose_text`. None means those
+        of the default table.
+    decoding
+        Whether a decoding is named; without one, metrics of the decoder are left out of what comes
+        by default.
+    generator
+        Whether there are a reference and the model that wrote the texts.
+
+    Raises
+    ------
+    InputError
+        If a metric or an option is unknown, one that was named needs what is not there, or nothing
+        was named.
+    """
+    there = {None, *(["generator"] if generator else [])}
+    asked = metrics is not None
+
+    def possible(choice: Choice) -> bool:
+        return choice.needs in there and (asked or decoding or choice.metric.family != "decoder")
+
+    return _choose_of(ON_LIKELIHOODS, metrics, possible)
+
+
+def _choose_of(
+    catalogue: Catalogue,
+    metrics: str | Iterable[str] | None,
+    possible: Callable[[Choice], bool],
+) -> list[Choice]:
+    """What was asked for and is possible; None for the default table."""
+    found = []
+    for choice in _by_default(catalogue) if metrics is None else _all_of(catalogue, metrics):
+        if possible(choice):
+            found.append(choice)
         elif choice.named:
             raise missing(choice)
-    chosen = _each_once(possible)
+    chosen = _each_once(found)
     if not chosen:
         shown = "none" if metrics is None or not str(metrics).strip() else repr(metrics)
-        raise InputError(f"metrics must name at least one text metric; found {shown}")
+        raise InputError(f"metrics must name at least one {catalogue.noun} metric; found {shown}")
     return chosen
 
 
@@ -198,10 +278,25 @@ def find_text(key: str) -> Choice:
     InputError
         If the metric or an option is unknown; the nearest names are suggested.
     """
+    return _find_in(ON_TEXTS, key)
+
+
+def find_likelihood(key: str) -> Choice:
+    """Look up one metric on what language models say of texts by ``metric[:option…]``.
+
+    Raises
+    ------
+    InputError
+        If the metric or an option is unknown; the nearest names are suggested.
+    """
+    return _find_in(ON_LIKELIHOODS, key)
+
+
+def _find_in(catalogue: Catalogue, key: str) -> Choice:
     base, words = split_text_key(key)
-    if base not in TEXT_METRICS:
-        raise unknown_text(key)
-    return _make_text(TEXT_METRICS[base], words, named=True)
+    if base not in catalogue.metrics:
+        raise catalogue.unknown(key)
+    return _make_text(catalogue.metrics[base], words, named=True)
 
 
 def is_text_key(key: str) -> bool:
@@ -260,6 +355,11 @@ def missing(choice: Choice) -> InputError:
     """Say what a metric needs that is not there."""
     if choice.needs == TRAIN:
         needed = "a training set (--train FILE, train=...)"
+    elif choice.needs == "generator":
+        needed = (
+            "a reference and the model that wrote the texts (--reference FILE --generator MODEL, "
+            "reference=..., generator=...)"
+        )
     elif choice.needs == "aligned":
         needed = (
             "a reference for each row (--reference FILE --aligned, reference=..., aligned=True)"
@@ -385,32 +485,34 @@ def _check_counted(metric: Metric, options: Options, estimator: str, *, said: bo
     )
 
 
-def _texts_by_default() -> list[Choice]:
-    return _each_key(metric for metric in TEXT_METRICS.values() if not metric.on_request)
+def _by_default(catalogue: Catalogue) -> list[Choice]:
+    return _each_key(metric for metric in catalogue.metrics.values() if not metric.on_request)
 
 
-def _all_texts_of(names: str | Iterable[str]) -> Iterable[Choice]:
+def _all_of(catalogue: Catalogue, names: str | Iterable[str]) -> Iterable[Choice]:
     if not isinstance(names, Iterable):
         raise InputError(f"metrics must be a list of keys, or one string; found {names!r}")
+    example = next(name for name in ("self_bleu", "perplexity") if name in catalogue.metrics)
     for name in split_names(names):
         if not isinstance(name, str):
-            raise InputError(f"metrics must be strings such as 'self_bleu'; found {name!r}")
-        yield from _expand_text(name)
+            raise InputError(f"metrics must be strings such as {example!r}; found {name!r}")
+        yield from _expand_in(catalogue, name)
 
 
-def _expand_text(name: str) -> list[Choice]:
+def _expand_in(catalogue: Catalogue, name: str) -> list[Choice]:
     base, words = split_text_key(name)
-    if base in EVERYTHING:
+    every = catalogue.metrics.values()
+    if base in catalogue.everything:
         if words:
             raise InputError(f"{base!r} takes no option; found {name!r}; ask for metrics by name")
-        return _each_key(metric for metric in TEXT_METRICS.values() if not metric.slow)
-    if base in TEXT_FAMILIES:
-        family = [metric for metric in TEXT_METRICS.values() if metric.family == base]
+        return _each_key(metric for metric in every if not metric.slow)
+    if base in catalogue.families:
+        family = [metric for metric in every if metric.family == base]
         if not words:
             return _each_key(metric for metric in family if not metric.slow)
         found = _taking(words, family, lambda each: _make_text(each, words, named=False))
         return found or [_make_text(family[0], words, named=True)]
-    return [find_text(name)]
+    return [_find_in(catalogue, name)]
 
 
 def _each_key(metrics: Iterable[Metric]) -> list[Choice]:
@@ -423,6 +525,10 @@ def _each_key(metrics: Iterable[Metric]) -> list[Choice]:
 
 
 def _make_text(metric: Metric, words: Sequence[str], *, named: bool) -> Choice:
+    """One metric with its options; of an option without a default there is one choice."""
     said = parse_options(metric.name, words, metric.options, refused_text)
-    chosen = {each.name: said.get(each.name, each.default) for each in metric.options}
-    return Choice(metric, options=chosen, named=named)
+    usual = {each.name: each.default or each.words[0] for each in metric.options if each.words}
+    numbers = {each.name: each.default for each in metric.options if not each.words}
+    chosen = {**usual, **numbers, **said}
+    options = {each.name: chosen[each.name] for each in metric.options}
+    return Choice(metric, options=options, named=named)

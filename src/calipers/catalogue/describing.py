@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from calipers.catalogue.choosing import EVERYTHING, Choice, choose, choose_text, find_text
+from calipers.catalogue.choosing import (
+    ON_LIKELIHOODS,
+    ON_TEXTS,
+    Catalogue,
+    Choice,
+    choose,
+    choose_likelihood,
+    choose_text,
+    find_likelihood,
+    find_text,
+)
 from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.estimation import COUNTING, DEFAULTS, ESTIMATORS, PAIRED_C, Options
 from calipers.catalogue.keys import TEXT, VIEW, Option, split_key, split_text_key
+from calipers.catalogue.likelihoods import LIKELIHOOD, LIKELIHOOD_FAMILIES, LIKELIHOODS
 from calipers.catalogue.metric import Metric
 from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
 from calipers.errors import InputError
@@ -21,8 +32,11 @@ SIDES = {
     "reference": "of texts against the whole reference",
     "train": "of texts against the whole training set; with a reference, the gap too",
     "aligned": "of each text against the reference of its own row (--aligned)",
+    "generator": "of both sets by two models (--reference, --generator)",
 }
 """What a text metric needs to how it is measured."""
+
+Chosen = Callable[[str], list[Choice]]
 
 
 def describe_all(names: Iterable[str] = ()) -> list[dict[str, Any]]:
@@ -68,23 +82,49 @@ def describe_text(names: Iterable[str] = ()) -> list[dict[str, Any]]:
     InputError
         If a name is neither a family nor the key of a text metric.
     """
-    asked = list(names) or ["all"]
+
+    def chosen(name: str) -> list[Choice]:
+        return choose_text([name], train=True, aligned=True)
+
+    return _describe_in(ON_TEXTS, names, chosen, find_text)
+
+
+def describe_likelihood(names: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """Describe metrics on what language models say of texts, as :func:`describe_text` does.
+
+    Raises
+    ------
+    InputError
+        If a name is neither a family nor the key of such a metric.
+    """
+
+    def chosen(name: str) -> list[Choice]:
+        return choose_likelihood([name], decoding=True, generator=True)
+
+    return _describe_in(ON_LIKELIHOODS, names, chosen, find_likelihood)
+
+
+def _describe_in(
+    catalogue: Catalogue, names: Iterable[str], chosen: Chosen, find: Callable[[str], Choice]
+) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
-    for name in asked:
-        many = stands_for_many_texts(name)
-        for choice in _choices(name):
+    for name in list(names) or ["all"]:
+        many = _stands_for_many(catalogue, name)
+        for choice in _choices(catalogue, name, chosen, find):
             data = _describe(choice)
-            if many:  # a list has each metric once, by its plain name
-                data["key"] = choice.metric.name
+            if (many and choice.metric.name not in METRICS) or (catalogue is ON_TEXTS and many):
+                data["key"] = choice.metric.name  # a list has each metric once, by its plain name
             found.setdefault(data["key"], data)
     return list(found.values())
 
 
 def describe_either(name: str) -> Sequence[dict[str, Any]]:
-    """Describe what a name stands for, on embeddings or on texts.
+    """Describe what a name stands for, on embeddings, on texts or on likelihoods.
 
     ``text.`` stands before a key whose metric has a namesake that measures embeddings.
     """
+    if is_likelihood_name(name):
+        return describe_likelihood([name])
     if not is_text_name(name):
         return describe_all([name])
     return [
@@ -97,9 +137,8 @@ def describe_either(name: str) -> Sequence[dict[str, Any]]:
 
 def questions() -> dict[str, str]:
     """Families by name, each with the question that it answers."""
-    return {
-        family.name: family.question for family in (*FAMILIES.values(), *TEXT_FAMILIES.values())
-    }
+    families = (FAMILIES, TEXT_FAMILIES, LIKELIHOOD_FAMILIES)
+    return {family.name: family.question for each in families for family in each.values()}
 
 
 def stands_for_many(name: str) -> bool:
@@ -109,8 +148,19 @@ def stands_for_many(name: str) -> bool:
 
 
 def stands_for_many_texts(name: str) -> bool:
-    """Whether a name asks for a family on texts, or for all."""
-    return split_text_key(name)[0] in (*EVERYTHING, *TEXT_FAMILIES)
+    """Whether a name asks for a family on texts or on likelihoods, or for all."""
+    return _stands_for_many(ON_LIKELIHOODS if is_likelihood_name(name) else ON_TEXTS, name)
+
+
+def _stands_for_many(catalogue: Catalogue, name: str) -> bool:
+    return split_text_key(name)[0] in (*catalogue.everything, *catalogue.families)
+
+
+def is_likelihood_name(name: str) -> bool:
+    """Whether a name means a metric on what language models say of texts."""
+    base, words = split_text_key(name)
+    own = {*LIKELIHOODS, *LIKELIHOOD_FAMILIES, LIKELIHOOD}
+    return base in own and (base not in METRICS or "model" in words)
 
 
 def is_text_name(name: str) -> bool:
@@ -145,22 +195,24 @@ def _equal(choice: Choice) -> float | str | None:
     return "inf" if equal == math.inf else equal
 
 
-def _choices(name: str) -> list[Choice]:
+def _choices(
+    catalogue: Catalogue, name: str, chosen: Chosen, find: Callable[[str], Choice]
+) -> list[Choice]:
     """What a name stands for, with the slow metrics that a family leaves out."""
-    choices = choose_text([name], train=True, aligned=True)
+    choices = chosen(name)
     base, words = split_text_key(name)
-    every = base in EVERYTHING
-    if words or not (every or base in TEXT_FAMILIES):
+    every = base in catalogue.everything
+    if words or not (every or base in catalogue.families):
         return choices
-    families = [each for each in TEXT_METRICS.values() if every or each.family == base]
-    choices += [find_text(each.name) for each in families if each.slow]
+    families = [each for each in catalogue.metrics.values() if every or each.family == base]
+    choices += [find(each.name) for each in families if each.slow]
     order = [each.name for each in families]
     return sorted(choices, key=lambda choice: order.index(choice.metric.name))
 
 
 def _describe(choice: Choice) -> dict[str, Any]:
     metric, options = choice.metric, choice.options
-    texts = metric.kind == "texts"
+    texts = metric.kind != "embeddings"
     default = choice.name in metric.keys or (texts and not choice.named)
     return {
         "key": choice.name,

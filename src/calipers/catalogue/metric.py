@@ -15,11 +15,11 @@ from calipers.catalogue.needs import NOTHING, Needs
 from calipers.errors import CalipersError
 from calipers.score import Better, Score, signature
 
-Kind = Literal["embeddings", "texts"]
+Kind = Literal["embeddings", "texts", "likelihoods"]
 
-Side = Literal["both", "own", "against", "aligned"]
+Side = Literal["both", "own", "against", "aligned", "models"]
 """What a metric looks at: both sets of embeddings alike; the texts of one set alone, against a
-whole other set, or row by row against references."""
+whole other set, row by row against references, or both sets under two language models."""
 
 UNIT = (0.0, 1.0)
 FROM_ZERO = (0.0, math.inf)
@@ -66,7 +66,7 @@ class Family:
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """One metric of the catalogue, on embeddings or on texts.
+    """One metric of the catalogue, on embeddings, on texts or on what a model says of them.
 
     Attributes
     ----------
@@ -95,6 +95,8 @@ class Metric:
         not see themselves; None where the estimator is not chosen.
     side
         What it looks at.
+    scored
+        Whether it is measured on what language models say of the texts.
     options
         The options that its key may carry.
     range, better
@@ -147,6 +149,7 @@ class Metric:
     parity: str = ""
     unseen: tuple[str, str] | None = None
     side: Side = "both"
+    scored: bool = False
     options: tuple[Option, ...] = ()
     range: tuple[float, float] = UNIT
     better: Better = "higher"
@@ -172,6 +175,8 @@ class Metric:
     @property
     def kind(self) -> Kind:
         """What it is measured on."""
+        if self.scored:
+            return "likelihoods"
         return "embeddings" if self.side == "both" else "texts"
 
     @property

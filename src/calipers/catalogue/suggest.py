@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.estimation import AXES
 from calipers.catalogue.keys import TEXT, VIEW, Option, split_key, split_text_key
+from calipers.catalogue.likelihoods import LIKELIHOOD, LIKELIHOOD_FAMILIES, LIKELIHOODS, STATISTICS
 from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
 from calipers.errors import InputError, did_you_mean, unknown_name
 
@@ -25,9 +26,11 @@ ALIASES = {
     "fid": ("frechet_distance",),
     "gzip": ("compression",),
     "length": ("mean_length",),
+    "gen_ppl": ("perplexity",),
     "mattr": ("moving_average_ttr",),
     "memorisation": ("longest_copied_span", "near_copies"),
     "memorization": ("longest_copied_span", "near_copies"),
+    "ppl": ("perplexity",),
     "rouge_l": ("rouge",),
     "rougel": ("rouge",),
     "rougelsum": ("rouge:rougeLsum",),
@@ -70,6 +73,7 @@ def check_known(names: Iterable[str], *, views: Iterable[str] = ()) -> None:
         If a name, without its view and options, is no metric, no family and no option.
     """
     known = {*METRICS, *FAMILIES, *TEXT_METRICS, *TEXT_FAMILIES, "all", TEXT, *views}
+    known |= {*LIKELIHOODS, *LIKELIHOOD_FAMILIES, LIKELIHOOD}
     for name in names:
         view, base, _ = split_key(name)
         if view or not base or base in known or _axis(base.lower()) is not None:
@@ -100,9 +104,24 @@ def unknown_text(name: str) -> InputError:
     """Say which text metric an unknown name may mean, and what measures embeddings."""
     base = split_text_key(name)[0]
     found = _near(base, {*TEXT_METRICS, *TEXT_FAMILIES, "all"})
-    elsewhere = base in METRICS or base in FAMILIES
-    why = ": it measures embeddings, as calipers compare does" if elsewhere else ""
+    why = ""
+    if base in METRICS or base in FAMILIES:
+        why = ": it measures embeddings, as calipers compare does"
+    elif base in LIKELIHOODS or base in LIKELIHOOD_FAMILIES:
+        why = ": calipers likelihood measures it, by a language model"
     return InputError(f"unknown text metric {base!r}{why}; {_meant(found)}")
+
+
+def unknown_likelihood(name: str) -> InputError:
+    """Say which metric on what language models say of texts an unknown name may mean."""
+    base = split_text_key(name)[0]
+    found = _near(base, {*LIKELIHOODS, *LIKELIHOOD_FAMILIES, "all"})
+    why = ""
+    if base in TEXT_METRICS or base in TEXT_FAMILIES:
+        why = ": calipers text measures it, without a language model"
+    elif base in METRICS or base in FAMILIES:
+        why = ": it measures embeddings, as calipers compare does"
+    return InputError(f"unknown likelihood metric {base!r}{why}; {_meant(found)}")
 
 
 def refused(metric: str, words: Sequence[str], word: str, options: Sequence[Option]) -> InputError:
@@ -111,6 +130,11 @@ def refused(metric: str, words: Sequence[str], word: str, options: Sequence[Opti
     for start, way in ELSEWHERE.items():
         if word.startswith(start):
             return InputError(f"metric {metric!r} takes no option; found {key!r}; {way}")
+    if word == "model" and metric in LIKELIHOODS:
+        return InputError(
+            f"{key!r} compares the probabilities of two language models: calipers likelihood "
+            "--reference FILE --model MODEL --generator MODEL measures it"
+        )
     if not options:
         return InputError(f"metric {metric!r} takes no option; found {key!r}")
     plain = METRICS[metric].alias_of if metric in METRICS else None
@@ -178,7 +202,7 @@ def _sized(plain: str) -> list[str]:
     name = NUMBERED.get(parts[1], parts[1])
     if name == "rouge":
         return [f"rouge:rouge{parts[2]}"]
-    options = TEXT_METRICS[name].options if name in TEXT_METRICS else ()
+    options = STATISTICS[name].options if name in STATISTICS else ()
     default = [option.default for option in options if option.name == "n"]
     return [name if default[0] == int(parts[2]) else f"{name}:n={parts[2]}"] if default else []
 

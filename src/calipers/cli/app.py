@@ -12,6 +12,7 @@ from calipers.cli.compare import compare
 from calipers.cli.demo import demo
 from calipers.cli.embed import embed
 from calipers.cli.generate import generate
+from calipers.cli.likelihood import likelihood
 from calipers.cli.metrics import metrics
 from calipers.cli.overlap import overlap
 from calipers.cli.page import Command, Group
@@ -32,6 +33,7 @@ COMMANDS = (
     probe,
     rank,
     text,
+    likelihood,
     generate,
     tune,
     embed,

@@ -164,7 +164,8 @@ def _texts(
     def csv() -> str:
         from calipers.report.render.csv import scores_csv, tables_csv
 
-        return scores_csv(data) if kind in (*COMPARED, "texts") else tables_csv(summary())
+        scored = kind in (*COMPARED, "texts", "likelihoods")
+        return scores_csv(data) if scored else tables_csv(summary())
 
     def html() -> str:
         from calipers.results import Comparison

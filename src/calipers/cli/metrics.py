@@ -8,15 +8,20 @@ from typing import Annotated, Any
 import typer
 
 from calipers.cli.command import command
-from calipers.cli.options import complete_metrics, complete_text_metrics
+from calipers.cli.options import (
+    complete_likelihood_metrics,
+    complete_metrics,
+    complete_text_metrics,
+)
 from calipers.cli.outputs import Outputs, Results
 from calipers.cli.streams import line_width, write
 from calipers.evaluate.option import INPUT, OUTPUT
 
 
 def _completed(incomplete: str) -> list[str]:
-    """Offer the names of both catalogues."""
-    offered = [*complete_metrics(incomplete), *complete_text_metrics(incomplete)]
+    """Offer the names of all catalogues."""
+    completers = (complete_metrics, complete_text_metrics, complete_likelihood_metrics)
+    offered = [name for complete in completers for name in complete(incomplete)]
     return list(dict.fromkeys(offered))
 
 
@@ -25,7 +30,8 @@ Names = Annotated[
     typer.Argument(
         metavar="[NAME|FAMILY]",
         help="A metric, also with options, or a family: support, copying, frontier, prd, "
-        "classifier, ot, mmd; text for all metrics of calipers text. By default all metrics.",
+        "classifier, ot, mmd; text for all metrics of calipers text, likelihood for those of "
+        "calipers likelihood. By default all metrics.",
         rich_help_panel=INPUT,
         autocompletion=_completed,
         show_default=False,
@@ -46,6 +52,7 @@ EXAMPLES = (
     ("All metrics, by family:", "calipers metrics"),
     ("One family:", "calipers metrics frontier"),
     ("Metrics of texts, which need no embeddings:", "calipers metrics text"),
+    ("How likely language models find texts:", "calipers metrics likelihood"),
     (
         "One metric: its options, source and blind spots:",
         "calipers metrics mauve",
@@ -78,14 +85,23 @@ def metrics(*, names: Names = None, outputs: Outputs) -> None:
 
 
 def _described(names: Sequence[str]) -> dict[str, list[Any]]:
-    """Both catalogues as data, ``text`` where metrics of texts are among what was asked for."""
-    from calipers.catalogue.describing import describe_all, describe_text, is_text_name
+    """All catalogues as data; ``text`` and ``likelihood`` where such metrics were asked for."""
+    from calipers.catalogue.describing import (
+        describe_all,
+        describe_likelihood,
+        describe_text,
+        is_likelihood_name,
+        is_text_name,
+    )
     from calipers.catalogue.keys import TEXT
+    from calipers.catalogue.likelihoods import LIKELIHOOD
 
-    own = [name for name in names or [TEXT] if is_text_name(name)]
-    others = [name for name in names if not is_text_name(name)]
+    scored = [name for name in names or [LIKELIHOOD] if is_likelihood_name(name)]
+    own = [name for name in names or [TEXT] if is_text_name(name) and not is_likelihood_name(name)]
+    others = [name for name in names if name not in (*own, *scored)]
     found = {"metrics": describe_all(others) if others or not names else []}
-    return found | ({"text": describe_text(own)} if own else {})
+    found |= {"text": describe_text(own)} if own else {}
+    return found | ({"likelihood": describe_likelihood(scored)} if scored else {})
 
 
 def _parts(name: str) -> list[str]:

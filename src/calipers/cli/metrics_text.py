@@ -12,12 +12,14 @@ import typer
 
 from calipers.catalogue.describing import (
     describe_either,
+    is_likelihood_name,
     is_text_name,
     questions,
     stands_for_many,
     stands_for_many_texts,
 )
 from calipers.catalogue.keys import TEXT
+from calipers.catalogue.likelihoods import LIKELIHOOD
 from calipers.catalogue.shown import UNRANKED
 from calipers.catalogue.texts import TEXT_METRICS
 from calipers.report.names import is_unranked, label, text_label
@@ -40,22 +42,30 @@ TEXT_FOOT = """\
 Choose metrics, families or all: calipers text --metrics self_bleu,copies
 One metric and its options: calipers metrics self_bleu"""
 
+LIKELIHOOD_FOOT = """\
+• computed by default; those of decoder with --decoding, of models with --reference and --generator
+↑ higher is better, ↓ lower is better; of the others, the closest to the reference's own value
+Choose metrics, families or all: calipers likelihood --model MODEL --metrics perplexity
+One metric and its options: calipers metrics perplexity"""
+
 ALONE = "A name that a family and a metric share means the metric if a colon follows"
 
 
 def text_of(names: Sequence[str], width: int) -> str:
     """List what families stand for, and write a page for each metric that is named."""
     parts, feet, shared = [], dict[str, None](), dict[str, None]()
-    for name in names or ["all", TEXT]:
-        textual = is_text_name(name)
+    for name in names or ["all", TEXT, LIKELIHOOD]:
+        scored = is_likelihood_name(name)
+        textual = scored or is_text_name(name)
         data = describe_either(name)
         many = stands_for_many_texts(name) if textual else stands_for_many(name)
-        feet |= {TEXT_FOOT if textual else FOOT: None} if many else {}
+        foot = LIKELIHOOD_FOOT if scored else TEXT_FOOT if textual else FOOT
+        feet |= {foot: None} if many else {}
         shared |= {f"{each['key']}:": None for each in data if many and _is_shared(each)}
         parts.append(list_text(data, questions(), width) if many else page_text(data[0], width))
     alone = f"\n{ALONE}: {', '.join(shared)}" if shared else ""
-    foot = [_filled((FOOT if FOOT in feet else TEXT_FOOT) + alone, width)] if feet else []
-    return "\n\n".join([*parts, *foot])
+    last = FOOT if FOOT in feet else next(iter(feet), "")
+    return "\n\n".join([*parts, *([_filled(last + alone, width)] if last else [])])
 
 
 def list_text(data: Sequence[Data], questions: Mapping[str, str], width: int) -> str:
@@ -149,7 +159,9 @@ def _range_words(data: Data, base: str) -> str:
 def _measured(data: Data, base: str) -> str:
     colon = ":" if _is_shared(data) else ""
     asked = f"--metrics {data['key']}{colon}"
-    if _is_textual(data):
+    if is_likelihood_name(data["key"]):
+        asked = f"calipers likelihood --model MODEL {asked}"
+    elif _is_textual(data):
         asked = f"calipers text {asked}"
     if data["default"]:
         return f"by default; only this metric with {asked}"
@@ -195,6 +207,8 @@ def _words(words: Sequence[str]) -> str:
 def _choice(data: Data, name: str) -> str:
     """What an option of a text metric changes, and how it is written."""
     words, tells = data["options"][name], data["chooses"][name]
+    if len(words) == 1 and isinstance(words[0], str):
+        return f"{words[0]} - {tells}"
     if isinstance(words[0], str):
         return f"{words[0]} (default), {', '.join(words[1:])} - {tells}"
     return f"{name}=NUMBER (default {words[0]:g}) - {tells}"

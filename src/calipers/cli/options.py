@@ -128,6 +128,14 @@ def complete_text_metrics(incomplete: str) -> list[str]:
     return complete_list("all", *TEXT_FAMILIES, *TEXT_METRICS)(incomplete)
 
 
+def complete_likelihood_metrics(incomplete: str) -> list[str]:
+    """Offer metrics and families of likelihoods, for the last of a list."""
+    from calipers.catalogue.likelihoods import LIKELIHOOD_FAMILIES, LIKELIHOODS
+
+    keys = [key for metric in LIKELIHOODS.values() for key in metric.keys]
+    return complete_list("all", *LIKELIHOOD_FAMILIES, *keys)(incomplete)
+
+
 def complete_all_metrics(incomplete: str) -> list[str]:
     """Offer metrics of embeddings by their name, and those of texts behind their view."""
     from calipers.catalogue.texts import TEXT_METRICS
@@ -145,6 +153,7 @@ def complete_embedders(incomplete: str) -> list[str]:
 COMPLETERS: Mapping[str, Completer] = {
     "metrics": complete_metrics,
     "text_metrics": complete_text_metrics,
+    "likelihood_metrics": complete_likelihood_metrics,
     "all_metrics": complete_all_metrics,
     "embedders": complete_embedders,
 }

@@ -48,7 +48,7 @@ VIEWS = (
 
 SECTIONS: Mapping[str, Sequence[str]] = {
     "Commands": ("demo", "compare", "text", "metrics"),
-    "Language models": ("generate", "tune"),
+    "Language models": ("likelihood", "generate", "tune"),
     "Commands for saved results": ("show", "report", "plot"),
     "Further analyses": ("sweep", "agree", "overlap", "probe", "rank", "embed", "version"),
 }
@@ -84,6 +84,15 @@ TEXT_METRICS_NOTE = (
     ),
     "Options follow a colon: distinct:n=3, self_bleu:pairwise, compression:zstd. How to choose: "
     "docs/text.md.",
+)
+
+LIKELIHOOD_NOTE = (
+    (
+        ("calipers metrics likelihood", "lists them: what each measures, its range"),
+        ("calipers metrics perplexity", "one of them: its options, source and blind spots"),
+    ),
+    "Options follow a colon: perplexity:texts, unigram_entropy:bits. What each number tells, and "
+    "what it does not detect: docs/likelihood.md.",
 )
 
 METRICS_NOTE = (
@@ -258,6 +267,17 @@ class TextCommand(Command):
 
         families = [(family.name, family.members) for family in TEXT_FAMILIES.values()]
         return [_metrics_section(families, *TEXT_METRICS_NOTE)]
+
+
+class LikelihoodCommand(Command):
+    """The page of ``calipers likelihood``: it names the families of its metrics too."""
+
+    def further_sections(self) -> list[str]:
+        """List the families."""
+        from calipers.catalogue.likelihoods import LIKELIHOOD_FAMILIES
+
+        families = [(family.name, family.members) for family in LIKELIHOOD_FAMILIES.values()]
+        return [_metrics_section(families, *LIKELIHOOD_NOTE)]
 
 
 def examples(pairs: Iterable[tuple[str, str]]) -> str:

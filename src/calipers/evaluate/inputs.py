@@ -16,7 +16,7 @@ import numpy as np
 from calipers.errors import InputError
 from calipers.evaluate.confounders_texts import beyond_chance, brief_lengths
 from calipers.evaluate.labels import RunClusters, clusters_of, group_sizes, grouped, lost_groups
-from calipers.evaluate.options import Labels, Sampling, Sizes, TextOptions
+from calipers.evaluate.options import Labels, LikelihoodOptions, Sampling, Sizes, TextOptions
 from calipers.numeric.blocks import Clusters
 from calipers.results import SetSummary
 from calipers.results.caution import Caution, brief_share
@@ -273,7 +273,7 @@ def read_alone(systems: Any, options: Sizes, *, seed: int, skip_bad: bool = Fals
     return Inputs(_cut_all(read, size, options, seed=seed))
 
 
-def read_texts(generated: Any, options: TextOptions) -> Inputs:
+def read_texts(generated: Any, options: TextOptions | LikelihoodOptions) -> Inputs:
     """Read sets of texts, and cut the reference and every generated set to one size.
 
     Every set is cut to `max_samples`, and unless `keep_sizes` to the smallest of all, since most
@@ -288,16 +288,17 @@ def read_texts(generated: Any, options: TextOptions) -> Inputs:
     reading, seed = Reader(options.field), options.seed
     systems = reading.systems(generated)
     reference = _one_of_texts(reading, "reference", options.reference)
-    train = _one_of_texts(reading, "train", options.train)
+    train = _one_of_texts(reading, "train", getattr(options, "train", None))
     _check_texts(systems, reference, train)
     if options.strip_prompt:
         reference, systems, train = _without_prompts(reference, systems, train)
-    if options.aligned:
+    if getattr(options, "aligned", False):
         _check_rows(systems, reference)
     size = _size(systems, options.max_samples, reference, keep_sizes=options.keep_sizes)
+    words = getattr(options, "match_length", None)
     return Inputs(
-        _cut_all(systems, size, options, seed=seed),
-        None if reference is None else _cut(reference, size, options, seed=seed),
+        _cut_all(systems, size, options, seed=seed, words=words),
+        None if reference is None else _cut(reference, size, options, seed=seed, words=words),
         None if train is None else _cut(train, None, options, seed=seed),
     )
 
@@ -469,10 +470,18 @@ def _cut(
 
 
 def _cut_all(
-    systems: Sequence[System], size: int | None, options: Sampling, *, seed: int
+    systems: Sequence[System],
+    size: int | None,
+    options: Sampling,
+    *,
+    seed: int,
+    words: int | None = None,
 ) -> tuple[InputSystem, ...]:
     return tuple(
-        InputSystem(system.name, tuple(_cut(x, size, options, seed=seed) for x in system.sets))
+        InputSystem(
+            system.name,
+            tuple(_cut(x, size, options, seed=seed, words=words) for x in system.sets),
+        )
         for system in systems
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypedDict
@@ -12,7 +12,7 @@ from calipers.errors import InputError, MissingExtraError
 from calipers.evaluate.inputs import Inputs, InputSet, InputSystem, read_texts, summarise
 from calipers.evaluate.intervals import Spreads, with_intervals
 from calipers.evaluate.option import one_side
-from calipers.evaluate.options import CompareOptions, TextOptions
+from calipers.evaluate.options import CompareOptions, LikelihoodOptions, TextOptions
 from calipers.evaluate.scoring import Scored, average
 from calipers.evaluate.text_warnings import (
     script_cautions,
@@ -70,7 +70,7 @@ def measure_texts(generated: Any, options: TextOptions) -> TextComparison:
         aligned=options.aligned,
     )
     check_extras(choices)
-    splitter = _splitter(options.tokenizer)
+    splitter = find_splitter(options.tokenizer)
     inputs = read_texts(generated, options)
     measured = measure_inputs(inputs, choices, splitter, options, keep_sizes=options.keep_sizes)
     more = {"aligned": options.aligned, **options.settings()}
@@ -81,17 +81,25 @@ def measure_inputs(
     inputs: Inputs,
     choices: Sequence[Choice],
     tokenizer: Tokenizer,
-    options: TextOptions | CompareOptions,
+    options: TextOptions | CompareOptions | LikelihoodOptions,
     *,
     keep_sizes: bool = False,
+    scored: Callable[[InputSet, Corpus], Corpus] | None = None,
 ) -> TextComparison:
     """Measure sets that were read and cut.
 
     Of the options count level, seed, threads and progress; without a level there are neither
-    intervals nor spreads. `keep_sizes` is as for :func:`calipers.text.measuring.score_of`.
+    intervals nor spreads. `keep_sizes` is as for :func:`calipers.text.measuring.score_of`. `scored`
+    puts what else is known of its texts beside the tokens of a set.
     """
     check_limits(choices, inputs)
-    run = TextRun(inputs, choices, options, keep_sizes, *tokenised(inputs, tokenizer, options))
+    corpora, reference, train = tokenised(inputs, tokenizer, options)
+    if scored is not None:
+        pairs = zip(inputs.named, corpora, strict=True)
+        corpora = [scored(file, corpus) for (_, file), corpus in pairs]
+        if inputs.reference is not None and reference is not None:
+            reference = scored(inputs.reference, reference)
+    run = TextRun(inputs, choices, options, keep_sizes, corpora, reference, train)
     steps = len(choices) * (len(run.corpora) + (inputs.reference is not None))
     with _progress(options).task("Measuring", steps) as advance:
         systems = tuple(run.result(system, advance) for system in inputs.systems)
@@ -112,7 +120,7 @@ def measure_inputs(
     )
 
 
-def _splitter(tokenizer: AnyTokenizer) -> Tokenizer:
+def find_splitter(tokenizer: AnyTokenizer) -> Tokenizer:
     """Find the tokenizer before files are read."""
     try:
         return find_tokenizer(tokenizer)
@@ -129,7 +137,7 @@ class TextRun:
 
     inputs: Inputs
     choices: Sequence[Choice]
-    options: TextOptions | CompareOptions
+    options: TextOptions | CompareOptions | LikelihoodOptions
     keep_sizes: bool
     corpora: list[Corpus]
     reference: Corpus | None
@@ -228,12 +236,12 @@ class _How(TypedDict):
     threads: int | None
 
 
-def _progress(options: TextOptions | CompareOptions) -> Progress:
+def _progress(options: TextOptions | CompareOptions | LikelihoodOptions) -> Progress:
     return options.progress or Silent()
 
 
 def tokenised(
-    inputs: Inputs, tokenizer: Tokenizer, options: TextOptions | CompareOptions
+    inputs: Inputs, tokenizer: Tokenizer, options: TextOptions | CompareOptions | LikelihoodOptions
 ) -> tuple[list[Corpus], Corpus | None, Corpus | None]:
     """Tokenise all sets together, so that their words share numbers."""
     sides = [file for file in (inputs.reference, inputs.train) if file is not None]

@@ -50,8 +50,8 @@ RULES: Mapping[str, _Rule] = {
     "top_p": _Rule("above 0 and at most 1", 0, 1),
     "min_p": _Rule("above 0 and at most 1", 0, 1),
     "typical": _Rule("above 0 and at most 1", 0, 1),
-    "epsilon": _Rule("between 0 and 1", 0, 1, high_in=False),
-    "eta": _Rule("between 0 and 1", 0, 1, high_in=False),
+    "epsilon": _Rule("above 0 and below 1", 0, 1, high_in=False),
+    "eta": _Rule("above 0 and below 1", 0, 1, high_in=False),
     "top_h": _Rule("above 0 and at most 1", 0, 1),
     "repetition_penalty": _Rule("a number above 0", 0),
     "no_repeat_ngram": _Rule("a whole number of at least 1", 1, whole=True, low_in=True),
@@ -118,6 +118,8 @@ class Decoding:
                 words.append(name)
             elif name in RULES and equals:
                 given[name] = RULES[name].read(name, value.strip())
+            elif name in _WORDS and name not in RULES:
+                raise InputError(f"the decoding {text!r}: {name} takes no value; found {value!r}")
             elif name in RULES:
                 raise InputError(f"the decoding {text!r}: {name} needs a value, as in {name}=…")
             else:
@@ -143,11 +145,16 @@ class Decoding:
                 f"the decoding {text!r}: ancestral samples from the model as it is and cannot be "
                 f"combined with {next(iter(named or given))}"
             )
-        if others:
-            first = next(iter(given)) if method == "sample" else method
+        if method == "sample" and others:
+            owner = "beam" if others[0] == "length_penalty" else "adversarial"
             raise InputError(
-                f"the decoding {text!r}: {first} and {others[0]} cannot be combined; "
-                f"{first} goes with {', '.join(n for n in _TAKES[method] if n != first)}"
+                f"the decoding {text!r}: {others[0]} goes with {owner} only, and {owner} is not "
+                "written"
+            )
+        if others:
+            raise InputError(
+                f"the decoding {text!r}: {method} and {others[0]} cannot be combined; "
+                f"{method} goes with {', '.join(n for n in _TAKES[method] if n != method)}"
             )
         if method == "contrastive" and "top_k" not in given:
             raise InputError(
@@ -161,7 +168,7 @@ class Decoding:
 
     def __str__(self) -> str:
         """Write it in its one canonical form, which :meth:`parse` reads."""
-        parts = [f"{name}={value:.12g}" for name, value in self.parameters]
+        parts = [f"{name}={_written(value)}" for name, value in self.parameters]
         if self.method == "sample":
             return ",".join(parts) or "ancestral"
         bare = self.method not in dict(self.parameters)
@@ -247,3 +254,9 @@ def read_over(over: Any) -> dict[str, tuple[float, ...]]:
     if max(map(len, found.values())) < 2:
         raise InputError(f"over must give at least two values of a parameter; found {over!r}")
     return found
+
+
+def _written(value: float) -> str:
+    """Write a number in as few digits as read back as the same."""
+    short = f"{value:.12g}"
+    return short if float(short) == value else repr(value)

@@ -146,7 +146,8 @@ class SamplesFile:
         check_plain(self.journal)
         with open(self.journal, "rb") as file:
             whole = [line for line in file if line.endswith(b"\n")]
-        if not whole:
+        if len(whole) < 2:  # a run that ended before its first sample
+            self.journal.unlink(missing_ok=True)
             return {}
         head, *rows = (_json(self.journal, line.decode("utf-8", "replace")) for line in whole)
         self._check(head, self.journal)

@@ -33,8 +33,13 @@ def uniforms(seed: int, sample: int, steps: int) -> Doubles:
     >>> bool((uniforms(0, 7, 5)[:3] == uniforms(0, 7, 3)).all())
     True
     """
+    return stream(seed, sample).random(steps)
+
+
+def stream(seed: int, sample: int) -> np.random.Generator:
+    """Give the generator of these numbers, for who asks for them a few at a time."""
     key = np.array([seed, sample], dtype=np.uint64)
-    return np.random.Generator(np.random.Philox(key=key)).random(steps)
+    return np.random.Generator(np.random.Philox(key=key))
 
 
 def invert(weights: NDArray[np.floating], uniform: Doubles) -> NDArray[np.int64]:

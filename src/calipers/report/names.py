@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.estimation import AXES, DIVERGENCE
 from calipers.catalogue.keys import split_text_key
-from calipers.catalogue.texts import TEXT_METRICS
+from calipers.catalogue.likelihoods import STATISTICS
 
 LABELS = {word: label for axis in AXES for word, label in axis.labels.items()}
 """Word of an option to what it is called in a column; a weight follows it."""
@@ -75,7 +75,7 @@ def meaning(metric: str) -> str:
 
 
 def text_label(key: str) -> str:
-    """Name a text metric for a row; an unknown key is its own name.
+    """Name a metric of texts for a row; an unknown key is its own name.
 
     Examples
     --------
@@ -85,9 +85,9 @@ def text_label(key: str) -> str:
     ('Self-BLEU-4', 'Compression zstd', 'ROUGE-1 recall')
     """
     name, words = split_text_key(key)
-    if name not in TEXT_METRICS:
+    if name not in STATISTICS:
         return clean(key)
-    return TEXT_METRICS[name].label_of([clean(word) for word in words])
+    return STATISTICS[name].label_of([clean(word) for word in words])
 
 
 def text_meaning(key: str) -> str:
@@ -101,19 +101,19 @@ def text_meaning(key: str) -> str:
     "words in common with the reference of the row (share of the reference's)"
     """
     name, words = split_text_key(key)
-    return TEXT_METRICS[name].meaning_of(words) if name in TEXT_METRICS else ""
+    return STATISTICS[name].meaning_of(words) if name in STATISTICS else ""
 
 
 def family_of(key: str) -> str:
     """The family of a key, which may be unknown."""
     name = key.partition(":")[0]
-    return TEXT_METRICS[name].family if name in TEXT_METRICS else ""
+    return STATISTICS[name].family if name in STATISTICS else ""
 
 
 def is_unranked(key: str) -> bool:
     """Whether neither a high nor a low value of a text metric is good."""
     name = split_text_key(key)[0]
-    return name in TEXT_METRICS and not TEXT_METRICS[name].ranked
+    return name in STATISTICS and not STATISTICS[name].ranked
 
 
 def _composed(tells: str, options: list[str]) -> str:

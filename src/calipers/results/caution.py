@@ -15,6 +15,7 @@ from calipers.serialise import Plain
 
 Kind = Literal[
     "same_file",
+    "scorer",
     "copies",
     "prompts",
     "openings",
@@ -39,6 +40,7 @@ Kind = Literal[
 WEIGHTS: Mapping[Kind, int] = {
     # The scores speak of something else than the generated texts
     "same_file": 100,
+    "scorer": 95,
     "copies": 90,
     "prompts": 80,
     "openings": 80,

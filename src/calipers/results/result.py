@@ -27,6 +27,7 @@ _HOMES = {
     "ranking": "ranking:Ranking",
     "texts": "texts:TextComparison",
     "tuning": "tuning:Tuning",
+    "likelihoods": "texts:LikelihoodComparison",
 }
 """The kinds of results, and where their classes are."""
 
@@ -234,6 +235,8 @@ def kind_of(data: Any) -> str | None:
         return "overlap"
     if isinstance(settings, Mapping) and "over" in settings:
         return "sweep"
+    if isinstance(settings, Mapping) and "first_token" in settings:
+        return "likelihoods"
     if isinstance(settings, Mapping) and "aligned" in settings:
         return "texts"
     return "comparison" if "systems" in data and "reference" in data else None

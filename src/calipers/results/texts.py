@@ -193,3 +193,17 @@ class TextComparison(Result):
         )
         reference = archive.with_per_sample("reference", found.reference_scores)
         return replace(found, systems=systems, reference_scores=reference)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LikelihoodComparison(TextComparison):
+    """How likely a language model finds the texts of several systems, beside a reference.
+
+    It is looked up, printed, saved and written as a :class:`TextComparison`
+    is; ``found["model_a"]["perplexity"].gap`` is |ppl(Q) - ppl(P)|.
+    """
+
+    kind = "likelihoods"
+
+    def __repr__(self) -> str:
+        return super().__repr__().replace("TextComparison", type(self).__name__, 1)

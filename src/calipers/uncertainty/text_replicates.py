@@ -137,7 +137,7 @@ def _spread(choice: Choice, pair: TextPair, score: Score, source: Source) -> Spr
     source
         What draws the texts: ``"generated"``, or ``"reference"`` for T(P).
     """
-    drawn = choice.needs in ("reference", "aligned")
+    drawn = choice.needs in ("reference", "aligned", "generator")
     sets = [pair.texts, *([pair.references] if drawn else [])]
     clusters = [texts.clusters for texts in sets if texts.clusters is not None]
     few = min(map(len, sets)) < DEFAULT_BLOCKS or any(c.blocks < DEFAULT_BLOCKS for c in clusters)

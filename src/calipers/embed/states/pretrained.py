@@ -38,16 +38,19 @@ UNLIMITED = 1_000_000
 def load_model(
     folder: Path,
     *,
+    causal: bool = False,
     stored_dtype: bool = False,
     trust_remote_code: bool = False,
     allow_pickle: bool = False,
 ) -> Any:
-    """Load a model without its head; of an encoder–decoder the encoder.
+    """Load a model without its head, of an encoder–decoder the encoder; or a causal one with it.
 
     Parameters
     ----------
     folder
         The model's files.
+    causal
+        Whether the head that predicts the next token is loaded too.
     stored_dtype
         Whether weights stay in the precision in which they are stored; else they are float32.
     trust_remote_code
@@ -62,9 +65,10 @@ def load_model(
     """
     transformers = require("transformers", extra="models", purpose=f"the model {str(folder)!r}")
     word = "dtype" if recent(transformers, 4, 56) else "torch_dtype"
+    kind = transformers.AutoModelForCausalLM if causal else _class(transformers, folder)
     with quiet(transformers):
         try:
-            model, loading = _class(transformers, folder).from_pretrained(
+            model, loading = kind.from_pretrained(
                 str(folder),
                 local_files_only=True,
                 use_safetensors=None if allow_pickle else True,
@@ -80,6 +84,9 @@ def load_model(
             f"{folder}: the weights do not fit config.json: {name} has the shape {tuple(stored)}, "
             f"but must have {tuple(needed)}"
         )
+    if causal:
+        check_complete(folder, loading["missing_keys"])
+        return model.eval()
     # The pooler is made for tasks that look at whole texts, and states do not pass through it;
     # nor do those of an encoder pass through its decoder
     idle = "pooler|^decoder\\." if model.config.is_encoder_decoder else "pooler"
@@ -172,6 +179,16 @@ def padding_position(model: Any) -> int | None:
     """The number of the padding token where positions are counted from behind it."""
     table = _padded_positions(model)
     return None if table is None else int(table.padding_idx)
+
+
+_RESCALED = ("dynamic", "longrope")
+
+
+def rescales_positions(model: Any) -> bool:
+    """Whether the rotary positions depend on the longest text of a batch."""
+    config = text_config(model)
+    rotary = str(getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None))
+    return any(kind in rotary for kind in _RESCALED)
 
 
 def text_config(model: Any, name: str | None = None) -> Any:

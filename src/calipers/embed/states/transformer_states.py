@@ -29,6 +29,7 @@ from calipers.embed.states.pretrained import (
     padding_position,
     position_limit,
     quiet,
+    rescales_positions,
     text_config,
 )
 from calipers.errors import InputError, first_line
@@ -182,8 +183,6 @@ def agree(one: Tensor, two: Tensor, tolerance: float) -> bool:
 
 _TOLERANCE = {torch.float32: 1e-4, torch.float16: 2e-2, torch.bfloat16: 1e-1}
 """How far states may be from those of plain code, as a part of their length."""
-_RESCALED = ("dynamic", "longrope")
-"""Kinds of rotary positions that depend on the longest text of a batch."""
 
 
 class TransformerStates:
@@ -375,8 +374,7 @@ def _check_packable(model: Any, reach: int) -> None:
     chunk = getattr(config, "attention_chunk_size", None)
     if isinstance(chunk, int) and chunk < reach:
         raise packed.NotPackableError("attention in chunks")
-    rotary = str(getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None))
-    if any(kind in rotary for kind in _RESCALED):
+    if rescales_positions(model):
         raise packed.NotPackableError("positions that depend on the longest text")
 
 

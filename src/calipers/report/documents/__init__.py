@@ -20,6 +20,7 @@ MODULES = {
     "probe": "probe",
     "ranking": "rank",
     "texts": "texts",
+    "likelihoods": "texts",
 }
 """Kind of a result to the module that says what is shown of it."""
 
@@ -78,5 +79,6 @@ def check_comparison(data: Data) -> None:
 
 
 def is_of_texts(data: Data) -> bool:
-    """Tell text statistics (``calipers text``) from scores of embeddings."""
-    return "aligned" in data.get("settings", {})
+    """Tell statistics of texts, or of what models say of them, from scores of embeddings."""
+    settings = data.get("settings", {})
+    return "aligned" in settings or "first_token" in settings

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from calipers.catalogue.texts import TEXT_FAMILIES, TEXT_METRICS
+from calipers.catalogue.likelihoods import LIKELIHOOD_FAMILIES, STATISTICS
+from calipers.catalogue.texts import TEXT_FAMILIES
 from calipers.report import legend, numbers
 from calipers.report.inference import percent
 from calipers.report.names import clean, family_of, is_unranked, text_label, text_meaning
@@ -78,7 +79,8 @@ def _title(data: Data) -> str:
     if reference is not None:
         about = f"Reference: {short(reference['name'])}, n = {size_text(reference)}"
     rows = ["row by row"] if settings.get("aligned") else []
-    pins = [f"{key} {clean(settings[key])}" for key in ("tokenizer", "seed") if key in settings]
+    named = ("model", "generator", "decoding", "tokenizer", "seed")
+    pins = [f"{key} {clean(settings[key])}" for key in named if settings.get(key) is not None]
     return " · ".join([about, *rows, *pins])
 
 
@@ -112,7 +114,7 @@ def _label_column(data: Data, rows: Rows) -> Column:
     for row, key in enumerate(rows):
         if key is None:
             family = family_of(str(rows[row + 1]))
-            known = TEXT_FAMILIES.get(family)
+            known = (TEXT_FAMILIES | LIKELIHOOD_FAMILIES).get(family)
             cells.append(Text(known.heading if known else family, BEST_STYLE))
         else:
             cells.append(Text(text_label(key), arrow=_arrow(data, key)))
@@ -269,7 +271,7 @@ def _meanings(data: Data) -> Iterator[tuple[str, str]]:
             if not line:
                 continue
             if len(keys) > 1 and len(alike) == 1:
-                yield TEXT_METRICS[name].label, line
+                yield STATISTICS[name].label, line
             else:
                 yield from ((text_label(key), line) for key in keys)
 
@@ -277,9 +279,10 @@ def _meanings(data: Data) -> Iterator[tuple[str, str]]:
 def _how_to_read(data: Data) -> Iterator[Note]:
     """Say what the columns and marks mean, and where more of it is."""
     yield from _signs(data)
+    name = "likelihood" if "first_token" in data["settings"] else "text"
     yield Note(
         "how",
-        "More: --metrics all; calipers metrics text lists them. Full precision and signatures: "
+        f"More: --metrics all; calipers metrics {name} lists them. Full precision and signatures: "
         "--json FILE, or .to_dict() in Python.",
     )
 

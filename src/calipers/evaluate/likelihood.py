@@ -1,0 +1,431 @@
+"""``likelihood``: how likely a language model finds texts, alone or beside those of a reference."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from calipers.catalogue.choosing import Choice, check_extras, choose_likelihood
+from calipers.errors import InputError
+from calipers.evaluate.inputs import Inputs, InputSet, Reader, read_texts, where
+from calipers.evaluate.option import one_side
+from calipers.evaluate.options import LikelihoodOptions
+from calipers.evaluate.prompts import behind_prompt
+from calipers.evaluate.texts import find_splitter, measure_inputs
+from calipers.language_model.decoding import Decoding
+from calipers.language_model.kept import Convention, KeptScores, is_kept, keep, passages_hash
+from calipers.language_model.likelihood import InContext, ScoredCorpus, score_in_context
+from calipers.language_model.model import LanguageModel, Passage, TokenScores
+from calipers.language_model.models import find_language_model
+from calipers.progress import Progress, Silent
+from calipers.results.caution import Caution, sentences, worst_first
+from calipers.results.texts import LikelihoodComparison, TextComparison, TextResult
+from calipers.samples import SampleSet
+from calipers.samples.wording import counted
+from calipers.text.corpus import Corpus
+
+FITTED = "ngram"
+"""The name of a model that is fitted on texts that are at hand."""
+
+IMPOSSIBLE = re.compile(r"\|impossible:(\d+)")
+
+FIRST_ROW = 2**20
+"""Bytes of a file that are looked at to see which model wrote it."""
+
+
+@one_side(LikelihoodOptions)
+def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparison:
+    """Tell of each set of texts how likely a language model finds it.
+
+    Parameters
+    ----------
+    generated
+        The texts to measure: a list of strings, a path, a :class:`~calipers.samples.SampleSet`, or
+        a dict from system name to any of these. A sequence of sample sets under one name stands
+        for the seeds of that system.
+
+    Returns
+    -------
+    LikelihoodComparison
+        ``found["model_a"]["perplexity"].gap``; printing it shows the table.
+
+    Raises
+    ------
+    InputError
+        If samples cannot be read or hold no texts, there is no such model, it tells no
+        log-probabilities, a metric needs what is not there, or an option is out of its range.
+    MissingExtraError
+        If the model or the tokenizer needs a package that is not installed.
+    """
+    splitter = find_splitter(options.tokenizer)
+    kept = {
+        name: KeptScores(value)
+        for name in ("model", "generator")
+        if is_kept(value := getattr(options, name))
+    }
+    decoding = _decoding(options, kept.get("generator" if options.generator else "model"))
+    choices = choose_likelihood(
+        options.metrics, decoding=decoding is not None, generator=options.generator is not None
+    )
+    check_extras(choices)
+    inputs = read_texts(generated, options)
+    if options.given_prompt:
+        inputs = _behind_prompts(inputs)
+    fit_on = _fit_on(inputs, options)
+    model = kept.get("model") or _find(options.model, options, fit_on)
+    generator = None
+    if options.generator is not None:
+        generator = kept.get("generator") or _find(options.generator, options, fit_on)
+    run = _Scoring(choices, options, model, generator, decoding)
+    scored = [run.of(file) for file in inputs.files]
+    if options.log_probabilities is not None:
+        names = [where(file.samples) for file in inputs.files]
+        sets = zip(names, (each.content for each in scored), strict=True)
+        convention = Convention(options.first_token, options.stride, run.decoding_of_model)
+        own = [(name, hash_, run.kept[hash_].scores) for name, hash_ in sets]
+        keep(options.log_probabilities, model, convention, own)
+    measured = measure_inputs(
+        inputs, choices, splitter, options, keep_sizes=options.keep_sizes, scored=run.scored
+    )
+    settings = {
+        **measured.settings,
+        "model": model.name,
+        "revision": model.revision,
+        "generator": None if generator is None else generator.name,
+        "decoding": None if decoding is None else str(decoding),
+        **options.settings(),
+    }
+    found = _with_cautions(measured, inputs, model, generator, options)
+    return LikelihoodComparison(**{**vars(found), "settings": settings})
+
+
+@dataclass(frozen=True, eq=False)
+class _Passages:
+    """A set of texts as a model reads them."""
+
+    passages: Sequence[Passage]
+
+    @property
+    def content(self) -> str:
+        return passages_hash(self.passages)
+
+
+@dataclass(frozen=True, eq=False)
+class _Scores:
+    """What was scored of one set."""
+
+    scores: TokenScores
+    decoder: TokenScores
+    generator: TokenScores | None
+    contexts: dict[int, InContext | InputError]
+
+
+@dataclass(frozen=True, eq=False)
+class _Scoring:
+    """The scoring of every set of a run; sets of the same texts and prompts are scored once."""
+
+    choices: Sequence[Choice]
+    options: LikelihoodOptions
+    model: LanguageModel
+    generator: LanguageModel | None
+    decoding: Decoding | None
+    kept: dict[str, _Scores] = field(default_factory=dict)
+
+    @property
+    def asked(self) -> Decoding | None:
+        """The decoding whose distribution is looked at; the model as it is where none is named."""
+        sparse = any(choice.metric.family == "decoder" for choice in self.choices)
+        return self.decoding or (Decoding() if sparse else None)
+
+    @property
+    def decoding_of_model(self) -> str:
+        """The decoding by which the model itself was asked, as it is written."""
+        asked = self.asked if self.generator is None else None
+        return "" if asked is None else str(asked)
+
+    def of(self, file: InputSet) -> _Passages:
+        """Score one set."""
+        made = self._passages(file)
+        if made.content not in self.kept:
+            self.kept[made.content] = self._score(file, made)
+        return made
+
+    def scored(self, file: InputSet, corpus: Corpus) -> Corpus:
+        """Put the scores of a set beside its tokens."""
+        found = self.kept[self._passages(file).content]
+        return ScoredCorpus(**vars(corpus), **vars(found), pins=self._pins)
+
+    def _passages(self, file: InputSet) -> _Passages:
+        texts = list(file.samples)
+        prompts = [""] * len(texts)
+        if self.options.given_prompt and file.samples.prompts is not None:
+            prompts = list(file.samples.prompts)
+        pairs = zip(texts, prompts, strict=True)
+        return _Passages([Passage(text, prompt) for text, prompt in pairs])
+
+    def _score(self, file: InputSet, made: _Passages) -> _Scores:
+        alone = self.generator is None
+        name = where(file.samples)
+        scores = self._by(self.model, made.passages, self.asked if alone else None, name)
+        generator = None
+        if self.generator is not None:
+            generator = self._by(self.generator, made.passages, self.asked, name)
+        return _Scores(scores, generator or scores, generator, self._contexts(file))
+
+    def _by(
+        self,
+        model: LanguageModel,
+        passages: Sequence[Passage],
+        decoding: Decoding | None,
+        name: str,
+    ) -> TokenScores:
+        options = self.options
+        with _progress(options).task(f"Scoring {name}", len(passages)) as advance:
+            try:
+                found = model.score(
+                    passages,
+                    first=options.first_token,
+                    stride=options.stride,
+                    decoding=decoding,
+                    advance=advance,
+                )
+            except InputError as error:
+                raise InputError(f"{name}: {error}") from error
+        if len(found) != len(passages):
+            raise InputError(
+                f"{name}: the model {model.name!r} must score every text; it was given "
+                f"{len(passages):,} and scored {len(found):,}"
+            )
+        return found
+
+    def _contexts(self, file: InputSet) -> dict[int, InContext | InputError]:
+        """Score texts behind others of their set; what cannot be scored becomes a reason."""
+        sizes = {
+            int(choice.option("texts"))
+            for choice in self.choices
+            if choice.metric.name == "conditional_surprise"
+        }
+        texts, found = list(file.samples), dict[int, InContext | InputError]()
+        for size in sorted(sizes):
+            with _progress(self.options).task("Scoring in context", len(texts)) as advance:
+                try:
+                    found[size] = score_in_context(
+                        self.model,
+                        texts,
+                        size,
+                        seed=self.options.seed,
+                        first=self.options.first_token,
+                        advance=advance,
+                    )
+                except InputError as error:
+                    found[size] = error
+        return found
+
+    @property
+    def _pins(self) -> dict[str, object]:
+        """What every score is signed with of the models, and of how they read the texts."""
+        options = self.options
+        pins: dict[str, object] = {"model": self.model.name, **self.model.signature}
+        pins |= {"first_token": options.first_token, "stride": options.stride or "half"}
+        pins |= {"given_prompt": "yes"} if options.given_prompt else {}
+        if self.generator is not None:
+            parts = {"name": self.generator.name, **self.generator.signature}
+            pins["generator"] = ",".join(f"{key}={value}" for key, value in parts.items())
+        return pins | ({} if self.asked is None else {"decoding": str(self.asked)})
+
+
+def _progress(options: LikelihoodOptions) -> Progress:
+    return options.progress or Silent()
+
+
+def _decoding(options: LikelihoodOptions, kept: KeptScores | None) -> Decoding | None:
+    """The decoding that is named, or else that by which a file of log-probabilities was made."""
+    if options.decoding is None:
+        own = "" if kept is None else kept.convention.decoding
+        return Decoding.parse(own) if own else None
+    given = options.decoding
+    return given if isinstance(given, Decoding) else Decoding.parse(given)
+
+
+def _find(
+    name: str | Path | LanguageModel, options: LikelihoodOptions, fit_on: Sequence[str] | None
+) -> LanguageModel:
+    if isinstance(name, LanguageModel):
+        return name
+    return find_language_model(
+        str(name), options.of_models(), fit_on=fit_on, max_requests=options.max_requests
+    )
+
+
+def _is_fitted(model: object) -> bool:
+    return isinstance(model, str) and model.partition(":")[0] == FITTED
+
+
+def _fit_on(inputs: Inputs, options: LikelihoodOptions) -> list[str] | None:
+    """The texts that an n-gram model is fitted on; None where no model is."""
+    fitted = any(map(_is_fitted, (options.model, options.generator)))
+    if options.fit_on is not None:
+        if not fitted:
+            raise InputError(
+                "fit_on (--fit-on) names texts for a model that is fitted here, such as ngram; "
+                f"found the model {_named(options.model)!r}"
+            )
+        samples = Reader(options.field).one(options.fit_on, "fit_on")
+        if samples.kind != "texts":
+            raise InputError(f"{where(samples)}: a language model is fitted on texts")
+        return list(samples)
+    if not fitted or inputs.reference is None:
+        return None
+    return list(inputs.reference.samples)
+
+
+def _named(model: object) -> str:
+    return model.name if isinstance(model, LanguageModel) else str(model)
+
+
+# Prompts -----------------------------------------------------------------------------------------
+
+
+def _behind_prompts(inputs: Inputs) -> Inputs:
+    """Take its prompt off every text that begins with it, since it is read before the text."""
+    return replace(
+        inputs,
+        systems=tuple(
+            replace(system, files=tuple(map(_behind, system.files))) for system in inputs.systems
+        ),
+        reference=None if inputs.reference is None else _behind(inputs.reference),
+    )
+
+
+def _behind(file: InputSet) -> InputSet:
+    samples = file.samples
+    if samples.prompts is None:
+        raise InputError(
+            f"{where(samples)}: --given-prompt (given_prompt) needs the field 'prompt' in its "
+            "rows, and there is none"
+        )
+    pairs = [_parted(*pair) for pair in zip(samples, samples.prompts, strict=True)]
+    if not any(text.strip() for _, text in pairs):
+        raise InputError(f"{where(samples)}: --given-prompt leaves nothing of its texts to score")
+    made = SampleSet.from_texts(
+        [text for _, text in pairs],
+        name=samples.name,
+        source=samples.source,
+        prompts=[prompt for prompt, _ in pairs],
+        notes=samples.reading_notes,
+    )
+    return replace(file, samples=replace(made, field=samples.field))
+
+
+def _parted(text: str, prompt: str) -> tuple[str, str]:
+    """Part a text that begins with its prompt; the white space between stays with the text."""
+    start = behind_prompt(text, prompt)
+    if not start:
+        return prompt, text
+    head = text[:start].rstrip()
+    return head, text[len(head) :]
+
+
+# Cautions ----------------------------------------------------------------------------------------
+
+
+def _with_cautions(
+    found: TextComparison,
+    inputs: Inputs,
+    model: LanguageModel,
+    generator: LanguageModel | None,
+    options: LikelihoodOptions,
+) -> TextComparison:
+    """Say where the model that measures knows the texts too well."""
+    systems = tuple(
+        _warned(result, (*_wrote(files, model, generator), *_impossible(result)))
+        for result, files in zip(
+            found.systems,
+            ([file.samples for file in system.files] for system in inputs.systems),
+            strict=True,
+        )
+    )
+    own = tuple(_fitted(options))
+    return replace(
+        found,
+        systems=systems,
+        cautions=worst_first((*found.cautions, *own)),
+        warnings=(*found.warnings, *sentences(own)),
+    )
+
+
+def _warned(result: TextResult, more: tuple[Caution, ...]) -> TextResult:
+    return replace(
+        result,
+        cautions=worst_first((*result.cautions, *more)),
+        warnings=(*result.warnings, *sentences(more)),
+    )
+
+
+def _wrote(
+    files: Sequence[SampleSet], model: LanguageModel, generator: LanguageModel | None
+) -> Iterator[Caution]:
+    """Say that the texts were written by the model that measures them."""
+    writers = list(filter(None, map(written_by, files)))
+    writers += [] if generator is None else [(generator.name, generator.revision)]
+    for name, revision in writers:
+        other = bool(revision and model.revision) and revision != model.revision
+        if _last(name) == _last(model.name) and not other:
+            text = (
+                f"its texts were written by {name!r}, the model that measures them: a model "
+                "finds its own texts likelier than others; use another one"
+            )
+            yield Caution("scorer", "scored by the model that wrote it", text)
+            return
+
+
+def _impossible(result: TextResult) -> Iterator[Caution]:
+    """Say how many texts the two models are not compared on."""
+    counts = [IMPOSSIBLE.search(score.signature) for score in result.scores.values()]
+    found = max((int(count[1]) for count in counts if count is not None), default=0)
+    if found:
+        text = (
+            f"{counted(found, 'text')} left out of the comparison of the two models: as it is read, "
+            "the model that it stands for could not have written it"
+        )
+        yield Caution("undefined", "some texts are impossible", text)
+
+
+def _fitted(options: LikelihoodOptions) -> Iterator[Caution]:
+    if _is_fitted(options.model) and options.fit_on is None:
+        text = (
+            "the n-gram model was fitted to the very reference that it measures, whose texts it "
+            "finds likelier than others; --fit-on FILE fits it to other texts"
+        )
+        yield Caution("scorer", "fitted to the reference", text, "--fit-on")
+
+
+def _last(name: str) -> str:
+    """What two names of a model have in common, by folder or by owner on a hub."""
+    return os.path.basename(os.path.normpath(name)).casefold()
+
+
+def written_by(samples: SampleSet) -> tuple[str, str] | None:
+    """Tell which model wrote a set, and its revision, as the first row of its file says.
+
+    In the fields ``model`` and ``revision``, as ``calipers generate`` writes them; None where the
+    row does not tell.
+    """
+    path = Path(samples.source)
+    if path.suffix.lower() not in (".jsonl", ".ndjson") or not path.is_file():
+        return None
+    try:
+        with path.open("rb") as file:
+            row = json.loads(file.readline(FIRST_ROW))
+    except (OSError, ValueError, RecursionError):
+        return None
+    writer = row.get("model") if isinstance(row, dict) else None
+    if not isinstance(writer, str) or not writer.strip():
+        return None
+    revision = row.get("revision")
+    return writer, revision if isinstance(revision, str) else ""

@@ -1,0 +1,210 @@
+"""Texts to the tokens of a causal model, and back: marks, where a prompt ends, chat templates.
+
+The marks that a tokenizer puts before every text by itself (``<s>`` of Llama, ``</s>`` of OPT) are
+read and never scored; those that it puts behind are left out. A prompt and its text are tokenised
+together, since a text that begins with a space or within a word has other tokens when it stands
+alone, and scored is every token that holds a character of the text. A tokenizer that does not say
+which characters a token holds is asked for the prompt alone too; scored is then what stands behind
+the tokens that both have in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.embed.embedder import not_a_text
+from calipers.embed.states.pretrained import closing, encoder
+from calipers.errors import InputError, first_line
+from calipers.language_model.model import Ids, Passage, Request
+
+
+class CausalTokens:
+    """The tokenizer of a causal model.
+
+    Parameters
+    ----------
+    tokenizer
+        As transformers gives it.
+    name
+        What to call the model in errors.
+    vocabulary
+        How many tokens the model knows.
+    ends
+        Other tokens that its makers have end a text; those count that the tokenizer knows as marks.
+
+    Attributes
+    ----------
+    opening
+        Marks that the tokenizer puts before every text.
+    begin
+        The token that begins a text without a prompt: BOS, else EOS; None where there is neither.
+    ends
+        Tokens that end a text, int64.
+    ordinary
+        Tokens that are no marks, int64.
+    """
+
+    def __init__(
+        self, tokenizer: Any, *, name: str, vocabulary: int, ends: Sequence[int] = ()
+    ) -> None:
+        self._tokenizer, self._name, self._vocabulary = tokenizer, name, vocabulary
+        encode = encoder(tokenizer)
+        empty = encode([""])[0]
+        self.opening = tuple(empty[: len(empty) - closing(encode)])
+        marks = (tokenizer.bos_token_id, tokenizer.eos_token_id)
+        self.begin: int | None = next((mark for mark in marks if mark is not None), None)
+        special = set(tokenizer.all_special_ids)
+        special |= {id for id, added in tokenizer.added_tokens_decoder.items() if added.special}
+        known = {id for id in (tokenizer.eos_token_id,) if id is not None} | (special & set(ends))
+        self.ends = np.array(sorted(id for id in known if id < vocabulary), dtype=np.int64)
+        usual = range(min(vocabulary, len(tokenizer)))
+        self.ordinary = np.array([id for id in usual if id not in special], dtype=np.int64)
+
+    def read_passages(
+        self, passages: Sequence[Passage], *, first: str
+    ) -> tuple[list[Ids], list[int]]:
+        """Make tokens of texts with what stands before them, and tell where scoring begins.
+
+        Parameters
+        ----------
+        passages
+            The texts.
+        first
+            ``"skip"`` or ``"bos"``, for texts that nothing stands before.
+
+        Returns
+        -------
+        tuple
+            For each text its tokens, int32, and the place of the first one that is scored.
+
+        Raises
+        ------
+        InputError
+            If a token must stand before texts and the model has none, or a text cannot be read.
+        """
+        if first not in ("skip", "bos"):
+            raise InputError(f"first must be 'skip' or 'bos'; found {first!r}")
+        bare = self._bare([passage.prompt + passage.text for passage in passages])
+        sequences, firsts = [], []
+        for passage, (ids, starts_at) in zip(passages, self._borders(passages, bare), strict=True):
+            before = self.opening
+            if first == "bos" and not before and not passage.prompt:
+                before = (self._begin("so first must be 'skip'; found 'bos'"),)
+            sequences.append(np.array([*before, *ids], dtype=np.int32))
+            firsts.append(max(len(before) + starts_at, 1))
+        return sequences, firsts
+
+    def read_prompt(self, request: Request) -> NDArray[np.int64]:
+        """Make tokens of what a text to be written begins with, at least one.
+
+        Raises
+        ------
+        InputError
+            If there is nothing to begin with, no chat template, or the prompt cannot be read.
+        """
+        if request.messages is not None:
+            opening: tuple[int, ...] = ()
+            (ids,) = self._bare([self._conversation(request) + request.prompt])
+        else:
+            opening, (ids,) = self.opening, self._bare([request.prompt])
+        if not opening and not ids:
+            why = f"so sample {request.id} needs a prompt; found an empty one"
+            opening = (self._begin(why),)
+        return np.array([*opening, *ids], dtype=np.int64)
+
+    def write(self, prompt: NDArray[np.int64], tokens: Sequence[int]) -> str:
+        """Make a text of the tokens behind a prompt, so that prompt and text join as they should.
+
+        It is what all tokens say less what those of the prompt say, so a space at its beginning is
+        kept. Marks are left out.
+        """
+        ends = set(self.ends.tolist())
+        new = list(tokens[:-1] if len(tokens) and tokens[-1] in ends else tokens)
+        before, whole = self._text(prompt.tolist()), self._text([*prompt.tolist(), *new])
+        return whole[len(before) :] if whole.startswith(before) else self._text(new)
+
+    def _text(self, ids: list[int]) -> str:
+        return str(
+            self._tokenizer.decode(
+                ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
+            )
+        )
+
+    def _begin(self, why: str) -> int:
+        if self.begin is None:
+            raise InputError(
+                f"the tokenizer of {self._name!r} has neither a token that begins texts (BOS) nor "
+                f"one that ends them (EOS), {why}"
+            )
+        return self.begin
+
+    def _bare(self, texts: list[str]) -> list[list[int]]:
+        """Tokens of texts without marks."""
+        return self._encode(texts)["input_ids"] if texts else []
+
+    def _encode(self, texts: list[str], **more: Any) -> Any:
+        try:
+            found = self._tokenizer(
+                texts,
+                add_special_tokens=False,
+                return_attention_mask=False,
+                return_token_type_ids=False,
+                verbose=False,
+                **more,
+            )
+        except (TypeError, ValueError, AttributeError) as error:
+            raise not_a_text(texts, error) from error
+        highest = max((max(ids) for ids in found["input_ids"] if ids), default=0)
+        if highest >= self._vocabulary:
+            raise InputError(
+                f"{self._name}: the tokenizer and the model do not belong together: there is a "
+                f"token {highest}, but the model knows those from 0 to {self._vocabulary - 1}"
+            )
+        return found
+
+    def _borders(
+        self, passages: Sequence[Passage], bare: list[list[int]]
+    ) -> list[tuple[list[int], int]]:
+        """For each text its tokens, and the place of the first that holds a character of it."""
+        found = [(ids, 0) for ids in bare]
+        prompted = [row for row, passage in enumerate(passages) if passage.prompt]
+        if not prompted:
+            return found
+        if self._tokenizer.is_fast:
+            joined = [passages[row].prompt + passages[row].text for row in prompted]
+            offsets = self._encode(joined, return_offsets_mapping=True)["offset_mapping"]
+            for row, places in zip(prompted, offsets, strict=True):
+                border, ids = len(passages[row].prompt), bare[row]
+                behind = (place for place, (_, end) in enumerate(places) if end > border)
+                found[row] = (ids, next(behind, len(ids)))
+            return found
+        alone = self._bare([passages[row].prompt for row in prompted])
+        for row, prompt in zip(prompted, alone, strict=True):
+            same = [a == b for a, b in zip(prompt, bare[row], strict=False)]
+            found[row] = (bare[row], same.index(False) if False in same else len(same))
+        return found
+
+    def _conversation(self, request: Request) -> str:
+        """The conversation as the chat template writes it, up to where the reply begins."""
+        if not getattr(self._tokenizer, "chat_template", None):
+            raise InputError(
+                f"the tokenizer of {self._name!r} has no chat template, which a conversation needs "
+                f"(sample {request.id}); give plain prompts, or a model that was trained to chat"
+            )
+        try:
+            return str(
+                self._tokenizer.apply_chat_template(
+                    [dict(message) for message in request.messages or ()],
+                    tokenize=False,
+                    add_generation_prompt=True,
+                )
+            )
+        except Exception as error:  # a template raises whatever its makers chose
+            raise InputError(
+                f"the chat template of {self._name!r} cannot write the conversation of sample "
+                f"{request.id}: {first_line(error)}"
+            ) from error

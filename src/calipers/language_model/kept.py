@@ -1,0 +1,237 @@
+"""Log-probabilities that were kept in a file: a language model that has scored its texts already.
+
+An ``.npz`` of plain arrays: ``about`` (JSON, as bytes) names the model, how it read the texts and,
+for each set, its name and the hash of its texts and prompts; ``N.log_probability`` and ``N.starts``
+hold the scores of the N-th, beside ``N.decoded`` and ``N.squares`` where a decoding was asked for.
+The texts themselves are not in it. Nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from calipers import __version__
+from calipers.embed.vectors import write_vectors
+from calipers.errors import InputError
+from calipers.files import check_there, fitting_in_memory
+from calipers.language_model.decoding import Decoding
+from calipers.language_model.model import Completion, LanguageModel, Passage, Request, TokenScores
+from calipers.memory import budget
+from calipers.progress import Advance
+
+ENDING = ".npz"
+KIND = "log-probabilities"
+ARRAYS = {"log_probability": "f", "starts": "i", "decoded": "f", "squares": "f"}
+"""Arrays of a set, and the kind of their numbers."""
+
+DAMAGE = (zipfile.BadZipFile, zlib.error, OSError, ValueError, KeyError, TypeError, EOFError)
+
+
+def is_kept(name: object) -> bool:
+    """Whether the name of a model is that of a file of log-probabilities."""
+    return isinstance(name, str | Path) and str(name).lower().endswith(ENDING)
+
+
+def passages_hash(passages: Sequence[Passage]) -> str:
+    """Hash texts with their prompts, in order: hexadecimal SHA-256."""
+    found = hashlib.sha256()
+    for passage in passages:
+        for part in (passage.prompt.encode(), passage.text.encode()):
+            found.update(len(part).to_bytes(8, "little"))
+            found.update(part)
+    return found.hexdigest()
+
+
+@dataclass(frozen=True)
+class Convention:
+    """How a model read the texts: what two files must share to be comparable.
+
+    Attributes
+    ----------
+    first, stride, decoding
+        As for :meth:`~calipers.language_model.model.LanguageModel.score`; the decoding as it is
+        written, empty for none.
+    """
+
+    first: str = "skip"
+    stride: int | None = None
+    decoding: str = ""
+
+
+def keep(
+    path: str | Path,
+    model: LanguageModel,
+    convention: Convention,
+    sets: Sequence[tuple[str, str, TokenScores]],
+) -> None:
+    """Keep the log-probabilities of some sets of texts.
+
+    Parameters
+    ----------
+    path
+        Where; it ends in ``.npz``.
+    model, convention
+        What scored them, and how.
+    sets
+        Name, hash (:func:`passages_hash`) and scores of each.
+
+    Raises
+    ------
+    InputError
+        If nothing can be written there.
+    """
+    arrays: dict[str, Any] = {}
+    listed: list[dict[str, Any]] = []
+    for name, content, scores in sets:
+        if content in (each["hash"] for each in listed):
+            continue
+        place = len(listed)
+        listed.append({"name": name, "hash": content, "vocabulary": scores.vocabulary})
+        for array in ARRAYS:
+            if getattr(scores, array) is not None:
+                arrays[f"{place}.{array}"] = getattr(scores, array)
+    about = {
+        "calipers": __version__,
+        "kind": KIND,
+        "model": model.name,
+        "revision": model.revision,
+        "signature": dict(model.signature),
+        **vars(convention),
+        "sets": listed,
+    }
+    plain = json.dumps(about, ensure_ascii=False).encode()
+    arrays["about"] = np.frombuffer(plain, np.uint8)
+    write_vectors(path, arrays, about={})
+
+
+class KeptScores(LanguageModel):
+    """The scores of a file in the place of the model that gave them.
+
+    Parameters
+    ----------
+    path
+        What :func:`keep` wrote.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it is damaged, holds something else, or claims more than fits.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        check_there(self.path)
+        with fitting_in_memory(self.path):
+            try:
+                about, self._scores = _read(self.path)
+                self.name = str(about["model"])
+                self.revision = str(about["revision"])
+                self.signature = {str(k): str(v) for k, v in about["signature"].items()}
+                stride = about["stride"]
+                self.convention = Convention(
+                    str(about["first"]),
+                    None if stride is None else int(stride),
+                    str(about["decoding"]),
+                )
+            except InputError:
+                raise
+            except DAMAGE as error:
+                raise self._refusal(f"holds no log-probabilities, or is damaged: {error}") from None
+
+    def score(
+        self,
+        passages: Sequence[Passage],
+        *,
+        first: str = "skip",
+        stride: int | None = None,
+        decoding: Decoding | None = None,
+        advance: Advance | None = None,
+    ) -> TokenScores:
+        """Look up the scores of these texts.
+
+        Raises
+        ------
+        InputError
+            If the file has none of them, or they were read in another way.
+        """
+        found = self._scores.get(passages_hash(passages))
+        if found is None:
+            sizes = ", ".join(f"{len(each):,}" for each in self._scores.values())
+            raise self._refusal(
+                f"holds log-probabilities of other texts (sets of {sizes}), not of these "
+                f"{len(passages):,}; they must be the same texts, in the same order, with the "
+                "same prompts"
+            )
+        own = self.convention
+        if first != own.first or (stride is not None and stride != own.stride):
+            way = f"--first-token {own.first}" if first != own.first else f"--stride {own.stride}"
+            raise self._refusal(f"was made with {way}, which must be given here too")
+        asked = "" if decoding is None else str(decoding)
+        if asked != own.decoding and asked not in ("", str(Decoding())):
+            made = f"--decoding {own.decoding}" if own.decoding else "no decoding"
+            raise self._refusal(f"was made with {made}; found --decoding {asked}")
+        if advance is not None:
+            advance(len(passages))
+        return found
+
+    def generate(
+        self,
+        requests: Sequence[Request],
+        decoding: Decoding,
+        *,
+        max_tokens: int,
+        seed: int,
+        advance: Advance | None = None,
+    ) -> Iterator[Completion]:
+        """Refuse: there is no model here."""
+        raise self._refusal("holds log-probabilities; it is no model that writes texts")
+
+    def _refusal(self, problem: str) -> InputError:
+        return InputError(f"{self.path}: {problem}")
+
+
+def _read(path: Path) -> tuple[Mapping[str, Any], dict[str, TokenScores]]:
+    with np.load(path, allow_pickle=False) as arrays:
+        size = sum(member.file_size for member in arrays.zip.infolist())
+
+        def refusal(problem: str) -> InputError:
+            return InputError(f"{path}: {problem}")
+
+        budget().check_claim("claims to hold log-probabilities", size, refusal)
+        budget().take(size, refusal)
+        about = json.loads(bytes(arrays["about"]))
+        if about.get("kind") != KIND:
+            raise ValueError(f"it holds {about.get('kind')!r:.100}")
+        found = {}
+        for place, each in enumerate(about["sets"]):
+            held = {
+                name: arrays[f"{place}.{name}"]
+                for name in ARRAYS
+                if f"{place}.{name}" in arrays.files
+            }
+            _check(held)
+            found[str(each["hash"])] = TokenScores(vocabulary=int(each["vocabulary"]), **held)
+        return about, found
+
+
+def _check(held: Mapping[str, Any]) -> None:
+    """Refuse arrays that do not belong together."""
+    starts, tokens = held["starts"], len(held["log_probability"])
+    for name, array in held.items():
+        if array.ndim != 1 or array.dtype.kind != ARRAYS[name]:
+            raise ValueError(f"the array {name} has shape {array.shape} and type {array.dtype}")
+        if name != "starts" and len(array) != tokens:
+            raise ValueError(f"the array {name} has {len(array)} numbers for {tokens} tokens")
+    if not len(starts) or starts[0] != 0 or starts[-1] != tokens or (np.diff(starts) < 0).any():
+        raise ValueError("the texts do not begin one behind the other")
+    if not (held["log_probability"] <= 1e-4).all():
+        raise ValueError("a log-probability lies above 0, or is none")

@@ -1,0 +1,465 @@
+"""A small real language model for people who have none: an interpolated n-gram model of a text set.
+
+Words and marks carry the white space before them (:mod:`calipers.language_model.pieces`), so that
+texts come out as people write them; probabilities are interpolated Kneser-Ney
+(:mod:`calipers.language_model.kneser_ney`). A word that no text had is the unknown token of its
+kind, which has a share of the probability but is never written: texts are drawn from the
+distribution without it, renormalised, and its probability under a decoding is 0.
+
+No package does this: KenLM scores and does not generate, and estimates by a C++ program of its own;
+``nltk.lm`` counts in Python dictionaries, and draws by listing all that can follow.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.errors import InputError, unknown_name
+from calipers.language_model import pieces
+from calipers.language_model.decoding import TRUNCATIONS, Decoding
+from calipers.language_model.kneser_ney import fit_tables
+from calipers.language_model.model import (
+    Completion,
+    LanguageModel,
+    Passage,
+    Request,
+    TokenScores,
+)
+from calipers.language_model.ngram_walks import (
+    Memory,
+    Tables,
+    Weights,
+    after,
+    follow,
+    next_probabilities,
+    read,
+    read_decoded,
+    remember,
+    weigh,
+    write,
+)
+from calipers.language_model.sampling import invert, stream
+from calipers.language_model.search import adversarial_search, beam_search, perplexity_target
+from calipers.language_model.truncation import has_distribution, truncated
+from calipers.numeric.threads import allowed_threads, workers
+from calipers.numeric.validation import is_whole
+from calipers.progress import Advance
+from calipers.text.corpus import as_strings
+
+Doubles = NDArray[np.float64]
+Longs = NDArray[np.int64]
+
+LONGEST = 5
+"""Most tokens of an n-gram."""
+
+OWN_FORMS = 200
+"""Most marks that have a form of their own."""
+
+COLDEST = 0.05
+"""Lowest temperature of which sums of p^(1/T) are safe in float64; below, logarithms are taken."""
+
+BLOCK = 256
+"""Tokens of a text that are written at once."""
+
+BATCH = 64
+"""Texts that are written at once."""
+
+
+def read_ngram_options(text: str) -> dict[str, int]:
+    """Read what stands behind ``ngram:``.
+
+    Raises
+    ------
+    InputError
+        If it is no order of an n-gram model.
+
+    Examples
+    --------
+    >>> read_ngram_options("order=4"), read_ngram_options("")
+    ({'order': 4}, {})
+    """
+    options: dict[str, int] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, _, value = part.partition("=")
+        if name.strip() != "order":
+            raise unknown_name("option of the n-gram model", name.strip(), ["order"])
+        if "order" in options:
+            raise InputError(f"the model 'ngram:{text}' gives order twice")
+        digits = value.strip()
+        if not (digits.isascii() and digits.isdigit() and 1 <= int(digits) <= LONGEST):
+            raise _wrong_order(repr(digits))
+        options["order"] = int(digits)
+    return options
+
+
+def fit_ngram(texts: Sequence[str], *, order: int = 3) -> NGramModel:
+    """Fit an n-gram model on texts.
+
+    Parameters
+    ----------
+    texts
+        The texts; empty ones are texts that end at once.
+    order
+        Tokens of the longest n-gram, 1 to 5.
+
+    Raises
+    ------
+    InputError
+        If there is no text, an item is no string, or the order is none from 1 to 5.
+    """
+    if not is_whole(order, 1) or order > LONGEST:
+        raise _wrong_order(repr(order))
+    listed = as_strings(texts)
+    split = [pieces.split(text) for text in listed]
+    counts = Counter(chain.from_iterable(split))
+    vocabulary = {piece: number for number, piece in enumerate(counts, 1)}
+    known = len(vocabulary)
+    kind = np.array(
+        [pieces.END, *map(pieces.kind_of, vocabulary), *range(1, pieces.KINDS)], np.int32
+    )
+    form = np.array([*map(pieces.form_of, kind.tolist()), pieces.BEGIN], np.int32)
+    marks = [
+        (piece, count)
+        for piece, count in counts.items()
+        if form[vocabulary[piece]] == pieces.AFTER_MARK
+    ]
+    marks.sort(key=lambda mark: -mark[1])
+    for place, (piece, _) in enumerate(marks[:OWN_FORMS]):
+        form[vocabulary[piece]] = pieces.AFTER_MARK + 1 + place
+    begin = len(form) - 1
+    lengths = np.array([len(tokens) + 2 for tokens in split])
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    tokens = np.zeros(starts[-1], np.int32)
+    inside = np.ones(len(tokens), np.bool_)
+    inside[starts[:-1]] = inside[starts[1:] - 1] = False
+    tokens[inside] = np.fromiter(
+        map(vocabulary.__getitem__, chain.from_iterable(split)), np.int32, int(inside.sum())
+    )
+    tokens[starts[:-1]] = begin
+    tables = fit_tables(tokens, starts, order=int(order), known=known, kind=kind, form=form)
+    digest = hashlib.sha256()
+    for text in listed:
+        encoded = text.encode("utf-8", "surrogatepass")
+        digest.update(len(encoded).to_bytes(8, "little"))
+        digest.update(encoded)
+    return NGramModel(tables, vocabulary, order=int(order), revision=digest.hexdigest()[:16])
+
+
+def _wrong_order(found: str) -> InputError:
+    return InputError(
+        f"order of the n-gram model must be a whole number from 1 to {LONGEST}; found {found}"
+    )
+
+
+class NGramModel(LanguageModel):
+    """An interpolated n-gram model of some texts; made by :func:`fit_ngram`.
+
+    Attributes
+    ----------
+    order
+        Tokens of the longest n-gram.
+    tables
+        All probabilities.
+    vocabulary
+        The number of each known token, from 1; 0 ends a text.
+    """
+
+    def __init__(
+        self, tables: Tables, vocabulary: dict[str, int], *, order: int, revision: str
+    ) -> None:
+        self.tables, self.vocabulary, self.order = tables, vocabulary, order
+        self.name, self.revision = f"ngram:order={order}", revision
+        self.signature = {"model": self.name, "revision": revision, "dtype": "float64"}
+        self._pieces = ["", *vocabulary]
+        self._sums: tuple[float, Weights] | None = None
+        self._lock = Lock()
+
+    @property
+    def known(self) -> int:
+        """Number of tokens that can be written, the end not counted."""
+        return len(self.vocabulary)
+
+    @property
+    def begin(self) -> int:
+        """The token that begins a text, and the context before a first token."""
+        return len(self.tables.form) - 1
+
+    def tokenise(self, text: str) -> Longs:
+        """Number the tokens of a text, unknown ones by their kind."""
+        return self._numbers(pieces.split(text))
+
+    def detokenise(self, tokens: Sequence[int]) -> str:
+        """Write tokens that can be written as the text that they are; the end is nothing."""
+        return "".join([self._pieces[token] for token in tokens])
+
+    def context_after(self, tokens: Longs, *, begin: bool = True) -> int:
+        """Find the context after some tokens; unless they begin a text, there must be one."""
+        return int(after(self.tables, tokens, self.begin if begin else -1))
+
+    def next_probabilities(self, context: int) -> Doubles:
+        """Probabilities of the end, the known tokens and the unknown one of each kind, in a row."""
+        return next_probabilities(self.tables, context)
+
+    def score(
+        self,
+        passages: Sequence[Passage],
+        *,
+        first: str = "skip",
+        stride: int | None = None,
+        decoding: Decoding | None = None,
+        advance: Advance | None = None,
+    ) -> TokenScores:
+        """Tell how likely every token of some texts is.
+
+        As :meth:`LanguageModel.score`, with no limit to the context. A prompt and its text are cut
+        into tokens together, and a token that reaches into the text is scored. The end of a text is
+        not. ``decoded`` and ``squares`` are of the distribution that texts are written from, which
+        has no unknown tokens; a token that cannot be written has 0.
+        """
+        if first not in ("skip", "bos"):
+            raise InputError(f"first must be 'skip' or 'bos'; found {first!r}")
+        if decoding is not None and not has_distribution(decoding):
+            truncated(np.ones(1), decoding)
+        texts, skipped = [], []
+        for passage in passages:
+            cut = pieces.split(passage.prompt + passage.text)
+            before = 0
+            if passage.prompt:
+                ends = np.cumsum([len(piece) for piece in cut])
+                before = int((ends <= len(passage.prompt)).sum())
+            texts.append(self._numbers(cut))
+            skipped.append(max(before, first == "skip"))
+        lengths = np.array([len(tokens) for tokens in texts], np.int64)
+        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        tokens = np.concatenate([*texts, np.zeros(0, np.int64)])
+        opening = self.begin if first == "bos" else -1
+        probability, contexts = read(self.tables, tokens, starts, opening)
+        place = np.arange(len(tokens)) - np.repeat(starts[:-1], lengths)
+        scored = place >= np.repeat(np.array(skipped, np.int64), lengths)
+        counts = np.maximum(lengths - np.array(skipped, np.int64), 0)
+        decoded = squares = None
+        if decoding is not None:
+            rows = np.flatnonzero(scored)
+            decoded, squares = self._decoded(decoding, tokens, starts, contexts, rows)
+        if advance is not None:
+            advance(len(passages))
+        return TokenScores(
+            log_probability=np.minimum(np.log(probability[scored]), 0),
+            starts=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            vocabulary=len(self.tables.kind),
+            decoded=decoded,
+            squares=squares,
+        )
+
+    def generate(
+        self,
+        requests: Sequence[Request],
+        decoding: Decoding,
+        *,
+        max_tokens: int,
+        seed: int,
+        advance: Advance | None = None,
+    ) -> Iterator[Completion]:
+        """Write a text for each request, in their order.
+
+        As :meth:`LanguageModel.generate`. A sample depends on the seed, its number and its prompt.
+        Where a prompt ends in white space, the text begins without any.
+        """
+        if not is_whole(max_tokens, 1):
+            raise InputError(
+                f"max_tokens must be a whole number of at least 1; found {max_tokens!r}"
+            )
+        if any(request.messages is not None for request in requests):
+            raise InputError(f"{self.name} continues plain text; it takes no conversation")
+        if decoding.method == "contrastive":
+            raise InputError(
+                f"{self.name} has no hidden states, which contrastive search compares; "
+                f"found {decoding}"
+            )
+        if decoding.method == "adversarial":
+            perplexity_target(decoding)
+            if self.known == 0:
+                raise InputError(f"{self.name} was fitted on empty texts and has no words to write")
+        return self._generated(list(requests), decoding, int(max_tokens), seed, advance)
+
+    def _generated(
+        self,
+        requests: list[Request],
+        decoding: Decoding,
+        max_tokens: int,
+        seed: int,
+        advance: Advance | None,
+    ) -> Iterator[Completion]:
+        listed: list[Memory] = []
+        size = max(1, min(BATCH, -(-len(requests) // allowed_threads())))
+        batches = [requests[start : start + size] for start in range(0, len(requests), size)]
+        by_sums = _by_sums(decoding)
+        weights = self._weights(decoding.temperature if by_sums else 1.0)
+
+        def work(batch: list[Request]) -> list[Completion]:
+            prompts = [self.tokenise(request.prompt) for request in batch]
+            if by_sums:
+                with self._lock:
+                    memory = listed.pop() if listed else remember(self.tables, weights)
+                written = self._drawn(batch, prompts, decoding, weights, memory, max_tokens, seed)
+                with self._lock:
+                    listed.append(memory)
+            else:
+                written = [
+                    self._searched(prompt, decoding, max_tokens, stream(seed, request.id))
+                    for request, prompt in zip(batch, prompts, strict=True)
+                ]
+            return list(map(self._completion, batch, prompts, written))
+
+        with workers(allowed_threads()) as pool:
+            for completions in pool.map(work, batches):
+                yield from completions
+                if advance is not None:
+                    advance(len(completions))
+
+    def _drawn(
+        self,
+        batch: list[Request],
+        prompts: list[Longs],
+        decoding: Decoding,
+        weights: Weights,
+        memory: Memory,
+        max_tokens: int,
+        seed: int,
+    ) -> list[list[int]]:
+        """Write texts token by token, all of a batch at once."""
+        contexts = np.array([self.context_after(prompt) for prompt in prompts])
+        streams = [stream(seed, request.id) for request in batch]
+        written: list[list[int]] = [[] for _ in batch]
+        done = 0
+        while done < max_tokens and (contexts >= 0).any():
+            steps = min(BLOCK, max_tokens - done)
+            rows = np.flatnonzero(contexts >= 0)
+            uniforms = np.stack([streams[row].random(steps) for row in rows])
+            going = contexts[rows]
+            tokens, lengths = write(
+                self.tables, weights, memory, *_rules(decoding), going, uniforms
+            )
+            contexts[rows] = going
+            for row, drawn, length in zip(rows, tokens, lengths, strict=True):
+                written[row].extend(drawn[:length].tolist())
+            done += steps
+        return written
+
+    def _searched(
+        self, prompt: Longs, decoding: Decoding, max_tokens: int, uniforms: np.random.Generator
+    ) -> list[int]:
+        """Write a text by a decoding that looks at more than the context, by its definition."""
+        if decoding.method == "beam":
+            no_repeat = decoding.get("no_repeat_ngram")
+            found = beam_search(
+                self._log_probabilities,
+                prompt.tolist(),
+                beams=int(decoding.get("beam")),
+                max_tokens=max_tokens,
+                end=0,
+                length_penalty=float(decoding.get("length_penalty", 1.0)),
+                no_repeat_ngram=None if no_repeat is None else int(no_repeat),
+                repetition_penalty=decoding.get("repetition_penalty"),
+            )
+            return list(found.tokens)
+        if decoding.method == "adversarial":
+            return adversarial_search(
+                self._log_probabilities,
+                prompt.tolist(),
+                decoding,
+                uniforms.random(max_tokens),
+                choices=np.arange(1, self.known + 1),
+            )
+        context, history = self.context_after(prompt), prompt.tolist()
+        written: list[int] = []
+        while len(written) < max_tokens and (not written or written[-1] != 0):
+            chances = truncated(
+                self.next_probabilities(context)[: self.known + 1], decoding, history=history
+            )
+            token = int(invert(chances[None], uniforms.random(1))[0])
+            context = int(follow(self.tables, context, token))
+            written.append(token)
+            history.append(token)
+        return written
+
+    def _log_probabilities(self, histories: Sequence[Sequence[int]]) -> Doubles:
+        """Logarithms of the probabilities of the end and the known tokens after some texts."""
+        rows = [
+            self.next_probabilities(self.context_after(np.asarray(history, np.int64)))
+            for history in histories
+        ]
+        with np.errstate(divide="ignore"):
+            return np.log(np.stack(rows)[:, : self.known + 1])
+
+    def _decoded(
+        self, decoding: Decoding, tokens: Longs, starts: Longs, contexts: Longs, rows: Longs
+    ) -> tuple[Doubles, Doubles]:
+        """Probability of the tokens of some rows as they are decoded, and the sums of squares."""
+        if _by_sums(decoding):
+            weights = self._weights(decoding.temperature)
+            memory = remember(self.tables, weights)
+            return read_decoded(
+                self.tables, weights, memory, *_rules(decoding), contexts[rows], tokens[rows]
+            )
+        decoded, squares = np.zeros(len(rows)), np.zeros(len(rows))
+        texts = np.searchsorted(starts, rows, side="right") - 1
+        for place, (row, text) in enumerate(zip(rows, texts, strict=True)):
+            chances = truncated(
+                self.next_probabilities(contexts[row])[: self.known + 1],
+                decoding,
+                history=tokens[starts[text] : row],
+            )
+            if tokens[row] <= self.known:
+                decoded[place] = chances[tokens[row]]
+            squares[place] = (chances**2).sum()
+        return decoded, squares
+
+    def _completion(self, request: Request, prompt: Longs, written: list[int]) -> Completion:
+        text = self.detokenise(written)
+        return Completion(
+            id=request.id,
+            text=text.lstrip() if request.prompt[-1:].isspace() else text,
+            finish_reason="stop" if written and written[-1] == 0 else "length",
+            tokens=len(written),
+            prompt_tokens=len(prompt) + 1,
+        )
+
+    def _weights(self, temperature: float) -> Weights:
+        """The sums for a temperature; those of the last one are kept."""
+        with self._lock:
+            if self._sums is None or self._sums[0] != temperature:
+                self._sums = temperature, weigh(self.tables, self.known, temperature)
+            return self._sums[1]
+
+    def _numbers(self, tokens: Sequence[str]) -> Longs:
+        return np.fromiter(map(self._number, tokens), np.int64, len(tokens))
+
+    def _number(self, piece: str) -> int:
+        """The number of a token; of one that only differs in white space, that of the usual one."""
+        number = self.vocabulary.get(piece)
+        if number is None and piece[:1].isspace():
+            number = self.vocabulary.get(" " + piece.lstrip())
+        return self.known + pieces.kind_of(piece) if number is None else number
+
+
+def _by_sums(decoding: Decoding) -> bool:
+    """Whether the next token depends on the context alone, at a temperature that sums allow."""
+    looks_back = {"repetition_penalty", "no_repeat_ngram"} & dict(decoding.parameters).keys()
+    return has_distribution(decoding) and not looks_back and decoding.temperature >= COLDEST
+
+
+def _rules(decoding: Decoding) -> tuple[Longs, Doubles]:
+    """Truncations as the kernels read them."""
+    rules = (("top_k", 1.0),) if decoding.method == "greedy" else decoding.truncations
+    return (
+        np.array([TRUNCATIONS.index(name) for name, _ in rules], np.int64),
+        np.array([value for _, value in rules], np.float64),
+    )

@@ -1,0 +1,236 @@
+"""How likely a language model finds texts, and how much its own decoder could have written them.
+
+All functions take arrays: the natural logarithm of the model's probability of every scored token,
+the texts end to end, and `starts`, where each text begins (text i has the tokens
+``starts[i]:starts[i + 1]``). Those of a decoder take the probability q(x) of every token x under
+the decoder's own truncated, renormalised distribution q.
+
+**Perplexity** is the exponential of a mean of -log p, per token over the whole set (a token of a
+long text counts as much as one of a short text), per text and then averaged (the convention of the
+library `evaluate`), per word or per byte. Per token it depends on the tokenizer of the model, per
+word and per byte it does not. Low is not good: a text that repeats one phrase is very likely. What
+counts is how near the set comes to the perplexity of human texts (Holtzman et al., ICLR 2020;
+Pillutla et al., JMLR 2023, section 6.3).
+
+**Against the decoder** (Martins, Marinho and Martins, "Sparse Text Generation", EMNLP 2020): where
+a decoder leaves tokens out, human texts hold some that it could not write, and their perplexity is
+infinite. Three numbers stay finite: ε-perplexity, the sparsemax score, and the Jensen-Shannon
+divergence between q and the one token that was written. They say how the decoder's distributions
+fit human texts and see none of the texts that the decoder writes (Pillutla et al., appendix D.1).
+
+**Entropy of unigrams per sample**: the entropy of the tokens of one text, whose mean over texts
+stands beside generation perplexity in papers on diffusion language models, since texts that repeat
+themselves have a low one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Doubles = NDArray[np.float64]
+Starts = NDArray[np.int64]
+
+HALVINGS = 200
+"""Steps of the search for the best ε: far more than a double can tell apart."""
+
+
+def sums_by_text(values: Doubles, starts: Starts) -> Doubles:
+    """Add up the values of each text, shape ``(n,)``; 0 where a text has none."""
+    texts = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    return np.bincount(texts, values, len(starts) - 1).astype(np.float64)
+
+
+def means_by_text(values: Doubles, starts: Starts) -> Doubles:
+    """Average the values of each text, shape ``(n,)``; NaN where a text has none."""
+    counts = np.diff(starts)
+    means = np.full(len(counts), np.nan)
+    np.divide(sums_by_text(values, starts), counts, out=means, where=counts > 0)
+    return means
+
+
+def perplexity(log_probability: Doubles, units: float | None = None) -> float:
+    """Give the perplexity of a set: exp of the mean negative log-probability.
+
+    Parameters
+    ----------
+    log_probability
+        Of all scored tokens of all texts.
+    units
+        What the mean is over: the number of words or of bytes; by default of tokens.
+
+    Returns
+    -------
+    float
+        At least 1; infinite where a token has no probability, NaN where nothing was scored.
+
+    Examples
+    --------
+    >>> round(perplexity(np.log([1 / 2, 1 / 8])), 9)
+    4.0
+    """
+    count = len(log_probability) if units is None else units
+    if count == 0 or len(log_probability) == 0:
+        return float("nan")
+    return float(np.exp(-log_probability.sum() / count))
+
+
+def perplexity_by_text(log_probability: Doubles, starts: Starts) -> Doubles:
+    """Give the perplexity of each text, shape ``(n,)``; NaN where nothing of it was scored.
+
+    Its mean is what the library `evaluate` calls the mean perplexity of a set.
+    """
+    with np.errstate(over="ignore"):
+        return np.exp(-means_by_text(log_probability, starts))
+
+
+def bits_per_byte(log_probability: Doubles, size: float) -> float:
+    """Give the bits that the model needs for a byte of the texts (UTF-8) on average.
+
+    Examples
+    --------
+    >>> round(bits_per_byte(np.log([1 / 2, 1 / 8]), 8), 9)
+    0.5
+    """
+    if size == 0 or len(log_probability) == 0:
+        return float("nan")
+    return float(-log_probability.sum() / (np.log(2) * size))
+
+
+def unigram_entropy(tokens: NDArray[np.int32], starts: Starts) -> Doubles:
+    """Give the entropy of the tokens of each text in nats, shape ``(n,)``; NaN where it has none.
+
+    H = -Σ (c_w / n) log (c_w / n) over the different tokens w of a text of n tokens, c_w its count:
+    from 0 (one token over and over) to log n (all different).
+
+    Examples
+    --------
+    >>> unigram_entropy(np.array([0, 1, 0, 1, 2, 2], np.int32), np.array([0, 4, 6])).round(4)
+    array([0.6931, 0.    ])
+    """
+    lengths = np.diff(starts)
+    texts = np.repeat(np.arange(len(lengths)), lengths)
+    size = int(tokens.max(initial=0)) + 1
+    different, counts = np.unique(texts * size + tokens, return_counts=True)
+    shares = counts / lengths[different // size]
+    entropies = np.bincount(different // size, -shares * np.log(shares), len(lengths))
+    found: Doubles = np.where(lengths > 0, np.maximum(entropies, 0.0), np.nan)
+    return found
+
+
+# Against the decoder's own distribution ----------------------------------------------------------
+
+
+def sparsemax_scores(q: Doubles, squares: Doubles) -> Doubles:
+    """Give the sparsemax score of each token, in [0, 1]; 1 where the decoder was sure of it.
+
+    1 less the sparsemax loss of a distribution q: q(x) + (1 - Σ q²) / 2 (Martins et al., section
+    4.2).
+
+    Parameters
+    ----------
+    q
+        Probability of each token, shape ``(t,)``.
+    squares
+        Sum of the squares of the distribution at each token, shape ``(t,)``.
+
+    Examples
+    --------
+    >>> sparsemax_scores(np.array([0.75, 0.25]), np.array([0.625, 0.625]))
+    array([0.9375, 0.4375])
+    """
+    return q + (1 - squares) / 2
+
+
+def jensen_shannon(q: Doubles) -> Doubles:
+    """Give the Jensen-Shannon divergence between q and the one token that was written, in nats.
+
+    Of m, the mean of both, (KL(q‖m) + KL(1_x‖m)) / 2 depends on q(x) alone: from 0, where q(x) = 1,
+    to log 2, where q(x) = 0 (Martins et al., section 4.3).
+
+    Examples
+    --------
+    >>> jensen_shannon(np.array([0.0, 1.0])).round(6)
+    array([0.693147, 0.      ])
+    """
+    from scipy.special import xlogy
+
+    return np.asarray(np.maximum(np.log(2) + (xlogy(q, q) - xlogy(1 + q, 1 + q)) / 2, 0.0))
+
+
+def epsilon_perplexity(q: Doubles, vocabulary: int, epsilon: float | None = None) -> float:
+    """Give the perplexity of q + ε, renormalised: finite whatever q leaves out.
+
+    exp of the mean of -log ((q(x) + ε) / (1 + ε|V|)) (Martins et al., section 4.1), which is the
+    perplexity of the mixture (1 - λ) q + λ / |V| with λ = ε|V| / (1 + ε|V|).
+
+    Parameters
+    ----------
+    q
+        Probability of each token, shape ``(t,)``.
+    vocabulary
+        |V|, the number of tokens that the decoder chooses from.
+    epsilon
+        ε, above 0. None for the one that makes the result smallest, as the authors choose it.
+
+    Returns
+    -------
+    float
+        At least 1, and with the best ε at most |V|; NaN where nothing was scored.
+
+    Examples
+    --------
+    >>> round(epsilon_perplexity(np.array([0.5, 0.0]), 4, epsilon=0.25), 9)
+    4.618802154
+    """
+    if len(q) == 0 or vocabulary < 1:
+        return float("nan")
+    share = best_share(q, vocabulary) if epsilon is None else share_of(epsilon, vocabulary)
+    return float(np.exp(-np.mean(np.log((1 - share) * q + share / vocabulary))))
+
+
+def share_of(epsilon: float, vocabulary: int) -> float:
+    """Give λ = ε|V| / (1 + ε|V|), the share of the uniform distribution in the mixture."""
+    return epsilon * vocabulary / (1 + epsilon * vocabulary)
+
+
+def best_share(q: Doubles, vocabulary: int) -> float:
+    """Find the share of the uniform distribution by which the tokens are likeliest, in [0, 1].
+
+    The mean of log ((1 - λ) q + λ / |V|) is concave in λ; its slope changes sign at the largest.
+    """
+    uniform = 1 / vocabulary
+    different, counts = np.unique(q, return_counts=True)
+
+    def slope(share: float) -> float:
+        with np.errstate(divide="ignore"):
+            slopes = (uniform - different) / ((1 - share) * different + share * uniform)
+        return float(counts @ slopes)
+
+    if slope(0.0) <= 0:
+        return 0.0
+    if slope(1.0) >= 0:
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if slope(middle) > 0 else (low, middle)
+    return (low + high) / 2
+
+
+# Diversity without an embedder -------------------------------------------------------------------
+
+
+def conditional_surprise(bits: Doubles, sizes: Doubles) -> float:
+    """Give the bits per byte that texts still need where others of their set were read before.
+
+    Σ bits over Σ bytes of the texts that come last, -log2 θ(r_k | r_1 … r_(k-1)) / |r_k|: a_k of
+    Khoriaty, Williams-King and Feng (arXiv 2606.01811). Low where a model, having read some texts
+    of the set, can predict the next one.
+
+    Examples
+    --------
+    >>> conditional_surprise(np.array([8.0, 4.0]), np.array([4.0, 4.0]))
+    1.5
+    """
+    return float(bits.sum() / sizes.sum()) if sizes.sum() > 0 else float("nan")
