@@ -157,6 +157,7 @@ def test_two_parameters_make_a_grid() -> None:
         ("top_p=0.9,1.5", "top_p must be above 0 and at most 1; found '1.5'"),
         ("colour=1,2", "unknown decoding parameter 'colour'"),
         ("", "found none"),
+        ("top_p=0.8,0.9, top-p=0.7,0.8", "over names top_p twice"),
     ],
 )
 def test_what_varies_is_checked(over: str, words: str) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InputError
-from calipers.language_model.decoding import RULES, TRUNCATIONS, Decoding
+from calipers.language_model.decoding import RULES, TRUNCATIONS, Decoding, read_over
 
 
 @pytest.mark.parametrize(
@@ -129,3 +129,26 @@ def test_every_chain_is_read_back(names: list[str], value: float, temperature: f
     decoding = Decoding.parse(",".join([*parts, f"temperature={temperature}"]))
     assert Decoding.parse(str(decoding)) == decoding
     assert [name for name, _ in decoding.truncations] == names
+
+
+def test_what_varies() -> None:
+    grid = {"top_p": (0.8, 0.9), "temperature": (0.7, 1.0)}
+    assert read_over("top-p=0.8,0.9, temperature=0.7,1") == grid
+    assert read_over({"top_p": [0.8, 0.9], "temperature": [0.7, 1]}) == grid
+
+
+@pytest.mark.parametrize(
+    ("over", "message"),
+    [
+        ("", "over must name a parameter and its values"),
+        ("0.8,0.9", "over must name a parameter and its values"),
+        ("top_p=0.8", "at least two values of a parameter"),
+        ("top_p=0.8,0.8", "gives a value of top_p twice"),
+        ("top_p=0.8,0.9,top_p=1", "over names top_p twice"),
+        ("top_p=0.8,1.9", "top_p must be above 0 and at most 1; found '1.9'"),
+        ("top_q=0.8,0.9", "unknown decoding parameter 'top_q'"),
+    ],
+)
+def test_what_cannot_vary(over: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_over(over)

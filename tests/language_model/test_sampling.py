@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+from calipers.errors import InputError
 from calipers.language_model.sampling import invert, stream, uniforms
 
 
@@ -75,3 +76,9 @@ def test_rows_are_drawn_by_themselves(uniform: float) -> None:
 def test_the_precision_of_weights_does_not_lower_that_of_sums() -> None:
     weights = np.full((1, 2**20), 2.0**-20, np.float32)
     assert invert(weights, np.array([0.75])).tolist() == [3 * 2**18]
+
+
+@pytest.mark.parametrize(("seed", "sample"), [(-1, 0), (0, -1), (2**64, 0)])
+def test_seeds_out_of_range(seed: int, sample: int) -> None:
+    with pytest.raises(InputError, match=f"whole numbers from 0 .* found {seed} and {sample}"):
+        stream(seed, sample)

@@ -113,6 +113,7 @@ def warpers() -> Any:
     return pytest.importorskip("transformers.generation.logits_process")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "warper", "values"),
     [
@@ -142,6 +143,7 @@ def test_kept_as_transformers_keeps(
             assert kept(name, probabilities, value) == expected, (value, len(probabilities))
 
 
+@pytest.mark.slow
 def test_a_chain_of_truncations_as_transformers_applies_it(warpers: Any) -> None:
     import torch
 
@@ -158,6 +160,7 @@ def test_a_chain_of_truncations_as_transformers_applies_it(warpers: Any) -> None
         np.testing.assert_allclose(ours, scores.softmax(-1)[0].numpy(), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_history_as_transformers_reads_it(warpers: Any) -> None:
     import torch
 

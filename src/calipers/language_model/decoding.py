@@ -247,6 +247,8 @@ def read_over(over: Any) -> dict[str, tuple[float, ...]]:
         key = name.strip().replace("-", "_")
         if key not in RULES:
             raise unknown_name("decoding parameter", key, RULES)
+        if key in found:
+            raise InputError(f"over names {key} twice; found {over!r}")
         values = tuple(RULES[key].read(key, text.strip()) for text in texts)
         if len(set(values)) < len(values):
             raise InputError(f"over gives a value of {key} twice; found {', '.join(texts)}")

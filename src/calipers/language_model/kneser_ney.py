@@ -29,7 +29,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.language_model.ngram_walks import Tables, hashed
+from calipers.language_model.ngram_tables import Tables
+from calipers.language_model.ngram_walks import hashed
 from calipers.language_model.pieces import AFTER_WORD, KINDS, WORD
 from calipers.numeric.compile import kernel
 from calipers.text.ngrams import NGrams, extend

@@ -32,17 +32,13 @@ from calipers.language_model.model import (
     Request,
     TokenScores,
 )
+from calipers.language_model.ngram_tables import Memory, Tables, Weights, remember, weigh
 from calipers.language_model.ngram_walks import (
-    Memory,
-    Tables,
-    Weights,
     after,
     follow,
     next_probabilities,
     read,
     read_decoded,
-    remember,
-    weigh,
     write,
 )
 from calipers.language_model.sampling import invert, stream

@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.errors import InputError
+
 Doubles = NDArray[np.float64]
 
 
@@ -38,6 +40,11 @@ def uniforms(seed: int, sample: int, steps: int) -> Doubles:
 
 def stream(seed: int, sample: int) -> np.random.Generator:
     """Give the generator of these numbers, for who asks for them a few at a time."""
+    if not (0 <= seed < 2**64 and 0 <= sample < 2**64):
+        raise InputError(
+            "a seed and the number of a sample must be whole numbers from 0 to 2^64 - 1; found "
+            f"{seed} and {sample}"
+        )
     key = np.array([seed, sample], dtype=np.uint64)
     return np.random.Generator(np.random.Philox(key=key))
 

@@ -190,8 +190,8 @@ def truncated(
 
     Examples
     --------
-    >>> truncated([0.5, 0.3, 0.2], Decoding.parse("top_k=2")).tolist()
-    [0.625, 0.375, 0.0]
+    >>> truncated([0.5, 0.25, 0.25], Decoding.parse("top_p=0.75")).round(3).tolist()
+    [0.667, 0.333, 0.0]
     """
     if not has_distribution(decoding):
         raise InputError(

@@ -1,0 +1,247 @@
+"""What an n-gram model holds: its probabilities, and sums of their powers for a temperature."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.language_model.pieces import KINDS
+from calipers.numeric.compile import kernel
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Doubles = NDArray[np.float64]
+
+RECORDS, ROOM = 2**16, 2**20
+"""Contexts whose kept tokens are remembered, and listed tokens of all of them."""
+
+
+class Tables(NamedTuple):
+    """A fitted model.
+
+    Token 0 ends a text; then come the known tokens, an unknown one of each kind, and the beginning.
+
+    A context is a sequence of 1 to order − 1 tokens, the shorter before the longer; those of one
+    token have its number. Its entries are the n-grams that go on from it, from the most to the
+    least probable token, equal ones by their numbers.
+
+    Attributes
+    ----------
+    starts
+        Where the entries of each context begin, shape ``(contexts + 1,)``.
+    back
+        γ of each context.
+    shorter
+        The context without its first token; −1 for one token.
+    form
+        What a context of one token is to the token after it.
+    token, context
+        Token and context of each entry.
+    probability
+        P(w | h) of each entry.
+    lower
+        P(w | h') of it.
+    follow
+        The context after it; −1 after the end of a text.
+    slots
+        Hash table of the entries.
+    kind
+        The kind of each token but the beginning.
+    unigram
+        P(w | κ) of each token but the beginning.
+    kinds
+        P(κ | f), of shape ``(forms, KINDS)``.
+    """
+
+    starts: Longs
+    back: Doubles
+    shorter: Ints
+    form: Ints
+    token: Ints
+    context: Ints
+    probability: Doubles
+    lower: Doubles
+    follow: Ints
+    slots: Ints
+    kind: Ints
+    unigram: Doubles
+    kinds: Doubles
+
+
+class Weights(NamedTuple):
+    """Sums of P^(1/T) for one temperature.
+
+    Attributes
+    ----------
+    power
+        P^(1/T) of each entry.
+    excess
+        What it has more than γ(h)^(1/T) · P(w | h')^(1/T), summed up within the context.
+    back
+        γ^(1/T) of each context.
+    total
+        Sum over all tokens that can be written, by context.
+    base
+        The tokens that can be written, by kind, from the most to the least probable.
+    base_starts
+        Where those of each kind begin.
+    base_sums
+        Their P(w | κ)^(1/T), summed up within the kind.
+    kinds
+        P(κ | f)^(1/T).
+    kind_sums
+        That times the sum of the kind, summed up, by form.
+    group
+        The group of each token that can be written: tokens of a kind that are equally probable.
+    group_starts
+        Where the tokens of each group begin in `base`.
+    group_kind, group_probability, group_power
+        Kind, P(w | κ) and P(w | κ)^(1/T) of each group.
+    group_order
+        The groups from the most to the least probable, by form.
+    """
+
+    power: Doubles
+    excess: Doubles
+    back: Doubles
+    total: Doubles
+    base: Longs
+    base_starts: Longs
+    base_sums: Doubles
+    kinds: Doubles
+    kind_sums: Doubles
+    group: Longs
+    group_starts: Longs
+    group_kind: Longs
+    group_probability: Doubles
+    group_power: Doubles
+    group_order: NDArray[np.int64]
+
+
+class Memory(NamedTuple):
+    """What one thread remembers of the contexts that came up, and where it works.
+
+    Attributes
+    ----------
+    record
+        Number of what is remembered of each context, or −1.
+    borders
+        Highest and lowest probability of the tokens that are kept, the sum of their powers 1/T, and
+        that of the squares of these.
+    numbers
+        The number up to which tokens at either border are kept, where the listed tokens begin, and
+        how many are kept.
+    listed, listed_sums
+        Kept tokens where they are few, and their powers, summed up.
+    state
+        How many records and listed tokens there are, and how often a context was listed.
+    stamp
+        When each token was last met as an entry.
+    gone
+        Tokens of each group that are entries.
+    values
+        Probability and power of the entries and groups after a context, and of the different values
+        among them.
+    sizes
+        Tokens of each group, of each value that are kept, and of each value.
+    items
+        Token of each entry, and number of each group.
+    levels
+        γ and γ^(1/T) of the contexts that a walk has left.
+    """
+
+    record: Ints
+    borders: Doubles
+    numbers: Longs
+    listed: Longs
+    listed_sums: Doubles
+    state: Longs
+    stamp: Longs
+    gone: Longs
+    values: Doubles
+    sizes: NDArray[np.int64]
+    items: Longs
+    levels: Doubles
+
+
+def weigh(tables: Tables, known: int, temperature: float) -> Weights:
+    """Prepare all sums for a temperature."""
+    exponent = 1 / temperature
+    power = tables.probability**exponent
+    back = tables.back**exponent
+    lower = (tables.back[tables.context] * tables.lower) ** exponent
+    gained = np.maximum(power - lower, 0)
+    unigram, kind = tables.unigram[: known + 1], tables.kind[: known + 1]
+    base = np.lexsort((np.arange(known + 1), -unigram, kind))
+    base_starts = np.searchsorted(kind[base], np.arange(KINDS + 1))
+    powers = unigram[base] ** exponent
+    parts = [np.cumsum(powers[low:high]) for low, high in pairwise(base_starts)]
+    base_sums = np.concatenate(parts)
+    sums = np.array([part[-1] if len(part) else 0.0 for part in parts])
+    kinds = tables.kinds**exponent
+    kind_sums = np.cumsum(kinds * sums, axis=1)
+    new = np.ones(known + 1, np.bool_)
+    new[1:] = (kind[base][1:] != kind[base][:-1]) | (unigram[base][1:] != unigram[base][:-1])
+    group_starts = np.append(np.flatnonzero(new), known + 1)
+    group = np.empty(known + 1, np.int64)
+    group[base] = np.cumsum(new) - 1
+    firsts = base[group_starts[:-1]]
+    values = tables.kinds[:, kind[firsts]] * unigram[firsts]
+    excess, total = _totals(tables, gained, back, kind_sums[:, -1].copy())
+    return Weights(
+        power=power,
+        excess=excess,
+        back=back,
+        total=total,
+        base=base.astype(np.int64),
+        base_starts=base_starts.astype(np.int64),
+        base_sums=base_sums,
+        kinds=kinds,
+        kind_sums=kind_sums,
+        group=group,
+        group_starts=group_starts.astype(np.int64),
+        group_kind=kind[firsts].astype(np.int64),
+        group_probability=unigram[firsts],
+        group_power=unigram[firsts] ** exponent,
+        group_order=np.argsort(-values, axis=1, kind="stable").astype(np.int64),
+    )
+
+
+def remember(tables: Tables, weights: Weights) -> Memory:
+    """Make room for what a thread remembers."""
+    tokens, groups = len(weights.group), len(weights.group_kind)
+    room = tokens + groups
+    return Memory(
+        record=np.full(len(tables.back), -1, np.int32),
+        borders=np.empty((RECORDS, 4)),
+        numbers=np.empty((RECORDS, 4), np.int64),
+        listed=np.empty(ROOM, np.int64),
+        listed_sums=np.empty(ROOM),
+        state=np.zeros(3, np.int64),
+        stamp=np.zeros(tokens, np.int64),
+        gone=np.zeros(groups, np.int64),
+        values=np.empty((4, room)),
+        sizes=np.empty((3, room), np.int64),
+        items=np.empty(room, np.int64),
+        levels=np.empty((2, 8)),
+    )
+
+
+@kernel
+def _totals(
+    tables: Tables, gained: Doubles, back: Doubles, forms: Doubles
+) -> tuple[Doubles, Doubles]:
+    """Sum up what entries have in excess, and all tokens of each context."""
+    excess, total = np.empty(len(gained)), np.empty(len(back))
+    for number in range(len(back)):
+        so_far = 0.0
+        for entry in range(tables.starts[number], tables.starts[number + 1]):
+            so_far += gained[entry]
+            excess[entry] = so_far
+        shorter = tables.shorter[number]
+        below = forms[tables.form[number]] if shorter < 0 else total[shorter]
+        total[number] = so_far + back[number] * below
+    return excess, total
