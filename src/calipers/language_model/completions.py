@@ -243,10 +243,10 @@ class TextQuestion(Question[tuple[Completion, Told]]):
         if isinstance(fingerprint, str) and fingerprint:
             details["system_fingerprint"] = one_line(_scrubbed(fingerprint, key), 120)
         if refused:
-            details["refusal"] = refused if key is None else key.hide(refused)
+            details["refusal"] = _as_data(refused, key)
         completion = Completion(
             id=self.request.id,
-            text=text if key is None else key.hide(text),
+            text=_as_data(text, key),
             finish_reason=_scrubbed(reason, key),
             tokens=told.completion_tokens,
             prompt_tokens=told.prompt_tokens,
@@ -313,6 +313,12 @@ def read_told(parsed: Mapping[str, Any], key: Key | None) -> Told:
     return Told(
         one_line(_scrubbed(model, key), 120) if isinstance(model, str) else "", prompt, completion
     )
+
+
+def _as_data(text: str, key: Key | None) -> str:
+    """Keep a text as it is, but for the key and for half characters, which no file can hold."""
+    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return whole if key is None else key.hide(whole)
 
 
 @lru_cache(maxsize=64)

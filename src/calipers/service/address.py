@@ -129,7 +129,7 @@ def read_name(name: str, endpoint: str | None, kind: Kind) -> tuple[Address, str
             f"the address of {kind.noun} is given twice, in {kind.name} and as the endpoint; leave "
             "one of them out"
         )
-    where, _, model = name.partition("#") if inside else (endpoint or "", "", name)
+    where, _, model = (endpoint, "", name) if endpoint is not None else name.partition("#")
     address = read_address(where, kind)
     if not model.strip():
         raise InputError(

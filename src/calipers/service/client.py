@@ -139,16 +139,25 @@ class RetryPolicy:
     broken_off: int = MAX_RETRIES_BROKEN_OFF
 
     def allows(
-        self, attempt: int, error: TransientError, *, answered: bool, seconds: float = 0.0
+        self,
+        attempt: int,
+        error: TransientError,
+        *,
+        answered: bool,
+        seconds: float = 0.0,
+        broken: int | None = None,
     ) -> bool:
         """Tell whether to ask once more after `attempt` attempts, which took some seconds.
 
-        `answered` says whether the service ever gave an answer.
+        `answered` says whether the service ever gave an answer, `broken` of how many attempts the
+        answer broke off: all of them where that is not said.
         """
         if error.after is not None and error.after > MAX_RETRY_AFTER:
             return False
         if error.after is None and seconds > MAX_SECONDS:
             return False
+        if error.broken_off and broken is not None:
+            return broken <= self.most(error, answered=answered) and attempt <= self.retries
         return attempt <= self.most(error, answered=answered)
 
     def most(self, error: TransientError, *, answered: bool) -> int:
@@ -305,24 +314,27 @@ class Client:
         StoppedError
             If the run has ended meanwhile.
         """
-        policy = self._policy
+        policy, broken = self._policy, [0]
         retrying = self._tenacity.Retrying(
             retry=self._tenacity.retry_if_exception_type(TransientError),
             wait=lambda state: policy.wait(state.attempt_number, state.outcome.exception().after),
-            stop=self._stops,
+            stop=lambda state: self._stops(state, broken),
             sleep=self._sleep or stopped.wait,
             retry_error_callback=self._give_up,
         )
         result: Result = retrying(self._once, question, stopped)
         return result
 
-    def _stops(self, state: Any) -> bool:
-        """Tell tenacity whether to give up."""
+    def _stops(self, state: Any, broken: list[int]) -> bool:
+        """Tell tenacity whether to give up, and count answers that broke off."""
+        error = state.outcome.exception()
+        broken[0] += error.broken_off
         return not self._policy.allows(
             state.attempt_number,
-            state.outcome.exception(),
+            error,
             answered=self._answered,
             seconds=state.seconds_since_start,
+            broken=broken[0],
         )
 
     def _give_up(self, state: Any) -> NoReturn:
