@@ -114,6 +114,26 @@ def test_a_stopped_run_goes_on_and_asks_for_nothing_twice(tmp_path: Path) -> Non
     assert not (tmp_path / "out.jsonl.part").exists()
 
 
+def test_what_a_server_sends_after_a_stop_is_kept_too(tmp_path: Path) -> None:
+    path, first, second = tmp_path / "out.jsonl", Toy(fails_after=2), Toy()
+    first.unclaimed = [Completion(4, " late", "stop", 1)]
+    with pytest.raises(KeyboardInterrupt):
+        write(path, first)
+    found = write(path, second)
+    assert [request.id for request in second.asked] == [2, 3]
+    assert list(found)[4] == "late"
+
+
+def test_a_refused_decoding_leaves_nothing_behind(tmp_path: Path) -> None:
+    class Refusing(Toy):
+        def generate(self, *given: Any, **more: Any) -> Iterator[Completion]:
+            raise InputError("toy cannot do that")
+
+    with pytest.raises(InputError, match="toy cannot do that"):
+        write(tmp_path / "out.jsonl", Refusing())
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_line_that_was_cut_off_is_written_anew(tmp_path: Path) -> None:
     path, second = tmp_path / "out.jsonl", Toy()
     with pytest.raises(KeyboardInterrupt):

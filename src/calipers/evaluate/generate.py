@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -295,13 +295,20 @@ class Writer:
         known = {} if file is None else file.known(overwrite=overwrite)
         rows = {number: row for number, row in known.items() if number < self.n}
         missing = [number for number in range(self.n) if number not in rows]
+        requests = [self.prompting.request(number) for number in missing]
+        # What the model cannot do is refused here, before anything is on disk
+        completions: Iterator[Completion] = iter(())
+        if requests:
+            how = {"max_tokens": self.max_tokens, "seed": self.seed}
+            completions = self.model.generate(requests, decoding, **how)
         title = f"Writing {decoding}"
         opened = nullcontext(None) if file is None or not missing else file.writing(rows)
         with opened as journal, (progress or Silent()).task(title, self.n) as advance:
             advance(len(rows))
-            for row in self._rows(missing, decoding, journal):
-                rows[row["id"]] = row
-                advance(1)
+            with closing(self._rows(completions, decoding, journal)) as written:
+                for row in written:
+                    rows[row["id"]] = row
+                    advance(1)
         ordered = [rows[number] for number in sorted(rows)]
         counts = self._counts(ordered, len(missing), price)
         if file is not None and (missing or not file.path.exists()):
@@ -317,18 +324,22 @@ class Writer:
         )
 
     def _rows(
-        self, missing: Iterable[int], decoding: Decoding, journal: Journal | None
-    ) -> Iterable[Row]:
-        requests = [self.prompting.request(number) for number in missing]
-        if not requests:
-            return
-        for completion in self.model.generate(
-            requests, decoding, max_tokens=self.max_tokens, seed=self.seed
-        ):
-            row = self._row(completion, decoding)
+        self, completions: Iterator[Completion], decoding: Decoding, journal: Journal | None
+    ) -> Generator[Row, None, None]:
+        """Give the rows as they arrive, each kept first; what arrives behind a stop is kept too."""
+        try:
+            for completion in completions:
+                row = self._row(completion, decoding)
+                if journal is not None:
+                    journal.write(row)
+                yield row
+        finally:
+            if isinstance(completions, Generator):
+                completions.close()
+            late, self.model.unclaimed = list(self.model.unclaimed), []
             if journal is not None:
-                journal.write(row)
-            yield row
+                for completion in late:
+                    journal.write(self._row(completion, decoding))
 
     def _row(self, completion: Completion, decoding: Decoding) -> Row:
         prompt = self.prompting.prompt_of(completion.id)
@@ -382,4 +393,4 @@ class Writer:
         notes = list(self.prompting.notes)
         if isinstance(self.model.reproducible, str):
             notes.append(self.model.reproducible)
-        return tuple(notes)
+        return (*notes, *self.model.told())

@@ -152,6 +152,8 @@ class LanguageModel(ABC):
         Whether a seed fixes every sample, whatever else is written with it; a reason where not.
     context
         Most tokens that it reads, prompt and text together; None for no limit.
+    unclaimed
+        Texts that a server sent after a run was stopped, so that they were not given.
     """
 
     name: str
@@ -159,6 +161,11 @@ class LanguageModel(ABC):
     signature: Mapping[str, str]
     reproducible: bool | str = True
     context: int | None = None
+    unclaimed: Sequence[Completion] = ()
+
+    def told(self) -> tuple[str, ...]:
+        """Tell what a person should know of what was asked so far."""
+        return ()
 
     def score(
         self,
