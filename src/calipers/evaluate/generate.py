@@ -299,8 +299,9 @@ class Writer:
         # What the model cannot do is refused here, before anything is on disk
         completions: Iterator[Completion] = iter(())
         if requests:
-            how = {"max_tokens": self.max_tokens, "seed": self.seed}
-            completions = self.model.generate(requests, decoding, **how)
+            completions = self.model.generate(
+                requests, decoding, max_tokens=self.max_tokens, seed=self.seed
+            )
         title = f"Writing {decoding}"
         opened = nullcontext(None) if file is None or not missing else file.writing(rows)
         with opened as journal, (progress or Silent()).task(title, self.n) as advance:
