@@ -22,13 +22,15 @@ from calipers.language_model.model import Completion, LanguageModel, Passage
 from calipers.language_model.models import find_language_model
 from calipers.language_model.prompting import (
     Prompting,
+    between,
     biographies,
     continuations,
     creative,
     cut_at,
+    first_words,
     no_prompts,
 )
-from calipers.language_model.samples_file import Journal, Row, SamplesFile
+from calipers.language_model.samples_file import REMEDY, Journal, Row, SamplesFile
 from calipers.progress import Progress, Silent
 from calipers.results.generation import Generation
 from calipers.samples import SampleSet
@@ -148,6 +150,11 @@ def make_prompts(options: Generating, reference: SampleSet | None) -> Prompting:
     """
     wanted = options.prompts is not None or options.prompt_words is not None
     task = options.task or ("continue" if wanted else "none")
+    if task == "none" and options.chat:
+        raise InputError(
+            "--chat (chat) needs something to ask: give --prompts FILE, --prompt-words N, --task "
+            "creative or --task biographies"
+        )
     if task in ("none", "creative") and wanted:
         raise InputError(
             f"--task {task} takes no prompts of a person's own; leave out --prompts and "
@@ -248,12 +255,15 @@ class Writer:
                 "the decoding adversarial comes close to the perplexity of real texts: give them "
                 "with --reference FILE, or the perplexity itself, as in adversarial=20"
             )
-        rest = self.prompting.rest
-        if rest is not None:
-            asked = zip(rest, self.prompting.prompts, strict=True)
-            passages = [Passage(text, prompt.before) for text, prompt in asked]
-        else:
-            passages = [Passage(text) for text in reference]
+        words = self.prompting.words or 0
+        split = [first_words(text, words) for text in reference]
+        passages = [Passage(f"{between(head, rest)}{rest}", head) for head, rest in split if rest]
+        if not passages:
+            raise InputError(
+                f"{reference.source}: no text has more than {words} words (--prompt-words), so "
+                "the decoding adversarial has no perplexity to come close to; give it, as in "
+                "adversarial=20"
+            )
         scores = self.model.score(passages[:MEASURED])
         perplexity = math.exp(-float(np.mean(scores.log_probability)))
         return decoding.with_value("adversarial", f"{perplexity:.6g}")
@@ -264,6 +274,7 @@ class Writer:
         *,
         output: str | Path | None = None,
         overwrite: bool = False,
+        remedy: str = REMEDY,
         price: str | None = None,
         progress: Progress | None = None,
         name: str | None = None,
@@ -278,6 +289,8 @@ class Writer:
             File of JSON lines; None keeps the samples in memory alone.
         overwrite
             Whether samples of another configuration there are replaced.
+        remedy
+            What to do where they are not.
         price
             Of a million tokens read, and written.
         progress
@@ -291,7 +304,7 @@ class Writer:
             If the model cannot do what is asked, or the file holds something else.
         """
         configuration = self.configuration(decoding)
-        file = None if output is None else SamplesFile.at(output, configuration)
+        file = None if output is None else SamplesFile.at(output, configuration, remedy)
         known = {} if file is None else file.known(overwrite=overwrite)
         rows = {number: row for number, row in known.items() if number < self.n}
         missing = [number for number in range(self.n) if number not in rows]
@@ -346,11 +359,13 @@ class Writer:
         prompt = self.prompting.prompt_of(completion.id)
         text, stopped = cut_at(completion.text, self.prompting.stop)
         named: Row = {}
+        kept = prompt is not None and self.keep_prompt
         if self.prompting.task == "biographies" and ":" in text:
-            name, _, text = text.partition(":")
+            name, _, life = text.partition(":")
             named = {"name": name.strip()}
-        if prompt is not None and self.keep_prompt:
-            text = f"{prompt.text if self.prompting.chat else prompt.before}{text}"
+            text = text if kept else life
+        if prompt is not None and kept:
+            text = f"{prompt.kept if self.prompting.chat else prompt.before}{text}"
         own = {"prompt": prompt.text, "prompt_id": prompt.id} if prompt is not None else {}
         return {
             "id": completion.id,

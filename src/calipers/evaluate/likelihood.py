@@ -23,6 +23,7 @@ from calipers.language_model.kept import Convention, KeptScores, is_kept, keep, 
 from calipers.language_model.likelihood import InContext, ScoredCorpus, score_in_context
 from calipers.language_model.model import LanguageModel, Passage, TokenScores
 from calipers.language_model.models import find_language_model
+from calipers.language_model.prompting import between
 from calipers.progress import Progress, Silent
 from calipers.results.caution import Caution, sentences, worst_first
 from calipers.results.texts import LikelihoodComparison, TextComparison, TextResult
@@ -404,10 +405,13 @@ def _behind(file: InputSet) -> InputSet:
 
 
 def _parted(text: str, prompt: str) -> tuple[str, str]:
-    """Part a text that begins with its prompt; the white space between stays with the text."""
+    """Part a text that begins with its prompt; the white space between stays with the text.
+
+    A text that was kept without its prompt gets back the space that stood between the two.
+    """
     start = behind_prompt(text, prompt)
     if not start:
-        return prompt, text
+        return prompt, f"{between(prompt, text)}{text}"
     head = text[:start].rstrip()
     return head, text[len(head) :]
 

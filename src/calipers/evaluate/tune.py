@@ -15,6 +15,7 @@ from calipers.evaluate.option import one_side
 from calipers.evaluate.options import CompareOptions, TuneOptions
 from calipers.files import at_home
 from calipers.language_model.decoding import Decoding, read_over
+from calipers.language_model.samples_file import SamplesFile
 from calipers.progress import Silent
 from calipers.results.caution import Caution
 from calipers.results.comparison import Comparison, with_cautions
@@ -24,6 +25,9 @@ from calipers.samples import SampleSet
 
 DECIDES = "mauve_star"
 """The score that decides, where it is shown."""
+
+REMEDY = "choose another folder with --samples, or take the file away"
+"""What to do about a file of samples that were written otherwise."""
 
 OF_THE_MODEL = ("revision", "endpoint")
 """Options of the language model that the embedder has too: here they are the former's."""
@@ -64,7 +68,21 @@ def tune(reference: Any, options: TuneOptions) -> Tuning:
         options = replace(options, n=len(given))
     writer = open_writer(options, given, loading(options))
     folder = _folder(options.samples)
-    generated = [_write(writer, point, given, folder, options) for point in points]
+    decodings = [writer.complete(Decoding.parse(point.decoding), given) for point in points]
+    files = [None if folder is None else folder / f"{point.system}.jsonl" for point in points]
+    for decoding, file in zip(decodings, files, strict=True):
+        if file is not None:  # samples of another configuration are refused before any is written
+            SamplesFile.at(file, writer.configuration(decoding), REMEDY).known()
+    generated = [
+        writer.write(
+            decoding,
+            output=file,
+            remedy=REMEDY,
+            progress=options.progress or Silent(),
+            name=point.system,
+        )
+        for point, decoding, file in zip(points, decodings, files, strict=True)
+    ]
     real = _reference(given, writer, options)
     systems = {
         point.system: _samples(generation, writer)
@@ -114,23 +132,6 @@ def _folder(given: str | Path | None) -> Path | None:
     except OSError as error:
         raise InputError(f"{folder}: cannot be made: {error.strerror or error}") from error
     return folder
-
-
-def _write(
-    writer: Writer,
-    point: TunedPoint,
-    reference: SampleSet,
-    folder: Path | None,
-    options: TuneOptions,
-) -> Generation:
-    """Write the samples of one decoding, or read those that are there."""
-    decoding = writer.complete(Decoding.parse(point.decoding), reference)
-    return writer.write(
-        decoding,
-        output=None if folder is None else folder / f"{point.system}.jsonl",
-        progress=options.progress or Silent(),
-        name=point.system,
-    )
 
 
 def _reference(given: SampleSet, writer: Writer, options: TuneOptions) -> SampleSet:

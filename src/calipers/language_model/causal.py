@@ -47,6 +47,7 @@ AT_ONCE = {"cpu": 64, "other": 256}
 """Texts that are written side by side, where nobody says how many."""
 _LOGITS = {"cpu": 1 << 23, "other": 1 << 26}
 """Most logits of one step."""
+_HEADS = ("CausalLM", "LMHead", "ConditionalGeneration")
 _OTHER_HEADS = ("Classification", "QuestionAnswering", "MaskedLM", "EncoderModel", "MultipleChoice")
 
 
@@ -219,9 +220,13 @@ class CausalModel(LanguageModel):
                 raise InputError(
                     f"sample {request.id}: its prompt of {len(prompt):,} tokens and {max_tokens:,} "
                     f"more (max_tokens) are longer than the context of {self.name!r}, "
-                    f"{self.context:,} tokens"
+                    f"{self.context:,} tokens; {self._room(len(prompt))}"
                 )
         return self._write(requests, prompts, decoding, max_tokens, seed, advance)
+
+    def _room(self, prompt: int) -> str:
+        left = (self.context or 0) - prompt
+        return f"lower max_tokens to {left:,}" if left > 0 else "give a shorter prompt"
 
     def _write(
         self,
@@ -435,6 +440,9 @@ def _check_kind(model: FoundModel, options: Options) -> None:
     kind = model.config["model_type"]
     names = [str(name) for name in model.config.get("architectures") or ()]
     other = [name for name in names if any(head in name for head in _OTHER_HEADS)]
+    masked = kind in transformers.models.auto.modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    if masked and not model.config.get("is_decoder"):  # an encoder, unless it was made to write
+        other = other or [name for name in names if not any(head in name for head in _HEADS)]
     own = "AutoModelForCausalLM" in (model.config.get("auto_map") or {})
     known = kind in transformers.models.auto.modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
     if other or not (known or (own and options.trust_remote_code)):

@@ -174,6 +174,8 @@ class KeptScores(LanguageModel):
         own = self.convention
         if first != own.first or (stride is not None and stride != own.stride):
             way = f"--first-token {own.first}" if first != own.first else f"--stride {own.stride}"
+            if first == own.first and own.stride is None:
+                raise self._refusal("was made without --stride, which must be left out here too")
             raise self._refusal(f"was made with {way}, which must be given here too")
         asked = "" if decoding is None else str(decoding)
         if asked != own.decoding and asked not in ("", str(Decoding())):

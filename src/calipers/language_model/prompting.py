@@ -68,6 +68,11 @@ class Prompt:
     asked: str | None = None
     lead: str = ""
 
+    @property
+    def kept(self) -> str:
+        """What stands before the reply of a chat model where texts are kept with their prompts."""
+        return self.text if self.lead else f"{self.text}\n\n"
+
 
 @dataclass(frozen=True)
 class Prompting:
@@ -83,6 +88,8 @@ class Prompting:
         Whether they are asked as a conversation.
     stop
         What a text ends before, such as the mark of the next biography.
+    words
+        How many words of each text are its prompt; None where prompts were given by themselves.
     rest
         What stood behind each prompt in its text: what a person wrote there. None where prompts
         were given by themselves.
@@ -94,6 +101,7 @@ class Prompting:
     prompts: tuple[Prompt, ...] = ()
     chat: bool = False
     stop: tuple[str, ...] = ()
+    words: int | None = None
     rest: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
 
@@ -142,6 +150,31 @@ def first_words(text: str, words: int) -> tuple[str, str]:
     ends = [match.end() for match in re.finditer(r"\S+", text)][:words]
     end = ends[-1] if ends else 0
     return text[:end].lstrip(), text[end:].lstrip()
+
+
+CLOSING = frozenset(".,;:!?%)]}…’”»-–—'")
+"""Marks that no space stands before."""
+
+UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]"
+)
+"""Scripts that put no spaces between words: Thai, Lao, Burmese, Khmer, Chinese and Japanese."""
+
+
+def between(prompt: str, text: str) -> str:
+    """Say what stands between a prompt and the text that continues it: a space, or nothing.
+
+    Samples are kept without the white space around them, so that the space must be put back before
+    both are read as one text.
+
+    Examples
+    --------
+    >>> between("Once upon", "a time"), between("Once upon a time", ", there")
+    (' ', '')
+    """
+    joined = prompt[-1:].isspace() or text[:1].isspace() or text[:1] in CLOSING
+    scripts = UNSPACED.search(prompt[-1:]) or UNSPACED.search(text[:1])
+    return "" if not prompt or not text or joined or scripts else " "
 
 
 def continuations(
@@ -201,6 +234,7 @@ def continuations(
         "continue",
         tuple(_continuation(str(row), split[row][0], chat=chat) for row in kept),
         chat=chat,
+        words=words,
         rest=tuple(split[row][1] for row in kept) if words is not None else None,
         notes=tuple(notes),
     )

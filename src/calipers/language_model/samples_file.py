@@ -5,17 +5,20 @@ line that holds the configuration of the run. A run that was killed reads it and
 missing, so that nothing is generated, or paid for, twice. At the end the samples go to the file in
 the order of their numbers, and the configuration with the counts to ``NAME.manifest.json`` beside
 it. A file or journal of another configuration is refused, never mixed.
+
+A run that replaces a file (`overwrite`) leaves it as it is until its own samples are whole, and
+goes on from its own journal as any other does.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO
 
 from calipers.errors import InputError
 from calipers.files import at_home, check_plain
@@ -24,6 +27,12 @@ Row = dict[str, Any]
 
 COUNTED = ("n",)
 """What of a configuration may differ: a longer run goes on where a shorter one ended."""
+
+REMEDY = "choose another --output, or replace it with --force (overwrite=True)"
+"""What to do about a file that holds something else."""
+
+NEEDED = {"text": str, "finish_reason": str, "tokens": int | None}
+"""What every sample has, besides its number."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +45,18 @@ class SamplesFile:
         Of the JSON lines.
     configuration
         All that a sample depends on, and ``n``, the number of samples; plain data.
+    remedy
+        What to do where the file holds something else.
     """
 
     path: Path
     configuration: Mapping[str, Any]
+    remedy: str = REMEDY
 
     @classmethod
-    def at(cls, path: str | Path, configuration: Mapping[str, Any]) -> SamplesFile:
+    def at(
+        cls, path: str | Path, configuration: Mapping[str, Any], remedy: str = REMEDY
+    ) -> SamplesFile:
         """Name the file of a configuration.
 
         Raises
@@ -51,7 +65,7 @@ class SamplesFile:
             If it is no file of JSON lines, or cannot be written.
         """
         check_output(path)
-        return cls(at_home(path), json.loads(json.dumps(configuration)))
+        return cls(at_home(path), json.loads(json.dumps(configuration)), remedy)
 
     @property
     def journal(self) -> Path:
@@ -69,8 +83,8 @@ class SamplesFile:
         Parameters
         ----------
         overwrite
-            Whether samples of another configuration are given up; they are replaced when the new
-            ones are whole.
+            Whether samples of another configuration are given up: those of the file are replaced
+            when the new ones are whole, those of a journal at once.
 
         Raises
         ------
@@ -78,16 +92,19 @@ class SamplesFile:
             If the file or the journal is of another configuration, or of no run at all.
         """
         found: dict[int, Row] = {}
-        try:
-            if self.path.exists():
+        if self.path.exists():
+            try:
                 found.update(self._finished())
-            if self.journal.exists():
+            except InputError:
+                if not overwrite:
+                    raise
+        if self.journal.exists():
+            try:
                 found.update(self._begun())
-        except InputError:
-            if not overwrite:
-                raise
-            self.journal.unlink(missing_ok=True)
-            return {}
+            except InputError:
+                if not overwrite or self.journal.is_dir():
+                    raise
+                self._give_up()
         return found
 
     @contextmanager
@@ -100,14 +117,15 @@ class SamplesFile:
             If another run writes to it, or it cannot be written.
         """
         try:
-            file = open(self.journal, "a+", encoding="utf-8", newline="\n")  # noqa: SIM115
+            file = open(self.journal, "ab", buffering=0)  # noqa: SIM115
         except OSError as error:
             raise InputError(f"{self.journal}: cannot be written: {error.strerror}") from error
         with file:
             _lock(file, self.journal)
-            file.truncate(_whole_lines(self.journal))
-            journal = Journal(file)
-            if file.tell() == 0:
+            whole = _whole_lines(self.journal)
+            file.truncate(whole)
+            journal = Journal(file, self.journal)
+            if whole == 0:
                 journal.write({"configuration": dict(self.configuration)})
                 for row in known.values():
                     journal.write(row)
@@ -131,52 +149,71 @@ class SamplesFile:
         )
         self.journal.unlink(missing_ok=True)
 
+    def _give_up(self) -> None:
+        """Take a journal away, unless another run is writing to it."""
+        with open(self.journal, "ab") as file:
+            _lock(file, self.journal)
+            self.journal.unlink()
+
     def _finished(self) -> dict[int, Row]:
         if not self.manifest.exists():
             raise InputError(
                 f"{self.path}: there is such a file already, which calipers generate did not "
-                "write; choose another --output, or replace it with --force (overwrite=True)"
+                f"write; {self.remedy}"
             )
-        manifest = _json(self.manifest, self.manifest.read_text("utf-8"))
+        manifest = _json(_content(self.manifest), f"{self.manifest}:", self.remedy)
         self._check(manifest, self.path)
-        with open(self.path, encoding="utf-8") as lines:
-            return _by_number(_json(self.path, line) for line in lines)
+        return _samples(_content(self.path).splitlines(), self.path, 1)
 
     def _begun(self) -> dict[int, Row]:
         check_plain(self.journal)
-        with open(self.journal, "rb") as file:
-            whole = [line for line in file if line.endswith(b"\n")]
+        content = _content(self.journal)
+        whole = content[: content.rfind(b"\n") + 1].splitlines()
         if len(whole) < 2:  # a run that ended before its first sample
-            self.journal.unlink(missing_ok=True)
             return {}
-        head, *rows = (_json(self.journal, line.decode("utf-8", "replace")) for line in whole)
-        self._check(head, self.journal)
-        return _by_number(rows)
+        self._check(_json(whole[0], f"{self.journal}: line 1", self.remedy), self.journal)
+        return _samples(whole[1:], self.journal, 2)
 
     def _check(self, found: Any, place: Path) -> None:
         """Refuse what another configuration wrote; names the first difference."""
         other = found.get("configuration") if isinstance(found, dict) else None
         if not isinstance(other, dict):
-            raise InputError(f"{place}: is damaged: it holds no configuration of a run")
+            raise InputError(
+                f"{place}: is damaged, since its run names no configuration; {self.remedy}"
+            )
         for name in dict.fromkeys((*self.configuration, *other)):
             if name not in COUNTED and self.configuration.get(name) != other.get(name):
                 raise InputError(
                     f"{place}: holds samples of another configuration: {name} is "
                     f"{_shown(other.get(name))} there and {_shown(self.configuration.get(name))} "
-                    "here; choose another --output, or replace it with --force (overwrite=True)"
+                    f"here; {self.remedy}"
                 )
 
 
 @dataclass(frozen=True)
 class Journal:
-    """A journal that is open."""
+    """A journal that is open, without a buffer: what is written outlives this process."""
 
-    file: TextIO
+    file: BinaryIO
+    path: Path
 
     def write(self, row: Mapping[str, Any]) -> None:
-        """Append one line, and see that it outlives this process."""
-        self.file.write(f"{json.dumps(row, ensure_ascii=True)}\n")
-        self.file.flush()
+        """Append one line.
+
+        Raises
+        ------
+        InputError
+            If there is no room for it; the lines before it are kept.
+        """
+        left = f"{json.dumps(row, ensure_ascii=True)}\n".encode("ascii")
+        try:
+            while left:
+                left = left[self.file.write(left) :]
+        except OSError as error:
+            raise InputError(
+                f"{self.path}: cannot be written: {error.strerror or error}; what was written is "
+                "kept, and the same command continues from there"
+            ) from error
 
 
 def check_output(given: str | Path) -> None:
@@ -199,24 +236,51 @@ def check_output(given: str | Path) -> None:
         raise InputError(f"{path}: the folder {folder} cannot be written to")
 
 
-def _by_number(rows: Iterable[Any]) -> dict[int, Row]:
-    return {row["id"]: row for row in rows if isinstance(row, dict) and "id" in row}
-
-
-def _json(path: Path, text: str) -> Any:
+def _content(path: Path) -> bytes:
     try:
-        return json.loads(text)
-    except ValueError as error:
-        raise InputError(f"{path}: is damaged: {error!s:.200}") from None
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _samples(lines: Sequence[bytes], path: Path, first: int) -> dict[int, Row]:
+    """Read samples by their numbers; `first` is the number of the first line."""
+    found = {}
+    for number, line in enumerate(lines, start=first):
+        place = f"{path}: line {number}"
+        row = _json(line, place, _MEND)
+        fits = isinstance(row, dict) and NEEDED.keys() <= row.keys() and _is_number(row.get("id"))
+        if not fits or not all(isinstance(row[name], kind) for name, kind in NEEDED.items()):
+            raise InputError(f"{place} is damaged: it is no sample; {_MEND}")
+        found[row["id"]] = row
+    return found
+
+
+def _is_number(id: Any) -> bool:
+    return isinstance(id, int) and not isinstance(id, bool) and id >= 0
+
+
+_MEND = "take the line out, and its sample is written again"
+
+
+def _json(line: bytes, place: str, mend: str) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError:
+        raise InputError(f"{place} is damaged: it is no JSON; {mend}") from None
 
 
 def _whole_lines(path: Path) -> int:
-    """Bytes up to the end of the last whole line: a killed run may leave a part of one."""
+    """Bytes up to the end of the last whole line: a killed run may leave a part of one.
+
+    0 where there is but one, of the configuration, which is written anew.
+    """
     content = path.read_bytes()
-    return content.rfind(b"\n") + 1
+    end = content.rfind(b"\n") + 1
+    return end if content.count(b"\n") > 1 else 0
 
 
-def _lock(file: TextIO, path: Path) -> None:
+def _lock(file: BinaryIO, path: Path) -> None:
     """Keep other runs from the journal, where the system knows locks."""
     with suppress(ImportError):
         import fcntl

@@ -359,8 +359,8 @@ def _matching(paths: Iterable[PurePosixPath], *patterns: str) -> set[str]:
 
 
 _CHOICES = (
-    "give the folder of a model, its name on the hub, or an embedder that needs no download, such "
-    "as 'minilm' or 'tfidf'"
+    "give the folder of a model or its name on the hub; no download need the embedders 'minilm' "
+    "and 'tfidf', and the language model 'ngram'"
 )
 
 
@@ -420,8 +420,8 @@ def not_downloaded(hub: Any, name: str, options: Options, error: Exception) -> I
         reason = (
             f"it is not in the Hugging Face cache {_cache(hub)}, and the hub cannot be reached "
             f"({first_line(error.__cause__ or error)[:200]}); try again, and the download "
-            "continues where it stopped; without a network, give a folder or an embedder "
-            "that needs no download, such as 'minilm' or 'tfidf'"
+            "continues where it stopped; without a network, give a folder; no download "
+            "need the embedders 'minilm' and 'tfidf', and the language model 'ngram'"
         )
     return InputError(f"the model {name!r} cannot be downloaded from {site}: {reason}")
 
