@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from rich.cells import cell_len
 
 from calipers.catalogue.embeddings import METRICS
@@ -157,6 +160,47 @@ def shorten(text: str, width: int) -> str:
         return text
     tail = (width - 1) // 2
     return f"{_head(text, width - 1 - tail)}…{_head(text[::-1], tail)[::-1]}"
+
+
+def shorten_names(names: Sequence[str], width: int) -> list[str]:
+    """Shorten names to one width, so that those that differ still do where that is possible.
+
+    Names that end up alike keep more of their end, or of the names of their parameters as much as
+    there is room for.
+
+    Examples
+    --------
+    >>> shorten_names(["temperature=0.5,top_p=0.8", "temperature=1,top_p=0.8"], 16)
+    ['tem=0.5,top=0.8', 'tem=1,top=0.8']
+    """
+    found = [shorten(name, width) for name in names]
+    several = len(set(names))
+    if len(set(found)) == several:
+        return found
+    for letters in range(width, 0, -1):
+        brief = [_brief(name, letters) for name in names]
+        if max(map(cell_len, brief)) <= width and len(set(brief)) == several:
+            return brief
+    for tail in range(width - 1, 0, -1):
+        ends = [_ending(name, width, tail) for name in names]
+        if len(set(ends)) == several:
+            return ends
+    return found
+
+
+_KEY = re.compile(r"(?:^|(?<=,))([^=,]+)(?==)")
+
+
+def _brief(name: str, letters: int) -> str:
+    """Cut the names of the parameters in a name such as ``top_p=0.9,top_k=40``."""
+    return _KEY.sub(lambda found: found[1][:letters], name)
+
+
+def _ending(name: str, width: int, tail: int) -> str:
+    """Shorten a name to a width, `tail` of it its end."""
+    if cell_len(name) <= width:
+        return name
+    return f"{_head(name, width - 1 - tail)}…{_head(name[::-1], tail)[::-1]}"
 
 
 def clean(text: object) -> str:

@@ -95,7 +95,8 @@ def parameter_plot(
         Report data of a comparison, or of several.
     x
         What is on the x-axis: ``"name"``, the last number in each system's name (``nucleus-0.9``
-        is at 0.9); ``"words"``, its median length; ``"n"``, its samples; a key of the settings that
+        is at 0.9), and of what ``calipers tune`` found the parameter that it varied, of two the
+        second; ``"words"``, its median length; ``"n"``, its samples; a key of the settings that
         the runs differ in, such as ``"match_length"``; or the value of each system by its name, of
         which others are left out. A log axis where values span two decades.
     by
@@ -120,6 +121,10 @@ def parameter_plot(
     runs = [data] if isinstance(data, Mapping) else list(data)
     if not runs:
         raise InputError("a plot against a parameter needs at least one comparison; found none")
+    tuned = compared(runs[0]).get("tuned") if len(runs) == 1 else None
+    if tuned and x == "name" and by is None:
+        x, by, label = _of_tuning(tuned)
+        x_label = x_label or label
     placed = points(runs, x=x, by=by, system=system)
     shown = _metrics(runs, chosen_view(runs[0], view), metric_names(metrics))
     titles = [
@@ -166,7 +171,11 @@ def tuning_plot(data: Data) -> Plot:
     data
         What ``Tuning.to_dict()`` gives.
     """
-    tuned = data["tuned"]
+    return parameter_plot(data)
+
+
+def _of_tuning(tuned: Data) -> tuple[dict[str, float], dict[str, str], str]:
+    """Give the value of each system, its line, and what is on the x-axis."""
     *others, last = tuned["over"]
     x = {point["system"]: point["values"][last] for point in tuned["points"]}
     by = {
@@ -174,7 +183,7 @@ def tuning_plot(data: Data) -> Plot:
         or str(tuned["model"])
         for point in tuned["points"]
     }
-    return parameter_plot(data, x=x, by=by, x_label=last)
+    return x, by, last
 
 
 def _metrics(runs: Sequence[Data], view: str, asked: Sequence[str] | None) -> list[Metric]:

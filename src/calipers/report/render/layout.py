@@ -12,7 +12,7 @@ from itertools import groupby, pairwise
 
 from rich.cells import cell_len
 
-from calipers.report.names import WIDEST_NAME, shorten
+from calipers.report.names import WIDEST_NAME, shorten_names
 
 NARROWEST_NAME = 16
 TINY_NAME = 8
@@ -293,9 +293,12 @@ def _capped(columns: Sequence[Strip], cap: int, name: Strip) -> tuple[Strip, ...
 
 def _shortened(column: Strip, cap: int) -> Strip:
     cap = max(cap, cell_len(column.header))
+    names = shorten_names([cell.text for cell in column.cells], cap)
     return replace(
         column,
-        cells=tuple(replace(cell, text=shorten(cell.text, cap)) for cell in column.cells),
+        cells=tuple(
+            replace(cell, text=name) for cell, name in zip(column.cells, names, strict=True)
+        ),
     )
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from calipers.report.names import WIDEST_NAME, shorten
+from calipers.report.names import WIDEST_NAME, shorten, shorten_names
 from calipers.report.render.layout import (
     FIXED,
     TINY_NAME,
@@ -254,9 +254,14 @@ def _fit(text: str | Name | Words, width: int, left: int = WIDEST_NAME) -> str:
     if isinstance(text, str):
         return text
     if isinstance(text, Name):
-        cap = max(TINY_NAME, width // text.share if text.share else left)
-        return shorten(text.text, cap if text.most is None else min(text.most, cap))
+        return shorten(text.text, _cap(text, width, left))
     return "".join(_fit(part, width) for part in text)
+
+
+def _cap(name: Name, width: int, left: int = WIDEST_NAME) -> int:
+    """How many characters of a name a line has room for."""
+    cap = max(TINY_NAME, width // name.share if name.share else left)
+    return cap if name.most is None else min(name.most, cap)
 
 
 def _written(cell: Cell, column: Column, room: int, *, inline: bool) -> Written:
@@ -333,8 +338,15 @@ def _shorter(column: Column, width: int, left: int = WIDEST_NAME) -> Column:
     head, arrow = column.head, column.arrow
     if isinstance(head, Name):
         head, arrow = _fit(replace(head, text=f"{head}{arrow}"), width, left), ""
+    names = [c.text for c in column.cells if isinstance(c, Text) and isinstance(c.text, Name)]
+    brief: dict[str, str] = {}
+    for cap in {_cap(name, width) for name in names}:
+        whole = [name.text for name in names if _cap(name, width) == cap]
+        brief |= dict(zip(whole, shorten_names(whole, cap), strict=True))
     cells = tuple(
-        replace(cell, text=_fit(cell.text, width)) if isinstance(cell, Text) else cell
+        replace(cell, text=brief[cell.text.text] if cell.text in names else _fit(cell.text, width))
+        if isinstance(cell, Text)
+        else cell
         for cell in column.cells
     )
     group = _fit(column.group, width, left)
