@@ -9,7 +9,7 @@ in the order in which they are written, each to what the one before left, renorm
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -225,7 +225,7 @@ def read_over(over: Any) -> dict[str, tuple[float, ...]]:
     {'top_p': (0.8, 0.9), 'temperature': (0.7, 1.0)}
     """
     if isinstance(over, Mapping):
-        named = {str(name): [str(value) for value in values] for name, values in over.items()}
+        named = {str(name): list(map(str, _several(values))) for name, values in over.items()}
     else:
         named = {}
         for part in filter(None, (part.strip() for part in str(over).split(","))):
@@ -256,6 +256,13 @@ def read_over(over: Any) -> dict[str, tuple[float, ...]]:
     if max(map(len, found.values())) < 2:
         raise InputError(f"over must give at least two values of a parameter; found {over!r}")
     return found
+
+
+def _several(values: Any) -> Iterable[Any]:
+    """Give the values of a parameter; one alone is a list of one, and a string is read."""
+    if isinstance(values, str):
+        return values.split(",")
+    return values if isinstance(values, Iterable) else [values]
 
 
 def _written(value: float) -> str:
