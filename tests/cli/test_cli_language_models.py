@@ -164,7 +164,8 @@ def test_biographies_with_their_examples(calipers):
 
 
 BAD = [
-    (["--prompts", "human.jsonl", "--prompt-words", "9", "--max-tokens", "40"], "short", "longer than the context of"),
+    (["--prompts", "human.jsonl", "--prompt-words", "9", "--max-tokens", "40"], "short",
+     "longer than the context of"),
     (["--max-tokens", "47"], "short", None),
     (["--max-tokens", "48"], "short", "1 tokens and 48 more (max_tokens) are longer than the "
      "context of 'short', 48 tokens; lower max_tokens to 47"),
@@ -222,7 +223,7 @@ def test_a_name_that_is_not_on_this_machine(calipers):
     assert said.startswith("the model 'nobody-has-this' is not on this machine")
     said = one_sentence(generate(calipers, model="./nobody"))
     assert "there is no such folder" in said
-    assert "the language model 'ngram'" in said
+    assert "the language model 'ngram' need no download" in said
 
 
 @pytest.mark.usefixtures("texts")
@@ -388,3 +389,23 @@ def test_samples_of_another_tuning_are_refused_before_any_is_written(calipers):
     assert "top_p=0.9.jsonl: holds samples of another configuration: seed is 0 there" in said
     assert said.endswith("choose another folder with --samples, or take the file away")
     assert not Path("runs/top_p=0.8.jsonl").exists()
+
+
+@pytest.mark.usefixtures("texts")
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["--metrics", "nonsense"], "unknown metric 'nonsense'"),
+        (["--embedder", "nonsense", "--offline"], "the model 'nonsense' is not on this machine"),
+        (["--n", "3"], "k = 4 needs at least 5 samples in every set; it has 3"),
+        (["--over", "temperature=0.9,0"], "temperature must be a number above 0"),
+        (["--decoding", "beam=3"], "beam and top_p cannot be combined"),
+        (["--chat"], "needs something to ask"),
+        (["--prompt-words", "99"], "no text has more than 99 words"),
+        (["--plot", "t.gif"], "must name a file ending in .png, .pdf or .svg"),
+    ],
+)
+def test_tune_refuses_before_anything_is_written(calipers, given, words):
+    result = tune(calipers, "--over", "top_p=0.8,0.9", "--samples", "runs", *given)
+    assert words in one_sentence(result)
+    assert not Path("runs").exists() or not any(Path("runs").iterdir())

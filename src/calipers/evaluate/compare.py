@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from calipers.catalogue.choosing import Choice, check_extras, choose, key
 from calipers.catalogue.shown import shown_among
 from calipers.catalogue.suggest import check_known
+from calipers.embed.embedder import Embedder
 from calipers.estimate.quantise import bucket_count
 from calipers.evaluate.embedding import (
     cache_of,
@@ -67,25 +68,7 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
         If samples cannot be read or do not fit together, or an option is out of its range.
     """
     held = reference if isinstance(reference, Reference) else None
-    options = options if held is None else held.completed(options)
-    asked, texts = split_asked(options.metrics, train=options.train is not None)
-    inputs = read_sides(
-        reference if held is None else held.samples,
-        generated,
-        options,
-        seed=options.seed,
-        skip_bad=options.skip_bad,
-        keep_sizes=options.keep_sizes,
-        labels=options,
-    )
-    options = with_scaling(options, inputs.reference.samples)
-    check_inference(options, inputs)
-    check_text_keys(asked, texts, inputs)
-    _check_sizes(inputs, options)
-    model = open_embedder(options, inputs.sets) if held is None else held.open(inputs.sets)
-    check_known(asked or (), views=model.views)
-    choices = choose(asked, model.views, estimator=options.estimator)
-    check_extras(choices, equal_sizes=inputs.one_size)
+    inputs, options, model, choices, texts = plan_comparison(reference, generated, options)
     progress = options.progress or Silent()
     with limit_threads(options.threads):
         known = None if held is None else held.embed
@@ -116,6 +99,47 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
         )
         all_spreads = [{**own, **more} for own, more in zip(spreads, of_texts, strict=True)]
         return with_inference(comparison, inputs, embedded, choices, all_spreads, options)
+
+
+class Plan(NamedTuple):
+    """What a comparison will measure, on what and by which embedder; nothing is embedded yet."""
+
+    inputs: ComparisonInputs
+    options: CompareOptions
+    model: Embedder
+    choices: Sequence[Choice]
+    texts: Sequence[Any]
+
+
+def plan_comparison(reference: Any, generated: Any, options: CompareOptions) -> Plan:
+    """Read both sides and see that the options fit them, before the long work.
+
+    Raises
+    ------
+    InputError
+        As :func:`compare`.
+    """
+    held = reference if isinstance(reference, Reference) else None
+    options = options if held is None else held.completed(options)
+    asked, texts = split_asked(options.metrics, train=options.train is not None)
+    inputs = read_sides(
+        reference if held is None else held.samples,
+        generated,
+        options,
+        seed=options.seed,
+        skip_bad=options.skip_bad,
+        keep_sizes=options.keep_sizes,
+        labels=options,
+    )
+    options = with_scaling(options, inputs.reference.samples)
+    check_inference(options, inputs)
+    check_text_keys(asked, texts, inputs)
+    _check_sizes(inputs, options)
+    model = open_embedder(options, inputs.sets) if held is None else held.open(inputs.sets)
+    check_known(asked or (), views=model.views)
+    choices = choose(asked, model.views, estimator=options.estimator)
+    check_extras(choices, equal_sizes=inputs.one_size)
+    return Plan(inputs, options, model, choices, texts)
 
 
 def _check_sizes(inputs: ComparisonInputs, options: CompareOptions) -> None:

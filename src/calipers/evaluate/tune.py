@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from itertools import product
+from itertools import cycle, islice, product
 from pathlib import Path
 from typing import Any
 
 from calipers.catalogue.shown import shown_keys
 from calipers.errors import InputError
-from calipers.evaluate.compare import compare
+from calipers.evaluate.compare import compare, plan_comparison
 from calipers.evaluate.generate import Writer, loading, open_writer, parse_decoding, read_texts
 from calipers.evaluate.option import one_side
 from calipers.evaluate.options import CompareOptions, TuneOptions
@@ -19,7 +19,6 @@ from calipers.language_model.samples_file import SamplesFile
 from calipers.progress import Silent
 from calipers.results.caution import Caution
 from calipers.results.comparison import Comparison, with_cautions
-from calipers.results.generation import Generation
 from calipers.results.tuning import Tuned, TunedPoint, Tuning
 from calipers.samples import SampleSet
 
@@ -68,6 +67,13 @@ def tune(reference: Any, options: TuneOptions) -> Tuning:
         options = replace(options, n=len(given))
     writer = open_writer(options, given, loading(options))
     folder = _folder(options.samples)
+    real = _reference(given, writer, options)
+    paired = True if options.paired is None else options.paired
+    kept = {each.name: getattr(options, each.name) for each in fields(CompareOptions)}
+    kept |= dict.fromkeys(OF_THE_MODEL) | {"paired": paired, "strip_prompt": False, "field": None}
+    # What the comparison refuses is refused before the long work
+    stand_ins = {point.system: _stand_in(point, given, writer) for point in points}
+    plan_comparison(real, stand_ins, CompareOptions(**kept))
     decodings = [writer.complete(Decoding.parse(point.decoding), given) for point in points]
     files = [None if folder is None else folder / f"{point.system}.jsonl" for point in points]
     for decoding, file in zip(decodings, files, strict=True):
@@ -83,14 +89,10 @@ def tune(reference: Any, options: TuneOptions) -> Tuning:
         )
         for point, decoding, file in zip(points, decodings, files, strict=True)
     ]
-    real = _reference(given, writer, options)
     systems = {
-        point.system: _samples(generation, writer)
+        point.system: _clustered(generation.samples, writer)
         for point, generation in zip(points, generated, strict=True)
     }
-    paired = True if options.paired is None else options.paired
-    kept = {each.name: getattr(options, each.name) for each in fields(CompareOptions)}
-    kept |= dict.fromkeys(OF_THE_MODEL) | {"paired": paired, "strip_prompt": False, "field": None}
     comparison = compare(real, systems, **kept)
     comparison = with_cautions(comparison, _cautions(writer, options))
     comparison = replace(
@@ -147,12 +149,23 @@ def _reference(given: SampleSet, writer: Writer, options: TuneOptions) -> Sample
     return SampleSet.from_texts(texts, name=given.name, source=given.source, prompts=asked)
 
 
-def _samples(generation: Generation, writer: Writer) -> SampleSet:
+def _stand_in(point: TunedPoint, given: SampleSet, writer: Writer) -> SampleSet:
+    """Give real texts the form of the samples that a decoding will write."""
+    asked = [writer.prompting.prompt_of(sample) for sample in range(writer.n)]
+    texts = SampleSet.from_texts(
+        islice(cycle(given), writer.n),
+        name=point.system,
+        prompts=[prompt.text for prompt in asked if prompt is not None] or None,
+    )
+    return _clustered(texts, writer)
+
+
+def _clustered(samples: SampleSet, writer: Writer) -> SampleSet:
     """Give the samples, those of one prompt as a cluster where there are several."""
-    samples = generation.samples
     if not 0 < len(writer.prompting.prompts) < len(samples):
         return samples
-    return samples.with_clusters([row["prompt_id"] for row in generation.rows])
+    asked = (writer.prompting.prompt_of(sample) for sample in range(len(samples)))
+    return samples.with_clusters([prompt.id for prompt in asked if prompt is not None])
 
 
 def _cautions(writer: Writer, options: TuneOptions) -> list[Caution]:
