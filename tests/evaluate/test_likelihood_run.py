@@ -279,7 +279,7 @@ def test_given_prompts_are_read_and_not_scored():
     found = run({"m": own}, "perplexity,bits_per_byte", model=model, given_prompt=True)["m"]
     # b after a: 2 bits; the second begins with its prompt, and c after a: 2 bits
     assert found["perplexity"].value == pytest.approx(4)
-    assert found["bits_per_byte"].value == pytest.approx(4 / 3)  # "b" and " c"
+    assert found["bits_per_byte"].value == pytest.approx(4 / 4)  # " b" and " c"
     with pytest.raises(InputError, match="needs the field 'prompt'"):
         run({"m": HAND}, given_prompt=True)
 
@@ -309,7 +309,7 @@ def test_what_was_kept_takes_the_place_of_the_model(tmp_path):
     [
         (MODEL[::-1], {}, "of other texts .sets of 60, 60., not of these 60"),
         (MODEL, {"first_token": "bos"}, "was made with --first-token skip"),
-        (MODEL, {"stride": 3}, "was made with --stride None"),
+        (MODEL, {"stride": 3}, "was made without --stride"),
         (MODEL, {"decoding": "top_k=1"}, "was made with no decoding; found --decoding top_k=1"),
     ],
 )
