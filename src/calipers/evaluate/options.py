@@ -1496,6 +1496,18 @@ class LikelihoodOptions(Running, Loading, Seeded, Sizes):
         doc="How far the window moves in texts that are longer than the context, in tokens; None "
         "for half of it.",
     )
+    end_of_text: str | None = option(
+        None,
+        "What becomes of texts that hold an end-of-text mark such as <|endoftext|> or </s>: cut "
+        "ends them before the first one, count does too and scores the token that ends texts once, "
+        "keep scores all as it stands. By default cut with --suite, else keep, with a warning.",
+        one_of("cut", "count", "keep", optional=True),
+        panel=LANGUAGE_MODEL,
+        doc="What becomes of texts that hold an end-of-text mark such as ``<|endoftext|>``: "
+        '``"cut"`` ends them before the first one, ``"count"`` does too and scores the token that '
+        'ends texts once, ``"keep"`` scores all as it stands. None for ``"cut"`` with `suite`, '
+        'else ``"keep"``, with a warning.',
+    )
     given_prompt: bool = option(
         False,
         "Score every text given its prompt, which is read from the field prompt of its row and is "
@@ -1592,6 +1604,11 @@ class LikelihoodOptions(Running, Loading, Seeded, Sizes):
                 f"found {str(path)!r}"
             )
         self.of_models()
+
+    @property
+    def ends(self) -> str:
+        """The convention for marks that end texts: ``"cut"``, ``"count"`` or ``"keep"``."""
+        return self.end_of_text or ("keep" if self.suite is None else "cut")
 
     def of_models(self) -> EmbedderOptions:
         """Give the options as language models take them."""

@@ -320,6 +320,10 @@ class ServedModel(LanguageModel):
             )
         if first not in ("skip", "bos"):
             raise unknown_name("convention for the first token", first, ("skip", "bos"))
+        if any(passage.ended for passage in passages):
+            raise InputError(
+                f"{where}: a server reads texts, so that the token that ends them cannot be scored"
+            )
         self._way.begin()
         questions = []
         for number, passage in enumerate(passages):

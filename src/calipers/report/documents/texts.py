@@ -81,7 +81,10 @@ def _title(data: Data) -> str:
     rows = ["row by row"] if settings.get("aligned") else []
     named = ("model", "generator", "decoding", "tokenizer", "seed")
     pins = [f"{key} {clean(settings[key])}" for key in named if settings.get(key) is not None]
-    return " · ".join([about, *rows, *pins])
+    ends, words = settings.get("end_of_text", "keep"), settings.get("match_length")
+    cuts = [] if ends == "keep" else [f"end-of-text {ends}"]
+    cuts += [f"cut to {words} words"] if words and "end_of_text" in settings else []
+    return " · ".join([about, *rows, *pins, *cuts])
 
 
 def _sets_table(data: Data) -> Table:
