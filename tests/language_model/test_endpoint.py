@@ -1038,6 +1038,9 @@ def test_what_a_server_cannot_score_is_refused_unasked(make, server):
         make().score([Passage("a b")], first="last")
     with pytest.raises(InputError, match="text 2 must be valid Unicode"):
         make().score([Passage("a b"), Passage("\ud800")])
+    with pytest.raises(InputError, match="the token that ends them cannot be scored"):
+        make().score([Passage("a b", ended=True)])
+    assert not make().scores_end
     assert len(make().score([])) == 0
     assert make().score([Passage("")]).starts.tolist() == [0, 0]
     assert server.requests == []

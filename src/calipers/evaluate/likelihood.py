@@ -93,6 +93,7 @@ def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparis
     inputs = read_texts(generated, options)
     if options.given_prompt:
         inputs = _behind_prompts(inputs)
+    given = len(inputs.systems)
     if options.suite is not None:
         inputs = _with_controls(inputs, options)
     fit_on = _fit_on(inputs, options)
@@ -126,6 +127,7 @@ def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparis
     if options.suite is not None:
         found, compared = _compared(found, inputs, options)
         settings["metrics"] = [*settings["metrics"], *compared]
+        settings["controls"] = [system.name for system in inputs.systems[given:]]
     return LikelihoodComparison(**{**vars(found), "settings": settings})
 
 
