@@ -104,6 +104,7 @@ def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparis
     if options.ends == "count":
         _check_ends([each for each in (model, generator) if each is not None])
     run = _Scoring(choices, options, model, generator, decoding)
+    run.check_requests(inputs.files)
     scored = [run.of(file) for file in inputs.files]
     if options.log_probabilities is not None:
         names = [where(file.samples) for file in inputs.files]
@@ -174,6 +175,22 @@ class _Scoring:
         """The decoding by which the model itself was asked, as it is written."""
         asked = self.asked if self.generator is None else None
         return "" if asked is None else str(asked)
+
+    def check_requests(self, files: Sequence[InputSet]) -> None:
+        """Refuse before anything is sent what takes more requests to a server than are allowed."""
+        most = self.options.max_requests
+        if most is None:
+            return
+        sets = {made.content: made.passages for made in map(self._passages, files)}
+        every = [passage for passages in sets.values() for passage in passages]
+        for model in (self.model, self.generator):
+            least = 0 if model is None else model.requests_for(every)
+            if model is not None and least > most:
+                raise InputError(
+                    f"max_requests (--max-requests) allows {counted(most, 'request')}, but each "
+                    f"text takes one, and all sets together have {least:,}; what had been scored "
+                    f"before the bound would be lost, so nothing was sent to {model.name}"
+                )
 
     def of(self, file: InputSet) -> _Passages:
         """Score one set."""

@@ -290,6 +290,10 @@ class ServedModel(LanguageModel):
             )
         return self._written(questions, advance)
 
+    def requests_for(self, passages: Sequence[Passage]) -> int:
+        """One for each text that is not empty."""
+        return sum(passage.text != "" for passage in passages)
+
     def score(
         self,
         passages: Sequence[Passage],

@@ -174,6 +174,10 @@ class LanguageModel(ABC):
         """Tell what a person should know of what was asked so far."""
         return ()
 
+    def requests_for(self, passages: Sequence[Passage]) -> int:
+        """How many requests to a server the scoring of some texts takes at least."""
+        return 0
+
     def score(
         self,
         passages: Sequence[Passage],
