@@ -31,8 +31,8 @@ STEPS = ((1,), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 7))
 """Ticks within a decade, from few to many."""
 
 FEWEST_TICKS = 4
-ALONG = 60
-"""Points along a line that names should not cover."""
+ALONG, AMONG = 60, 9
+"""Points along a line, and along an interval, that names should not cover."""
 
 LINE: Look = {"color": GREY, "linewidth": 0.9, "linestyle": (0, (4, 2)), "zorder": 1}
 
@@ -142,14 +142,16 @@ def _ticks(low: float, high: float) -> list[float]:
 def _interval_points(x: Data, y: Data) -> Iterator[tuple[float, float]]:
     """Points along the intervals of a system, which names should not cover."""
     if x.get("interval"):
-        yield from ((float(at), y["value"]) for at in np.linspace(*x["interval"], 9))
+        low, high = x["interval"]
+        yield from ((float(at), y["value"]) for at in np.linspace(low, high, AMONG))
     if y.get("interval"):
-        yield from ((x["value"], float(at)) for at in np.linspace(*y["interval"], 9))
+        low, high = y["interval"]
+        yield from ((x["value"], float(at)) for at in np.linspace(low, high, AMONG))
 
 
 def _line_points(axes: Axes, x: float, y: float) -> Points:
     """Points along the lines of the reference."""
-    across = np.linspace(*axes.get_xlim(), ALONG)
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
     space = np.geomspace if axes.get_yscale() == "log" else np.linspace
-    up = space(*axes.get_ylim(), ALONG)
+    across, up = np.linspace(left, right, ALONG), space(low, high, ALONG)
     return (*((float(at), y) for at in across), *((x, float(at)) for at in up))
