@@ -962,6 +962,13 @@ class GenerateOptions(Running, Generating):
         source=True,
         common=True,
     )
+    seed: int = reworded(
+        Seeded,
+        "seed",
+        "Seed of the samples: with the number of a sample it fixes the random numbers that it is "
+        "drawn by.",
+        doc="With the number of a sample it fixes the random numbers that it is drawn by.",
+    )
     price: str | None = option(
         None,
         "Price of a million tokens read, and of a million written, such as 0.15,0.60, to say what "
