@@ -15,6 +15,7 @@ from calipers.evaluate.option import one_side
 from calipers.evaluate.options import CompareOptions, TuneOptions
 from calipers.files import at_home
 from calipers.language_model.decoding import Decoding, read_over
+from calipers.numeric.threads import limit_threads
 from calipers.progress import Silent
 from calipers.results.caution import Caution
 from calipers.results.comparison import Comparison, with_cautions
@@ -62,9 +63,10 @@ def tune(reference: Any, options: TuneOptions) -> Tuning:
         raise InputError("reference must hold texts; found None")
     if options.n is None and options.prompts is None and options.prompt_words is None:
         options = replace(options, n=len(given))
-    writer = open_writer(options, given, loading(options))
     folder = _folder(options.samples)
-    generated = [_write(writer, point, given, folder, options) for point in points]
+    with limit_threads(options.threads):
+        writer = open_writer(options, given, loading(options))
+        generated = [_write(writer, point, given, folder, options) for point in points]
     real = _reference(given, writer, options)
     systems = {
         point.system: _samples(generation, writer)
