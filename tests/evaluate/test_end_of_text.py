@@ -105,6 +105,8 @@ def test_marks_are_kept_with_a_warning_and_cut_with_a_note():
     assert "left out, and the mark counts as one token (--end-of-text count)" in " ".join(
         counted.summary.warnings
     )
+    both = run(reference=TEXTS, level=None)
+    assert any(text.startswith("the reference has 2 texts with a mark") for text in both.warnings)
     begun = run([f"{END}a b", "c d"], end_of_text="cut")["m"]
     assert begun.summary.warnings == ("1 text begins with an end-of-text mark, which is left out",)
 
@@ -153,6 +155,20 @@ def test_both_sides_are_cut():
     assert found.reference_scores["perplexity"].value == pytest.approx(2)
     assert not any(END in text for text, _ in model.read)
     assert found.reference.warnings[0].startswith("3 texts end before an end-of-text mark")
+
+
+def test_ends_that_count_on_one_side_alone_are_told_of():
+    words = "in 2 texts of {} the end counts as a token, and in none of "
+    plain = ["a b c", "a b", "a"]
+    for ours, theirs, side in (
+        (TEXTS, plain, "its own"),
+        (plain, TEXTS, "the reference"),
+        (TEXTS, TEXTS, None),
+        (plain, plain, None),
+    ):
+        found = run(ours, reference=theirs, end_of_text="count", level=None)["m"]
+        told = [text for text in found.warnings if "the end counts as a token" in text]
+        assert [text.startswith(words.format(side)) for text in told] == [True] * bool(side)
 
 
 def test_texts_in_one_context_end_too():

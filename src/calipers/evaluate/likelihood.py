@@ -483,25 +483,15 @@ def _with_cautions(
     options: LikelihoodOptions,
 ) -> TextComparison:
     """Say where the model that measures knows the texts too well."""
-    systems = tuple(
-        _warned(
-            result,
-            (
-                *_wrote(files, model, generator),
-                *_impossible(result),
-                *_marked(files, options),
-            ),
-        )
-        for result, files in zip(
-            found.systems,
-            ([file.samples for file in system.files] for system in inputs.systems),
-            strict=True,
-        )
-    )
-    own = tuple(_fitted(options))
+    systems = []
+    for result, system in zip(found.systems, inputs.systems, strict=True):
+        files = [file.samples for file in system.files]
+        more = (*_wrote(files, model, generator), *_impossible(result), *_marked(files, options))
+        systems.append(_warned(result, (*more, *_ended_apart(system, inputs.reference, options))))
+    own = (*_fitted(options), *_marked_reference(inputs, options))
     return replace(
         found,
-        systems=systems,
+        systems=tuple(systems),
         cautions=worst_first((*found.cautions, *own)),
         warnings=(*found.warnings, *sentences(own)),
     )
@@ -543,6 +533,30 @@ def _marked(files: Sequence[SampleSet], options: LikelihoodOptions) -> Iterator[
             "what stands behind it are scored too; --end-of-text cut ends texts there"
         )
         yield Caution("truncation", "end-of-text marks in its texts", text, "--end-of-text")
+
+
+def _marked_reference(inputs: Inputs, options: LikelihoodOptions) -> Iterator[Caution]:
+    """Say the same of the reference."""
+    if inputs.reference is not None:
+        for caution in _marked([inputs.reference.samples], options):
+            yield replace(caution, text=f"the reference has {caution.text}")
+
+
+def _ended_apart(
+    system: InputSystem, reference: InputSet | None, options: LikelihoodOptions
+) -> Iterator[Caution]:
+    """Say that ends of texts count on one side alone."""
+    if options.ends != "count" or reference is None:
+        return
+    ours = sum(int(file.ended.sum()) for file in system.files if file.ended is not None)
+    theirs = 0 if reference.ended is None else int(reference.ended.sum())
+    if bool(ours) != bool(theirs):
+        here, there = ("its own", "the reference") if ours else ("the reference", "its own")
+        text = (
+            f"in {counted(ours or theirs, 'text')} of {here} the end counts as a token, and in none "
+            f"of {there}: only one side holds end-of-text marks; --end-of-text cut treats both alike"
+        )
+        yield Caution("truncation", "ends counted on one side only", text, "--end-of-text")
 
 
 def _impossible(result: TextResult) -> Iterator[Caution]:
