@@ -553,8 +553,9 @@ def _ended_apart(
     if bool(ours) != bool(theirs):
         here, there = ("its own", "the reference") if ours else ("the reference", "its own")
         text = (
-            f"in {counted(ours or theirs, 'text')} of {here} the end counts as a token, and in none "
-            f"of {there}: only one side holds end-of-text marks; --end-of-text cut treats both alike"
+            f"in {counted(ours or theirs, 'text')} of {here} the end counts as a token, and in "
+            f"none of {there}: only one side holds end-of-text marks; --end-of-text cut treats "
+            "both alike"
         )
         yield Caution("truncation", "ends counted on one side only", text, "--end-of-text")
 
