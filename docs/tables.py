@@ -74,6 +74,8 @@ COMMANDS = {
     "rank": options.RankOptions,
     "text": options.TextOptions,
     "likelihood": options.LikelihoodOptions,
+    "generate": options.GenerateOptions,
+    "tune": options.TuneOptions,
     "embed": options.EmbedOptions,
 }
 

@@ -36,15 +36,9 @@ OTHERS = (
     "temperature=0.7",
     "temperature=0.85",
     "temperature=1.2",
-    "top_k=5",
     "top_k=40",
-    "top_k=200",
-    "typical=0.5",
     "typical=0.9",
     "min_p=0.05",
-    "eta=0.002",
-    "epsilon=0.001",
-    "top_h=0.5",
     "beam=4",
     "beam=4,no_repeat_ngram=4",
     "contrastive=0.6,top_k=5",
@@ -81,8 +75,9 @@ def main() -> None:
             row = _row(compared[name], perplexity(judge, texts), human)
             tables[f"{size} {name}"] = row
             print(f"{size:8} {name:26} " + _line(row), flush=True)
-        if last:
+        if last and not options.quick:
             tables["verdict"] = str(compared.verdict)
+            figure(compared.to_dict(), options.samples / "top_p.png")
     if not options.quick:
         tables["length"] = lengths(models, reference, options)
     (options.samples / "tables.json").write_text(json.dumps(tables, indent=1) + "\n")
@@ -118,6 +113,19 @@ def perplexity(model: LanguageModel, texts: list[str]) -> float:
     """Of a corpus: exp of the mean negative log-likelihood over all tokens."""
     scores = model.score([Passage(text) for text in texts if text], first="bos")
     return math.exp(-float(np.mean(scores.log_probability)))
+
+
+def figure(data: dict[str, Any], path: Path) -> None:
+    """Draw the scores against p and the temperature, as figure 23 of paper 004 does."""
+    from calipers.report.plots import save_figure
+    from calipers.report.plots.parameter import parameter_plot
+
+    x, by = {"ancestral": 1.0}, {"ancestral": "top_p"}
+    for name in (*NUCLEUS, *OTHERS):
+        key, _, value = name.partition("=")
+        if key in ("top_p", "temperature") and "," not in name:
+            x[name], by[name] = float(value), key
+    save_figure(parameter_plot(data, x=x, by=by, x_label="top_p, or temperature").figure(), path)
 
 
 def lengths(models: dict[str, LanguageModel], reference: list[str], options: Any) -> Any:

@@ -96,6 +96,25 @@ def test_every_format(calipers, files, form):
     assert Path("again.txt").read_text("utf-8") == written
 
 
+def test_where_texts_end(calipers, files):
+    texts = ["it was so<|endoftext|>it was not", "it was so good"] * 9
+    Path("m.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    job = ("likelihood", "m.jsonl", "--metrics", "mean_log_probability", *files)
+    data = data_of(calipers(*job, "--end-of-text", "cut", "--json", "-"))
+    assert data["settings"]["end_of_text"] == "cut"
+    score = data["systems"][0]["scores"]["mean_log_probability"]
+    assert score["value"] == pytest.approx(-2.5 * np.log(4))
+    assert "end_of_text:cut" in score["signature"]
+    kept = data_of(calipers(*job, "--json", "-"))
+    assert kept["settings"]["end_of_text"] == "keep"
+    assert "--end-of-text cut ends texts there" in " ".join(kept["systems"][0]["warnings"])
+    refused = calipers(*job, "--end-of-text", "count")
+    assert refused.exit_code == 2
+    assert "even tells no log-probability; use --end-of-text cut" in " ".join(
+        refused.stderr.split()
+    )
+
+
 def test_values_of_texts(calipers, files):
     job = ("likelihood", "a.jsonl", "--metrics", "bits_per_byte", *files)
     data = data_of(calipers(*job, "--per-sample", "--json", "-"))
@@ -135,6 +154,10 @@ def test_a_model_that_wrote_the_texts_is_told_of(calipers, files):
         (["a.jsonl", "--model", "even", "--decoding", "top_p=2"], "top_p must be above 0"),
         (["a.jsonl", "--model", "even", "--decoding", "beam=3"], "from a distribution"),
         (["a.jsonl", "--model", "even", "--first-token", "x"], "--first-token must be skip or bos"),
+        (
+            ["a.jsonl", "--model", "e", "--end-of-text", "x"],
+            "--end-of-text must be cut or count or",
+        ),
         (["a.jsonl", "--model", "even", "--stride", "0"], "--stride must be a whole number of at"),
         (["a.jsonl", "--model", "even", "--generator", "b"], "give the reference too"),
         (["a.jsonl", "--model", "even", "--metrics", "prplexity"], "did you mean 'perplexity'"),

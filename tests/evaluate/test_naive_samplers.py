@@ -107,6 +107,41 @@ def test_the_suite_sets_controls_beside_the_systems(found):
         assert words in shown
 
 
+def test_the_suite_is_read_from_one_table(found):
+    from calipers.report.documents.texts import document, summary
+    from calipers.report.render.text import plain
+
+    first = document(found.to_dict()).blocks[0]
+    assert summary(found.to_dict()).blocks[0] == first
+    assert [column.head for column in first.lead] == ["system", "words"]
+    heads = ["Perplexity", "Entropy", "Precision", "Recall", "MAUVE*"]
+    assert [column.head for column in first.runs[0]] == heads
+    shown = plain(document(found.to_dict()), width=80).splitlines()
+    (top,) = (place for place, line in enumerate(shown) if line.startswith("system "))
+    assert max(map(len, shown)) <= 80
+    assert shown[top].split() == ["system", "words", *heads]
+    assert shown[top + 1].split()[0] == "reference"
+    assert len(shown[top + 1].split()) == 4
+    rows = [line.rsplit(None, 6) for line in shown[top + 2 : top + 7]]
+    assert [row[0] for row in rows] == [system.name for system in found]
+    assert rows[0][4] == f"{found['m']['precision'].value:.3f}"
+
+
+@pytest.mark.parametrize("form", ["html", "markdown", "latex", "csv"])
+def test_the_suite_in_every_format(found, tmp_path, monkeypatch, form):
+    from typer.testing import CliRunner
+
+    from calipers.cli.app import app
+
+    monkeypatch.chdir(tmp_path)
+    found.save("run.zip")
+    done = CliRunner().invoke(app, ["show", "run.zip", f"--{form}", "out.txt"])
+    assert done.exit_code == 0, done.output
+    written = Path("out.txt").read_text("utf-8")
+    assert "control: unigrams" in written
+    assert ("Entropy" in written) == (form != "csv")
+
+
 def test_the_suite_goes_around(found, tmp_path):
     found.save(tmp_path / "run.zip")
     assert load_result(tmp_path / "run.zip").to_dict() == found.to_dict()
@@ -119,6 +154,41 @@ def test_the_plane(found):
     names = {text.get_text() for text in axes.texts}
     assert {"m", "reference", "control: unigrams"} <= names
     assert len(draw("entropy-plane", found.to_dict()).axes) == 1
+
+
+def test_controls_are_grey_in_the_plane(found):
+    from matplotlib.colors import same_color
+
+    from calipers.report.plots.style import GREY
+
+    assert found.settings["controls"] == [system.name for system in found.systems[1:]]
+    axes = draw_axes("entropy-plane", found.to_dict())
+    greys = [same_color(bars.lines[0].get_color(), GREY) for bars in axes.containers]
+    assert greys == [False, True, True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ((15, 60, 110, 380), ["10", "20", "50", "100", "200", "500"]),
+        ((12, 20, 250), ["10", "20", "50", "100", "200"]),
+        ((2, 3_000), ["1", "10", "100", "1,000"]),
+        ((3, 5, 9), None),
+    ],
+)
+def test_a_logarithmic_axis_has_plain_numbers(found, values, expected):
+    data = json.loads(json.dumps(found.to_dict()))
+    data["systems"] = data["systems"][: len(values)]
+    del data["reference"]["scores"]["perplexity"]
+    for system, value in zip(data["systems"], values, strict=True):
+        system["scores"]["perplexity"] |= {"value": value, "interval": None}
+    axes = draw_axes("entropy-plane", data)
+    assert axes.get_yscale() == ("linear" if expected is None else "log")
+    if expected is not None:
+        low, high = axes.get_ylim()
+        shown = [tick for tick in axes.get_yticks() if low <= tick <= high]
+        assert [axes.yaxis.get_major_formatter()(tick, 0) for tick in shown] == expected
+        assert not len(axes.get_yticks(minor=True))
 
 
 def test_the_plane_needs_both_numbers(found):

@@ -88,6 +88,22 @@ def test_the_token_that_begins_texts_stands_before_them_if_asked(kind, zoo):
     assert np.abs(found - expected).max() < 1e-5
 
 
+@pytest.mark.parametrize("kind", ["gpt2", "llama", "mamba"])
+def test_the_token_that_ends_texts_is_scored_if_asked(kind, zoo):
+    model, end = zoo.load(kind), zoo.tokenizer(kind).eos_token_id
+    assert model.scores_end
+    texts = ["The cat sat", "A bird sings in the morning", ""]
+    found = model.score([Passage(text, ended=True) for text in texts])
+    assert found.tokens[2] == 0
+    for place, text in enumerate(texts[:2]):
+        expected = zoo.plain_scores(zoo.plain(kind), [*ids_of(zoo, kind, text), end])
+        own = found.log_probability[found.starts[place] : found.starts[place + 1]]
+        assert np.abs(own - expected).max() < 1e-5
+    (alone,) = model.score([Passage("", "The cat", ended=True)]).log_probability
+    ids = [*ids_of(zoo, kind, "The cat"), end]
+    assert abs(alone - zoo.plain_scores(zoo.plain(kind), ids)[-1]) < 1e-5
+
+
 def test_a_model_with_an_end_alone_begins_texts_with_it(zoo, tmp_path):
     zoo.save_model(tmp_path, "gpt2")
     zoo.save_tokenizer(tmp_path, eos_token="</s>")
@@ -106,6 +122,9 @@ def test_a_model_without_either_says_so(zoo, tmp_path):
     with pytest.raises(InputError, match="first must be 'skip' or 'bos'; found 'none'"):
         model.score([Passage("The cat")], first="none")
     assert len(scores_of(model, ["The cat"])[0])
+    assert not model.scores_end
+    with pytest.raises(InputError, match=r"has no token that ends texts .EOS., which should be sc"):
+        model.score([Passage("The cat", ended=True)])
 
 
 def test_a_mark_that_the_tokenizer_puts_before_texts_is_read_and_not_scored(zoo, tmp_path):

@@ -1038,6 +1038,9 @@ def test_what_a_server_cannot_score_is_refused_unasked(make, server):
         make().score([Passage("a b")], first="last")
     with pytest.raises(InputError, match="text 2 must be valid Unicode"):
         make().score([Passage("a b"), Passage("\ud800")])
+    with pytest.raises(InputError, match="the token that ends them cannot be scored"):
+        make().score([Passage("a b", ended=True)])
+    assert not make().scores_end
     assert len(make().score([])) == 0
     assert make().score([Passage("")]).starts.tolist() == [0, 0]
     assert server.requests == []
@@ -1355,3 +1358,118 @@ def test_a_command_goes_on_after_its_most_requests(server, tmp_path):
     assert job.returncode == 0, printed
     assert set(server.answered.values()) == {1}
     assert len(server.answered) == 120
+
+
+# ---------------------------------------------------------------- likelihood by a server
+
+
+@pytest.fixture
+def measure(server, tmp_path, monkeypatch):
+    """Run ``calipers likelihood``, by a model of the server unless another one is named."""
+    from typer.testing import CliRunner
+
+    from calipers.cli.app import app
+
+    monkeypatch.chdir(tmp_path)
+    for name, word in (("model", "cat"), ("human", "dog")):
+        rows = [json.dumps({"text": f"the {word} {number} sat"}) + "\n" for number in range(12)]
+        (tmp_path / f"{name}.jsonl").write_text("".join(rows))
+
+    def run(*arguments, model=f"{server.url}#m", **environment):
+        how = ("--model", model, "--tokenizer", "whitespace", "--threads", "1")
+        job = ["likelihood", "model.jsonl", *how, *arguments]
+        return CliRunner().invoke(app, job, prog_name="calipers", env=environment)
+
+    return run
+
+
+def test_the_command_measures_by_a_server(measure, server):
+    server.usual = echoing()
+    done = measure("-r", "human.jsonl", "--json", "-")
+    assert done.exit_code == 0, done.output
+    (system,) = json.loads(done.stdout)["systems"]
+    expected = [
+        log_probability(token) for number in range(12) for token in (" cat", f" {number}", " sat")
+    ]
+    score = system["scores"]["perplexity"]
+    assert score["value"] == pytest.approx(math.exp(-np.mean(expected)))
+    assert score["gap"] is not None
+    assert len(server.requests) == len({*server.prompts}) == 24
+
+
+@pytest.mark.parametrize(
+    ("act", "arguments", "words", "asked"),
+    [
+        (well, (), "gives no log-probabilities of given texts, neither by echo with logprobs", 3),
+        (says(401, {"error": {"message": "no key"}}), (), "answered 401 (Unauthorized)", 1),
+        (says(404, {"error": {"message": "no m"}}), (), "and the model's name ('m')", 1),
+        (echoing(), ("--decoding", "top_p=0.9"), "does not tell the whole distribution", 0),
+        (echoing(), ("--end-of-text", "count"), "of which m tells no log-probability", 0),
+        (echoing(), ("--first-token", "bos"), "gives no log-probability of a first token", 12),
+        (echoing(), ("--max-requests", "0"), "must be a whole number of at least 1; found '0'", 0),
+    ],
+)
+def test_the_command_says_what_a_server_cannot_do(measure, server, act, arguments, words, asked):
+    server.usual = act
+    done = measure(*arguments, "--json", "out.json")
+    assert done.exit_code == 2
+    assert words in done.stderr
+    assert done.stderr.startswith("calipers: ")
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+    assert not os.path.exists("out.json")
+    assert len(server.requests) == asked
+
+
+def test_the_command_prints_no_key(measure, server):
+    server.usual = says(401, {"error": {"message": f"bad key {SECRET}"}})
+    done = measure(CALIPERS_ENDPOINT_KEY=SECRET)
+    assert done.exit_code == 2
+    assert "check the key in the environment variable CALIPERS_ENDPOINT_KEY" in done.stderr
+    assert SECRET not in done.output
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("ftp://127.0.0.1/v1#m", "must begin with http:// or https:// and a host; found 'ftp://"),
+        ("http://127.0.0.1:9/v1", "127.0.0.1:9/v1: name the model behind a '#'"),
+    ],
+)
+def test_the_command_refuses_what_is_no_server(measure, model, words):
+    done = measure(model=model)
+    assert done.exit_code == 2
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_the_command_says_that_nobody_answers(measure):
+    done = measure(model="http://127.0.0.1:9/v1#m")
+    assert done.exit_code == 2
+    assert "127.0.0.1:9/v1: asked 4 times, at last the connection failed" in done.stderr
+    assert "0 of 12 texts were scored" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_more_texts_than_requests_are_refused_unasked(measure, server):
+    server.usual = echoing()
+    done = measure("-r", "human.jsonl", "--max-requests", "23")
+    assert done.exit_code == 2
+    assert done.stderr == (
+        "calipers: max_requests (--max-requests) allows 23 requests, but each text takes one, and "
+        "all sets together have 24; what had been scored before the bound would be lost, so "
+        "nothing was sent to m\n"
+    )
+    assert server.requests == []
+    assert measure("-r", "human.jsonl", "--max-requests", "24").exit_code == 0
+    assert len(server.requests) == 24
+
+
+def test_requests_that_are_made_again_reach_the_bound(measure, server):
+    server.usual = echoing()
+    server.acts = [says(503, {}, Retry_After="0")]
+    done = measure("--max-requests", "12")
+    assert done.exit_code == 2
+    assert "12 requests were made, as many as max_requests=12 allows; 11 of 12" in done.stderr
+    assert len(server.requests) == 12

@@ -105,6 +105,7 @@ def test_scores_are_those_of_transformers_in_process(vllm, zoo):
     ids = zoo.tokenizer("gpt2")(zoo.TEXTS[0])["input_ids"]
     assert len(ids) < zoo.LIMIT
     passages = [Passage(zoo.TEXTS[0]), Passage(""), Passage(" sat on the mat", "The cat")]
+    passages += [Passage("The cat sat", ended=True), Passage("", "The cat", ended=True)]
     found, same = (each.score(passages) for each in (model, zoo.load("gpt2")))
     assert found.starts.tolist() == same.starts.tolist()
     assert np.abs(found.log_probability - same.log_probability).max() < 1e-5

@@ -31,6 +31,7 @@ from calipers.language_model.prompting import (
     no_prompts,
 )
 from calipers.language_model.samples_file import REMEDY, Journal, Row, SamplesFile
+from calipers.numeric.threads import limit_threads
 from calipers.progress import Progress, Silent
 from calipers.results.generation import Generation
 from calipers.samples import SampleSet
@@ -67,15 +68,16 @@ def generate(options: GenerateOptions) -> Generation:
         If the backend of the model is not installed.
     """
     reference = read_texts(options.reference, "reference", options.field)
-    writer = open_writer(options, reference, loading(options))
-    decoding = writer.complete(parse_decoding(options.decoding), reference)
-    return writer.write(
-        decoding,
-        output=options.output,
-        overwrite=options.overwrite,
-        price=options.price,
-        progress=options.progress or Silent(),
-    )
+    with limit_threads(options.threads):
+        writer = open_writer(options, reference, loading(options))
+        decoding = writer.complete(parse_decoding(options.decoding), reference)
+        return writer.write(
+            decoding,
+            output=options.output,
+            overwrite=options.overwrite,
+            price=options.price,
+            progress=options.progress or Silent(),
+        )
 
 
 def parse_decoding(decoding: Any) -> Decoding:

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.evaluate.confounders_texts import beyond_chance, brief_lengths
+from calipers.evaluate.end_of_text import cut_at_end
 from calipers.evaluate.labels import RunClusters, clusters_of, group_sizes, grouped, lost_groups
 from calipers.evaluate.options import Labels, LikelihoodOptions, Sampling, Sizes, TextOptions
 from calipers.numeric.blocks import Clusters
@@ -39,11 +41,16 @@ MANY_EMPTY = 0.01
 
 @dataclass(frozen=True)
 class InputSet:
-    """A set as it will be compared, how many samples there were, and which belong together."""
+    """A set as it will be compared, how many samples there were, and which belong together.
+
+    `ended` tells which texts were cut at a mark that ends them, behind which nothing else was cut
+    off; None where texts are taken as they are.
+    """
 
     samples: SampleSet
     n_given: int
     clusters: Clusters | None = None
+    ended: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True)
@@ -464,9 +471,20 @@ def _cut(
     words: int | None = None,
 ) -> InputSet:
     kept = samples if size is None else samples.subsample(size, seed=seed)
+    ended = None
+    if isinstance(options, LikelihoodOptions) and options.ends != "keep":
+        kept, ended = cut_at_end(kept, count=options.ends == "count")
+        lengths = kept.word_counts()
+        assert lengths is not None
+        if not lengths.any():
+            raise InputError(
+                f"{where(samples)}: --end-of-text {options.ends} (end_of_text) leaves nothing of "
+                "its texts to score"
+            )
+        ended = ended if words is None else ended & (lengths <= words)
     kept = kept if options.skip_words is None else without_words(kept, options.skip_words)
     kept = kept if words is None else with_length(kept, words)
-    return InputSet(kept, len(samples))
+    return InputSet(kept, len(samples), ended=ended)
 
 
 def _cut_all(

@@ -10,8 +10,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from calipers.catalogue.choosing import Choice, check_extras, choose_likelihood, split_names
 from calipers.errors import InputError
+from calipers.evaluate.end_of_text import MARKS, has_mark
 from calipers.evaluate.inputs import Inputs, InputSet, InputSystem, Reader, read_texts, where
 from calipers.evaluate.naive_samplers import naive_samples
 from calipers.evaluate.option import one_side
@@ -45,9 +49,6 @@ IN_CONTEXT = ("conditional_surprise", "decan")
 
 FITTED = "ngram"
 """The name of a model that is fitted on texts that are at hand."""
-
-ENDS = ("<|endoftext|>", "</s>")
-"""Marks that end texts for most models."""
 
 IMPOSSIBLE = re.compile(r"\|impossible:(\d+)")
 
@@ -93,6 +94,7 @@ def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparis
     inputs = read_texts(generated, options)
     if options.given_prompt:
         inputs = _behind_prompts(inputs)
+    given = len(inputs.systems)
     if options.suite is not None:
         inputs = _with_controls(inputs, options)
     fit_on = _fit_on(inputs, options)
@@ -100,7 +102,10 @@ def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparis
     generator = None
     if options.generator is not None:
         generator = kept.get("generator") or _find(options.generator, options, fit_on)
+    if options.ends == "count":
+        _check_ends([each for each in (model, generator) if each is not None])
     run = _Scoring(choices, options, model, generator, decoding)
+    run.check_requests(inputs.files)
     scored = [run.of(file) for file in inputs.files]
     if options.log_probabilities is not None:
         names = [where(file.samples) for file in inputs.files]
@@ -118,11 +123,13 @@ def likelihood(generated: Any, options: LikelihoodOptions) -> LikelihoodComparis
         "generator": None if generator is None else generator.name,
         "decoding": None if decoding is None else str(decoding),
         **options.settings(),
+        "end_of_text": options.ends,
     }
     found = _with_cautions(measured, inputs, model, generator, options)
     if options.suite is not None:
         found, compared = _compared(found, inputs, options)
         settings["metrics"] = [*settings["metrics"], *compared]
+        settings["controls"] = [system.name for system in inputs.systems[given:]]
     return LikelihoodComparison(**{**vars(found), "settings": settings})
 
 
@@ -170,6 +177,22 @@ class _Scoring:
         asked = self.asked if self.generator is None else None
         return "" if asked is None else str(asked)
 
+    def check_requests(self, files: Sequence[InputSet]) -> None:
+        """Refuse before anything is sent what takes more requests to a server than are allowed."""
+        most = self.options.max_requests
+        if most is None:
+            return
+        sets = {made.content: made.passages for made in map(self._passages, files)}
+        every = [passage for passages in sets.values() for passage in passages]
+        for model in (self.model, self.generator):
+            least = 0 if model is None else model.requests_for(every)
+            if model is not None and least > most:
+                raise InputError(
+                    f"max_requests (--max-requests) allows {counted(most, 'request')}, but each "
+                    f"text takes one, and all sets together have {least:,}; what had been scored "
+                    f"before the bound would be lost, so nothing was sent to {model.name}"
+                )
+
     def of(self, file: InputSet) -> _Passages:
         """Score one set."""
         made = self._passages(file)
@@ -187,8 +210,14 @@ class _Scoring:
         prompts = [""] * len(texts)
         if self.options.given_prompt and file.samples.prompts is not None:
             prompts = list(file.samples.prompts)
-        pairs = zip(texts, prompts, strict=True)
-        return _Passages([Passage(text, prompt) for text, prompt in pairs])
+        rows = zip(texts, prompts, self._ended(file), strict=True)
+        return _Passages([Passage(*row) for row in rows])
+
+    def _ended(self, file: InputSet) -> list[bool]:
+        """Which texts end in a token that is scored."""
+        if self.options.ends != "count" or file.ended is None:
+            return [False] * len(file.samples)
+        return list(map(bool, file.ended))
 
     def _score(self, file: InputSet, made: _Passages) -> _Scores:
         alone = self.generator is None
@@ -240,6 +269,7 @@ class _Scoring:
                         self.model,
                         texts,
                         size,
+                        ended=self._ended(file),
                         seed=self.options.seed,
                         first=self.options.first_token,
                         advance=advance,
@@ -258,7 +288,23 @@ class _Scoring:
         if self.generator is not None:
             parts = {"name": self.generator.name, **self.generator.signature}
             pins["generator"] = ",".join(f"{key}={value}" for key, value in parts.items())
+        pins |= treatment(options)
         return pins | ({} if self.asked is None else {"decoding": str(self.asked)})
+
+
+def treatment(options: LikelihoodOptions) -> dict[str, object]:
+    """How texts were cut before they were scored, as signatures say it."""
+    pins: dict[str, object] = {} if options.ends == "keep" else {"end_of_text": options.ends}
+    return pins | ({} if options.match_length is None else {"match_length": options.match_length})
+
+
+def _check_ends(models: Sequence[LanguageModel]) -> None:
+    for model in models:
+        if not model.scores_end:
+            raise InputError(
+                f"--end-of-text count (end_of_text) scores the token that ends texts, of which "
+                f"{model.name} tells no log-probability; use --end-of-text cut"
+            )
 
 
 def _progress(options: LikelihoodOptions) -> Progress:
@@ -324,6 +370,7 @@ def _with_controls(inputs: Inputs, options: LikelihoodOptions) -> Inputs:
     """Put systems of naive samples behind those that were given."""
     assert inputs.reference is not None
     texts = [text for text in inputs.reference.samples if text.strip()]
+    ended = _ended_of_written(inputs.reference)
 
     def fit(texts: Sequence[str]) -> LanguageModel:
         return find_language_model(CONTROL, options.of_models(), fit_on=texts)
@@ -333,10 +380,20 @@ def _with_controls(inputs: Inputs, options: LikelihoodOptions) -> Inputs:
     if clash := taken & {*made}:
         raise InputError(f"the suite has a control named {clash.pop()!r}; rename that system")
     controls = tuple(
-        InputSystem(name, (InputSet(SampleSet.from_texts(each, name=name), len(each)),))
+        InputSystem(
+            name, (InputSet(SampleSet.from_texts(each, name=name), len(each), ended=ended),)
+        )
         for name, each in made.items()
     )
     return replace(inputs, systems=(*inputs.systems, *controls))
+
+
+def _ended_of_written(reference: InputSet) -> NDArray[np.bool_] | None:
+    """Which texts of the reference end at a mark, of those that are not empty."""
+    if reference.ended is None:
+        return None
+    written = [bool(text.strip()) for text in reference.samples]
+    return np.asarray(reference.ended[np.array(written)])
 
 
 def _compared(
@@ -362,7 +419,10 @@ def _compared(
             system,
             scores={
                 **system.scores,
-                **{key: comparison[system.name][key] for key in DISTRIBUTIONS},
+                **{
+                    key: comparison[system.name][key].signed(**treatment(options))
+                    for key in DISTRIBUTIONS
+                },
             },
         )
         for system in found.systems
@@ -427,18 +487,15 @@ def _with_cautions(
     options: LikelihoodOptions,
 ) -> TextComparison:
     """Say where the model that measures knows the texts too well."""
-    systems = tuple(
-        _warned(result, (*_wrote(files, model, generator), *_impossible(result), *_marked(files)))
-        for result, files in zip(
-            found.systems,
-            ([file.samples for file in system.files] for system in inputs.systems),
-            strict=True,
-        )
-    )
-    own = tuple(_fitted(options))
+    systems = []
+    for result, system in zip(found.systems, inputs.systems, strict=True):
+        files = [file.samples for file in system.files]
+        more = (*_wrote(files, model, generator), *_impossible(result), *_marked(files, options))
+        systems.append(_warned(result, (*more, *_ended_apart(system, inputs.reference, options))))
+    own = (*_fitted(options), *_marked_reference(inputs, options))
     return replace(
         found,
-        systems=systems,
+        systems=tuple(systems),
         cautions=worst_first((*found.cautions, *own)),
         warnings=(*found.warnings, *sentences(own)),
     )
@@ -469,15 +526,42 @@ def _wrote(
             return
 
 
-def _marked(files: Sequence[SampleSet]) -> Iterator[Caution]:
+def _marked(files: Sequence[SampleSet], options: LikelihoodOptions) -> Iterator[Caution]:
     """Say how many texts go on behind a mark that ends texts."""
-    marked = sum(any(mark in text for mark in ENDS) for samples in files for text in samples)
+    if options.ends != "keep":
+        return
+    marked = sum(has_mark(text) for samples in files for text in samples)
     if marked:
         text = (
-            f"{counted(marked, 'text')} with a mark that ends texts ({', '.join(ENDS)}): it and "
-            "what stands behind it are scored too; cut the texts there"
+            f"{counted(marked, 'text')} with a mark that ends texts ({', '.join(MARKS)}): it and "
+            "what stands behind it are scored too; --end-of-text cut ends texts there"
         )
-        yield Caution("truncation", "end-of-text marks in its texts", text)
+        yield Caution("truncation", "end-of-text marks in its texts", text, "--end-of-text")
+
+
+def _marked_reference(inputs: Inputs, options: LikelihoodOptions) -> Iterator[Caution]:
+    """Say the same of the reference."""
+    if inputs.reference is not None:
+        for caution in _marked([inputs.reference.samples], options):
+            yield replace(caution, text=f"the reference has {caution.text}")
+
+
+def _ended_apart(
+    system: InputSystem, reference: InputSet | None, options: LikelihoodOptions
+) -> Iterator[Caution]:
+    """Say that ends of texts count on one side alone."""
+    if options.ends != "count" or reference is None:
+        return
+    ours = sum(int(file.ended.sum()) for file in system.files if file.ended is not None)
+    theirs = 0 if reference.ended is None else int(reference.ended.sum())
+    if bool(ours) != bool(theirs):
+        here, there = ("its own", "the reference") if ours else ("the reference", "its own")
+        text = (
+            f"in {counted(ours or theirs, 'text')} of {here} the end counts as a token, and in "
+            f"none of {there}: only one side holds end-of-text marks; --end-of-text cut treats "
+            "both alike"
+        )
+        yield Caution("truncation", "ends counted on one side only", text, "--end-of-text")
 
 
 def _impossible(result: TextResult) -> Iterator[Caution]:

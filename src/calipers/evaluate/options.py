@@ -766,6 +766,20 @@ def _decoding(text: str) -> str:
     return text
 
 
+DECODINGS = (
+    "ancestral",
+    "greedy",
+    "temperature=",
+    "top_k=",
+    "top_p=",
+    "min_p=",
+    "typical=",
+    "beam=",
+    "contrastive=",
+    "adversarial",
+)
+"""What the shell offers of decodings."""
+
 DECODING = Rule("name a decoding algorithm", _decoding, _check_decoding, "DECODING")
 
 
@@ -873,6 +887,7 @@ class Writing(Group):
         DECODING,
         panel=LANGUAGE_MODEL,
         common=True,
+        complete=DECODINGS,
         doc='How tokens are chosen: ``"ancestral"``, ``"greedy"``, ``"temperature=0.8,top_k=40"``, '
         '``"beam=4,no_repeat_ngram=4"``, ``"contrastive=0.6,top_k=4"``, ``"adversarial"`` or a '
         ":class:`~calipers.language_model.decoding.Decoding`. Nothing else is in force.",
@@ -947,6 +962,13 @@ class GenerateOptions(Running, Generating):
         source=True,
         common=True,
     )
+    seed: int = reworded(
+        Seeded,
+        "seed",
+        "Seed of the samples: with the number of a sample it fixes the random numbers that it is "
+        "drawn by.",
+        doc="With the number of a sample it fixes the random numbers that it is drawn by.",
+    )
     price: str | None = option(
         None,
         "Price of a million tokens read, and of a million written, such as 0.15,0.60, to say what "
@@ -1008,6 +1030,7 @@ class TuneOptions(CompareOptions, Generating):
         several=True,
         required=True,
         common=True,
+        complete=("top_p=", "temperature=", "top_k="),
         doc='What to vary: ``"top_p=0.7,0.8,0.9"``, or a dict from a parameter to its values; two '
         "parameters make a grid.",
     )
@@ -1496,6 +1519,18 @@ class LikelihoodOptions(Running, Loading, Seeded, Sizes):
         doc="How far the window moves in texts that are longer than the context, in tokens; None "
         "for half of it.",
     )
+    end_of_text: str | None = option(
+        None,
+        "What becomes of texts that hold an end-of-text mark such as <|endoftext|> or </s>: cut "
+        "ends them before the first one, count does too and scores the token that ends texts once, "
+        "keep scores all as it stands. By default cut with --suite, else keep, with a warning.",
+        one_of("cut", "count", "keep", optional=True),
+        panel=LANGUAGE_MODEL,
+        doc="What becomes of texts that hold an end-of-text mark such as ``<|endoftext|>``: "
+        '``"cut"`` ends them before the first one, ``"count"`` does too and scores the token that '
+        'ends texts once, ``"keep"`` scores all as it stands. None for ``"cut"`` with `suite`, '
+        'else ``"keep"``, with a warning.',
+    )
     given_prompt: bool = option(
         False,
         "Score every text given its prompt, which is read from the field prompt of its row and is "
@@ -1592,6 +1627,11 @@ class LikelihoodOptions(Running, Loading, Seeded, Sizes):
                 f"found {str(path)!r}"
             )
         self.of_models()
+
+    @property
+    def ends(self) -> str:
+        """The convention for marks that end texts: ``"cut"``, ``"count"`` or ``"keep"``."""
+        return self.end_of_text or ("keep" if self.suite is None else "cut")
 
     def of_models(self) -> EmbedderOptions:
         """Give the options as language models take them."""

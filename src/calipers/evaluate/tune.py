@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from itertools import cycle, islice, product
 from pathlib import Path
@@ -16,9 +17,11 @@ from calipers.evaluate.options import CompareOptions, TuneOptions
 from calipers.files import at_home
 from calipers.language_model.decoding import Decoding, read_over
 from calipers.language_model.samples_file import SamplesFile
+from calipers.numeric.threads import limit_threads
 from calipers.progress import Silent
 from calipers.results.caution import Caution
 from calipers.results.comparison import Comparison, with_cautions
+from calipers.results.generation import Generation
 from calipers.results.tuning import Tuned, TunedPoint, Tuning
 from calipers.samples import SampleSet
 
@@ -65,8 +68,9 @@ def tune(reference: Any, options: TuneOptions) -> Tuning:
         raise InputError("reference must hold texts; found None")
     if options.n is None and options.prompts is None and options.prompt_words is None:
         options = replace(options, n=len(given))
-    writer = open_writer(options, given, loading(options))
     folder = _folder(options.samples)
+    with limit_threads(options.threads):
+        writer = open_writer(options, given, loading(options))
     real = _reference(given, writer, options)
     paired = True if options.paired is None else options.paired
     kept = {each.name: getattr(options, each.name) for each in fields(CompareOptions)}
@@ -74,21 +78,8 @@ def tune(reference: Any, options: TuneOptions) -> Tuning:
     # What the comparison refuses is refused before the long work
     stand_ins = {point.system: _stand_in(point, given, writer) for point in points}
     plan_comparison(real, stand_ins, CompareOptions(**kept))
-    decodings = [writer.complete(Decoding.parse(point.decoding), given) for point in points]
-    files = [None if folder is None else folder / f"{point.system}.jsonl" for point in points]
-    for decoding, file in zip(decodings, files, strict=True):
-        if file is not None:  # samples of another configuration are refused before any is written
-            SamplesFile.at(file, writer.configuration(decoding), REMEDY).known()
-    generated = [
-        writer.write(
-            decoding,
-            output=file,
-            remedy=REMEDY,
-            progress=options.progress or Silent(),
-            name=point.system,
-        )
-        for point, decoding, file in zip(points, decodings, files, strict=True)
-    ]
+    with limit_threads(options.threads):
+        generated = _write(writer, points, given, folder, options)
     systems = {
         point.system: _clustered(generation.samples, writer)
         for point, generation in zip(points, generated, strict=True)
@@ -134,6 +125,31 @@ def _folder(given: str | Path | None) -> Path | None:
     except OSError as error:
         raise InputError(f"{folder}: cannot be made: {error.strerror or error}") from error
     return folder
+
+
+def _write(
+    writer: Writer,
+    points: Sequence[TunedPoint],
+    reference: SampleSet,
+    folder: Path | None,
+    options: TuneOptions,
+) -> list[Generation]:
+    """Write the samples of every decoding, or read those that are there."""
+    decodings = [writer.complete(Decoding.parse(point.decoding), reference) for point in points]
+    files = [None if folder is None else folder / f"{point.system}.jsonl" for point in points]
+    for decoding, file in zip(decodings, files, strict=True):
+        if file is not None:  # samples of another configuration are refused before any is written
+            SamplesFile.at(file, writer.configuration(decoding), REMEDY).known()
+    return [
+        writer.write(
+            decoding,
+            output=file,
+            remedy=REMEDY,
+            progress=options.progress or Silent(),
+            name=point.system,
+        )
+        for point, decoding, file in zip(points, decodings, files, strict=True)
+    ]
 
 
 def _reference(given: SampleSet, writer: Writer, options: TuneOptions) -> SampleSet:

@@ -42,6 +42,8 @@ class CausalTokens:
         Marks that the tokenizer puts before every text.
     begin
         The token that begins a text without a prompt: BOS, else EOS; None where there is neither.
+    end
+        The token that ends a text by its tokenizer (EOS); None where there is none.
     ends
         Tokens that end a text, int64.
     ordinary
@@ -57,6 +59,8 @@ class CausalTokens:
         self.opening = tuple(empty[: len(empty) - closing(encode)])
         marks = (tokenizer.bos_token_id, tokenizer.eos_token_id)
         self.begin: int | None = next((mark for mark in marks if mark is not None), None)
+        end = tokenizer.eos_token_id
+        self.end: int | None = end if end is not None and end < vocabulary else None
         special = set(tokenizer.all_special_ids)
         special |= {id for id, added in tokenizer.added_tokens_decoder.items() if added.special}
         known = {id for id in (tokenizer.eos_token_id,) if id is not None} | (special & set(ends))
@@ -84,7 +88,8 @@ class CausalTokens:
         Raises
         ------
         InputError
-            If a token must stand before texts and the model has none, or a text cannot be read.
+            If a token must stand before texts or end them and the model has none, or a text cannot
+            be read.
         """
         if first not in ("skip", "bos"):
             raise InputError(f"first must be 'skip' or 'bos'; found {first!r}")
@@ -94,7 +99,8 @@ class CausalTokens:
             before = self.opening
             if first == "bos" and not before and not passage.prompt:
                 before = (self._begin("so first must be 'skip'; found 'bos'"),)
-            sequences.append(np.array([*before, *ids], dtype=np.int32))
+            behind = (self._end(),) if passage.ended else ()
+            sequences.append(np.array([*before, *ids, *behind], dtype=np.int32))
             firsts.append(max(len(before) + starts_at, 1))
         return sequences, firsts
 
@@ -141,6 +147,14 @@ class CausalTokens:
                 f"one that ends them (EOS), {why}"
             )
         return self.begin
+
+    def _end(self) -> int:
+        if self.end is None:
+            raise InputError(
+                f"the tokenizer of {self._name!r} has no token that ends texts (EOS), which should "
+                "be scored behind them"
+            )
+        return self.end
 
     def _bare(self, texts: list[str]) -> list[list[int]]:
         """Tokens of texts without marks."""

@@ -290,6 +290,10 @@ class ServedModel(LanguageModel):
             )
         return self._written(questions, advance)
 
+    def requests_for(self, passages: Sequence[Passage]) -> int:
+        """One for each text that is not empty."""
+        return sum(passage.text != "" for passage in passages)
+
     def score(
         self,
         passages: Sequence[Passage],
@@ -320,6 +324,10 @@ class ServedModel(LanguageModel):
             )
         if first not in ("skip", "bos"):
             raise unknown_name("convention for the first token", first, ("skip", "bos"))
+        if any(passage.ended for passage in passages):
+            raise InputError(
+                f"{where}: a server reads texts, so that the token that ends them cannot be scored"
+            )
         self._way.begin()
         questions = []
         for number, passage in enumerate(passages):

@@ -48,6 +48,8 @@ def passages_hash(passages: Sequence[Passage]) -> str:
         for part in (passage.prompt.encode(), passage.text.encode()):
             found.update(len(part).to_bytes(8, "little"))
             found.update(part)
+        if passage.ended:
+            found.update(b"\xff" * 8)  # no text is as long as that
     return found.hexdigest()
 
 
@@ -129,6 +131,7 @@ class KeptScores(LanguageModel):
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        self.scores_end = True  # the hash of the texts tells whether it was scored
         check_there(self.path)
         with fitting_in_memory(self.path):
             try:
@@ -169,7 +172,7 @@ class KeptScores(LanguageModel):
             raise self._refusal(
                 f"holds log-probabilities of other texts (sets of {sizes}), not of these "
                 f"{len(passages):,}; they must be the same texts, in the same order, with the "
-                "same prompts"
+                "same prompts and the same --end-of-text"
             )
         own = self.convention
         if first != own.first or (stride is not None and stride != own.stride):

@@ -166,6 +166,7 @@ def score_in_context(
     texts: Sequence[str],
     size: int,
     *,
+    ended: Sequence[bool] = (),
     seed: int,
     first: str = "skip",
     advance: Advance | None = None,
@@ -174,7 +175,8 @@ def score_in_context(
 
     The texts are dealt at random into batches of `size`; each text of a batch is scored once behind
     all others of the batch in random order, with an empty line between. Empty texts are left out,
-    and so are those that fill no batch.
+    and so are those that fill no batch. `ended` tells of each text whether the token that ends it
+    is scored too.
     """
     rng = np.random.default_rng([seed, size, len(texts)])
     rows = np.array([row for row, text in enumerate(texts) if text.strip()], np.intp)
@@ -186,7 +188,7 @@ def score_in_context(
         for last in batch:
             others = rng.permutation(batch[batch != last])
             prompt = "".join(f"{texts[other]}{BETWEEN}" for other in others)
-            passages.append(Passage(texts[last], prompt))
+            passages.append(Passage(texts[last], prompt, bool(len(ended)) and ended[last]))
             places.append(last)
     scored = model.score(passages, first=first, advance=advance)
     bits, batches = np.full(len(texts), np.nan), np.full(len(texts), -1)

@@ -38,10 +38,13 @@ class Passage:
         What is scored.
     prompt
         What stands before it and is read, but not scored.
+    ended
+        Whether the token that ends texts is scored behind it, as the model has it.
     """
 
     text: str
     prompt: str = ""
+    ended: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +155,9 @@ class LanguageModel(ABC):
         Whether a seed fixes every sample, whatever else is written with it; a reason where not.
     context
         Most tokens that it reads, prompt and text together; None for no limit.
+    scores_end
+        Whether it tells the probability of the token that ends texts
+        (:attr:`Passage.ended`).
     unclaimed
         Texts that a server sent after a run was stopped, so that they were not given.
     """
@@ -161,11 +167,16 @@ class LanguageModel(ABC):
     signature: Mapping[str, str]
     reproducible: bool | str = True
     context: int | None = None
+    scores_end: bool = False
     unclaimed: Sequence[Completion] = ()
 
     def told(self) -> tuple[str, ...]:
         """Tell what a person should know of what was asked so far."""
         return ()
+
+    def requests_for(self, passages: Sequence[Passage]) -> int:
+        """How many requests to a server the scoring of some texts takes at least."""
+        return 0
 
     def score(
         self,

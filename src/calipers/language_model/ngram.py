@@ -171,6 +171,7 @@ class NGramModel(LanguageModel):
         self, tables: Tables, vocabulary: dict[str, int], *, order: int, revision: str
     ) -> None:
         self.tables, self.vocabulary, self.order = tables, vocabulary, order
+        self.scores_end = True
         self.name, self.revision = f"ngram:order={order}", revision
         self.signature = {"model": self.name, "revision": revision, "dtype": "float64"}
         self._pieces = ["", *vocabulary]
@@ -216,8 +217,8 @@ class NGramModel(LanguageModel):
 
         As :meth:`LanguageModel.score`, with no limit to the context. A prompt and its text are cut
         into tokens together, and a token that reaches into the text is scored. The end of a text is
-        not. ``decoded`` and ``squares`` are of the distribution that texts are written from, which
-        has no unknown tokens; a token that cannot be written has 0.
+        where its passage asks for that. ``decoded`` and ``squares`` are of the distribution that
+        texts are written from, which has no unknown tokens; a token that cannot be written has 0.
         """
         if first not in ("skip", "bos"):
             raise InputError(f"first must be 'skip' or 'bos'; found {first!r}")
@@ -230,7 +231,8 @@ class NGramModel(LanguageModel):
             if passage.prompt:
                 ends = np.cumsum([len(piece) for piece in cut])
                 before = int((ends <= len(passage.prompt)).sum())
-            texts.append(self._numbers(cut))
+            end = np.zeros(int(passage.ended), np.int64)
+            texts.append(np.concatenate([self._numbers(cut), end]))
             skipped.append(max(before, first == "skip"))
         lengths = np.array([len(tokens) for tokens in texts], np.int64)
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

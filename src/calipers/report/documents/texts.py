@@ -43,6 +43,15 @@ from calipers.report.table import (
     together,
 )
 
+SUITE = {
+    "perplexity": "Perplexity",
+    "unigram_entropy": "Entropy",
+    "precision": "Precision",
+    "recall": "Recall",
+    "mauve_star": "MAUVE*",
+}
+"""What the suite for samples without prompts is read by, and the heads of the columns."""
+
 Rows = Sequence[str | None]
 """The keys of the rows; None for the heading of a family."""
 
@@ -56,7 +65,7 @@ def document(data: Data) -> Document:
         What ``TextComparison.to_dict()`` gives.
     """
     blocks: tuple[Block, ...] = (
-        _sets_table(data),
+        _suite_table(data) if _is_suite(data) else _sets_table(data),
         _statistics(data),
         *together(*_remarks(data)),
         Notes((*glossary(_meanings(data)), *_how_to_read(data))),
@@ -68,7 +77,8 @@ def summary(data: Data) -> Document:
     """Give what a paper or an issue shows of text statistics: one table, and what it says."""
     title = [_title(data), legend.sizes(data), legend.made_by(data)]
     signs = (replace(note, text=str(note).removesuffix(".")) for note in _signs(data))
-    blocks: tuple[Block, ...] = (_statistics(data), *together(*signs), *together(*_remarks(data)))
+    tables = (_suite_table(data), _statistics(data)) if _is_suite(data) else (_statistics(data),)
+    blocks: tuple[Block, ...] = (*tables, *together(*signs), *together(*_remarks(data)))
     return Document(" · ".join(filter(None, title)), blocks, legend.made_by(data))
 
 
@@ -81,7 +91,10 @@ def _title(data: Data) -> str:
     rows = ["row by row"] if settings.get("aligned") else []
     named = ("model", "generator", "decoding", "tokenizer", "seed")
     pins = [f"{key} {clean(settings[key])}" for key in named if settings.get(key) is not None]
-    return " · ".join([about, *rows, *pins])
+    ends, words = settings.get("end_of_text", "keep"), settings.get("match_length")
+    cuts = [] if ends == "keep" else [f"end-of-text {ends}"]
+    cuts += [f"cut to {words} words"] if words and "end_of_text" in settings else []
+    return " · ".join([about, *rows, *pins, *cuts])
 
 
 def _sets_table(data: Data) -> Table:
@@ -96,6 +109,32 @@ def _sets_table(data: Data) -> Table:
     return Table(lead, kinds=(SYSTEM,) * len(sets), id="sets", breaks="whole")
 
 
+def _is_suite(data: Data) -> bool:
+    """Tell whether negative controls stand beside the systems."""
+    return data["settings"].get("controls") is not None
+
+
+def _suite_table(data: Data) -> Table:
+    """Give one row for each set, the reference first: what the suite is read by."""
+    sets = _sets(data)
+    names, rows = [name for name, _ in sets], [row for _, row in sets]
+    sizes = [size_text(row) for row in rows]
+    lead = [Column("system", texts(names), align="left", share=0)]
+    lead += [Column("n", texts(sizes))] if len({*sizes}) > 1 else []
+    lead.append(Column("words", texts([_median(row) for row in rows])))
+    run = []
+    for key, head in SUITE.items():
+        scores = [(row.get("scores") or {}).get(key) for row in rows]
+        cells = [
+            ScoreCell("" if score is None else value_text(score, whole=_whole(data, key)))
+            for score in scores
+        ]
+        run.append(Column(head, tuple(cells), key=key))
+    return Table(
+        tuple(lead), (tuple(run),), (SYSTEM,) * len(sets), id="sets", breaks="whole", apart=False
+    )
+
+
 def _statistics(data: Data) -> Table:
     """Give one row for each statistic, by family, with a heading before each."""
     families: dict[str, list[str]] = {}
@@ -105,7 +144,8 @@ def _statistics(data: Data) -> Table:
     kinds = tuple(FAMILY if row is None else METRIC for row in rows)
     own = (_reference_column(data, rows),) if _has_gaps(data) else ()
     runs = tuple(_system_run(data, rows, place) for place in range(len(data["systems"])))
-    return Table((_label_column(data, rows), *own), runs, kinds, id="scores")
+    heading = "Every score with its interval" if _is_suite(data) else ""
+    return Table((_label_column(data, rows), *own), runs, kinds, id="scores", heading=heading)
 
 
 def _label_column(data: Data, rows: Rows) -> Column:

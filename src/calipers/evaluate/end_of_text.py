@@ -1,0 +1,103 @@
+"""Where texts end that hold end-of-text marks: the convention that a likelihood is measured by.
+
+Models write a mark where a text ends, and samples of a fixed number of tokens go on behind it with
+another text. ``keep`` scores all of it as it stands. ``cut`` ends a text before its first mark, and
+``count`` scores the token that ends texts there too, once, as the model that measures has it.
+
+A mark that a text begins with ends nothing: for many models (GPT-2, OPT) the token that begins
+texts is the one that ends them. It is left out. Where a prompt stands before the text, a mark at
+its beginning ends it; marks within the prompt end nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.evaluate.prompts import behind_prompt
+from calipers.samples import SampleSet
+from calipers.samples.columns import StringColumn
+from calipers.samples.kinds import TextData
+from calipers.samples.wording import counted
+
+MARKS = ("<|endoftext|>", "</s>", "<|end_of_text|>", "<eos>")
+"""Marks that end texts for most models."""
+
+_MARK = re.compile("|".join(map(re.escape, MARKS)))
+_OPENING = re.compile(rf"(?:\s*(?:{_MARK.pattern}))+")
+
+Ended = NDArray[np.bool_]
+
+
+def has_mark(text: str) -> bool:
+    """Whether a mark that ends texts stands in a text."""
+    return _MARK.search(text) is not None
+
+
+def until_end(text: str, prompt: str = "") -> tuple[str, bool]:
+    """Give what stands before the first mark that ends a text, and whether there is one.
+
+    Examples
+    --------
+    >>> until_end("A tale.<|endoftext|>Another"), until_end("</s>A tale")
+    (('A tale.', True), ('A tale', False))
+    """
+    opening = _OPENING.match(text)
+    begin = opening.end() if opening else 0
+    behind = behind_prompt(text[begin:], prompt) if prompt else 0
+    if opening and prompt and not behind:
+        begin = 0
+    mark = _MARK.search(text, begin + behind)
+    if mark:
+        return text[begin : mark.start()], True
+    return text[begin:], bool(begin) and not text[begin:].strip()
+
+
+def cut_at_end(samples: SampleSet, *, count: bool) -> tuple[SampleSet, Ended]:
+    """End every text before its first mark that ends texts.
+
+    Parameters
+    ----------
+    samples
+        Texts, with prompts where their rows have them.
+    count
+        Whether the token that ends a text will be scored; the note says so.
+
+    Returns
+    -------
+    tuple
+        As many samples in the same order, with a note where any was cut; and which of them had a
+        mark, bool of shape ``(n,)``. Samples without any mark are given as they are.
+    """
+    texts = list(samples)
+    prompts = [""] * len(texts) if samples.prompts is None else list(samples.prompts)
+    pairs = [until_end(*pair) for pair in zip(texts, prompts, strict=True)]
+    ended = np.array([end for _, end in pairs], np.bool_)
+    changed = [new != old for (new, _), old in zip(pairs, texts, strict=True)]
+    if not any(changed):
+        return samples, ended
+    column = StringColumn.of(text for text, _ in pairs)
+    notes = (*samples.reading_notes, _note(int(ended.sum()), sum(changed), count=count))
+    return replace(samples, data=TextData(column), reading_notes=notes), ended
+
+
+def _note(cut: int, changed: int, *, count: bool) -> str:
+    """Say how many texts end at a mark, and how many only begin with one."""
+    option = f"--end-of-text {'count' if count else 'cut'}"
+    said = []
+    if cut:
+        scored = ", and the mark counts as one token" if count else ""
+        ends = "ends" if cut == 1 else "end"
+        said.append(
+            f"{counted(cut, 'text')} {ends} before an end-of-text mark: what stands behind is "
+            f"left out{scored} ({option})"
+        )
+    if changed > cut:
+        begins = "begins" if changed - cut == 1 else "begin"
+        said.append(
+            f"{counted(changed - cut, 'text')} {begins} with an end-of-text mark, which is left out"
+        )
+    return "; ".join(said)
