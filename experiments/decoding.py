@@ -43,6 +43,17 @@ OTHERS = (
     "beam=4,no_repeat_ngram=4",
     "contrastive=0.6,top_k=5",
 )
+WORDS, PROMPTED = 10, 1_000
+"""Words of a prompt, and how many texts are continued."""
+
+CONTINUED = (
+    *MAIN,
+    "top_p=0.7",
+    "temperature=0.7",
+    "beam=4",
+    "beam=4,no_repeat_ngram=4",
+    "contrastive=0.6,top_k=5",
+)
 LENGTHS = (8, 16, 24, 32, 48)
 KEYS = ("mauve_star", "precision", "recall", "form.mauve_star", "form.precision", "form.recall")
 
@@ -79,6 +90,7 @@ def main() -> None:
             tables["verdict"] = str(compared.verdict)
             figure(compared.to_dict(), options.samples / "top_p.png")
     if not options.quick:
+        tables["prompted"] = prompted(list(models.items())[-1], judge, reference, options)
         tables["length"] = lengths(models, reference, options)
     (options.samples / "tables.json").write_text(json.dumps(tables, indent=1) + "\n")
 
@@ -105,6 +117,42 @@ def write(
         n=options.n,
         max_tokens=64,
         output=options.samples / f"{size}-{decoding}.jsonl",
+    )
+    return list(made)
+
+
+def prompted(
+    last: tuple[str, LanguageModel], judge: LanguageModel, reference: list[str], options: Any
+) -> Any:
+    """Continue the first words of real texts, so that searches write different texts too."""
+    size, model = last
+    n = min(options.n, PROMPTED)
+    prompts = [text for text in reference if len(text.split()) > WORDS + 5][:n]
+    rest = [text.split(None, WORDS)[WORDS] for text in prompts]
+    wanted = [name for name in CONTINUED if not (options.model and "contrastive" in name)]
+    systems = {name: proceed(model, size, name, prompts, options) for name in wanted}
+    compared = calipers.compare(rest, systems, metrics=KEYS_ASKED, floor=False, paired=True)
+    human, found = perplexity(judge, rest), {}
+    print(f"real continuations under {judge.name}: perplexity {human:.2f}")
+    for name, texts in systems.items():
+        found[name] = _row(compared[name], perplexity(judge, texts), human)
+        print(f"{size:8} {name:26} " + _line(found[name]), flush=True)
+    return found
+
+
+def proceed(
+    model: LanguageModel, size: str, decoding: str, prompts: list[str], options: Any
+) -> list[str]:
+    """Continue the first words of texts by one decoding, or read what is there."""
+    made = calipers.generate(
+        model=model,
+        reference=prompts,
+        prompts=prompts,
+        prompt_words=WORDS,
+        decoding=Decoding.parse(decoding),
+        n=len(prompts),
+        max_tokens=48,
+        output=options.samples / f"{size}-{WORDS}words-{decoding}.jsonl",
     )
     return list(made)
 
