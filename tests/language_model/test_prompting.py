@@ -96,8 +96,15 @@ def test_a_chat_model_is_told_all_but_the_last_word_which_its_reply_begins_with(
     assert prompting.prompts[0].kept == "Once upon a"
 
 
+def test_a_whole_prompt_is_asked_as_it_is():
+    asked = "Write a poem about rain."
+    request = continuations(texts([asked]), words=None, most=9, seed=0, chat=True).request(0)
+    assert request.messages == ({"role": "user", "content": asked},)
+    assert request.prompt == ""
+
+
 def test_a_chat_model_continues_a_single_word():
-    request = continuations(texts(["Once"]), words=None, most=9, seed=0, chat=True).request(0)
+    request = continuations(texts(["Once upon"]), words=1, most=9, seed=0, chat=True).request(0)
     assert request.messages == ({"role": "user", "content": CONTINUE},)
     assert request.prompt == "Once"
 

@@ -3,7 +3,7 @@
 ``continue``
     the first words of each text of a file, or the field ``prompt`` of its rows; for a chat model an
     instruction with all but the last of these words, which the reply begins with, so that no reply
-    opens with a phrase of its own
+    opens with a phrase of its own; a whole prompt is asked as it is
 ``biographies``
     a list of biographies, k of them as examples, that ends where the next one begins
 ``creative``
@@ -232,7 +232,7 @@ def continuations(
         )
     return Prompting(
         "continue",
-        tuple(_continuation(str(row), split[row][0], chat=chat) for row in kept),
+        tuple(_made(str(row), split[row][0], words=words, chat=chat) for row in kept),
         chat=chat,
         words=words,
         rest=tuple(split[row][1] for row in kept) if words is not None else None,
@@ -248,9 +248,12 @@ def _many(why: str) -> str:
     return why.replace("is ", "are ").replace("has ", "have ")
 
 
-def _continuation(id: str, text: str, *, chat: bool) -> Prompt:
+def _made(id: str, text: str, *, words: int | None, chat: bool) -> Prompt:
+    """Make a prompt; a chat model continues openings, and is asked whole prompts as they are."""
     if not chat:
         return Prompt(id, text, text)
+    if words is None:
+        return Prompt(id, text, text, text)
     *most, last = text.rsplit(None, 1)
     told = most[0] if most else ""
     return Prompt(id, text, text, f"{CONTINUE}\n{told}".rstrip(), last)
