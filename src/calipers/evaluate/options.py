@@ -952,6 +952,7 @@ class Generating(Loading, Seeded, Writing, Prompted, LanguageModelling, Reading)
 class GenerateOptions(Running, Generating):
     """The options of ``generate``."""
 
+    threads: int | None = reworded(Running, "threads", panel=LANGUAGE_MODEL)
     reference: Any = option(
         None,
         "Real texts: the model ngram is fitted on them, --prompt-words takes prompts from them, "
@@ -967,6 +968,7 @@ class GenerateOptions(Running, Generating):
         "seed",
         "Seed of the samples: with the number of a sample it fixes the random numbers that it is "
         "drawn by.",
+        panel=LANGUAGE_MODEL,
         doc="With the number of a sample it fixes the random numbers that it is drawn by.",
     )
     price: str | None = option(
