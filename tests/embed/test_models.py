@@ -873,7 +873,7 @@ def test_no_network_is_said_with_what_helps(tmp_path, monkeypatch):
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(InputError) as error:
         find_model("someone/small", Options())
-    for words in ("cannot be reached", str(tmp_path), "'minilm' or 'tfidf'"):
+    for words in ("cannot be reached", str(tmp_path), "'minilm' and 'tfidf'"):
         assert words in str(error.value)
 
 
