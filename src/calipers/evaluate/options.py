@@ -1584,9 +1584,10 @@ class LikelihoodOptions(Running, Loading, Seeded, Sizes):
     tokenizer: AnyTokenizer = reworded(
         TextOptions,
         "tokenizer",
-        "How texts are split into tokens for unigram_entropy: by nltk, whitespace, characters, "
+        "How texts are split into tokens for unigram_entropy: by whitespace, nltk, characters, "
         "minilm, or hf:NAME for the tokenizer of the model, by name or folder. The other metrics "
         "count the tokens of the model.",
+        default="whitespace",  # needs no package
         common=False,
         doc="What makes the tokens of ``unigram_entropy``; the other metrics take the model's.",
     )
