@@ -28,6 +28,7 @@ from calipers.language_model.ngram_tables import remember, weigh
 from calipers.language_model.ngram_walks import read_decoded
 from calipers.language_model.pieces import END, SPACED_WORD, WORD, split
 from calipers.language_model.truncation import truncated
+from calipers.metrics.likelihood import sums_by_text
 
 NEWS = [
     "The bank said on Monday it would cut 1,200 jobs (about 4% of its staff), sources said.",
@@ -481,7 +482,7 @@ def test_adversarial_texts_have_the_perplexity_that_is_asked_for(wide: NGramMode
     scores = wide.score([Passage(text.text) for text in texts], first="bos")
     assert [text.tokens for text in texts] == [40] * 5
     assert scores.tokens.tolist() == [40] * 5
-    perplexities = np.exp(-scores.by_text / 40)
+    perplexities = np.exp(-sums_by_text(scores.log_probability, scores.starts) / 40)
     np.testing.assert_allclose(perplexities, 60, rtol=0.02)
     assert len({text.text for text in texts}) == 5
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from calipers import __version__
 from calipers.errors import InputError
 from calipers.evaluate.inputs import Reader
 from calipers.evaluate.option import keywords_only
-from calipers.evaluate.options import GenerateOptions, Generating, Loading
+from calipers.evaluate.options import GenerateOptions, Generating
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.model import Completion, LanguageModel, Passage
 from calipers.language_model.models import find_language_model
@@ -69,8 +69,8 @@ def generate(options: GenerateOptions) -> Generation:
     """
     reference = read_texts(options.reference, "reference", options.field)
     with limit_threads(options.threads):
-        writer = open_writer(options, reference, loading(options))
-        decoding = writer.complete(parse_decoding(options.decoding), reference)
+        writer = open_writer(options, reference)
+        decoding = writer.complete(Decoding.parse(options.decoding), reference)
         return writer.write(
             decoding,
             output=options.output,
@@ -78,11 +78,6 @@ def generate(options: GenerateOptions) -> Generation:
             price=options.price,
             progress=options.progress or Silent(),
         )
-
-
-def parse_decoding(decoding: Any) -> Decoding:
-    """Read a decoding that a person named."""
-    return decoding if isinstance(decoding, Decoding) else Decoding.parse(decoding)
 
 
 def read_texts(value: Any, name: str, field: str | None) -> SampleSet | None:
@@ -101,13 +96,7 @@ def read_texts(value: Any, name: str, field: str | None) -> SampleSet | None:
     return samples
 
 
-def loading(options: Loading) -> Mapping[str, Any]:
-    """Give the options about where a model is and how it runs, as backends take them."""
-    names = ("device", "dtype", "batch_size", "revision", "endpoint", "offline")
-    return {name: getattr(options, name) for name in (*names, "trust_remote_code", "allow_pickle")}
-
-
-def open_writer(options: Generating, reference: SampleSet | None, how: Mapping[str, Any]) -> Writer:
+def open_writer(options: Generating, reference: SampleSet | None) -> Writer:
     """Make the prompts, then find the model; so that a mistake costs no loading.
 
     Raises
@@ -117,25 +106,21 @@ def open_writer(options: Generating, reference: SampleSet | None, how: Mapping[s
     """
     prompting = make_prompts(options, reference)
     count = options.n or len(prompting.prompts) or SAMPLES
-    model = open_model(options, reference, how)
+    model = open_model(options, reference)
     return Writer(
         model, prompting, count, options.max_tokens, options.seed, keep_prompt=options.keep_prompt
     )
 
 
-def open_model(
-    options: Generating, reference: SampleSet | None, how: Mapping[str, Any]
-) -> LanguageModel:
+def open_model(options: Generating, reference: SampleSet | None) -> LanguageModel:
     """Find the model that was named, and fit it where it must be."""
     if isinstance(options.model, LanguageModel):
         return options.model
-    from calipers.embed.options import Options
-
     given = read_texts(options.fit_on, "fit_on", options.field)
     fitted = reference if given is None else given
     return find_language_model(
         str(options.model),
-        Options(**how),
+        options.of_models(),
         fit_on=None if fitted is None else list(fitted),
         max_requests=options.max_requests,
         chat=options.chat,

@@ -26,7 +26,7 @@ from calipers.language_model.decoding import Decoding
 from calipers.language_model.kept import Convention, KeptScores, is_kept, keep, passages_hash
 from calipers.language_model.likelihood import InContext, ScoredCorpus, score_in_context
 from calipers.language_model.model import LanguageModel, Passage, TokenScores
-from calipers.language_model.models import find_language_model
+from calipers.language_model.models import find_language_model, is_fitted
 from calipers.language_model.prompting import between
 from calipers.progress import Progress, Silent
 from calipers.results.caution import Caution, sentences, worst_first
@@ -46,9 +46,6 @@ CONTROL = "ngram:order=3"
 
 IN_CONTEXT = ("conditional_surprise", "decan")
 """What is measured of texts behind others of their set."""
-
-FITTED = "ngram"
-"""The name of a model that is fitted on texts that are at hand."""
 
 IMPOSSIBLE = re.compile(r"\|impossible:(\d+)")
 
@@ -316,8 +313,7 @@ def _decoding(options: LikelihoodOptions, kept: KeptScores | None) -> Decoding |
     if options.decoding is None:
         own = "" if kept is None else kept.convention.decoding
         return Decoding.parse(own) if own else None
-    given = options.decoding
-    return given if isinstance(given, Decoding) else Decoding.parse(given)
+    return Decoding.parse(options.decoding)
 
 
 def _find(
@@ -330,13 +326,9 @@ def _find(
     )
 
 
-def _is_fitted(model: object) -> bool:
-    return isinstance(model, str) and model.partition(":")[0] == FITTED
-
-
 def _fit_on(inputs: Inputs, options: LikelihoodOptions) -> list[str] | None:
     """The texts that an n-gram model is fitted on; None where no model is."""
-    fitted = any(map(_is_fitted, (options.model, options.generator)))
+    fitted = any(map(is_fitted, (options.model, options.generator)))
     if options.fit_on is not None:
         if not fitted:
             raise InputError(
@@ -577,7 +569,7 @@ def _impossible(result: TextResult) -> Iterator[Caution]:
 
 
 def _fitted(options: LikelihoodOptions) -> Iterator[Caution]:
-    if _is_fitted(options.model) and options.fit_on is None:
+    if is_fitted(options.model) and options.fit_on is None:
         text = (
             "the n-gram model was fitted to the very reference that it measures, whose texts it "
             "finds likelier than others; --fit-on FILE fits it to other texts"

@@ -757,8 +757,7 @@ def pair_settings(options: Group, **more: Any) -> Settings:
 def _check_decoding(name: str, value: Any) -> None:
     from calipers.language_model.decoding import Decoding
 
-    if not isinstance(value, Decoding):
-        Decoding.parse(value)
+    Decoding.parse(value)
 
 
 def _decoding(text: str) -> str:
@@ -941,6 +940,15 @@ class Loading(Group):
     offline: bool = reworded(Model, "offline", panel=LANGUAGE_MODEL)
     trust_remote_code: bool = reworded(Model, "trust_remote_code", panel=LANGUAGE_MODEL)
     allow_pickle: bool = reworded(Model, "allow_pickle", panel=LANGUAGE_MODEL)
+
+    def of_models(self) -> EmbedderOptions:
+        """Give the options as language models take them."""
+        from calipers.embed.options import Options
+
+        own = {each.name for each in fields(Loading)}
+        return Options(
+            **{each.name: getattr(self, each.name) for each in fields(Options) if each.name in own}
+        )
 
 
 @options_class
@@ -1414,7 +1422,7 @@ def _check_distribution(name: str, value: Any) -> None:
 
     if value is None:
         return
-    decoding = value if isinstance(value, Decoding) else Decoding.parse(str(value))
+    decoding = Decoding.parse(value)
     if decoding.method not in ("sample", "greedy"):
         raise InputError(
             f"{name} must choose each token from a distribution, as greedy, temperature, top_p and "
@@ -1635,15 +1643,6 @@ class LikelihoodOptions(Running, Loading, Seeded, Sizes):
     def ends(self) -> str:
         """The convention for marks that end texts: ``"cut"``, ``"count"`` or ``"keep"``."""
         return self.end_of_text or ("keep" if self.suite is None else "cut")
-
-    def of_models(self) -> EmbedderOptions:
-        """Give the options as language models take them."""
-        from calipers.embed.options import Options
-
-        known = self.keywords()
-        return Options(
-            **{each.name: known[each.name] for each in fields(Options) if each.name in known}
-        )
 
 
 @options_class

@@ -11,11 +11,12 @@ from typing import Any
 from calipers.catalogue.shown import shown_keys
 from calipers.errors import InputError
 from calipers.evaluate.compare import compare, plan_comparison
-from calipers.evaluate.generate import Writer, loading, open_writer, parse_decoding, read_texts
+from calipers.evaluate.generate import Writer, open_writer, read_texts
 from calipers.evaluate.option import one_side
 from calipers.evaluate.options import CompareOptions, TuneOptions
 from calipers.files import at_home
 from calipers.language_model.decoding import Decoding, read_over
+from calipers.language_model.models import is_fitted
 from calipers.language_model.samples_file import SamplesFile
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Silent
@@ -61,7 +62,7 @@ def tune(reference: Any, options: TuneOptions) -> Tuning:
     MissingExtraError
         If the backend of the model is not installed.
     """
-    base = parse_decoding(options.decoding)
+    base = Decoding.parse(options.decoding)
     points = make_points(base, options.over)
     given = read_texts(reference, "reference", options.field)
     if given is None:
@@ -70,7 +71,7 @@ def tune(reference: Any, options: TuneOptions) -> Tuning:
         options = replace(options, n=len(given))
     folder = _folder(options.samples)
     with limit_threads(options.threads):
-        writer = open_writer(options, given, loading(options))
+        writer = open_writer(options, given)
     real = _reference(given, writer, options)
     paired = True if options.paired is None else options.paired
     kept = {each.name: getattr(options, each.name) for each in fields(CompareOptions)}
@@ -186,7 +187,7 @@ def _clustered(samples: SampleSet, writer: Writer) -> SampleSet:
 
 def _cautions(writer: Writer, options: TuneOptions) -> list[Caution]:
     found = []
-    if str(options.model).partition(":")[0] == "ngram" and options.fit_on is None:
+    if is_fitted(options.model) and options.fit_on is None:
         found.append(
             Caution(
                 "copies",

@@ -168,7 +168,7 @@ class CausalModel(LanguageModel):
             )
         step = check_stride(stride, self.context)
         sequences, firsts = self._tokens.read_passages(passages, first=first)
-        self._check_prompts(sequences, firsts)
+        self._tokens.check_room(sequences, firsts, room=self.context, context=self.context)
         windows = plan_windows(list(map(len, sequences)), firsts, context=self.context, stride=step)
         kind = "cpu" if self._device == "cpu" else "other"
         tokens = min(
@@ -211,23 +211,10 @@ class CausalModel(LanguageModel):
             If a prompt leaves no room in the context or there is nothing to begin with, before
             anything is written; or if a decoding leaves no token to choose.
         """
-        if max_tokens < 1:
-            raise InputError(f"max_tokens must be a whole number of at least 1; found {max_tokens}")
         if decoding.method == "adversarial":
             perplexity_target(decoding)
-        prompts = [self._tokens.read_prompt(request) for request in requests]
-        for request, prompt in zip(requests, prompts, strict=True):
-            if self.context is not None and len(prompt) + max_tokens > self.context:
-                raise InputError(
-                    f"sample {request.id}: its prompt of {len(prompt):,} tokens and {max_tokens:,} "
-                    f"more (max_tokens) are longer than the context of {self.name!r}, "
-                    f"{self.context:,} tokens; {self._room(len(prompt))}"
-                )
+        prompts = self._tokens.read_prompts(requests, max_tokens=max_tokens, context=self.context)
         return self._write(requests, prompts, decoding, max_tokens, seed, advance)
-
-    def _room(self, prompt: int) -> str:
-        left = (self.context or 0) - prompt
-        return f"lower max_tokens to {left:,}" if left > 0 else "give a shorter prompt"
 
     def _write(
         self,
@@ -315,14 +302,6 @@ class CausalModel(LanguageModel):
             len(tokens),
             len(prompt),
         )
-
-    def _check_prompts(self, sequences: Sequence[NDArray[np.int32]], firsts: Sequence[int]) -> None:
-        for number, (ids, first) in enumerate(zip(sequences, firsts, strict=True), start=1):
-            if self.context is not None and first >= self.context and len(ids) > first:
-                raise InputError(
-                    f"text {number}: its prompt has {first:,} tokens and leaves no room in the "
-                    f"context of {self.name!r}, {self.context:,} tokens"
-                )
 
     def _try(self, known: int, load: Callable[[], Any]) -> None:
         """Try the model on a few tokens, and see what may be relied on."""

@@ -122,6 +122,61 @@ class CausalTokens:
             opening = (self._begin(why),)
         return np.array([*opening, *ids], dtype=np.int64)
 
+    def read_prompts(
+        self, requests: Sequence[Request], *, max_tokens: int, context: int | None
+    ) -> list[NDArray[np.int64]]:
+        """Make tokens of all prompts, and see that the texts have room behind them.
+
+        Raises
+        ------
+        InputError
+            If a prompt cannot be read, or is too long for `max_tokens` more in the context.
+        """
+        if max_tokens < 1:
+            raise InputError(f"max_tokens must be a whole number of at least 1; found {max_tokens}")
+        prompts = [self.read_prompt(request) for request in requests]
+        for request, prompt in zip(requests, prompts, strict=True):
+            if context is not None and len(prompt) + max_tokens > context:
+                left = context - len(prompt)
+                raise InputError(
+                    f"sample {request.id}: its prompt of {len(prompt):,} tokens and {max_tokens:,} "
+                    f"more (max_tokens) are longer than the context of {self._name!r}, "
+                    f"{context:,} tokens; "
+                    + (f"lower max_tokens to {left:,}" if left > 0 else "give a shorter prompt")
+                )
+        return prompts
+
+    def check_room(
+        self,
+        sequences: Sequence[NDArray[np.int32]],
+        firsts: Sequence[int],
+        *,
+        room: int | None,
+        context: int | None,
+    ) -> None:
+        """Refuse a passage whose prompt leaves no room for its text.
+
+        Parameters
+        ----------
+        sequences, firsts
+            As :meth:`read_passages` gives them.
+        room
+            Most tokens of a window; None for no limit.
+        context
+            Of the model, as the message says it.
+
+        Raises
+        ------
+        InputError
+            Names the text.
+        """
+        for number, (ids, first) in enumerate(zip(sequences, firsts, strict=True), start=1):
+            if room is not None and first >= room and len(ids) > first:
+                raise InputError(
+                    f"text {number}: its prompt has {first:,} tokens and leaves no room in the "
+                    f"context of {self._name!r}, {context:,} tokens"
+                )
+
     def write(self, prompt: NDArray[np.int64], tokens: Sequence[int]) -> str:
         """Make a text of the tokens behind a prompt, so that prompt and text join as they should.
 

@@ -92,8 +92,8 @@ class Decoding:
     parameters: tuple[tuple[str, float], ...] = ()
 
     @classmethod
-    def parse(cls, text: str) -> Decoding:
-        """Read a decoding as it is written.
+    def parse(cls, text: str | Decoding) -> Decoding:
+        """Read a decoding as it is written; one that was read is given back.
 
         Raises
         ------
@@ -107,6 +107,8 @@ class Decoding:
         >>> str(Decoding.parse("ancestral"))
         'ancestral'
         """
+        if isinstance(text, Decoding):
+            return text
         given: dict[str, float] = {}
         words: list[str] = []
         for part in filter(None, (part.strip() for part in str(text).split(","))):

@@ -83,12 +83,6 @@ class TokenScores:
         """Number of scored tokens of each text, shape ``(n,)``."""
         return np.diff(self.starts)
 
-    @property
-    def by_text(self) -> Doubles:
-        """Log-probability of each text, the sum over its scored tokens, shape ``(n,)``."""
-        sums = np.concatenate([[0.0], np.cumsum(self.log_probability)])
-        return np.asarray(sums[self.starts[1:]] - sums[self.starts[:-1]])
-
 
 @dataclass(frozen=True, eq=False)
 class Request:

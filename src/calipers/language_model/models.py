@@ -18,6 +18,11 @@ from calipers.errors import InputError
 from calipers.language_model.model import LanguageModel
 
 
+def is_fitted(model: object) -> bool:
+    """Whether a name means a model that is fitted on texts that are at hand."""
+    return isinstance(model, str) and model.partition(":")[0] == "ngram"
+
+
 def find_language_model(
     name: str,
     options: Options,
@@ -52,7 +57,7 @@ def find_language_model(
     if not name.strip():
         raise InputError("the language model has no name; give a folder, ngram or an address")
     kind, _, rest = name.partition(":")
-    if kind == "ngram":
+    if is_fitted(name):
         from calipers.language_model.ngram import fit_ngram, read_ngram_options
 
         if fit_on is None:

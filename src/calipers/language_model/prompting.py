@@ -23,11 +23,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from calipers.errors import InputError
 from calipers.language_model.creative import INSTRUCTIONS
 from calipers.language_model.model import Request
+from calipers.language_model.sampling import stream
 from calipers.numeric.subsample import subsample_rows
 from calipers.samples import SampleSet
 from calipers.samples.wording import counted, numbered
@@ -303,8 +302,7 @@ def biographies(
     ]
     prompts = []
     for sample in range(n):
-        rng = np.random.Generator(np.random.Philox(key=np.array([seed, sample], np.uint64)))
-        chosen = rng.permutation(len(lines))[:shots].tolist()
+        chosen = stream(seed, sample).permutation(len(lines))[:shots].tolist()
         examples = "".join(f"{lines[row]}\n" for row in chosen)
         head = f"{BIOGRAPHIES}\n{'Here are a few examples:' if chosen and chat else ''}".rstrip()
         told = f"{head}\n{examples}"

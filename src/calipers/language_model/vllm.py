@@ -172,12 +172,7 @@ class VllmModel(LanguageModel):
         context = self.context - 1
         step = check_stride(stride, context)
         sequences, firsts = self._tokens.read_passages(passages, first=first)
-        for number, (ids, at) in enumerate(zip(sequences, firsts, strict=True), start=1):
-            if at >= context and len(ids) > at:
-                raise InputError(
-                    f"text {number}: its prompt has {at:,} tokens and leaves no room in the "
-                    f"context of {self.name!r}, {self.context:,} tokens"
-                )
+        self._tokens.check_room(sequences, firsts, room=context, context=self.context)
         windows = plan_windows(list(map(len, sequences)), firsts, context=context, stride=step)
         counts = [max(len(ids) - at, 0) for ids, at in zip(sequences, firsts, strict=True)]
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
@@ -220,17 +215,8 @@ class VllmModel(LanguageModel):
             If vLLM cannot decode in that way, or a prompt leaves no room in the context; before
             anything is written.
         """
-        if max_tokens < 1:
-            raise InputError(f"max_tokens must be a whole number of at least 1; found {max_tokens}")
         given = sampling_parameters(decoding)
-        prompts = [self._tokens.read_prompt(request) for request in requests]
-        for request, prompt in zip(requests, prompts, strict=True):
-            if self.context is not None and len(prompt) + max_tokens > self.context:
-                raise InputError(
-                    f"sample {request.id}: its prompt of {len(prompt):,} tokens and {max_tokens:,} "
-                    f"more (max_tokens) are longer than the context of {self.name!r}, "
-                    f"{self.context:,} tokens"
-                )
+        prompts = self._tokens.read_prompts(requests, max_tokens=max_tokens, context=self.context)
         return self._write(requests, prompts, given, max_tokens, seed, advance)
 
     def _write(
