@@ -154,8 +154,10 @@ MOST_QUESTIONS, MOST_STEPS = 50, 1_000
 MOST_BATCH = 1_000
 
 RESERVED = frozenset(
-    "item a b first system rater rater_kind repeat seconds time flags checks context text text_a "
-    "text_b".split()
+    (
+        *("item", "a", "b", "first", "system", "rater", "rater_kind", "repeat", "seconds", "time"),
+        *("flags", "checks", "context", "text", "text_a", "text_b"),
+    )
 )
 """Columns of the tables of judgements, which no question may be called."""
 
@@ -267,11 +269,14 @@ def _read_data(place: Path) -> Any:
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise InputError(f"{place}: is no TOML: {_line(error)}") from None
     yaml = require("yaml", extra="judge", purpose=f"the rubric {str(place)!r}, which is YAML,")
-    if re.search(r"^[^#'\"]*[\s\[{,:-]\*\w", text, re.MULTILINE) or "<<:" in text:
-        raise InputError(f"{place}: aliases (*name) are not read; write the value itself")
     try:
+        events = yaml.parse(text, Loader=yaml.SafeLoader)
+        if any(isinstance(event, yaml.AliasEvent) for event in events):
+            raise InputError(
+                f"{place}: aliases (*name) are not read; write out what they stand for"
+            )
         return yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+    except (yaml.YAMLError, RecursionError) as error:
         raise InputError(f"{place}: is no YAML: {_line(error)}") from None
 
 
