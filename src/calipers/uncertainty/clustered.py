@@ -95,7 +95,7 @@ def sandwich(information: Matrix, parts: Matrix, scores: Matrix) -> Sandwich:
     scores
         s_g, shape ``(clusters, p)``.
     """
-    inverse = np.linalg.inv(information)
+    inverse = np.asarray(np.linalg.inv(information), dtype=np.float64)
     values, axes = np.linalg.eigh(parts)
     top = values.max(axis=1, keepdims=True)
     kept = values > FLOOR * np.maximum(top, FLOOR)
