@@ -408,7 +408,7 @@ class Reporting:
             yield (
                 f"{judge.name} prefers the text shown {side} in {told:.0%} ({low:.0%} to "
                 f"{high:.0%}) of its answers to {question.name!r} that prefer one: its answers to "
-                "pairs cannot be trusted without both orders"
+                "pairs cannot be trusted without both orders, on which the scores here rest"
             ).replace("%", " %")
 
 
