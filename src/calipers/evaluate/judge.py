@@ -131,7 +131,9 @@ def judge(generated: Any, options: JudgeOptions) -> Judging:
             "price": options.price,
             "seed": options.seed,
         },
-        notes=(*study.items.notes, *(note for each in judges for note in each.notes())),
+        notes=tuple(
+            dict.fromkeys((*study.items.notes, *(note for each in judges for note in each.notes())))
+        ),
         warnings=(*(w for each in judges for w in each.warnings()), *report.warnings),
         judgements=tuple(rows),
     )
