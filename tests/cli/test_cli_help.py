@@ -21,6 +21,7 @@ MANY = (
     "rank",
     "text",
     "likelihood",
+    "judge",
     "embed",
     "plot",
 )
