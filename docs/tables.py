@@ -76,6 +76,7 @@ COMMANDS = {
     "likelihood": options.LikelihoodOptions,
     "generate": options.GenerateOptions,
     "tune": options.TuneOptions,
+    "judge": options.JudgeOptions,
     "embed": options.EmbedOptions,
 }
 
