@@ -274,7 +274,7 @@ def judged_meanings(data: Data) -> Iterator[tuple[str, str]]:
         yield CEILING, "what the scores of two such groups of raters would reach with each other"
     models = [one["people"] for one in truths if one.get("people")]
     if any(one["items"] for one in models):
-        yield "same answer", "share of answers that are those of a person about the same two texts"
+        yield "same answer", "share of answers that are those of a person about the same item"
         yield "kappa", "the same beyond chance: 0 is that of chance, 1 full agreement"
 
 
