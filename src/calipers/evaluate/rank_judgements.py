@@ -463,6 +463,8 @@ def _with_effects(raters: Raters, made: RaterFit) -> Raters:
     return replace(
         raters,
         method="effects",
+        cluster="rater" if made.clustered else "",
+        clusters=len(made.raters) if made.clustered else 0,
         side_bias=made.side_bias,
         side_bias_interval=made.side_bias_interval,
         left_out=made.left_out,

@@ -236,15 +236,14 @@ def _of_errors(raters: Data) -> Iterator[str]:
     if not raters["count"]:
         return
     who = f"{raters['answers']:,} answers of {_raters(raters)}"
-    if raters["method"] == "effects":
-        yield f"{who}, each with an effect of their own"
-    elif raters["cluster"]:
+    own = ", each with effects of their own" if raters["method"] == "effects" else ""
+    if raters["cluster"]:
         yield (
-            f"{who}; standard errors come from {raters['clusters']:,} clusters, one for each "
+            f"{who}{own}; standard errors come from {raters['clusters']:,} clusters, one for each "
             f"{raters['cluster']}"
         )
     else:
-        yield f"{who}, taken for independent"
+        yield f"{who}{own}" if own else f"{who}, taken for independent"
 
 
 def _of_sides(raters: Data) -> Iterator[str]:
