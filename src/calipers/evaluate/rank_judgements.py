@@ -411,7 +411,8 @@ def _fitted(
             seed=options.seed,
         )
     except InputError as error:
-        raise group.table.source.error(f"column {question!r}: {error}") from None
+        whose = f" by {group.label}" if group.kind == "model" else ""
+        raise group.table.source.error(f"column {question!r}{whose}: {error}") from None
     intervals, covariance, errors = model.intervals, model.covariance, model.standard_errors
     if cluster:
         labels = pairs.rater if cluster == "rater" else pairs.item
