@@ -122,6 +122,11 @@ def tables_of(judgements: Any) -> list[Table]:
         if "system" in table.columns and "rater" in table.columns:
             table.need("item")
             continue
+        if "annotations" in table.columns:
+            raise table.source.error(
+                "is an export of Label Studio; bring it into the study with calipers annotate "
+                "STUDY --import-label-studio FILE, and give what --export writes"
+            )
         table.need("a", "b")
     return tables
 
