@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -139,3 +140,13 @@ def test_bad_tables(tmp_path: Path) -> None:
         write_judgements(tmp_path / "judged.csv", [], questions=["rater"])
     with pytest.raises(InputError, match="in tables of their own"):
         write_judgements(tmp_path / "judged.csv", [PAIR, RATING])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_a_question_may_be_left_out(tmp_path: Path, suffix: str) -> None:
+    partly = replace(PAIR, answers={"sensible": 5})
+    path = tmp_path / f"judged{suffix}"
+    write_judgements(path, [PAIR, partly])
+    assert read_judgements(path) == (PAIR, partly)
+    with pytest.raises(InputError, match="row 1: holds no answer to any question"):
+        read_judgements([{**as_record(PAIR), "interesting": "", "sensible": None}])

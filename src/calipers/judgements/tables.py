@@ -3,9 +3,10 @@
 Pairs have the columns ``item, a, b, first``, one for each question, ``rater, rater_kind, repeat,
 seconds, time, flags, checks``; texts and batches of one system ``item, system``, one for each
 question, and the same without ``first`` and ``checks``. Whatever column is none of the fixed ones
-is a question. Answers to pairs stand in words, "definitely a" to "definitely b", of the systems a
-and b and not of the sides shown; reading takes 1 to 5 too. Flags are joined by spaces in CSV and a
-list in JSON lines, whose rows may also hold the texts.
+is a question; a blank cell is one that was not answered. Answers to pairs stand in words,
+"definitely a" to "definitely b", of the systems a and b and not of the sides shown; reading takes
+1 to 5 too. Flags are joined by spaces in CSV and a list in JSON lines, whose rows may also hold the
+texts.
 
 A spreadsheet takes a cell that begins with = + - or @ for a formula, and a rater may have any name.
 In CSV such cells begin with an apostrophe, which reading takes off again, so that what was written
@@ -283,6 +284,8 @@ def _pair(table: Table, row: Row) -> PairJudgement:
     answers = {}
     for question in question_columns(table):
         value = row[1].get(question)
+        if is_blank(value):
+            continue
         step = pair_step(value)
         if step is None:
             known = ", ".join(map(repr, STEPS))
@@ -290,6 +293,7 @@ def _pair(table: Table, row: Row) -> PairJudgement:
                 row[0], f"{question} must be one of {known}, or 1 to 5; found {describe(value)}"
             )
         answers[question] = step
+    _check_answered(table, row, answers)
     checks = row[1].get("checks")
     return PairJudgement(
         item=table.name(row, "item"),
@@ -305,18 +309,26 @@ def _pair(table: Table, row: Row) -> PairJudgement:
 def _rating(table: Table, row: Row) -> Rating:
     answers = {}
     for question in question_columns(table):
+        if is_blank(row[1].get(question)):
+            continue
         value = table.number(row, question)
         if value != int(value):
             raise table.source.row_error(
                 row[0], f"{question} must be a whole number; found {value:g}"
             )
         answers[question] = int(value)
+    _check_answered(table, row, answers)
     return Rating(
         item=table.name(row, "item"),
         system=table.name(row, "system"),
         answers=answers,
         **_shared(table, row),
     )
+
+
+def _check_answered(table: Table, row: Row, answers: Mapping[str, int]) -> None:
+    if not answers:
+        raise table.source.row_error(row[0], "holds no answer to any question")
 
 
 def _first(table: Table, row: Row) -> Side:
