@@ -123,7 +123,13 @@ def judge(generated: Any, options: JudgeOptions) -> Judging:
             "seed": options.seed,
         },
         notes=tuple(
-            dict.fromkeys((*study.items.notes, *(note for each in judges for note in each.notes())))
+            dict.fromkeys(
+                (
+                    *study.notes,
+                    *_flagged(people),
+                    *(note for each in judges for note in each.notes()),
+                )
+            )
         ),
         warnings=(*(w for each in judges for w in each.warnings()), *report.warnings),
         judgements=tuple(rows),
@@ -175,7 +181,7 @@ def judging_plan(generated: Any, options: JudgeOptions) -> JudgingPlan:
         len(study.items),
         tuple(judges),
         options.price,
-        study.items.notes,
+        study.notes,
     )
 
 
@@ -191,6 +197,7 @@ class Study:
     reference: str | None
     items: Items[Item] | Items[Shown]
     inquiries: tuple[Inquiry, ...]
+    notes: tuple[str, ...] = ()
 
 
 def open_study(generated: Any, options: JudgeOptions) -> Study:
@@ -204,7 +211,8 @@ def open_study(generated: Any, options: JudgeOptions) -> Study:
     rubric = find_rubric(options.task, options.rubric)
     reading = Reader(options.field)
     reference = None if options.reference is None else reading.one(options.reference, "reference")
-    sets = [system.sets[0].renamed(system.name) for system in reading.systems(generated)]
+    systems = reading.systems(generated)
+    sets = [system.sets[0].renamed(system.name) for system in systems]
     if reference is not None:
         sets = [reference, *sets]
     items = _items(sets, rubric, options)
@@ -214,6 +222,14 @@ def open_study(generated: Any, options: JudgeOptions) -> Study:
         None if reference is None else reference.name,
         items,
         tuple(inquiries(items, repeat_share=options.repeat_share, seed=options.seed)),
+        (
+            *(
+                f"{system.name}: of its {len(system.sets)} files the first is judged"
+                for system in systems
+                if len(system.sets) > 1
+            ),
+            *items.notes,
+        ),
     )
 
 
@@ -265,6 +281,17 @@ def _people(given: Any, rubric: Rubric) -> People | None:
             f"found {', '.join(sorted(answered)) or 'none'}"
         )
     return people_among(people, where)
+
+
+def _flagged(people: People | None) -> Iterator[str]:
+    """Say that answers which people's tables call doubtful are counted."""
+    flagged = [row for row in people.rows if row.flags] if people is not None else []
+    if people is not None and flagged:
+        flags = ", ".join(sorted({flag for row in flagged for flag in row.flags}))
+        yield (
+            f"{people.source}: {len(flagged):,} of {len(people.rows):,} answers are flagged "
+            f"({flags}) and count like the others"
+        )
 
 
 # The judges --------------------------------------------------------------------------------------
