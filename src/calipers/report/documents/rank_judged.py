@@ -180,7 +180,7 @@ def people_tables(data: Data) -> Iterator[Table]:
 def _items_table(models: Mapping[str, Data], level: str) -> Table:
     """Say how often answers are the same, of models and people and of people with one another."""
     among = {
-        f"{clean(one['people'])}, with one another": one
+        f"{clean(one['people'])}, among themselves": one
         for one in models.values()
         if one["people_same"] is not None
     }
