@@ -1034,29 +1034,22 @@ def _whole_share(text: str) -> float | None:
 
 
 @options_class
-class JudgeOptions(Running, Loading, Seeded, Reading):
-    """The options of ``judge``."""
+class Judged(Group):
+    """What is judged, by people or by models."""
 
-    model: Any = option(
-        MISSING,
-        "The judge: https://host/v1#MODEL for a server with OpenAI's interface, which is asked in "
-        "its chat form, or a model of transformers by its folder or name. May be repeated, for "
-        "several judges.",
-        Rule("name language models", _all_names, _check_judges, "NAME"),
-        panel=LANGUAGE_MODEL,
-        flag=("--model", "-m"),
-        several=True,
-        required=True,
+    reference: Any = option(
+        None,
+        "Real texts, judged like those of a system.",
+        panel=INPUT,
+        flag=("--reference", "-r"),
+        metavar="FILE",
+        source=True,
         common=True,
-        complete=("https://api.openai.com/v1#", "http://localhost:8000/v1#", "./"),
-        doc='The judge: ``"https://host/v1#MODEL"``, a folder or name of transformers, a '
-        ":class:`~calipers.language_model.model.LanguageModel`, or a list of these.",
     )
     task: str | None = option(
         None,
-        "What is judged: pairs of texts of two systems, each in both orders; the quality of single "
-        "texts on three scales from 1 to 5; or the diversity of batches of ten texts, yes or no. "
-        "By default that of --rubric, else pairs.",
+        "What is judged: pairs of texts of two systems; the quality of single texts; or the "
+        "diversity of batches of ten texts. By default that of --rubric, else pairs.",
         one_of("pairs", "quality", "diversity", optional=True),
         kept=True,
         common=True,
@@ -1069,15 +1062,6 @@ class JudgeOptions(Running, Loading, Seeded, Reading):
         common=True,
         doc="Questions of your own: a file of TOML or YAML, or a "
         ":class:`~calipers.judgements.rubric.Rubric`. None for the built-in ones of the task.",
-    )
-    reference: Any = option(
-        None,
-        "Real texts, judged like those of a system.",
-        panel=INPUT,
-        flag=("--reference", "-r"),
-        metavar="FILE",
-        source=True,
-        common=True,
     )
     n: int = option(
         100,
@@ -1116,6 +1100,34 @@ class JudgeOptions(Running, Loading, Seeded, Reading):
         whole(1, optional=True),
         panel=INPUT,
         kept=True,
+    )
+
+
+@options_class
+class JudgeOptions(Running, Loading, Seeded, Judged, Reading):
+    """The options of ``judge``."""
+
+    model: Any = option(
+        MISSING,
+        "The judge: https://host/v1#MODEL for a server with OpenAI's interface, which is asked in "
+        "its chat form, or a model of transformers by its folder or name. May be repeated, for "
+        "several judges.",
+        Rule("name language models", _all_names, _check_judges, "NAME"),
+        panel=LANGUAGE_MODEL,
+        flag=("--model", "-m"),
+        several=True,
+        required=True,
+        common=True,
+        complete=("https://api.openai.com/v1#", "http://localhost:8000/v1#", "./"),
+        doc='The judge: ``"https://host/v1#MODEL"``, a folder or name of transformers, a '
+        ":class:`~calipers.language_model.model.LanguageModel`, or a list of these.",
+    )
+    task: str | None = reworded(
+        Judged,
+        "task",
+        "What is judged: pairs of texts of two systems, each in both orders; the quality of single "
+        "texts on three scales from 1 to 5; or the diversity of batches of ten texts, yes or no. "
+        "By default that of --rubric, else pairs.",
     )
     repeat_share: float = option(
         0.1,
