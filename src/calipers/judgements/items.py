@@ -245,6 +245,25 @@ def make_checks(
     return tuple(checks)
 
 
+def passes_check(check: Item, answers: Mapping[str, int]) -> bool:
+    """Tell whether answers to an attention check are those of an attentive rater.
+
+    No answer prefers the shuffled text, and at least one prefers the other; a shuffled text may
+    pass for as interesting.
+
+    Examples
+    --------
+    >>> check = Item(*CHECK, "one two", "two one", check="a")
+    >>> passes_check(check, {"sensible": 1, "interesting": 3})
+    True
+    >>> passes_check(check, {"sensible": 1, "interesting": 4})
+    False
+    """
+    right, wrong = ((1, 2), (4, 5)) if check.check == "a" else ((4, 5), (1, 2))
+    steps = answers.values()
+    return any(step in right for step in steps) and not any(step in wrong for step in steps)
+
+
 def make_shown(
     systems: Sequence[SampleSet],
     rubric: Rubric,
