@@ -204,7 +204,8 @@ class _Pages:
 
     async def annotator(self, request: Request) -> Annotator | None:
         token = request.cookies.get(self.cookie, "")
-        return await run_in_threadpool(self.study.annotator, token)
+        found: Annotator | None = await run_in_threadpool(self.study.annotator, token)
+        return found
 
     async def known(self, request: Request) -> Annotator:
         annotator = await self.annotator(request)
@@ -239,9 +240,7 @@ class _Pages:
             if len(body) > LARGEST:
                 raise HTTPException(413)
         try:
-            pairs = parse_qsl(
-                body.decode("ascii"), keep_blank_values=True, max_num_fields=FIELDS
-            )
+            pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=FIELDS)
         except ValueError:
             raise HTTPException(400) from None
         fields = dict(pairs)
@@ -290,9 +289,14 @@ class _Pages:
                 annotator=annotator,
                 progress=progress,
                 goal=progress.goal,
-                instructions=[each for each in self.rubric.instructions.split("\n") if each.strip()],
+                instructions=[
+                    each for each in self.rubric.instructions.split("\n") if each.strip()
+                ],
                 questions=[
-                    {"text": each.text, "ends": "" if self.rubric.task == "pairs" else ends_of(each)}
+                    {
+                        "text": each.text,
+                        "ends": "" if self.rubric.task == "pairs" else ends_of(each),
+                    }
                     for each in self.rubric.questions
                 ],
                 task=self.rubric.task,

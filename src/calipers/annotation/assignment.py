@@ -79,9 +79,7 @@ def choose(
     )
 
 
-def choose_first(
-    counts: Mapping[str, int], *, seed: int, annotator: int, item: int
-) -> First:
+def choose_first(counts: Mapping[str, int], *, seed: int, annotator: int, item: int) -> First:
     """Choose the text that stands first: the one that did so less often; at par the seed decides.
 
     Parameters

@@ -41,11 +41,15 @@ STEPS = (
 
 @dataclass(frozen=True)
 class Choice:
-    """One answer to a question: its number, words, key, and whose colour it has."""
+    """One answer to a question: its number, words, key, and whose colour it has.
+
+    `hint` is the key again, where the words do not name it.
+    """
 
     value: int
     words: str
     key: str
+    hint: str
     side: str
 
 
@@ -85,9 +89,7 @@ class ItemPage:
     keys: str
 
 
-def item_page(
-    turn: Turn, rubric: Rubric, given: Mapping[str, int] | None = None
-) -> ItemPage:
+def item_page(turn: Turn, rubric: Rubric, given: Mapping[str, int] | None = None) -> ItemPage:
     """Gather what the page of an item shows.
 
     Parameters
@@ -101,6 +103,7 @@ def item_page(
     """
     answers = (turn.answers or {}) if given is None else given
     item = turn.item
+    texts: tuple[Text, ...]
     if isinstance(item, Item):
         layout, context, title = "sides", item.context, "How the text begins"
         sides = (item.text_a, item.text_b)
@@ -143,7 +146,7 @@ def choices_of(question: Question, task: str) -> tuple[Choice, ...]:
     """Give the answers to a question, in the order of their numbers."""
     if task == "pairs":
         return tuple(
-            Choice(value, words, str(value), side)
+            Choice(value, words, str(value), str(value), side)
             for value, (words, side) in enumerate(STEPS, start=1)
         )
     ends = {question.least: question.least_means, question.most: question.most_means}
@@ -153,7 +156,8 @@ def choices_of(question: Question, task: str) -> tuple[Choice, ...]:
         means = ends.get(value, "")
         words = means if binary and means else f"{value}{' · ' if means else ''}{means}"
         key = str(value) if 0 <= value <= 9 else ""
-        choices.append(Choice(value, words, key if binary or means else "", "number"))
+        named = words.startswith(str(value))
+        choices.append(Choice(value, words, key, "" if named else key, "number"))
     return tuple(choices)
 
 

@@ -126,6 +126,9 @@ class Store:
             If the file is damaged.
         """
         with self._lock, self._told():
+            if self._connection.in_transaction:  # within another step of this thread
+                yield self._connection
+                return
             self._connection.execute("BEGIN")
             try:
                 yield self._connection

@@ -13,6 +13,7 @@ import sqlite3
 import time
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,12 +26,18 @@ from calipers.annotation.settings import (
     item_from_json,
     item_to_json,
     stratum_of,
+    systems_of,
 )
-from calipers.annotation.status import StudyStatus, status_of
+from calipers.annotation.status import (
+    StratumStatus,
+    StudyStatus,
+    agreement_of,
+    annotator_statuses,
+)
 from calipers.annotation.store import Store
 from calipers.annotation.turns import Annotator, Turns
 from calipers.errors import InputError, check_unicode
-from calipers.judgements.items import Item, Shown
+from calipers.judgements.items import Item, Shown, passes_check
 from calipers.judgements.judgement import FAILED_CHECKS, TOO_FAST, PairJudgement, Rating
 from calipers.judgements.rubric import Rubric
 
@@ -48,6 +55,11 @@ _IN_FORCE = (
     " FROM answers JOIN shown USING (shown) JOIN items USING (item) JOIN annotators"
     " USING (annotator) WHERE revision = (SELECT MAX(revision) FROM answers AS other"
     " WHERE other.shown = shown.shown) ORDER BY annotators.annotator, shown.place"
+)
+
+_RATINGS = (
+    "SELECT stratum, (SELECT COUNT(*) FROM shown WHERE shown.item = items.item AND answered = 1)"
+    " AS given FROM items WHERE is_check = 0"
 )
 
 
@@ -265,10 +277,12 @@ class Study:
 
     # Judgements ------------------------------------------------------------------------------
 
-    def items(self) -> list[Item | Shown]:
-        """Give all items, without attention checks."""
+    def items(self, *, checks: bool = False) -> list[Item | Shown]:
+        """Give all items; attention checks only where they are asked for."""
         with self._store.reading() as db:
-            rows = db.execute("SELECT content FROM items WHERE is_check = 0 ORDER BY item")
+            rows = db.execute(
+                "SELECT content FROM items WHERE is_check = 0 OR ? ORDER BY item", (checks,)
+            )
             return [self._item(row["content"]) for row in rows]
 
     def answered(self) -> list[Answered]:
@@ -344,10 +358,54 @@ class Study:
         failed = shown - passed > ALLOWED * shown
         return (*((TOO_FAST,) if fast else ()), *((FAILED_CHECKS,) if failed else ()))
 
-    def status(self) -> StudyStatus:
-        """Say how far the study is: items, annotators, checks, agreement."""
+    def status(self, *, agreement: bool = True) -> StudyStatus:
+        """Say how far the study is: items, annotators, checks, agreement.
+
+        Parameters
+        ----------
+        agreement
+            Whether to measure how far annotators agree, which takes about a second.
+        """
         with self._store.reading() as db:
-            return status_of(db, self.path, self.settings, self.judgements, self.answered)
+            rows = db.execute(_RATINGS).fetchall()
+            answered, judged = self.answered(), self.judgements()
+            names = [each.name for each in self.annotators]
+        strata: dict[str, list[int]] = {}
+        wanted = self.settings.ratings_per_item
+        for row in rows:
+            strata.setdefault(row["stratum"], []).append(row["given"])
+        counts = [given for each in strata.values() for given in each]
+        several = agreement and any(given > 1 for given in counts)
+        questions = [question.name for question in self.settings.rubric.questions]
+        times: dict[str, str] = {}
+        for each in answered:
+            times[each.annotator] = max(each.time, times.get(each.annotator, ""))
+        try:
+            named = {stratum: systems_of(stratum) for stratum in strata}
+        except ValueError as error:
+            raise InputError(f"{self.path}: is damaged: {error}") from error
+        return StudyStatus(
+            path=str(self.path),
+            name=self.path.name,
+            task=self.settings.rubric.task,
+            items=len(counts),
+            complete=sum(given >= wanted for given in counts),
+            wanted=len(counts) * wanted,
+            given=sum(min(given, wanted) for given in counts),
+            more=sum(max(given - wanted, 0) for given in counts),
+            annotators=annotator_statuses(names, judged, checks_of(answered), times),
+            strata=tuple(
+                StratumStatus(
+                    systems=named[stratum],
+                    items=len(given),
+                    wanted=wanted * len(given),
+                    given=sum(min(each, wanted) for each in given),
+                )
+                for stratum, given in sorted(strata.items())
+            ),
+            agreement=agreement_of(judged, questions) if several else (),
+            notes=self.settings.notes,
+        )
 
     def export(self, path: str | Path) -> None:
         """Write all judgements as a table that :func:`calipers.rank` reads.
@@ -387,17 +445,15 @@ class Study:
 
         serve(self, host=host, port=port)
 
+    def writing(self) -> AbstractContextManager[sqlite3.Connection]:
+        """Change the file as one step, which is on disk at its end or does not happen."""
+        return self._store.writing()
+
     def _item(self, content: str) -> Item | Shown:
         try:
             return item_from_json(content)
         except ValueError as error:
             raise InputError(f"{self.path}: is damaged: an item's {error}") from error
-
-
-def passes(item: Item, answers: Mapping[str, int]) -> bool:
-    """Whether most questions of an attention check were answered for the proper text."""
-    proper = sum(value < 3 if item.check == "a" else value > 3 for value in answers.values())
-    return proper > len(answers) / 2
 
 
 def checks_of(answered: Iterable[Answered]) -> dict[str, tuple[int, int]]:
@@ -406,7 +462,7 @@ def checks_of(answered: Iterable[Answered]) -> dict[str, tuple[int, int]]:
     for each in answered:
         if isinstance(each.item, Item) and each.item.check:
             passed, shown = counts.get(each.annotator, (0, 0))
-            counts[each.annotator] = (passed + passes(each.item, each.answers), shown + 1)
+            counts[each.annotator] = (passed + passes_check(each.item, each.answers), shown + 1)
     return counts
 
 
@@ -426,7 +482,11 @@ def annotator_names(annotators: Any, known: Iterable[str] = ()) -> list[str]:
             )
         taken = set(known)
         start = max(
-            (int(each[1]) for name in taken if (each := re.fullmatch(r"annotator-(\d{1,9})", name))),
+            (
+                int(each[1])
+                for name in taken
+                if (each := re.fullmatch(r"annotator-(\d{1,9})", name))
+            ),
             default=0,
         )
         return [f"annotator-{start + number:02d}" for number in range(1, annotators + 1)]

@@ -30,7 +30,7 @@ from calipers.errors import InputError
 from calipers.judgements.items import Item, Shown
 
 LEASE = 1800.0
-"""Seconds for which a shown item is kept for its annotator; a longer pause starts its clock anew."""
+"""Seconds for which a shown item is kept for its annotator; a longer pause restarts its clock."""
 
 TAKEN = "(answered = 1 OR (withdrawn = 0 AND served > :since))"
 """Which showings of an item count as a rating, given or under way."""
@@ -304,9 +304,7 @@ class Turns:
         counts = tally(
             row["first"] for row in db.execute("SELECT first FROM shown WHERE item = ?", (item,))
         )
-        first = choose_first(
-            counts, seed=self.settings.seed, annotator=annotator.number, item=item
-        )
+        first = choose_first(counts, seed=self.settings.seed, annotator=annotator.number, item=item)
         (last,) = db.execute(
             "SELECT COALESCE(MAX(place), 0) FROM shown WHERE annotator = ?", (annotator.number,)
         ).fetchone()

@@ -37,8 +37,7 @@
     show();
   }
   function answer(key) {
-    const choice = choices(questions[current]).find(
-      (each) => each.parentElement.querySelector("kbd").textContent === key);
+    const choice = choices(questions[current]).find((each) => each.dataset.key === key);
     if (!choice) return false;
     choice.checked = true;
     choice.dispatchEvent(new Event("change", { bubbles: true }));
