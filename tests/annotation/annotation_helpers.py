@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+from calipers.annotation.server import listen, make_server
+from calipers.annotation.study import Study
 from calipers.judgements.items import Item, make_checks
 from calipers.judgements.rubric import PAIRS
 
@@ -43,6 +53,14 @@ def answers(value: int = 1) -> dict[str, int]:
     return {question.name: value for question in PAIRS.questions}
 
 
+@cache
+def background() -> asyncio.AbstractEventLoop:
+    """A loop in a thread of its own: playwright has one in that of the tests."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, daemon=True).start()
+    return loop
+
+
 @dataclass
 class Visitor:
     """Asks an application for pages as a browser does, with cookies and without redirects."""
@@ -61,7 +79,7 @@ class Visitor:
             ) as client:
                 return await client.request(method, path, **more)
 
-        response = asyncio.run(ask())
+        response = asyncio.run_coroutine_threadsafe(ask(), background()).result(30)
         self.cookies |= dict(response.cookies)
         return response
 
@@ -93,3 +111,53 @@ def action(html: str) -> str:
 
 def form_of(value: int = 1) -> dict[str, str]:
     return {f"answer.{name}": str(each) for name, each in answers(value).items()}
+
+
+class Server:
+    """The command line as a process of its own, at one address over restarts."""
+
+    def __init__(self, study: Path) -> None:
+        self.study = study
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        self.start()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "calipers", "annotate", str(self.study), "--port"]
+        self.process = subprocess.Popen(
+            [*command, str(self.port)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        for line in self.process.stdout:
+            if line.startswith(b"Serving"):
+                return
+        raise AssertionError("the server did not start")
+
+    def kill(self) -> None:
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.process.stdout.close()
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(20)
+        self.process.stdout.close()
+        return self.process.returncode
+
+
+class ThreadServer:
+    """A server within the process of the tests, for those that do not kill it."""
+
+    def __init__(self, study: Path) -> None:
+        self.study = Study.open(study)
+        self.listening = listen("127.0.0.1", 0)
+        self.port = self.listening.getsockname()[1]
+        self.server = make_server(self.study, "127.0.0.1")
+        self.thread = threading.Thread(target=self.server.run, args=([self.listening],))
+        self.thread.start()
+
+    def kill(self) -> None:
+        self.server.should_exit = True
+        self.server.force_exit = True
+        self.thread.join(10)
+        self.listening.close()
+        self.study.close()

@@ -354,9 +354,10 @@ def test_texts_are_shown_as_texts(study, visit, text):
     boss.get(f"/o/{made.settings.overview}")
     for page in (ada.follow("/"), ada.follow("/next"), boss.get("/overview")):
         assert page.status_code == 200
-        for piece in ("<script>window", "<img", "<b>ada", 'autofocus onfocus="', "\0", "\a", "49"):
-            assert piece not in page.text.replace("max-age=49", "")
+        for piece in ("<script>window", "<img", "<b>ada", 'autofocus onfocus="', "\0", "\a"):
+            assert piece not in page.text
         assert "&lt;b&gt;ada&lt;/b&gt;" in page.text
+        assert page.text.count("{{ 7*7 }}") == page.text.count("{% raw %}")
     assert ada.post(ada.follow("/next"), {"answer.q": "1"}).status_code == 303
     for ending in ("csv", "jsonl"):
         assert boss.get(f"/overview/judgements.{ending}").status_code == 200

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import re
-import signal
-import socket
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
 from itertools import combinations
 from math import exp
-from pathlib import Path
 from random import Random
 from urllib.parse import urlencode
 
 import pytest
+from annotation_helpers import Server
 
 import calipers
 from calipers.annotation.study import Study
@@ -32,37 +27,6 @@ pytestmark = pytest.mark.slow
 SCORES = {"human": 60.0, "large": 25.0, "medium": 0.0, "small": -30.0, "tiny": -55.0}
 RATERS, PER_PAIR = 30, 60
 KILLED_AFTER = 250
-
-
-class Server:
-    """The command line as a process of its own, at one address over restarts."""
-
-    def __init__(self, study: Path) -> None:
-        self.study = study
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
-        self.start()
-
-    def start(self) -> None:
-        command = [sys.executable, "-m", "calipers", "annotate", str(self.study), "--port"]
-        self.process = subprocess.Popen(
-            [*command, str(self.port)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        )
-        for line in self.process.stdout:
-            if line.startswith(b"Serving"):
-                return
-        raise AssertionError("the server did not start")
-
-    def kill(self) -> None:
-        os.kill(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        self.process.stdout.close()
-
-    def stop(self) -> int:
-        self.process.send_signal(signal.SIGINT)
-        self.process.wait(20)
-        self.process.stdout.close()
-        return self.process.returncode
 
 
 class Rater(threading.Thread):

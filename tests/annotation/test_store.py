@@ -6,12 +6,12 @@ import stat
 import sys
 
 import pytest
+from annotation_helpers import answers, make_items
 
 from calipers.annotation.store import Store, is_local
 from calipers.annotation.study import Study
 from calipers.errors import InputError
 from calipers.judgements.rubric import PAIRS
-from annotation_helpers import answers, make_items
 
 
 def test_a_study_is_kept_and_opened_again(study, tmp_path):
@@ -149,7 +149,12 @@ def test_a_write_ahead_log_on_local_disks_alone(study, tmp_path, monkeypatch):
 
 def test_a_step_that_fails_changes_nothing(study):
     made = study()
-    with pytest.raises(RuntimeError), made.writing() as db:
-        db.execute("DELETE FROM items")
-        raise RuntimeError
+
+    def fail():
+        with made.writing() as db:
+            db.execute("DELETE FROM items")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
     assert len(made.items()) == 6

@@ -154,8 +154,8 @@ def test_an_export_under_another_name_is_refused(study, tmp_path):
 
 def test_the_status_counts_and_measures_agreement(study, clock):
     made = study(12, annotators=["ada", "grace", "mary"], ratings_per_item=2, least_seconds=0)
-    ada, grace, mary = made.annotators
-    for n in range(12):
+    ada, grace, _ = made.annotators
+    for _ in range(12):
         for each in (ada, grace):
             place = made.turns.next(each)
             if place is None:
