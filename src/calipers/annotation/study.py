@@ -40,6 +40,7 @@ from calipers.errors import InputError, check_unicode
 from calipers.judgements.items import Item, Shown, passes_check
 from calipers.judgements.judgement import FAILED_CHECKS, TOO_FAST, PairJudgement, Rating
 from calipers.judgements.rubric import Rubric
+from calipers.samples.wording import counted
 
 HOST = "127.0.0.1"
 PORT = 8765
@@ -161,8 +162,9 @@ class Study:
             raise InputError("a study needs at least one item to be judged; found none")
         if ratings_per_item > len(names):
             raise InputError(
-                f"ratings_per_item is {ratings_per_item}, but there are {len(names)} annotators, "
-                "and nobody rates an item twice; give at least as many --annotators"
+                f"ratings_per_item is {ratings_per_item}, but there "
+                f"{'is' if len(names) == 1 else 'are'} {counted(len(names), 'annotator')}, and "
+                "nobody rates an item twice; give at least as many annotators"
             )
         systems = dict.fromkeys(
             name
