@@ -49,7 +49,7 @@ VIEWS = (
 SECTIONS: Mapping[str, Sequence[str]] = {
     "Commands": ("demo", "compare", "text", "metrics"),
     "Language models": ("generate", "likelihood", "tune"),
-    "Judgements": ("annotate", "rank"),
+    "Judgements": ("annotate", "judge", "rank"),
     "Commands for saved results": ("show", "report", "plot"),
     "Further analyses": ("sweep", "agree", "overlap", "probe", "embed", "version"),
 }

@@ -156,7 +156,7 @@ MOST_BATCH = 1_000
 RESERVED = frozenset(
     (
         *("item", "a", "b", "first", "system", "rater", "rater_kind", "repeat", "seconds", "time"),
-        *("flags", "checks", "context", "text", "text_a", "text_b"),
+        *("flags", "checks", "context", "text", "text_a", "text_b", "contexts", "texts"),
     )
 )
 """Columns of the tables of judgements, which no question may be called."""

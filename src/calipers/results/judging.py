@@ -92,10 +92,12 @@ class WithPeople(Plain):
     people
         How many.
     items
-        Agreement on the items that both judged: of pairs the share of the same answers where both
-        prefer one, of ratings the correlation.
-    alpha
-        Krippendorff's alpha between the judge and people on these items.
+        Agreement on the items that both judged: of pairs how often both prefer the same text, where
+        both prefer one; of ratings Pearson's correlation with the mean of people.
+    beyond_chance
+        The same beyond chance: of pairs Cohen's kappa, of ratings Krippendorff's alpha.
+    among_people
+        Agreement of people with each other: of pairs as `items`, of ratings Krippendorff's alpha.
     systems
         Spearman's correlation of the judge's scores of the systems with people's.
     discrimination
@@ -106,7 +108,8 @@ class WithPeople(Plain):
     source: str
     people: int
     items: Estimate
-    alpha: Estimate
+    beyond_chance: Estimate
+    among_people: Estimate
     systems: Estimate
     discrimination: Estimate
 
@@ -200,7 +203,7 @@ class BetweenJudges(Plain):
         Their names.
     question
         The question.
-    items
+    items, beyond_chance
         Agreement on the items that both judged, as of :class:`WithPeople`.
     systems
         Spearman's correlation of their scores of the systems.
@@ -209,6 +212,7 @@ class BetweenJudges(Plain):
     judges: tuple[str, ...]
     question: str
     items: Estimate
+    beyond_chance: Estimate
     systems: Estimate
 
 
