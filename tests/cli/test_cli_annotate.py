@@ -11,6 +11,9 @@ from calipers.annotation.study import Study
 from calipers.judgements.rubric import PAIRS
 
 
+NEW = "s.sqlite -r human.jsonl alpha.jsonl"
+
+
 @pytest.fixture
 def files(tmp_path):
     """Three systems that continue the same prompts."""
@@ -142,23 +145,23 @@ def test_a_rubric_of_ones_own(calipers, files, served, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["none.sqlite"], "none.sqlite: there is no such study; to make it, give the samples"),
-        (["human.jsonl", "alpha.jsonl"], "human.jsonl: there is such a file already"),
-        (["alpha.jsonl"], "alpha.jsonl: is no study"),
-        (["s.sqlite", "alpha.jsonl"], "pairs are of two systems, but there is one"),
-        (["s.sqlite", "alpha.jsonl", "none.jsonl"], "none.jsonl: there is no such file"),
-        (["s.sqlite", "-r", "human.jsonl", "alpha.jsonl", "--annotators", "0"], "from 1 to 2,000"),
-        (["s.sqlite", "-r", "human.jsonl", "alpha.jsonl", "--annotators", "a,,b"], "--annotators must be a number, or names with commas between them; found 'a,,b'"),
-        (["s.sqlite", "-r", "human.jsonl", "alpha.jsonl", "--ratings-per-item", "2"], "ratings_per_item is 2, but there is 1 annotator"),
-        (["s.sqlite", "-r", "human.jsonl", "alpha.jsonl", "--rubric", "no.toml"], "no.toml"),
-        (["s.sqlite", "-r", "human.jsonl", "alpha.jsonl", "--least-seconds", "-1"], "--least-seconds must be a number of at least 0; found '-1'"),
-        (["s.sqlite", "-r", "human.jsonl", "alpha.jsonl", "--export", "x.xlsx"], "ending in .csv or .jsonl"),
-        (["s.sqlite", "-r", "human.jsonl", "alpha.jsonl", "--export", "alpha.jsonl", "--force"], "--export would overwrite an input"),
+        ("none.sqlite", "none.sqlite: there is no such study; to make it, give the samples"),
+        ("human.jsonl alpha.jsonl", "human.jsonl: there is such a file already"),
+        ("alpha.jsonl", "alpha.jsonl: is no study"),
+        ("s.sqlite alpha.jsonl", "pairs are of two systems, but there is one"),
+        ("s.sqlite alpha.jsonl none.jsonl", "none.jsonl: there is no such file"),
+        (f"{NEW} --annotators 0", "from 1 to 2,000"),
+        (f"{NEW} --annotators a,,b", "--annotators must be a number, or names with commas between"),
+        (f"{NEW} --ratings-per-item 2", "ratings_per_item is 2, but there is 1 annotator"),
+        (f"{NEW} --rubric no.toml", "no.toml"),
+        (f"{NEW} --least-seconds -1", "--least-seconds must be a number of at least 0; found '-1'"),
+        (f"{NEW} --export x.xlsx", "ending in .csv or .jsonl"),
+        (f"{NEW} --export alpha.jsonl --force", "--export would overwrite an input"),
     ],
-)  # fmt: skip
+)
 def test_bad_input_is_one_sentence(calipers, files, served, tmp_path, arguments, says):
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    run = calipers("annotate", *arguments)
+    run = calipers("annotate", *arguments.split())
     assert run.exit_code == 2
     assert says in run.stderr
     assert run.stderr.strip().count("\n") == 0

@@ -5,10 +5,13 @@ from __future__ import annotations
 import ipaddress
 import socket
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from calipers.annotation.study import HOST, PORT, Study
+from calipers.annotation.settings import HOST, PORT
 from calipers.errors import InputError, require
+
+if TYPE_CHECKING:
+    from calipers.annotation.study import Study
 
 GRACE = 3
 """Seconds that requests under way are given when the server stops."""

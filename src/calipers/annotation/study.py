@@ -21,6 +21,8 @@ from typing import Any
 
 from calipers import __version__
 from calipers.annotation.settings import (
+    HOST,
+    PORT,
     StudySettings,
     answers_from_json,
     item_from_json,
@@ -41,9 +43,6 @@ from calipers.judgements.items import Item, Shown, passes_check
 from calipers.judgements.judgement import FAILED_CHECKS, TOO_FAST, PairJudgement, Rating
 from calipers.judgements.rubric import Rubric
 from calipers.samples.wording import counted
-
-HOST = "127.0.0.1"
-PORT = 8765
 
 ALLOWED = 1 / 3
 """Share of the attention checks that an annotator may fail before all answers are flagged."""
