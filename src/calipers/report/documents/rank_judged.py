@@ -81,7 +81,7 @@ def _fit_table(data: Data, truth: str) -> Table:
     total = round(sum(p["won"] + p["lost"] + p["tied"] for p in players) / 2)
     names = [clean(player["name"]) + _role(data, player["name"]) for player in players]
     columns = [
-        Column("score", texts([f"{player['score']:.1f}" for player in players])),
+        Column("score", texts([_one(player["score"]) for player in players])),
         Column(level_text(fit["level"]), texts([_wide(player["interval"]) for player in players])),
         *(
             Column(word, texts([f"{player[word]:g}" for player in players]))
@@ -236,15 +236,14 @@ def _of_errors(raters: Data) -> Iterator[str]:
     if not raters["count"]:
         return
     who = f"{raters['answers']:,} answers of {_raters(raters)}"
-    if raters["method"] == "effects":
-        yield f"{who}, each with an effect of their own"
-    elif raters["cluster"]:
+    own = ", each with effects of their own" if raters["method"] == "effects" else ""
+    if raters["cluster"]:
         yield (
-            f"{who}; standard errors come from {raters['clusters']:,} clusters, one for each "
+            f"{who}{own}; standard errors come from {raters['clusters']:,} clusters, one for each "
             f"{raters['cluster']}"
         )
     else:
-        yield f"{who}, taken for independent"
+        yield f"{who}{own}" if own else f"{who}, taken for independent"
 
 
 def _of_sides(raters: Data) -> Iterator[str]:
@@ -314,4 +313,10 @@ def _role(data: Data, name: str) -> str:
 
 
 def _wide(interval: Sequence[float]) -> str:
-    return f"[{interval[0]:.1f}, {interval[1]:.1f}]"
+    return f"[{_one(interval[0])}, {_one(interval[1])}]"
+
+
+def _one(value: float) -> str:
+    """Write a score with one decimal, 0 without a sign."""
+    text = f"{value:.1f}"
+    return "0.0" if text == "-0.0" else text
