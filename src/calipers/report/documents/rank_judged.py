@@ -3,7 +3,7 @@ raters are like, how far they agree among themselves, and models that judge besi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from calipers.report.names import clean
 from calipers.report.numbers import MISSING, number
@@ -149,50 +149,60 @@ def _effects_table(data: Data, truth: str) -> Table:
     )
 
 
-def people_table(data: Data) -> Iterator[Table]:
+def people_tables(data: Data) -> Iterator[Table]:
     """Hold models that judge against people: by systems, and by the items that both judged."""
-    truths = data["truths"]
-    models = {name: one["people"] for name, one in truths.items() if one.get("people")}
+    models = {
+        clean(name): one["people"] for name, one in data["truths"].items() if one.get("people")
+    }
     if not models:
         return
     level = level_text(data["settings"]["level"])
-    names = [clean(name) for name in models]
     cells = list(models.values())
-    among = {
-        one["people"]: one
-        for one in cells
-        if one["people_same"] is not None or one["people_kappa"] is not None
-    }
-    blank = [""] * len(among)
-    runs: list[tuple[Column, ...]] = []
+    runs = []
     for kind in ("spearman", "pearson"):
-        run = [Column(kind.capitalize(), texts([*(share(one[kind]) for one in cells), *blank]))]
+        run = [Column(kind.capitalize(), texts([share(one[kind]) for one in cells]))]
         for header, key in ((level, f"{kind}_interval"), (FIXED, f"{kind}_fixed")):
-            shown = [*(bounds(one[key]) for one in cells), *blank]
+            shown = [bounds(one[key]) for one in cells]
             if any(shown):
                 run.append(Column(header, texts(shown, "dim")))
         runs.append(tuple(run))
-    if any(one["items"] for one in cells):
-        for header, key in (("same answer", "same"), ("kappa", "kappa")):
-            values = [one[key] for one in cells] + [one[f"people_{key}"] for one in among.values()]
-            reach = [one[f"{key}_interval"] for one in cells]
-            reach += [one[f"people_{key}_interval"] for one in among.values()]
-            shown = [MISSING if value is None else two(value) for value in values]
-            runs.append(
-                (
-                    Column(header, texts(shown)),
-                    Column(level, texts(list(map(bounds, reach)), "dim")),
-                )
-            )
-        items = [f"{one['items']:,}" for one in cells]
-        runs.append((Column("items", texts([*items, *blank])),))
-    names += [f"people, {clean(name)}" for name in among] if among else []
     yield Table(
-        (Column("judge", texts(names), align="left", share=3),),
+        (Column("judge", texts(list(models)), align="left", share=3),),
         tuple(runs),
-        (METRIC,) * len(names),
+        (METRIC,) * len(models),
         id="people",
         heading="Models that judge, beside people",
+    )
+    if any(one["items"] for one in cells):
+        yield _items_table(models, level)
+
+
+def _items_table(models: Mapping[str, Data], level: str) -> Table:
+    """Say how often answers are the same, of models and people and of people with one another."""
+    among = {
+        f"{clean(one['people'])}, among themselves": one
+        for one in models.values()
+        if one["people_same"] is not None
+    }
+    runs = []
+    for header, key in (("same answer", "same"), ("kappa", "kappa")):
+        values = [one[key] for one in models.values()]
+        values += [one[f"people_{key}"] for one in among.values()]
+        reach = [one[f"{key}_interval"] for one in models.values()]
+        reach += [one[f"people_{key}_interval"] for one in among.values()]
+        shown = [MISSING if value is None else two(value) for value in values]
+        spread = Column(level, texts([bounds(one) for one in reach], "dim"))
+        runs.append((Column(header, texts(shown)), spread))
+    items = [f"{one['items']:,}" for one in models.values()] + [""] * len(among)
+    return Table(
+        (
+            Column("answers", texts([*models, *among]), align="left", share=3),
+            Column("items", texts(items)),
+        ),
+        tuple(runs),
+        (METRIC,) * len(items),
+        id="items",
+        heading="Answers about the same items, beside those of people",
     )
 
 
