@@ -240,7 +240,7 @@ def test_people_who_judged_other_items_and_answers_that_are_flagged(fair):
 
 @pytest.mark.parametrize("task", ["pairs", "quality", "diversity"])
 def test_people_and_judges_meet_on_the_same_items(tmp_path, task):
-    shared = {"task": task, "per_pair": 12, "n": 20, "opponents": 2, "max_words": 4, "seed": 3}
+    shared = {"task": task, "per_pair": 12, "n": 20, "opponents": 2, "max_words": 5, "seed": 3}
     judged = judge(sets(), model=FakeJudge(), repeat_share=0, **shared)
     with annotate(tmp_path / "s.sqlite", generated=sets(), checks=0, **shared) as study:
         assert {item.id for item in study.items()} == {row.item for row in judged.judgements}
