@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,6 +12,7 @@ import typer
 from calipers.cli.command import command
 from calipers.cli.outputs import Outputs, Results, check_outputs
 from calipers.cli.streams import calm, write, write_error
+from calipers.errors import InputError
 from calipers.evaluate.option import INPUT, OUTPUT
 from calipers.evaluate.options import AnnotateOptions
 
@@ -177,6 +179,12 @@ def annotate(
     is shown.
     """
     written = [("--export", export), ("--label-studio", label_studio)]
+    if label_studio is not None:
+        if not label_studio.lower().endswith(".json"):
+            raise InputError(
+                f"--label-studio must name a file ending in .json; found {label_studio!r}"
+            )
+        written.append(("--label-studio", str(Path(label_studio).with_suffix(".xml"))))
     named = [(flag, path) for flag, path in written if path is not None]
     check_outputs(named, [study, *(generated or ())], force=outputs.force)
     work = bool(named or add_annotators or status or import_label_studio or outputs.paths)
