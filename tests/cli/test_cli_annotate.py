@@ -159,6 +159,8 @@ def test_a_rubric_of_ones_own(calipers, files, served, tmp_path):
         (f"{NEW} --least-seconds -1", "--least-seconds must be a number of at least 0; found '-1'"),
         (f"{NEW} --export x.xlsx", "ending in .csv or .jsonl"),
         (f"{NEW} --label-studio tasks.xml", "--label-studio must name a file ending in .json"),
+        (f"{NEW} --port 70000", "--port must be a whole number from 0 to 65,535; found '70000'"),
+        (f"{NEW} --port x", "--port must be a whole number from 0 to 65,535; found 'x'"),
         (f"{NEW} --export alpha.jsonl --force", "--export would overwrite an input"),
     ],
 )
