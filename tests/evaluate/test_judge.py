@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import random
 import re
+import threading
 from dataclasses import replace
+from http.server import ThreadingHTTPServer
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from calipers.errors import InputError
+from calipers.evaluate.annotate import annotate
 from calipers.evaluate.judge import judge, judging_plan
 from calipers.judgements.judgement import PairJudgement, Rating
 from calipers.judgements.tables import read_judgements, write_judgements
@@ -227,6 +232,30 @@ def test_people_who_answered_something_else(fair, change, words):
     assert model.asked == []
 
 
+def test_people_who_judged_other_items_and_answers_that_are_flagged(fair):
+    rows = [replace(row, item=f"other {row.item}") for row in people(fair)]
+    found = run(people=[replace(rows[0], flags=("too_fast",)), *rows[1:]])
+    assert found.warnings[0].startswith("people: people judged none of the 120 items of this run")
+    assert f"people: 1 of {len(rows)} answers are flagged (too_fast) and count" in found.notes[0]
+    beside = found["fake"]["sensible"].people
+    assert beside.items.reason == "no item has answers of both"
+    assert beside.systems.value == 1
+
+
+@pytest.mark.parametrize("task", ["pairs", "quality", "diversity"])
+def test_people_and_judges_meet_on_the_same_items(tmp_path, task):
+    shared = {"task": task, "per_pair": 12, "n": 20, "opponents": 2, "max_words": 5, "seed": 3}
+    judged = judge(sets(), model=FakeJudge(), repeat_share=0, **shared)
+    with annotate(tmp_path / "s.sqlite", generated=sets(), checks=0, **shared) as study:
+        assert {item.id for item in study.items()} == {row.item for row in judged.judgements}
+
+
+def test_of_several_files_the_first_is_judged():
+    several = {name: [samples, samples] for name, samples in sets().items()}
+    found = judge(several, model=FakeJudge(), per_pair=3, repeat_share=0)
+    assert "good: of its 2 files the first is judged" in found.notes
+
+
 def test_several_judges_stand_beside_each_other():
     found = run([FakeJudge(name="one"), FakeJudge(name="two", first=2.0)])
     assert [each.name for each in found] == ["one", "two"]
@@ -242,6 +271,23 @@ def test_several_judges_stand_beside_each_other():
     assert len(frame) == 9
     again = run([FakeJudge(name="x"), FakeJudge(name="x")])
     assert [each.name for each in again] == ["x (1)", "x (2)"]
+
+
+def test_the_simulated_judge_of_the_documentation_is_exposed():
+    pytest.importorskip("httpx")
+    path = Path(__file__).parents[2] / "examples" / "simulated_judge.py"
+    spec = importlib.util.spec_from_file_location("simulated_judge", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    with ThreadingHTTPServer(("127.0.0.1", 0), module.Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        name = f"http://127.0.0.1:{server.server_port}/v1#simulated"
+        found = run(name, per_pair=20, repeat_share=0)
+        rated = run(name, task="quality", n=5)
+        server.shutdown()
+    assert found["simulated"]["sensible"].first.interval[0] > 0.5
+    assert "cannot be trusted without both orders" in found.warnings[-1]
+    assert rated["simulated"].counts["answered"] > 0
 
 
 # ---------------------------------------------------------------- quality and diversity

@@ -136,7 +136,8 @@ class Reporting:
             for one, other in combinations(judgements, 2)
             for question in self._questions
         )
-        warnings = [warning for each in judges.values() for warning in self._warnings(each)]
+        warnings = [*self._strangers()]
+        warnings += [warning for each in judges.values() for warning in self._warnings(each)]
         return Report(judges, between, tuple(warnings))
 
     @property
@@ -242,7 +243,11 @@ class Reporting:
         )
 
     def _discrimination(self, judge: RatedPairs, people: RatedPairs) -> Estimate:
-        """How sharply the judge tells systems apart, relative to people."""
+        """How sharply the judge tells systems apart, relative to people.
+
+        By the answers that prefer one, which it is read off whoever ties how often; to fit that too
+        takes long where people never tie and the judge does.
+        """
         a, b, answer, first, rater = [], [], [], [], []
         for pairs in (judge, people):
             for row in range(len(pairs)):
@@ -254,7 +259,7 @@ class Reporting:
                 rater.append(pairs.raters[pairs.rater[row]])
         try:
             together = count_rated_pairs(a, b, answer, rater=rater, first=first)
-            fit = fit_rater_effects(together, level=self.level)
+            fit = fit_rater_effects(together, ties="drop", level=self.level)
             value, interval = fit.relative_discrimination(judge.raters[0], people.raters)
         except InputError as error:
             return Estimate(math.nan, None, len(people.raters), str(error))
@@ -384,6 +389,15 @@ class Reporting:
             beyond_chance=beyond,
             systems=self._ordered_alike(judges[names[0]][question].systems, scores),
         )
+
+    def _strangers(self) -> Iterator[str]:
+        """Say that people judged other items."""
+        if self.people is not None and not any(r.item in self.items for r in self.people.rows):
+            yield (
+                f"{self.people.source}: people judged none of the {len(self.items):,} items of "
+                "this run, so that agreement on items is unknown; the same files, seed and "
+                "lengths of texts give the same items"
+            )
 
     def _warnings(self, judge: Judge) -> Iterator[str]:
         """Say what makes the answers of a judge doubtful."""
