@@ -36,7 +36,7 @@ class Rooms:
     def window(self, name: str, **settings: Any) -> Any:
         """Open the link of an annotator in a browser of its own."""
         context = self.browser.new_context(**{"viewport": DESK, **settings})
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(30_000)
         self.contexts.append(context)
         context.on("request", self._asked)
         context.on("console", self._heard)
@@ -114,6 +114,15 @@ def test_two_people_at_once_never_get_the_same_item(rooms):
     assert "Done, thank you" in grace.inner_text("main")
     ada.get_by_role("link", name="Look again").click()
     assert "Done, thank you" in ada.inner_text("main")
+    grace.goto(opened.study.overview_at(opened.address))
+    assert "6 of 6 items have all their ratings" in grace.inner_text("main")
+    assert (
+        grace.get_by_label("Link of ada").input_value()
+        == opened.study.links_at(opened.address)["ada"]
+    )
+    with grace.expect_download() as download:
+        grace.get_by_role("link", name="Judgements as CSV").click()
+    assert Path(download.value.path()).read_text().count("\n") == 7
     rows = opened.study.judgements()
     assert {(each.rater) for each in rows} == {"ada", "grace"}
     assert all(each.answers["sensible"] == (5 if each.first == "a" else 1) for each in rows)
