@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from calipers.catalogue.shown import shown_keys
 from calipers.errors import InputError, unknown_name
-from calipers.evaluate.rank_tables import (
+from calipers.samples.row_tables import (
     Row,
     Table,
     as_number,

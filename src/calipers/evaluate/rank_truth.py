@@ -17,7 +17,7 @@ import numpy as np
 from calipers.errors import InputError, unknown_name
 from calipers.evaluate.options import RankOptions
 from calipers.evaluate.rank_scores import Scores
-from calipers.evaluate.rank_tables import Row, Table, as_number, is_blank, read_table
+from calipers.samples.row_tables import Row, Table, as_number, is_blank, read_table
 from calipers.results.ranking import Fit, Player, Truth
 from calipers.samples.wording import names
 from calipers.uncertainty.bradley_terry import BradleyTerry, fit_bradley_terry

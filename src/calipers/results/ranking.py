@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from calipers import __version__
 from calipers.errors import unknown_name
+from calipers.results.judged import BesidePeople, Ceiling, Raters, Ratings
 from calipers.results.result import Result
 from calipers.serialise import Plain
 
@@ -153,28 +154,43 @@ class Truth(Plain):
     source
         The file.
     made_of
-        ``"judgements"`` or ``"scores"``.
+        ``"judgements"`` of pairs, ``"ratings"`` or finished ``"scores"``.
     scores
         By the name of the system, higher better.
     metrics
         By the key of the metric.
     fit
-        Where it was made of judgements.
+        Where it was made of judgements of pairs.
     deviations
         Standard errors of finished scores, by the name of the system, where they were given.
+    ratings
+        Where it was made of ratings of single texts or batches.
+    raters
+        Who answered, where it was made of judgements or ratings.
+    ceiling
+        How far they agree among themselves.
+    people
+        Where a model answered, how it agrees with people who were asked the same.
     """
 
     _key = "name"
-    _written = ("source", "made_of", "scores", "deviations", "fit", "metrics", "best")
-    _optional = ("fit", "deviations")
+    _written = (
+        *("source", "made_of", "scores", "deviations", "fit", "ratings", "raters", "ceiling"),
+        *("people", "metrics", "best"),
+    )
+    _optional = ("fit", "deviations", "ratings", "raters", "ceiling", "people")
 
     name: str
     source: str
-    made_of: Literal["judgements", "scores"]
+    made_of: Literal["judgements", "ratings", "scores"]
     scores: Mapping[str, float]
     metrics: Mapping[str, Beside]
     fit: Fit | None = None
     deviations: Mapping[str, float] = field(default_factory=dict)
+    ratings: Ratings | None = None
+    raters: Raters | None = None
+    ceiling: Ceiling | None = None
+    people: BesidePeople | None = None
 
     @property
     def best(self) -> str | None:

@@ -98,7 +98,7 @@ class BradleyTerry:
         InputError
             If a name is unknown, or a place is not from 0 to n - 1.
         """
-        p, q = _place(self.names, i), _place(self.names, j)
+        p, q = place_of(self.names, i), place_of(self.names, j)
         value = float(self.scores[p] - self.scores[q])
         v = self.covariance
         error = math.sqrt(max(float(v[p, p] - 2 * v[p, q] + v[q, q]), 0.0))
@@ -182,7 +182,8 @@ def _check(preferences: Preferences, scale: float, level: float, ties: str) -> N
     check_inner_share("level", level, "must lie between 0 and 1,")
 
 
-def _place(names: tuple[str, ...], name: str | int) -> int:
+def place_of(names: tuple[str, ...], name: str | int) -> int:
+    """Place of a system by its name, or by its place from 0."""
     if isinstance(name, str):
         if name not in names:
             raise unknown_name("system", name, names)

@@ -343,7 +343,7 @@ def interval_of_errors(
     """
     if math.isnan(value) or max(len(a), len(b)) < 2:
         return None
-    found = _correlations(kind, a, b)
+    found = correlate_rows(kind, a, b)
     found = found[np.isfinite(found)]
     if not found.size:
         return None
@@ -365,7 +365,7 @@ def widened(value: float, systems: Interval | None, errors: Interval | None) -> 
     return max(value - low, -1.0), min(value + high, 1.0)
 
 
-def _correlations(kind: Kind, a: Draws, b: Draws) -> Draws:
+def correlate_rows(kind: Kind, a: Draws, b: Draws) -> Draws:
     """Correlate row with row; NaN where one is constant or not finite."""
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         x, y = (_standardised(mid_ranks(rows) if kind == "spearman" else rows) for rows in (a, b))

@@ -230,11 +230,7 @@ def count_preferences(
     >>> found.names, found.wins.tolist(), found.ties.tolist()
     (('x', 'y'), [[0.0, 1.0], [1.0, 0.0]], [[0.0, 1.0], [1.0, 0.0]])
     """
-    pairs = _pairs(a, b, answer)
-    known = check_names(tuple(dict.fromkeys(name for pair in pairs for name in pair)))
-    if names is not None:
-        known = check_names(tuple(names))
-        _check_known(pairs, known)
+    known, pairs = read_pairs(a, b, answer, names)
     place = {name: i for i, name in enumerate(known)}
     read = Answers(known)
     wins, ties = np.zeros((2, len(known), len(known)))
@@ -282,9 +278,19 @@ def split_ties(preferences: Preferences, how: TieRule = "half", seed: int = 0) -
     return replace(preferences, wins=preferences.wins + won, ties=np.zeros_like(won))
 
 
-def _pairs(
-    a: Sequence[object], b: Sequence[object], answer: Sequence[object]
-) -> list[tuple[str, str]]:
+def read_pairs(
+    a: Sequence[object],
+    b: Sequence[object],
+    answer: Sequence[object],
+    names: Sequence[str] | None,
+) -> tuple[tuple[str, ...], list[tuple[str, str]]]:
+    """Give the names of all systems, and of the two that each row compares.
+
+    Raises
+    ------
+    InputError
+        As :func:`count_preferences` does of names.
+    """
     if not len(a) == len(b) == len(answer):
         raise InputError(
             "a, b and answer must have one value for each comparison, "
@@ -295,7 +301,11 @@ def _pairs(
     for row, (one, other) in enumerate(pairs, start=1):
         if one == other:
             raise InputError(f"row {row}: {one!r} is compared with itself")
-    return pairs
+    known = check_names(tuple(dict.fromkeys(name for pair in pairs for name in pair)))
+    if names is not None:
+        known = check_names(tuple(names))
+        _check_known(pairs, known)
+    return known, pairs
 
 
 def _check_known(pairs: list[tuple[str, str]], known: tuple[str, ...]) -> None:

@@ -1,0 +1,367 @@
+"""How far a crowd agrees with itself about systems: the ceiling of what a metric can reach.
+
+The raters are halved at random, many times; each half gives every system a score, by the
+Bradley-Terry model of its judgements or as its mean rating; and the scores of both halves are
+correlated over the systems. A whole crowd is twice as large as a half, so that by the formula of
+Spearman and Brown (both in British Journal of Psychology, 1910) two such crowds would correlate by
+2r/(1 + r), r the mean of the halves. That is the value. A metric which knew the scores that an
+endless crowd would give correlates with this crowd by √value, on average: `attainable`.
+
+Raters are halved rather than judgements, since answers of one person are alike; they are matched by
+how many answers they gave, so that the halves are about as large. Below four raters judgements are
+halved, which overlooks what the raters share: the ceiling is then too high.
+
+In each half ties count as half a win to each, and every system ties once with one of mean strength,
+which keeps the scores finite where a half has few judgements. The formula is exact for Pearson's
+correlation and halves alike, and an approximation for ranks.
+
+The interval tells how far the value would move with other raters, the systems being these. It comes
+from weighting raters at random, with the spread of what raters drawn anew would give, and is moved
+to the measured value on Fisher's scale.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calipers.errors import InputError, unknown_name
+from calipers.numeric.validation import check_inner_share, check_whole
+from calipers.uncertainty.correlation import LEAST, Kind, correlate_rows
+from calipers.uncertainty.rated_pairs import RatedPairs
+
+Matrix = NDArray[np.float64]
+
+LEAST_RATERS = 4
+"""Raters below which judgements are halved."""
+
+SPLITS = 100
+DRAWS = 200
+SPLITS_OF_DRAW = 10
+MOST_STEPS = 60
+CLOSE = 1e-7
+
+VARIANCE = 0.25
+"""Of the random weights: small, so that a weighted crowd is hardly smaller than the crowd."""
+
+Scores = Callable[[Matrix], Matrix]
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """How far a crowd agrees with itself about systems.
+
+    Attributes
+    ----------
+    value
+        Correlation that two crowds of this size would have; NaN where it is undefined, `reason`
+        then telling why.
+    interval
+        Lower and upper end; None where there is none.
+    attainable
+        Correlation with this crowd that a metric without any error would have: √value, 0 where the
+        value is below 0.
+    half
+        Mean correlation of the halves.
+    correlation
+        "spearman" or "pearson".
+    unit
+        What was halved: "raters", or "judgements" where there are too few raters.
+    units
+        How many of them there are.
+    systems
+        How many systems are correlated.
+    reason
+        Why the value is undefined; None where it is defined.
+    """
+
+    value: float
+    interval: tuple[float, float] | None
+    attainable: float
+    half: float
+    correlation: Kind
+    unit: Literal["raters", "judgements"]
+    units: int
+    systems: int
+    reason: str | None = None
+
+
+def ceiling(
+    pairs: RatedPairs,
+    *,
+    correlation: Kind = "spearman",
+    systems: Sequence[str] | None = None,
+    splits: int = SPLITS,
+    draws: int = DRAWS,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Ceiling:
+    """Tell how far two crowds like this one would agree about systems, by preferences.
+
+    Parameters
+    ----------
+    pairs
+        The judgements.
+    correlation
+        "spearman" or "pearson".
+    systems
+        Those that are correlated, such as all but the reference; None takes all. Judgements of the
+        others help to place these.
+    splits
+        How often the crowd is halved.
+    draws
+        How often raters are weighted for the interval.
+    level
+        Of the interval.
+    seed
+        Of both.
+
+    Raises
+    ------
+    InputError
+        If a system is unknown, or an option is out of its range.
+    """
+    _check(correlation, splits, draws, level)
+    places = _chosen(pairs.names, systems)
+    n = len(pairs.names)
+    known = len(np.unique(pairs.rater)) if pairs.raters else 0
+    by_rater = known >= LEAST_RATERS
+    unit = np.unique(pairs.rater, return_inverse=True)[1] if by_rater else np.arange(len(pairs))
+    counts = np.zeros((known if by_rater else len(pairs), n, n))
+    won = (pairs.outcome + 1) / 2
+    np.add.at(counts, (unit, pairs.i, pairs.j), won)
+    np.add.at(counts, (unit, pairs.j, pairs.i), 1 - won)
+
+    def scores(wins: Matrix) -> Matrix:
+        return _bradley_terry(wins.reshape(-1, n, n))[:, places]
+
+    why = None
+    if not len(pairs):
+        why = "there are no judgements"
+    return _halved(
+        counts.reshape(len(counts), n * n),
+        counts.sum(axis=(1, 2)),
+        scores,
+        _Asked(correlation, splits, draws, level, seed, len(places), by_rater),
+        why,
+    )
+
+
+def ratings_ceiling(
+    system: ArrayLike,
+    rater: ArrayLike | None,
+    rating: ArrayLike,
+    *,
+    correlation: Kind = "spearman",
+    splits: int = SPLITS,
+    draws: int = DRAWS,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Ceiling:
+    """Tell how far two crowds like this one would agree about systems, by mean ratings.
+
+    Parameters
+    ----------
+    system, rater
+        Labels of the system and the rater of every rating, shape ``(rows,)``; None where nobody
+        knows who rated.
+    rating
+        Numbers, shape ``(rows,)``.
+    correlation, splits, draws, level, seed
+        As of :func:`ceiling`.
+
+    Raises
+    ------
+    InputError
+        If the columns differ in length, a rating is no finite number, or an option is out of its
+        range.
+    """
+    _check(correlation, splits, draws, level)
+    values = np.asarray(rating, dtype=np.float64)
+    labels = np.asarray(system)
+    if values.ndim != 1 or labels.shape != values.shape:
+        raise InputError(
+            "system and rating must have one value for each rating, "
+            f"found the shapes {labels.shape} and {values.shape}"
+        )
+    if not np.isfinite(values).all():
+        raise InputError("ratings must be finite")
+    known, place = np.unique(labels, return_inverse=True)
+    n, people = len(known), 0
+    if rater is not None:
+        given = np.asarray(rater)
+        if given.shape != values.shape:
+            raise InputError(
+                f"rater must have one value for each rating, found the shape {given.shape}"
+            )
+        names, unit = np.unique(given, return_inverse=True)
+        people = len(names)
+    by_rater = people >= LEAST_RATERS
+    if not by_rater:
+        unit = np.arange(len(values))
+    count = people if by_rater else len(values)
+    sums = np.zeros((count, 2, n))
+    np.add.at(sums[:, 0], (unit, place), values)
+    np.add.at(sums[:, 1], (unit, place), 1.0)
+
+    def scores(halves: Matrix) -> Matrix:
+        total, count = halves.reshape(-1, 2, n).transpose(1, 0, 2)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(total / np.where(count > 0, count, math.nan))
+
+    return _halved(
+        sums.reshape(count, 2 * n),
+        sums[:, 1].sum(axis=1),
+        scores,
+        _Asked(correlation, splits, draws, level, seed, n, by_rater),
+        None if len(values) else "there are no ratings",
+    )
+
+
+def _check(correlation: str, splits: int, draws: int, level: float) -> None:
+    if correlation not in get_args(Kind):
+        raise unknown_name("kind of correlation", str(correlation), get_args(Kind))
+    check_whole("splits", splits, 1)
+    check_whole("draws", draws, 1)
+    check_inner_share("level", level, "must lie between 0 and 1,")
+
+
+def _chosen(names: tuple[str, ...], systems: Sequence[str] | None) -> list[int]:
+    if systems is None:
+        return list(range(len(names)))
+    for name in systems:
+        if name not in names:
+            raise unknown_name("system", name, names)
+    return [names.index(name) for name in systems]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The options, how many systems are correlated, and whether raters are halved."""
+
+    correlation: Kind
+    splits: int
+    draws: int
+    level: float
+    seed: int
+    systems: int
+    by_rater: bool
+
+
+def _halved(
+    units: Matrix, sizes: Matrix, scores: Scores, asked: _Asked, why: str | None
+) -> Ceiling:
+    """Correlate the scores of halves, each the sum of its units; shape ``(units, numbers)``."""
+    rng = np.random.default_rng(asked.seed)
+
+    def given(value: float, interval: tuple[float, float] | None, half: float) -> Ceiling:
+        return Ceiling(
+            value=value,
+            interval=interval,
+            attainable=math.sqrt(max(value, 0.0)) if math.isfinite(value) else math.nan,
+            half=half,
+            correlation=asked.correlation,
+            unit="raters" if asked.by_rater else "judgements",
+            units=len(units),
+            systems=asked.systems,
+            reason=why,
+        )
+
+    if why is None and asked.systems < LEAST:
+        why = f"at least {LEAST} systems are needed"
+    if why is None and len(units) < 2:
+        why = "a single judgement cannot be halved"
+    if why is not None:
+        return given(math.nan, None, math.nan)
+    sides = _sides(rng, sizes, asked.splits)
+    half = _mean(_correlated(units, sides, np.ones(len(units)), scores, asked.correlation))
+    if math.isnan(half):
+        why = "no half gives all systems scores that differ"
+        return given(math.nan, None, math.nan)
+    drawn = np.empty(asked.draws)
+    for draw in range(asked.draws):
+        weights = rng.gamma(1 / VARIANCE, VARIANCE, len(units))
+        sides = _sides(rng, sizes, SPLITS_OF_DRAW)
+        drawn[draw] = _mean(_correlated(units, sides, weights, scores, asked.correlation))
+    value = float(_stepped_up(np.asarray(half)))
+    return given(value, _interval(value, _stepped_up(drawn), asked.level), half)
+
+
+def _sides(rng: np.random.Generator, sizes: Matrix, splits: int) -> Matrix:
+    """1 for the units of the first half, 0 for those of the other, shape ``(splits, units)``.
+
+    Units of about the same size are matched, and one of each two goes to each half.
+    """
+    count = len(sizes)
+    mixed = rng.random((splits, count))
+    order = np.lexsort((mixed, np.broadcast_to(-sizes, mixed.shape)), axis=-1)
+    toss = rng.integers(0, 2, (splits, (count + 1) // 2))
+    alternate = np.repeat(toss, 2, axis=1)[:, :count]
+    alternate[:, 1::2] = 1 - alternate[:, 1::2]
+    sides = np.empty((splits, count))
+    np.put_along_axis(sides, order, alternate.astype(np.float64), axis=1)
+    return sides
+
+
+def _correlated(
+    units: Matrix, sides: Matrix, weights: Matrix, scores: Scores, correlation: Kind
+) -> Matrix:
+    """Correlation of both halves of every split; NaN where it is undefined."""
+    first, second = (side * weights @ units for side in (sides, 1 - sides))
+    a, b = scores(first), scores(second)
+    defined = np.isfinite(a).all(axis=1) & np.isfinite(b).all(axis=1)
+    found = np.full(len(a), math.nan)
+    if defined.any():
+        found[defined] = correlate_rows(correlation, a[defined], b[defined])
+    return found
+
+
+def _mean(found: Matrix) -> float:
+    found = found[np.isfinite(found)]
+    return float(found.mean()) if len(found) else math.nan
+
+
+def _stepped_up(half: Matrix) -> Matrix:
+    """The formula of Spearman and Brown: the correlation of crowds twice as large."""
+    return np.asarray(np.clip(2 * half / (1 + np.maximum(half, -0.9)), -1.0, 1.0))
+
+
+def _interval(value: float, drawn: Matrix, level: float) -> tuple[float, float] | None:
+    """Give the spread of draws, of weights of a smaller variance than 1, around the value."""
+    drawn = drawn[np.isfinite(drawn)]
+    if len(drawn) < 2:
+        return None
+    edge = 1 - 1e-9
+    moved = np.arctanh(np.clip(drawn, -edge, edge))
+    moved = (moved - moved.mean()) / math.sqrt(VARIANCE)
+    low, high = np.quantile(moved, [(1 - level) / 2, (1 + level) / 2])
+    middle = math.atanh(max(-edge, min(edge, value)))
+    return math.tanh(middle + float(low)), math.tanh(middle + float(high))
+
+
+def _bradley_terry(wins: Matrix) -> Matrix:
+    """Scores of many tables of wins ``(tables, n, n)`` at once, by Newton's method.
+
+    Each system ties once with one of score 0.
+    """
+    n = wins.shape[-1]
+    met = wins + wins.transpose(0, 2, 1)
+    theta = np.zeros(wins.shape[:2])
+    own = np.eye(n)
+    for _ in range(MOST_STEPS):
+        chance = 1 / (1 + np.exp(theta[:, None, :] - theta[:, :, None]))
+        alone = 1 / (1 + np.exp(-theta))
+        gradient = (wins - met * chance).sum(axis=2) + 0.5 - alone
+        weights = met * chance * (1 - chance)
+        information = own * (weights.sum(axis=2) + alone * (1 - alone))[:, :, None] - weights
+        move = np.linalg.solve(information, gradient[:, :, None])[:, :, 0]
+        move /= np.maximum(np.abs(move).max(axis=1, keepdims=True), 1.0)
+        theta += move
+        if np.abs(move).max() < CLOSE:
+            break
+    return np.asarray(theta - theta.mean(axis=1, keepdims=True))

@@ -1,0 +1,296 @@
+"""Standard errors of a Bradley-Terry fit where answers of one person, or of one item, are alike.
+
+The fit takes all judgements for independent. Where they come in clusters, the scores are still
+estimated rightly, of the population that the clusters are drawn from, but the errors are larger.
+With H the information of the fit, H_g the part of cluster g and s_g the sum of the derivatives of
+its log-likelihood, the sandwich is
+
+    V = H⁻¹ (Σ_g A_g s_g s_gᵀ A_gᵀ) H⁻¹.
+
+With A_g = 1 it is too small where clusters are few, as the scores follow each cluster. A_g =
+H_g^½ (1 − H_g^½ H⁻¹ H_g^½)^−½ H_g^−½ makes V right on average if the judgements are independent
+after all (Bell and McCaffrey, Survey Methodology 2002, here of the derivatives by the scores). The
+intervals take Student's t, with the degrees of freedom that a score or a difference would have
+under that same model (their Satterthwaite rule): far fewer than there are clusters where a few
+people gave most answers.
+
+What it does not see: clusters that depend on each other, such as answers of several people about
+one pair of texts, where only people are the clusters.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calipers.errors import InputError
+from calipers.uncertainty.bradley_terry import BradleyTerry, ScoreDifference, place_of
+from calipers.uncertainty.davidson import outcomes
+from calipers.uncertainty.rated_pairs import RatedPairs
+
+Matrix = NDArray[np.float64]
+
+LEAST = 2
+"""Clusters below which nothing tells how far they differ."""
+
+FLOOR = 1e-10
+"""Relative size below which an eigenvalue is rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sandwich:
+    """A covariance from clusters, and what its degrees of freedom are made of.
+
+    Attributes
+    ----------
+    covariance
+        Shape ``(p, p)``.
+    inverse
+        H⁻¹, shape ``(p, p)``.
+    parts
+        H_g, shape ``(clusters, p, p)``.
+    adjusted
+        A_g, shape ``(clusters, p, p)``.
+    """
+
+    covariance: Matrix
+    inverse: Matrix
+    parts: Matrix
+    adjusted: Matrix
+
+    def degrees(self, contrast: Matrix) -> float:
+        """Give the degrees of freedom of the variance of a contrast, shape ``(p,)``.
+
+        The variance is Σ_g (v_g·s_g)² with v_g = A_gᵀ H⁻¹ contrast. Under the model the s_g at the
+        fitted scores have the covariance H_g [g = h] − H_g H⁻¹ H_h, and for the sum of squares of
+        normal variables with a covariance C, Satterthwaite's rule is tr(C)²/tr(C²).
+        """
+        v = np.einsum("gqp,q->gp", self.adjusted, self.inverse @ contrast)
+        u = np.einsum("gpq,gq->gp", self.parts, v)
+        own = np.einsum("gp,gp->g", u, v)
+        drawn = u @ self.inverse
+        kept = own - np.einsum("gp,gp->g", drawn, u)
+        cross = u.T @ u @ self.inverse
+        total = float(kept.sum())
+        # Σ_gh C_gh², with C = diag(own) − u H⁻¹ uᵀ, without a matrix of clusters by clusters
+        squares = float((own**2 - 2 * own * (own - kept)).sum() + np.sum(cross * cross.T))
+        if total <= 0 or squares <= 0:
+            return 1.0
+        return max(1.0, total**2 / squares)
+
+
+def sandwich(information: Matrix, parts: Matrix, scores: Matrix) -> Sandwich:
+    """Make the covariance of a fit from the derivatives of its clusters.
+
+    Parameters
+    ----------
+    information
+        H, shape ``(p, p)``; positive definite, and at least the sum of the parts.
+    parts
+        H_g, shape ``(clusters, p, p)``, positive semidefinite.
+    scores
+        s_g, shape ``(clusters, p)``.
+    """
+    inverse = np.asarray(np.linalg.inv(information), dtype=np.float64)
+    values, axes = np.linalg.eigh(parts)
+    top = values.max(axis=1, keepdims=True)
+    kept = values > FLOOR * np.maximum(top, FLOOR)
+    root = np.sqrt(np.where(kept, values, 0.0))
+    back = np.divide(1.0, root, out=np.zeros_like(root), where=kept)
+    half = axes * root[:, None, :] @ axes.transpose(0, 2, 1)
+    against = axes * back[:, None, :] @ axes.transpose(0, 2, 1)
+    leverage, turned = np.linalg.eigh(half @ inverse @ half)
+    # A cluster that alone tells of some direction has leverage 1 there, and no residual at all
+    free = 1 - leverage
+    widened = np.where(free > math.sqrt(FLOOR), 1 / np.sqrt(np.maximum(free, FLOOR)), 0.0)
+    middle = turned * widened[:, None, :] @ turned.transpose(0, 2, 1)
+    adjusted = half @ middle @ against
+    moved = np.einsum("gpq,gq->gp", adjusted, scores) @ inverse
+    return Sandwich(np.asarray(moved.T @ moved), inverse, parts, adjusted)
+
+
+@dataclass(frozen=True, eq=False)
+class ClusteredErrors:
+    """Errors of scores, from clusters of judgements.
+
+    Attributes
+    ----------
+    names
+        The systems, as of the fit.
+    scores
+        Their scores, as of the fit.
+    covariance
+        Of the scores, shape ``(n, n)``; its rows add up to 0.
+    standard_errors
+        Shape ``(n,)``.
+    degrees
+        Degrees of freedom of each system's error, shape ``(n,)``.
+    intervals
+        By Student's t, lower and upper ends, shape ``(n, 2)``.
+    clusters
+        How many.
+    level
+        Of the intervals.
+    """
+
+    names: tuple[str, ...]
+    scores: NDArray[np.float64]
+    covariance: Matrix
+    standard_errors: NDArray[np.float64]
+    degrees: NDArray[np.float64]
+    intervals: Matrix
+    clusters: int
+    level: float
+    _made: Sandwich
+    _scale: float
+
+    def difference(self, i: str | int, j: str | int) -> ScoreDifference:
+        """Tell how far the score of `i` lies above that of `j`; both names, or places from 0.
+
+        Raises
+        ------
+        InputError
+            If a name is unknown, or a place is not from 0 to n - 1.
+        """
+        p, q = place_of(self.names, i), place_of(self.names, j)
+        value, v = float(self.scores[p] - self.scores[q]), self.covariance
+        error = math.sqrt(max(float(v[p, p] - 2 * v[p, q] + v[q, q]), 0.0))
+        contrast = np.zeros(len(self._made.inverse))
+        contrast[p] += 1
+        contrast[q] -= 1
+        degrees = self._made.degrees(contrast) if p != q else 1.0
+        reach = float(student(self.level, degrees)) * error
+        return ScoreDifference(value, error, (value - reach, value + reach))
+
+
+def clustered_covariance(
+    fit: BradleyTerry, pairs: RatedPairs, cluster: Sequence[object] | ArrayLike | None = None
+) -> ClusteredErrors:
+    """Give the errors of fitted scores where judgements of one cluster are alike.
+
+    Parameters
+    ----------
+    fit
+        By :func:`~calipers.uncertainty.bradley_terry.fit_bradley_terry`, of ``pairs.preferences``.
+    pairs
+        The judgements that the fit is of.
+    cluster
+        What each judgement belongs to, shape ``(rows,)``: any labels. None takes the raters.
+
+    Raises
+    ------
+    InputError
+        If the fit is of other systems or judgements, there is no label for each judgement, or
+        there are fewer than two clusters.
+    """
+    if fit.names != pairs.names:
+        raise InputError("pairs must be of the systems that the fit is of, in the same order")
+    labels = _labels(pairs, cluster)
+    tied = pairs.outcome == 0
+    kept = ~tied if fit.ties == "drop" else np.ones(len(pairs), dtype=np.bool_)
+    if int(kept.sum()) != round(fit.comparisons):
+        raise InputError(
+            f"pairs must be the judgements that the fit is of: it has {fit.comparisons:g}, "
+            f"pairs {int(kept.sum())}"
+        )
+    pairs, labels, tied = pairs.select(kept), labels[kept], tied[kept]
+    count = int(labels.max()) + 1
+    made = _made(fit, pairs, labels, count, tied)
+    n = len(fit.names)
+    covariance = made.covariance[:n, :n]
+    centred = covariance - covariance.mean(axis=0) - covariance.mean(axis=1)[:, None]
+    covariance = (centred + covariance.mean()) * fit.scale**2
+    errors = np.sqrt(covariance.diagonal().clip(min=0))
+    against = np.zeros((n, len(made.inverse)))
+    against[:, :n] = np.eye(n) - 1 / n
+    degrees = np.array([made.degrees(contrast) for contrast in against])
+    reach = student(fit.level, degrees) * errors
+    return ClusteredErrors(
+        names=fit.names,
+        scores=fit.scores,
+        covariance=covariance,
+        standard_errors=errors,
+        degrees=degrees,
+        intervals=np.column_stack([fit.scores - reach, fit.scores + reach]),
+        clusters=count,
+        level=fit.level,
+        _made=made,
+        _scale=fit.scale,
+    )
+
+
+def _made(
+    fit: BradleyTerry,
+    pairs: RatedPairs,
+    labels: NDArray[np.int64],
+    count: int,
+    tied: NDArray[np.bool_],
+) -> Sandwich:
+    """Sum derivatives and information by cluster, by the scores and, where ties count, by δ."""
+    n = len(fit.names)
+    modelled = fit.ties == "davidson" and fit.tie_parameter > 0
+    theta = fit.scores / fit.scale
+    terms = outcomes(
+        theta[pairs.i] - theta[pairs.j],
+        math.log(fit.tie_parameter) if modelled else -math.inf,
+        pairs.outcome,
+    )
+    p = n + modelled
+    rows = np.zeros((len(pairs), p))
+    place = np.arange(len(pairs))
+    rows[place, pairs.i], rows[place, pairs.j] = 1.0, -1.0
+    pull = rows * terms.by_odds[:, None]
+    parts = np.zeros((count, p, p))
+    for cluster in range(count):
+        inside = labels == cluster
+        own = rows[inside]
+        parts[cluster] = own.T @ (own * terms.odds_odds[inside, None])
+        if modelled:
+            mixed = own.T @ terms.odds_tie[inside]
+            parts[cluster, :, n] += mixed
+            parts[cluster, n, :] += mixed
+            parts[cluster, n, n] = terms.tie_tie[inside].sum()
+    if modelled:
+        pull[:, n] = terms.by_tie
+    scores = np.zeros((count, p))
+    np.add.at(scores, labels, pull)
+    information = parts.sum(axis=0)
+    # As in the fit: 1/n in each entry lifts the one direction, all scores alike, that is flat
+    information[:n, :n] += 1 / n
+    made = sandwich(information, parts, scores)
+    if fit.ties != "random" or not tied.any():
+        return made
+    # Half a win was expected where one was drawn: the draws add their own variance, 1/4 each
+    drawn = rows[tied] @ made.inverse / 2
+    covariance = made.covariance + drawn.T @ drawn
+    return Sandwich(covariance, made.inverse, made.parts, made.adjusted)
+
+
+def _labels(pairs: RatedPairs, cluster: Sequence[object] | ArrayLike | None) -> NDArray[np.int64]:
+    if cluster is None:
+        if not pairs.raters:
+            raise InputError("errors clustered by rater need the rater of every judgement")
+        cluster = pairs.rater
+    given = np.asarray(cluster)
+    if given.shape != (len(pairs),):
+        raise InputError(
+            f"cluster must have one label for each of the {len(pairs)} judgements, "
+            f"found the shape {given.shape}"
+        )
+    known, labels = np.unique(given, return_inverse=True)
+    if len(known) < LEAST:
+        raise InputError(
+            f"clustered errors need judgements of at least {LEAST} clusters, found {len(known)}"
+        )
+    return np.asarray(labels, dtype=np.int64)
+
+
+def student(level: float, degrees: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    """Quantile of Student's t that an interval reaches to on either side."""
+    from scipy.special import stdtrit
+
+    return np.asarray(stdtrit(degrees, (1 + level) / 2), dtype=np.float64)

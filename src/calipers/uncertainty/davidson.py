@@ -1,0 +1,70 @@
+"""One judgement under Davidson's model (JASA 1970): its log chance and the derivatives of it.
+
+The log weights of a win, a tie and a loss are η/2, δ and −η/2, where η is the log odds of a win
+against a loss; the model without ties is δ = −∞. The three are an exponential family, so the
+observed information of (η, δ) is the expected one, and does not depend on the outcome.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """Log chances of outcomes, with derivatives; all of the shape of η.
+
+    Attributes
+    ----------
+    log_chance
+        Of what was answered.
+    by_odds, by_tie
+        Its derivatives by η and by δ.
+    odds_odds, odds_tie, tie_tie
+        The information: the second derivatives, with the sign turned.
+    """
+
+    log_chance: Values
+    by_odds: Values
+    by_tie: Values
+    odds_odds: Values
+    odds_tie: Values
+    tie_tie: Values
+
+
+def outcomes(odds: Values, log_tie: Values | float, outcome: NDArray[np.int64]) -> Outcomes:
+    """Give the log chance of each outcome (1 a win, 0 a tie, -1 a loss), and its derivatives.
+
+    Parameters
+    ----------
+    odds, log_tie
+        η and δ, of shapes that broadcast with each other and with `outcome`.
+    outcome
+        What was answered.
+
+    Examples
+    --------
+    Of two equal systems of which a third of all judgements tie, ν = 1:
+
+    >>> np.exp(outcomes(np.zeros(3), 0.0, np.array([1, 0, -1])).log_chance).round(3).tolist()
+    [0.333, 0.333, 0.333]
+    """
+    half = odds / 2
+    ends = np.logaddexp(half, -half)
+    total = np.logaddexp(ends, log_tie)
+    won, lost, tie = np.exp(half - total), np.exp(-half - total), np.exp(log_tie - total)
+    tied = outcome == 0
+    mean = (won - lost) / 2
+    return Outcomes(
+        log_chance=np.where(tied, log_tie, half * outcome) - total,
+        by_odds=outcome / 2 - mean,
+        by_tie=tied - tie,
+        odds_odds=(won + lost) / 4 - mean**2,
+        odds_tie=-tie * mean,
+        tie_tie=tie * (1 - tie),
+    )

@@ -1,0 +1,305 @@
+"""Who preferred what to what, judgement by judgement: the rater, the side shown first, the item.
+
+:mod:`~calipers.uncertainty.preferences` counts wins and ties of every two systems, which is all
+that a plain Bradley-Terry fit needs. How far raters differ, whether they follow the side, and how
+far they agree can be told only while each judgement stands by itself: here in columns, one place
+for each judgement. Answers are read as there: the steps "definitely" and "slightly" count alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.errors import InputError, unknown_name
+from calipers.uncertainty.preferences import (
+    Answers,
+    Preferences,
+    read_pairs,
+)
+
+Places = NDArray[np.int64]
+
+UNKNOWN = -1
+"""Place of an item or a rater that no column names."""
+
+
+@dataclass(frozen=True, eq=False)
+class RatedPairs:
+    """Judgements of pairs of systems, each with its rater.
+
+    Attributes
+    ----------
+    names
+        The systems, each once.
+    raters
+        The raters, each once; empty where nobody knows who answered.
+    items
+        The items (pairs of texts), each once; empty where they are not known.
+    i, j
+        Places of the two systems of every judgement in `names`, shape ``(rows,)``.
+    outcome
+        1 where i was preferred, 0 for a tie, -1 where j was.
+    rater
+        Place of the rater in `raters`; -1 where they are not known.
+    first
+        1 where i was shown first, -1 where j was, 0 where it is not known.
+    item
+        Place of the item in `items`; -1 where it is not known.
+    repeat
+        How often the rater had answered this item in this order before.
+    """
+
+    names: tuple[str, ...]
+    raters: tuple[str, ...]
+    items: tuple[str, ...]
+    i: Places
+    j: Places
+    outcome: Places
+    rater: Places
+    first: Places
+    item: Places
+    repeat: Places
+
+    def __len__(self) -> int:
+        return len(self.outcome)
+
+    @cached_property
+    def preferences(self) -> Preferences:
+        """Wins and ties of every two systems."""
+        n = len(self.names)
+        wins, ties = np.zeros((2, n, n))
+        won = self.outcome == 1
+        lost = self.outcome == -1
+        tied = self.outcome == 0
+        np.add.at(wins, (self.i[won], self.j[won]), 1)
+        np.add.at(wins, (self.j[lost], self.i[lost]), 1)
+        np.add.at(ties, (self.i[tied], self.j[tied]), 1)
+        return Preferences(self.names, wins, ties + ties.T)
+
+    @property
+    def prefers_first(self) -> Places:
+        """1 where the text shown first was preferred, -1 where the other was, else 0."""
+        return self.outcome * self.first
+
+    def select(self, rows: NDArray[np.bool_] | Places) -> RatedPairs:
+        """Keep some judgements, by a mask or by their places; systems, raters and items stay."""
+        return RatedPairs(
+            self.names,
+            self.raters,
+            self.items,
+            *(
+                column[rows]
+                for column in (
+                    self.i,
+                    self.j,
+                    self.outcome,
+                    self.rater,
+                    self.first,
+                    self.item,
+                    self.repeat,
+                )
+            ),
+        )
+
+    def of_raters(self, raters: Sequence[str]) -> RatedPairs:
+        """Keep the judgements of some raters, in this order.
+
+        Raises
+        ------
+        InputError
+            If a rater is unknown.
+        """
+        for name in raters:
+            if name not in self.raters:
+                raise unknown_name("rater", name, self.raters)
+        place = np.full(len(self.raters) + 1, UNKNOWN)
+        place[[self.raters.index(name) for name in raters]] = np.arange(len(raters))
+        kept = self.select(place[self.rater] >= 0)
+        return RatedPairs(
+            kept.names,
+            tuple(raters),
+            kept.items,
+            kept.i,
+            kept.j,
+            kept.outcome,
+            place[kept.rater],
+            kept.first,
+            kept.item,
+            kept.repeat,
+        )
+
+
+def count_rated_pairs(
+    a: Sequence[object],
+    b: Sequence[object],
+    answer: Sequence[object],
+    *,
+    rater: Sequence[object] | None = None,
+    first: Sequence[object] | None = None,
+    item: Sequence[object] | None = None,
+    repeat: Sequence[object] | None = None,
+    names: Sequence[str] | None = None,
+) -> RatedPairs:
+    """Read judgements of pairs.
+
+    Parameters
+    ----------
+    a, b, answer, names
+        As of :func:`~calipers.uncertainty.preferences.count_preferences`.
+    rater
+        Who answered each row; None where nobody knows.
+    first
+        Which of the two was shown first in each row: "a" or "b", or the system's name; empty where
+        it is not known.
+    item
+        Id of the pair of texts of each row; empty where it is not known. One item always compares
+        the same two systems.
+    repeat
+        How often the rater had answered the item in this order before: whole numbers from 0. None
+        counts them, in the order of the rows.
+
+    Raises
+    ------
+    InputError
+        As of `count_preferences`; and, with the number of the row, if a rater is missing, the
+        answer to which was first is none of those, an item compares other systems than in an
+        earlier row, or a repeat is no whole number from 0.
+
+    Examples
+    --------
+    >>> found = count_rated_pairs(["x", "y"], ["y", "x"], ["a", "tie"], first=["a", "a"])
+    >>> found.outcome.tolist(), found.first.tolist(), found.preferences.wins.tolist()
+    ([1, 0], [1, 1], [[0.0, 1.0], [0.0, 0.0]])
+    """
+    known, pairs = read_pairs(a, b, answer, names)
+    rows = len(pairs)
+    _check_lengths(rows, rater=rater, first=first, item=item, repeat=repeat)
+    place = {name: i for i, name in enumerate(known)}
+    systems = np.array([(place[p], place[q]) for p, q in pairs], dtype=np.int64).reshape(rows, 2)
+    read = Answers(known)
+    outcome = np.zeros(rows, dtype=np.int64)
+    for row, (pair, given) in enumerate(zip(pairs, answer, strict=True), start=1):
+        winner = read(row, *pair, given)
+        outcome[row - 1] = 0 if winner is None else 1 if winner == pair[0] else -1
+    raters, by_rater = _places(None if rater is None else _raters(rater), rows)
+    items, by_item = _places(None if item is None else [_label(given) for given in item], rows)
+    _check_items(items, by_item, systems, known)
+    sides = np.zeros(rows, dtype=np.int64) if first is None else _sides(pairs, first)
+    return RatedPairs(
+        names=known,
+        raters=raters,
+        items=items,
+        i=systems[:, 0],
+        j=systems[:, 1],
+        outcome=outcome,
+        rater=by_rater,
+        first=sides,
+        item=by_item,
+        repeat=_counted(by_rater, by_item, systems, sides) if repeat is None else _whole(repeat),
+    )
+
+
+def _check_lengths(rows: int, **columns: Sequence[object] | None) -> None:
+    for name, column in columns.items():
+        if column is not None and len(column) != rows:
+            raise InputError(
+                f"{name} must have one value for each comparison, "
+                f"found {len(column)} for {rows} of them"
+            )
+
+
+def _label(given: object) -> str:
+    """Write an id as text; empty where there is none."""
+    if given is None or (isinstance(given, float) and given != given):
+        return ""
+    if isinstance(given, float) and given.is_integer():
+        given = int(given)
+    return str(given).strip()
+
+
+def _raters(given: Sequence[object]) -> list[str]:
+    labels = [_label(name) for name in given]
+    for row, name in enumerate(labels, start=1):
+        if not name:
+            raise InputError(f"row {row}: the name of the rater is missing")
+    return labels
+
+
+def _places(labels: Sequence[str] | None, rows: int) -> tuple[tuple[str, ...], Places]:
+    """Number labels in the order in which they appear; an empty one is unknown."""
+    if labels is None:
+        return (), np.full(rows, UNKNOWN, dtype=np.int64)
+    numbers: dict[str, int] = {}
+    places = [numbers.setdefault(name, len(numbers)) if name else UNKNOWN for name in labels]
+    return tuple(numbers), np.array(places, dtype=np.int64)
+
+
+def _sides(pairs: Sequence[tuple[str, str]], first: Sequence[object]) -> Places:
+    """1 where the system in column a was first, -1 where the other was, 0 where nobody knows."""
+    found = np.zeros(len(pairs), dtype=np.int64)
+    for row, ((a, b), given) in enumerate(zip(pairs, first, strict=True)):
+        label = _label(given)
+        if not label:
+            continue
+        # A system's name goes before a letter, as in answers
+        if label in (a, b):
+            found[row] = 1 if label == a else -1
+        elif label.casefold() in ("a", "b"):
+            found[row] = 1 if label.casefold() == "a" else -1
+        else:
+            raise InputError(
+                f"row {row + 1}: which was shown first must be 'a', 'b', {a!r} or {b!r}, "
+                f"found {label!r}"
+            )
+    return found
+
+
+def _whole(repeat: Sequence[object]) -> Places:
+    found = np.zeros(len(repeat), dtype=np.int64)
+    for row, given in enumerate(repeat):
+        label = _label(given) or "0"
+        if not (label.isascii() and label.isdigit()) or len(label) > 9:
+            raise InputError(
+                f"row {row + 1}: repeat must be a whole number from 0, found {given!r}"
+            )
+        found[row] = int(label)
+    return found
+
+
+def _check_items(
+    items: tuple[str, ...], item: Places, systems: Places, names: tuple[str, ...]
+) -> None:
+    """Refuse an item that stands for two different pairs of systems."""
+    seen: dict[int, tuple[int, int]] = {}
+    for row, (place, (i, j)) in enumerate(zip(item.tolist(), systems.tolist(), strict=True)):
+        if place == UNKNOWN:
+            continue
+        pair = (min(i, j), max(i, j))
+        earlier = seen.setdefault(place, pair)
+        if earlier != pair:
+            raise InputError(
+                f"row {row + 1}: the item {items[place]!r} compares {names[i]!r} with "
+                f"{names[j]!r}, but {names[earlier[0]]!r} with {names[earlier[1]]!r} in an "
+                "earlier row"
+            )
+
+
+def _counted(rater: Places, item: Places, systems: Places, first: Places) -> Places:
+    """How often each rater had answered each item with the same system in front before."""
+    seen: dict[Hashable, int] = {}
+    found = np.zeros(len(rater), dtype=np.int64)
+    of_first = np.where(first > 0, systems[:, 0], systems[:, 1])
+    shown_first = np.where(first == 0, UNKNOWN, of_first)
+    for row, key in enumerate(
+        zip(rater.tolist(), item.tolist(), shown_first.tolist(), strict=True)
+    ):
+        if key[1] == UNKNOWN:
+            continue
+        found[row] = seen.get(key, 0)
+        seen[key] = int(found[row]) + 1
+    return found

@@ -1,0 +1,764 @@
+"""Bradley-Terry scores where raters differ: how sharply each tells systems apart, follows the side
+shown first, and calls ties.
+
+Rater r prefers i to j, rather than j to i, with the log odds
+
+    η = a_r·(θ_i − θ_j) + b_r·(1 if i was shown first, −1 if j was),
+
+and calls a tie by Davidson's model (JASA 1970) with a parameter δ_r of its own. The discrimination
+a_r is 1 of the typical rater: its logarithm, the side bias b_r and δ_r are drawn from normal
+distributions of means 0, β and δ, whose spreads are estimated too. A rater of few answers is so
+drawn to the mean of all, and one who answers at random gets a low a_r and counts little.
+
+The scores θ, β, δ and the spreads are those of the greatest likelihood of the answers, the raters'
+own parameters integrated out by Gauss-Hermite quadrature around each rater's mode (Pinheiro and
+Bates, JCGS 1995). Spreads have a Rayleigh prior, which keeps them off 0, where few raters would
+make them end by chance (Chung et al., Psychometrika 2013). A rater's own parameters are means of
+what is known of them given the answers, their intervals with the errors of all else in them (by the
+delta method).
+
+The scores are those of the typical rater. What a plain fit estimates is another thing, the odds in
+the whole crowd, which lie nearer to even where raters differ in what they like or where they look.
+
+What it does not see: a rater whose order of systems is another than that of all reads as one of low
+discrimination, and the model has no tastes; :mod:`~calipers.uncertainty.clustered` gives errors
+that hold with them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.errors import InputError, unknown_name
+from calipers.numeric.validation import check_inner_share
+from calipers.uncertainty.bradley_terry import ScoreDifference, Ties, fit_bradley_terry, place_of
+from calipers.uncertainty.davidson import Outcomes, outcomes
+from calipers.uncertainty.rated_pairs import Places, RatedPairs
+
+Matrix = NDArray[np.float64]
+Interval = tuple[float, float]
+
+DISCRIMINATION, SIDE, TIE = 0, 1, 2
+"""Places of a rater's log discrimination, side bias and tendency to tie."""
+
+NODES = (9, 5, 5)
+"""Points of the quadrature for each of them."""
+
+TYPICAL_SPREAD = (0.5, 1.0, 1.0)
+"""Modes of the priors of the spreads, in log odds (of the first: in logs of the discrimination)."""
+
+MOST_STEPS = 200
+CLOSE = 1e-6
+LONGEST = 1.0
+
+
+@dataclass(frozen=True)
+class RaterEffect:
+    """What one rater is like.
+
+    Attributes
+    ----------
+    name
+        The rater.
+    answers
+        Judgements of the rater.
+    discrimination
+        Multiplies differences of scores; 1 is the typical rater, 0 one who answers at random. NaN
+        where it is not told apart.
+    discrimination_interval
+        Of it; None where there is none.
+    side_bias
+        Log odds by which the text shown first is preferred where two systems are equal. NaN where
+        it is not told apart.
+    side_bias_interval
+        Of it.
+    tie_parameter
+        Davidson's ν of the rater; 0 without ties, NaN where ties are not modelled.
+    """
+
+    name: str
+    answers: int
+    discrimination: float
+    discrimination_interval: Interval | None
+    side_bias: float
+    side_bias_interval: Interval | None
+    tie_parameter: float
+
+
+@dataclass(frozen=True, eq=False)
+class RaterFit:
+    """Scores of systems, and what the raters are like.
+
+    Attributes
+    ----------
+    names
+        The systems, as of the pairs.
+    scores
+        Of the typical rater, shape ``(n,)``, of mean 0; higher is preferred.
+    standard_errors
+        Shape ``(n,)``.
+    intervals
+        Lower and upper ends, shape ``(n, 2)``.
+    covariance
+        Of the scores, shape ``(n, n)``; its rows add up to 0.
+    raters
+        One for each rater who answered, in the order of the pairs.
+    side_bias
+        The mean of all raters, in log odds; NaN where it is not told apart.
+    side_bias_interval
+        Of it; None where there is none.
+    discrimination_spread, side_bias_spread, tie_spread
+        Standard deviations of log discrimination, side bias and log tie parameter among raters; NaN
+        where they are not told apart.
+    tie_parameter
+        Davidson's ν of the typical rater; 0 without ties, NaN where ties are not modelled.
+    left_out
+        Which parameters the judgements cannot tell, and why, a sentence each.
+    log_likelihood
+        Of the judgements, raters' parameters integrated out.
+    comparisons
+        Judgements that the scores rest on.
+    scale, level, ties
+        As given.
+    """
+
+    names: tuple[str, ...]
+    scores: NDArray[np.float64]
+    standard_errors: NDArray[np.float64]
+    intervals: Matrix
+    covariance: Matrix
+    raters: tuple[RaterEffect, ...]
+    side_bias: float
+    side_bias_interval: Interval | None
+    discrimination_spread: float
+    side_bias_spread: float
+    tie_spread: float
+    tie_parameter: float
+    left_out: tuple[str, ...]
+    log_likelihood: float
+    comparisons: float
+    scale: float
+    level: float
+    ties: str
+    _logs: Matrix = field(repr=False)
+    _logs_covariance: Matrix = field(repr=False)
+
+    def difference(self, i: str | int, j: str | int) -> ScoreDifference:
+        """Tell how far the score of `i` lies above that of `j`; both names, or places from 0.
+
+        Raises
+        ------
+        InputError
+            If a name is unknown, or a place is not from 0 to n - 1.
+        """
+        p, q = place_of(self.names, i), place_of(self.names, j)
+        value, v = float(self.scores[p] - self.scores[q]), self.covariance
+        error = math.sqrt(max(float(v[p, p] - 2 * v[p, q] + v[q, q]), 0.0))
+        reach = _quantile(self.level) * error
+        return ScoreDifference(value, error, (value - reach, value + reach))
+
+    def relative_discrimination(
+        self, rater: str, others: Sequence[str] | None = None
+    ) -> tuple[float, Interval]:
+        """Tell how many times as sharply a rater tells systems apart as others do.
+
+        Parameters
+        ----------
+        rater
+            Name of a rater, such as that of a model.
+        others
+            Names of those compared with, such as people; None takes all others.
+
+        Returns
+        -------
+        float and tuple of float
+            The ratio to the geometric mean of theirs, and its interval; NaN where discriminations
+            are not told apart.
+
+        Raises
+        ------
+        InputError
+            If a rater is unknown, or there are no others.
+        """
+        known = [effect.name for effect in self.raters]
+        others = [name for name in known if name != rater] if others is None else list(others)
+        for name in (rater, *others):
+            if name not in known:
+                raise unknown_name("rater", name, known)
+        if not others:
+            raise InputError("a discrimination is relative to other raters, found none")
+        weights = np.zeros(len(known))
+        weights[known.index(rater)] += 1
+        for name in others:
+            weights[known.index(name)] -= 1 / len(others)
+        if not self._logs.size:
+            return math.nan, (math.nan, math.nan)
+        value = float(weights @ self._logs)
+        error = math.sqrt(max(float(weights @ self._logs_covariance @ weights), 0.0))
+        reach = _quantile(self.level) * error
+        return math.exp(value), (math.exp(value - reach), math.exp(value + reach))
+
+
+def fit_rater_effects(
+    pairs: RatedPairs,
+    *,
+    ties: Ties = "davidson",
+    scale: float = 100.0,
+    level: float = 0.95,
+    seed: int = 0,
+) -> RaterFit:
+    """Score systems by judgements of raters who differ.
+
+    Parameters
+    ----------
+    pairs
+        The judgements; of raters and sides that are not known, nothing is told.
+    ties, scale, level, seed
+        As of :func:`~calipers.uncertainty.bradley_terry.fit_bradley_terry`.
+
+    Raises
+    ------
+    InputError
+        As of `fit_bradley_terry`: where the plain model has no scores, this one has none.
+    """
+    plain = fit_bradley_terry(pairs.preferences, ties=ties, scale=scale, level=level, seed=seed)
+    check_inner_share("level", level, "must lie between 0 and 1,")
+    table = _Table.of(pairs, ties, seed)
+    model, left_out = _parameters(table, len(pairs.names), ties)
+    summit = _climb(table, model, plain.scores / scale, plain.tie_parameter)
+    return _fit(pairs, table, model, summit, left_out, plain.comparisons, ties, scale, level)
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """Judgements that are alike in all counted together, sorted by rater.
+
+    `raters` holds the places of those who answered, `starts` their first rows, `answers` how many
+    they gave.
+    """
+
+    i: Places
+    j: Places
+    outcome: Places
+    first: Places
+    rater: Places
+    often: Matrix
+    raters: Places
+    starts: Places
+    answers: Places
+    n: int
+
+    @classmethod
+    def of(cls, pairs: RatedPairs, ties: Ties, seed: int) -> _Table:
+        outcome, often = pairs.outcome, np.ones(len(pairs))
+        rows = np.arange(len(pairs))
+        tied = rows[outcome == 0]
+        if ties == "half":
+            rows = np.concatenate([rows, tied])
+            often = np.asarray(np.where(outcome == 0, 0.5, 1.0)[rows])
+            outcome = np.where(outcome == 0, 1, outcome)
+            outcome = np.concatenate([outcome, np.full(len(tied), -1)])
+        elif ties == "random":
+            outcome = outcome.copy()
+            outcome[tied] = np.random.default_rng(seed).choice([-1, 1], len(tied))
+        elif ties == "drop":
+            rows = rows[outcome != 0]
+            outcome, often = outcome[rows], often[rows]
+        # Of two sides one is i: the one with the lower place
+        turned = pairs.i[rows] > pairs.j[rows]
+        sign = np.where(turned, -1, 1)
+        low, high = np.minimum(pairs.i, pairs.j)[rows], np.maximum(pairs.i, pairs.j)[rows]
+        columns = np.column_stack(
+            [pairs.rater[rows], low, high, outcome * sign, pairs.first[rows] * sign]
+        )
+        kinds, back = np.unique(columns, axis=0, return_inverse=True)
+        counts = np.asarray(np.bincount(back.ravel(), often), dtype=np.float64)
+        raters, starts, of_row = np.unique(kinds[:, 0], return_index=True, return_inverse=True)
+        answered = np.bincount(of_row, counts)
+        return cls(
+            i=kinds[:, 1],
+            j=kinds[:, 2],
+            outcome=kinds[:, 3],
+            first=kinds[:, 4],
+            rater=of_row,
+            often=counts,
+            raters=raters,
+            starts=starts,
+            answers=np.rint(answered).astype(np.int64),
+            n=len(pairs.names),
+        )
+
+    def by_rater(self, values: Matrix) -> Matrix:
+        """Add up the rows of each rater."""
+        return np.asarray(np.add.reduceat(values, self.starts, axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class _Parameters:
+    """Which parameters the model has: the mean side bias, δ, and which effects of raters."""
+
+    n: int
+    side: bool
+    tie: bool
+    effects: tuple[int, ...]
+
+    @property
+    def fixed(self) -> int:
+        """Scores, mean side bias and δ."""
+        return self.n + self.side + self.tie
+
+    @property
+    def size(self) -> int:
+        return self.fixed + len(self.effects)
+
+
+def _parameters(table: _Table, n: int, ties: Ties) -> tuple[_Parameters, tuple[str, ...]]:
+    """Choose what the judgements can tell, and say what they cannot."""
+    left_out = []
+    known = table.first != 0
+    side = bool(known.any()) and _side_is_free(table, n)
+    tie = ties == "davidson" and bool((table.outcome == 0).any())
+    effects: tuple[int, ...] = ()
+    several = len(table.raters) > 1
+    if several:
+        effects = (DISCRIMINATION, *([SIDE] if side else []), *([TIE] if tie else []))
+    elif table.raters[0] < 0:
+        left_out.append("nobody knows who answered: how raters differ cannot be told")
+    else:
+        left_out.append(
+            "one rater answered all: a discrimination is relative to others, and is left out"
+        )
+    if not known.any():
+        left_out.append("it is not known which text was shown first: side bias is left out")
+    elif not side:
+        left_out.append(
+            "of every two systems the same was always shown first: side bias cannot be told from "
+            "the scores, and is left out"
+        )
+    return _Parameters(n, side, tie, effects), tuple(left_out)
+
+
+def _side_is_free(table: _Table, n: int) -> bool:
+    """Whether no scores would make the same odds as a side bias."""
+    rows = np.zeros((len(table.i), n))
+    place = np.arange(len(table.i))
+    rows[place, table.i], rows[place, table.j] = 1.0, -1.0
+    both = np.column_stack([rows, table.first])
+    return int(np.linalg.matrix_rank(both)) > int(np.linalg.matrix_rank(rows))
+
+
+@dataclass(frozen=True, eq=False)
+class _Summit:
+    """Where the likelihood is greatest, and what is known of the raters there.
+
+    `covariance` is that of all parameters; `means` ``(raters, k)`` and `spreads` ``(raters, k, k)``
+    are of raters' effects given the parameters, `slopes` ``(raters, k, size)`` how these means
+    move with the parameters.
+    """
+
+    point: Matrix
+    covariance: Matrix
+    log_likelihood: float
+    means: Matrix
+    spreads: Matrix
+    slopes: Matrix
+
+
+@dataclass(frozen=True, eq=False)
+class _Nodes:
+    """Points of the quadrature, ``(raters, q, k)``, and their log weights, ``(raters, q)``."""
+
+    points: Matrix
+    log_weights: Matrix
+
+
+def _odds(
+    table: _Table, model: _Parameters, point: Matrix, effects: Matrix
+) -> tuple[Outcomes, Matrix, Matrix]:
+    """Give outcomes, discrimination and gaps of scores of rows ``(rows, q)``.
+
+    `effects` has the shape ``(raters, q, k)``.
+    """
+    own = effects[table.rater]
+    places = {effect: own[:, :, place] for place, effect in enumerate(model.effects)}
+    zero = np.zeros(own.shape[:2])
+    sharp = np.exp(places.get(DISCRIMINATION, zero))
+    gap = (point[table.i] - point[table.j])[:, None]
+    side = places.get(SIDE, zero) + (point[model.n] if model.side else 0.0)
+    log_tie: Matrix | float = -math.inf
+    if model.tie:
+        log_tie = places.get(TIE, zero) + point[model.n + model.side]
+    odds = sharp * gap + table.first[:, None] * side
+    return outcomes(odds, log_tie, table.outcome[:, None]), sharp, gap
+
+
+def _jacobians(
+    table: _Table, model: _Parameters, sharp: Matrix, gap: Matrix
+) -> list[tuple[Matrix, Matrix]]:
+    """Of each effect, the derivatives of η and of δ by it, ``(rows, q)`` each."""
+    zero, one = np.zeros_like(sharp), np.ones_like(sharp)
+    known = {
+        DISCRIMINATION: (sharp * gap, zero),
+        SIDE: (one * table.first[:, None], zero),
+        TIE: (zero, one),
+    }
+    return [known[effect] for effect in model.effects]
+
+
+def _spreads(model: _Parameters, point: Matrix) -> Matrix:
+    return np.asarray(np.exp(point[model.fixed :]))
+
+
+def _nodes(
+    table: _Table, model: _Parameters, point: Matrix, start: Matrix
+) -> tuple[_Nodes, Matrix]:
+    """Place the quadrature around the mode of each rater's effects; `start` is near it."""
+    count, k = len(table.raters), len(model.effects)
+    if not k:
+        return _Nodes(np.zeros((count, 1, 0)), np.zeros((count, 1))), start
+    precision = _spreads(model, point) ** -2
+    mode = start
+
+    def height(at: Matrix) -> Matrix:
+        terms, _, _ = _odds(table, model, point, at[:, None, :])
+        likelihood = table.by_rater(table.often * terms.log_chance[:, 0])
+        return np.asarray(likelihood - (at**2 * precision).sum(axis=1) / 2)
+
+    current = height(mode)
+    for _ in range(50):
+        gradient, information = _effect_derivatives(table, model, point, mode, precision)
+        move = np.linalg.solve(information, gradient[:, :, None])[:, :, 0]
+        move *= np.minimum(1.0, 2 * LONGEST / np.maximum(np.abs(move).max(axis=1), 1e-300))[:, None]
+        factor = np.ones(count)
+        for _ in range(20):
+            there = height(mode + factor[:, None] * move)
+            worse = there < current - 1e-12 * (1 + np.abs(current))
+            if not worse.any():
+                break
+            factor[worse] /= 2
+        mode = mode + factor[:, None] * move
+        current = there
+        if np.abs(move).max() < 1e-8:
+            break
+    _, information = _effect_derivatives(table, model, point, mode, precision)
+    root = np.linalg.cholesky(np.linalg.inv(information))
+    grids = [np.polynomial.hermite_e.hermegauss(NODES[effect]) for effect in model.effects]
+    z = np.stack(np.meshgrid(*(x for x, _ in grids), indexing="ij"), axis=-1).reshape(-1, k)
+    w = np.stack(np.meshgrid(*(w for _, w in grids), indexing="ij"), axis=-1).reshape(-1, k)
+    points = mode[:, None, :] + np.einsum("rkl,ql->rqk", root, z)
+    log_root = np.log(root[:, range(k), range(k)]).sum(axis=1)
+    log_weights = (np.log(w) + z**2 / 2).sum(axis=1)[None, :] + log_root[:, None]
+    return _Nodes(points, log_weights), mode
+
+
+def _effect_derivatives(
+    table: _Table, model: _Parameters, point: Matrix, mode: Matrix, precision: Matrix
+) -> tuple[Matrix, Matrix]:
+    """Gradient and expected information of raters' effects, their normal distribution included."""
+    count, k = mode.shape
+    terms, sharp, gap = _odds(table, model, point, mode[:, None, :])
+    slopes = _jacobians(table, model, sharp, gap)
+    often = table.often[:, None]
+    gradient, information = np.empty((count, k)), np.empty((count, k, k))
+    for a, (odds_a, tie_a) in enumerate(slopes):
+        pull = often * (terms.by_odds * odds_a + terms.by_tie * tie_a)
+        gradient[:, a] = table.by_rater(pull)[:, 0] - mode[:, a] * precision[a]
+        for b, (odds_b, tie_b) in enumerate(slopes):
+            curve = often * (
+                terms.odds_odds * odds_a * odds_b
+                + terms.odds_tie * (odds_a * tie_b + tie_a * odds_b)
+                + terms.tie_tie * tie_a * tie_b
+            )
+            information[:, a, b] = table.by_rater(curve)[:, 0]
+        information[:, a, a] += precision[a]
+    return gradient, information
+
+
+@dataclass(frozen=True, eq=False)
+class _Likelihood:
+    """The integrated log-likelihood of each rater at a point; `shares` ``(raters, q)`` of nodes."""
+
+    value: float
+    by_rater: Matrix
+    shares: Matrix
+    terms: Outcomes
+    sharp: Matrix
+
+
+def _likelihood(table: _Table, model: _Parameters, point: Matrix, nodes: _Nodes) -> _Likelihood:
+    from scipy.special import logsumexp
+
+    terms, sharp, _ = _odds(table, model, point, nodes.points)
+    logs = table.by_rater(table.often[:, None] * terms.log_chance) + nodes.log_weights
+    spread = _spreads(model, point)
+    logs -= (nodes.points**2 / spread**2 / 2 + np.log(spread) + math.log(2 * math.pi) / 2).sum(-1)
+    whole = np.asarray(logsumexp(logs, axis=1))
+    shares = np.exp(logs - whole[:, None])
+    prior = _typical(model)
+    value = float(whole.sum() + (np.log(spread) - (spread / prior) ** 2 / 2).sum())
+    return _Likelihood(value, whole, shares, terms, sharp)
+
+
+def _typical(model: _Parameters) -> Matrix:
+    return np.array([TYPICAL_SPREAD[effect] for effect in model.effects])
+
+
+@dataclass(frozen=True, eq=False)
+class _Slopes:
+    """Derivatives of the integrated log-likelihood, of each rater.
+
+    `complete` is the information if the effects were known, `observed` what is left of it; both
+    ``(size, size)``, with the prior of the spreads. `scores` ``(raters, size)``.
+    """
+
+    gradient: Matrix
+    scores: Matrix
+    complete: Matrix
+    observed: Matrix
+    crossed: Matrix
+
+
+def _slopes(
+    table: _Table, model: _Parameters, point: Matrix, nodes: _Nodes, found: _Likelihood
+) -> _Slopes:
+    """Derivatives by Fisher's and Louis's identities."""
+    count, q, _ = nodes.points.shape
+    n, fixed, size = model.n, model.fixed, model.size
+    terms, sharp, often = found.terms, found.sharp, table.often[:, None]
+    share = found.shares[table.rater] * often
+    rows = np.zeros((len(table.i), n))
+    place = np.arange(len(table.i))
+    rows[place, table.i], rows[place, table.j] = 1.0, -1.0
+
+    # Of each rater and node, the derivative of the log-likelihood if the effects were the node's
+    at_node = np.zeros((count, q, size))
+    pull = often * sharp * terms.by_odds
+    ends = np.append(table.starts[1:], len(table.i))
+    for rater, (low, high) in enumerate(zip(table.starts, ends, strict=True)):
+        at_node[rater, :, :n] = pull[low:high].T @ rows[low:high]
+    if model.side:
+        at_node[:, :, n] = table.by_rater(often * table.first[:, None] * terms.by_odds)
+    if model.tie:
+        at_node[:, :, n + model.side] = table.by_rater(often * terms.by_tie)
+    spread = _spreads(model, point)
+    at_node[:, :, fixed:] = (nodes.points / spread) ** 2 - 1
+
+    scores = np.einsum("rq,rqp->rp", found.shares, at_node)
+    second = np.einsum("rq,rqp,rqs->ps", found.shares, at_node, at_node, optimize=True)
+    missing = second - scores.T @ scores
+
+    complete = np.zeros((size, size))
+    complete[:n, :n] = rows.T @ (rows * (share * sharp**2 * terms.odds_odds).sum(1)[:, None])
+    beta, delta = n, n + model.side
+    if model.side:
+        with_first = table.first * (share * sharp * terms.odds_odds).sum(axis=1)
+        complete[:n, beta] = complete[beta, :n] = rows.T @ with_first
+        complete[beta, beta] = float(table.first**2 @ (share * terms.odds_odds).sum(axis=1))
+    if model.tie:
+        complete[:n, delta] = complete[delta, :n] = rows.T @ (share * sharp * terms.odds_tie).sum(1)
+        complete[delta, delta] = float((share * terms.tie_tie).sum())
+        if model.side:
+            mixed = float(table.first @ (share * terms.odds_tie).sum(axis=1))
+            complete[beta, delta] = complete[delta, beta] = mixed
+    squares = np.einsum("rq,rqk->k", found.shares, nodes.points**2) / spread**2
+    prior = (spread / _typical(model)) ** 2
+    complete[range(fixed, size), range(fixed, size)] = 2 * squares + 2 * prior
+    gradient = scores.sum(axis=0)
+    gradient[fixed:] += 1 - prior
+    # As in the plain fit: 1/n in each entry lifts the one direction, all scores alike, that is flat
+    complete[:n, :n] += 1 / n
+    means = np.einsum("rq,rqk->rk", found.shares, nodes.points)
+    crossed = np.einsum("rq,rqk,rqp->rkp", found.shares, nodes.points, at_node, optimize=True)
+    crossed -= means[:, :, None] * scores[:, None, :]
+    return _Slopes(gradient, scores, complete, complete - missing, crossed)
+
+
+def _climb(table: _Table, model: _Parameters, theta: Matrix, tie: float) -> _Summit:
+    """Find the parameters of the greatest integrated likelihood, from those of the plain fit."""
+    point = np.zeros(model.size)
+    point[: model.n] = theta
+    if model.tie:
+        point[model.n + model.side] = math.log(tie)
+    point[model.fixed :] = np.log(_typical(model) / 2)
+    mode = np.zeros((len(table.raters), len(model.effects)))
+    for _ in range(MOST_STEPS):
+        nodes, mode = _nodes(table, model, point, mode)
+        found = _likelihood(table, model, point, nodes)
+        slopes = _slopes(table, model, point, nodes, found)
+        move = _move(slopes, model)
+        point = _ascend(table, model, point, nodes, found.value, move)
+        if np.abs(move).max() < CLOSE:
+            return _reached(table, model, point, mode)
+    raise InputError(
+        f"the scores with effects of raters did not settle in {MOST_STEPS} steps: some raters are "
+        "too lopsided to be fitted; fit without effects of raters"
+    )
+
+
+def _move(slopes: _Slopes, model: _Parameters) -> Matrix:
+    """Give a Newton step, or where the likelihood is not concave, one as if effects were known."""
+    for information in (slopes.observed, slopes.complete):
+        try:
+            np.linalg.cholesky(information)
+        except np.linalg.LinAlgError:
+            continue
+        move = np.linalg.solve(information, slopes.gradient)
+        break
+    else:
+        move = slopes.gradient / np.abs(slopes.gradient).max()
+    move[: model.n] -= move[: model.n].mean()
+    return np.asarray(move * min(1.0, LONGEST / max(float(np.abs(move).max()), 1e-300)))
+
+
+def _ascend(
+    table: _Table, model: _Parameters, point: Matrix, nodes: _Nodes, before: float, move: Matrix
+) -> Matrix:
+    """Go the largest half, quarter, ... of a step that does not lower the likelihood."""
+    slack = 1e-12 * abs(before)
+    for halving in range(30):
+        there: Matrix = point + move / 2**halving
+        if _likelihood(table, model, there, nodes).value >= before - slack:
+            return there
+    return point
+
+
+def _reached(table: _Table, model: _Parameters, point: Matrix, mode: Matrix) -> _Summit:
+    nodes, _ = _nodes(table, model, point, mode)
+    found = _likelihood(table, model, point, nodes)
+    slopes = _slopes(table, model, point, nodes, found)
+    try:
+        np.linalg.cholesky(slopes.observed)
+        inverse = np.asarray(np.linalg.inv(slopes.observed), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        # A spread at the end of its range: what is known of the rest, given the spreads
+        fixed, inverse = model.fixed, np.zeros((model.size, model.size))
+        inverse[:fixed, :fixed] = np.linalg.inv(slopes.observed[:fixed, :fixed])
+    n = model.n
+    inverse[:n, :n] -= 1 / n
+    means = np.einsum("rq,rqk->rk", found.shares, nodes.points)
+    squares = np.einsum("rq,rqk,rql->rkl", found.shares, nodes.points, nodes.points, optimize=True)
+    return _Summit(
+        point=point,
+        covariance=inverse,
+        log_likelihood=float(found.by_rater.sum()),
+        means=means,
+        spreads=squares - means[:, :, None] * means[:, None, :],
+        slopes=slopes.crossed,
+    )
+
+
+def _fit(
+    pairs: RatedPairs,
+    table: _Table,
+    model: _Parameters,
+    summit: _Summit,
+    left_out: tuple[str, ...],
+    comparisons: float,
+    ties: str,
+    scale: float,
+    level: float,
+) -> RaterFit:
+    n, v, z = model.n, summit.covariance, _quantile(level)
+    scores = summit.point[:n] * scale
+    covariance = v[:n, :n] * scale**2
+    errors = np.sqrt(covariance.diagonal().clip(min=0))
+    spread = dict(zip(model.effects, _spreads(model, summit.point).tolist(), strict=True))
+    side, side_error = math.nan, math.nan
+    if model.side:
+        side, side_error = float(summit.point[n]), math.sqrt(max(float(v[n, n]), 0.0))
+    tie = math.nan if ties != "davidson" else 0.0
+    if model.tie:
+        tie = math.exp(summit.point[n + model.side])
+    logs, logs_covariance = np.zeros(0), np.zeros((0, 0))
+    if DISCRIMINATION in model.effects:
+        slopes = summit.slopes[:, 0, :]
+        logs = summit.means[:, 0]
+        logs_covariance = np.diag(summit.spreads[:, 0, 0]) + slopes @ v @ slopes.T
+    return RaterFit(
+        names=pairs.names,
+        scores=scores,
+        standard_errors=errors,
+        intervals=np.column_stack([scores - z * errors, scores + z * errors]),
+        covariance=covariance,
+        raters=_raters(pairs, table, model, summit, tie, level),
+        side_bias=side,
+        side_bias_interval=(side - z * side_error, side + z * side_error) if model.side else None,
+        discrimination_spread=spread.get(DISCRIMINATION, math.nan),
+        side_bias_spread=spread.get(SIDE, math.nan),
+        tie_spread=spread.get(TIE, math.nan),
+        tie_parameter=tie,
+        left_out=left_out,
+        log_likelihood=summit.log_likelihood,
+        comparisons=comparisons,
+        scale=float(scale),
+        level=level,
+        ties=ties,
+        _logs=logs,
+        _logs_covariance=logs_covariance,
+    )
+
+
+def _raters(
+    pairs: RatedPairs,
+    table: _Table,
+    model: _Parameters,
+    summit: _Summit,
+    tie: float,
+    level: float,
+) -> tuple[RaterEffect, ...]:
+    """Say what each rater is like; none where nobody knows who answered."""
+    if table.raters[0] < 0 and len(table.raters) == 1:
+        return ()
+    v, z = summit.covariance, _quantile(level)
+    effects = []
+    for place, number in enumerate(table.raters.tolist()):
+
+        def told(effect: int, mean: int | None, place: int = place) -> tuple[float, float]:
+            """The value of a rater's parameter, that of all added, and its standard error."""
+            weights = np.zeros(model.size)
+            value, variance = 0.0, 0.0
+            if mean is not None:
+                value += float(summit.point[mean])
+                weights[mean] = 1.0
+            if effect in model.effects:
+                k = model.effects.index(effect)
+                value += float(summit.means[place, k])
+                variance += float(summit.spreads[place, k, k])
+                weights += summit.slopes[place, k]
+            return value, math.sqrt(max(variance + float(weights @ v @ weights), 0.0))
+
+        sharp, sharp_interval = math.nan, None
+        if DISCRIMINATION in model.effects:
+            log, error = told(DISCRIMINATION, None)
+            sharp = math.exp(log)
+            sharp_interval = (math.exp(log - z * error), math.exp(log + z * error))
+        side, side_interval = math.nan, None
+        if model.side:
+            side, error = told(SIDE, model.n)
+            side_interval = (side - z * error, side + z * error)
+        own_tie = tie
+        if model.tie:
+            own_tie = math.exp(told(TIE, model.n + model.side)[0])
+        effects.append(
+            RaterEffect(
+                name=pairs.raters[number] if number >= 0 else "",
+                answers=int(table.answers[place]),
+                discrimination=sharp,
+                discrimination_interval=sharp_interval,
+                side_bias=side,
+                side_bias_interval=side_interval,
+                tie_parameter=own_tie,
+            )
+        )
+    return tuple(effects)
+
+
+def _quantile(level: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri((1 + level) / 2))
