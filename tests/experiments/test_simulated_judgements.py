@@ -1,0 +1,62 @@
+"""Simulated judgements in examples/judgements: whose they are, and how they are made."""
+
+from __future__ import annotations
+
+import runpy
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calipers.judgements.judgement import PairJudgement
+from calipers.judgements.tables import read_judgements, write_judgements
+
+FOLDER = Path(__file__).parent.parent.parent / "examples" / "judgements"
+
+
+def read(name: str) -> list[PairJudgement]:
+    rows = read_judgements(FOLDER / name)
+    assert all(isinstance(row, PairJudgement) for row in rows)
+    return [row for row in rows if isinstance(row, PairJudgement)]
+
+
+def test_every_rater_is_called_simulated_and_answers_everything():
+    people, judge = read("simulated_people.csv"), read("simulated_judge.csv")
+    assert all(row.rater.startswith("simulated-") for row in (*people, *judge))
+    assert {row.rater_kind for row in people} == {"person"}
+    assert {row.rater_kind for row in judge} == {"model"}
+    assert all(len(row.answers) == 3 for row in (*people, *judge))
+    assert len({frozenset((row.a, row.b)) for row in people}) == 36
+
+
+def test_people_and_judge_meet_on_the_same_items():
+    people, judge = read("simulated_people.csv"), read("simulated_judge.csv")
+    assert set(Counter(row.item for row in people).values()) == {3}
+    assert max(Counter((row.item, row.rater) for row in people).values()) == 1
+    assert set(Counter(row.rater for row in people).values()) == {36}
+    asked = Counter((row.item, row.first) for row in judge if row.repeat == 0)
+    assert asked == {(row.item, side): 1 for row in people for side in "ab"}
+    assert sum(row.repeat for row in judge) == 72
+
+
+def test_the_script_makes_these_files(tmp_path):
+    module = runpy.run_path(str(FOLDER / "simulate.py"))
+    study = module["Study"](np.random.default_rng(module["SEED"]))
+    questions = tuple(module["HUMAN"])
+    for name in ("crowd", "judge"):
+        write_judgements(tmp_path / f"{name}.csv", module[name](study), questions=questions)
+    files = {"crowd": "simulated_people.csv", "judge": "simulated_judge.csv"}
+    for name, file in files.items():
+        assert (tmp_path / f"{name}.csv").read_bytes() == (FOLDER / file).read_bytes()
+
+
+@pytest.mark.parametrize("question", ["human_like", "interesting", "sensible"])
+def test_wins_go_with_the_published_scores(question):
+    names, table = runpy.run_path(str(FOLDER / "simulate.py"))["scores"]()
+    column = ["human_like", "interesting", "sensible"].index(question)
+    wins = Counter()
+    for row in read("simulated_people.csv"):
+        wins[row.a] += row.answers[question] < 3
+        wins[row.b] += row.answers[question] > 3
+    assert np.corrcoef(table[:, column], [wins[name] for name in names])[0, 1] > 0.8
