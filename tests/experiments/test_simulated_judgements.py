@@ -59,4 +59,5 @@ def test_wins_go_with_the_published_scores(question):
     for row in read("simulated_people.csv"):
         wins[row.a] += row.answers[question] < 3
         wins[row.b] += row.answers[question] > 3
-    assert np.corrcoef(table[:, column], [wins[name] for name in names])[0, 1] > 0.8
+    # 30 judgements of a pair leave an error of about 12 to each score, and these spread by 17
+    assert np.corrcoef(table[:, column], [wins[name] for name in names])[0, 1] > 0.6
