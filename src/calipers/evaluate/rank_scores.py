@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from calipers.catalogue.shown import shown_keys
 from calipers.errors import InputError, unknown_name
+from calipers.results.comparison import Comparison
+from calipers.results.texts import TextComparison
 from calipers.samples.row_tables import (
     Row,
     Table,
@@ -27,8 +29,6 @@ from calipers.samples.row_tables import (
     read_table,
     table_of,
 )
-from calipers.results.comparison import Comparison
-from calipers.results.texts import TextComparison
 from calipers.samples.wording import counted, describe, names
 
 ALL = "all"

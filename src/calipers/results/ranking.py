@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from calipers import __version__
 from calipers.errors import unknown_name
-from calipers.results.judged import BesidePeople, Ceiling, Raters, Ratings
+from calipers.results.judged import BesidePeople, RaterCeiling, Raters, Ratings
 from calipers.results.result import Result
 from calipers.serialise import Plain
 
@@ -189,7 +189,7 @@ class Truth(Plain):
     deviations: Mapping[str, float] = field(default_factory=dict)
     ratings: Ratings | None = None
     raters: Raters | None = None
-    ceiling: Ceiling | None = None
+    ceiling: RaterCeiling | None = None
     people: BesidePeople | None = None
 
     @property
