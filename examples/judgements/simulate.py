@@ -1,6 +1,6 @@
 """Make the judgements of this folder. They are SIMULATED: nobody, and no model, judged these pairs.
 
-A crowd of thirty and a judge compare nine settings of GPT-2 and human text, by the Bradley-Terry
+A crowd of 54 and a judge compare nine settings of GPT-2 and human text, by the Bradley-Terry
 scores that people gave them in table 18 of Pillutla et al. (JMLR 2023), which are published; single
 judgements are not, so these are drawn at random:
 
@@ -9,7 +9,7 @@ judgements are not, so these are drawn at random:
 Where scores differ by 100 d, a win, a tie and a loss have chances in the ratio exp(z/2) : 0.5 :
 exp(-z/2) (Davidson 1970). z is d times how well the rater discriminates, with a push towards the
 text that stands first, and with what the two texts of the item are like, which all raters see.
-Answers of one rater to the three questions of an item go together. Two of the thirty answer at
+Answers of one rater to the three questions of an item go together. Three of the crowd answer at
 random and fast. The judge discriminates better than people, has tastes of its own, and is drawn to
 the first text.
 """
@@ -34,10 +34,13 @@ SEED = 18
 HUMAN = {"human_like": 47.251, "interesting": 25.503, "sensible": 43.229}
 """Of human text in table 18; those of the settings stand in examples/rankings/webtext_human.csv."""
 
-PEOPLE, CARELESS = 30, 2
-ITEMS_PER_PAIR, RATINGS_PER_ITEM = 10, 3
-REPEATED = 36
-"""Items that the judge answers twice in either order."""
+PEOPLE = 54
+CARELESS = (10, 22, 37)
+ITEMS_PER_PAIR, RATINGS_PER_ITEM = 30, 3
+"""Together 90 judgements of each of 36 pairs, as in the paper."""
+
+JUDGED, REPEATED = 10, 36
+"""Items of each pair that the judge sees, and items that it answers twice in either order."""
 
 TIES = 0.5
 ITEM_SPREAD = 0.6
@@ -108,7 +111,7 @@ class Study:
 
 
 def crowd(study: Study) -> list[PairJudgement]:
-    """Each item by three of the thirty."""
+    """Each item by three of them."""
     rng = study.rng
     raters = [
         Rater(
@@ -116,7 +119,7 @@ def crowd(study: Study) -> list[PairJudgement]:
             "person",
             float(np.exp(rng.normal(0, 0.35))),
             float(rng.normal(0.1, 0.15)),
-            careless=number in (10, 22),
+            careless=number in CARELESS,
         )
         for number in range(PEOPLE)
     ]
@@ -124,7 +127,7 @@ def crowd(study: Study) -> list[PairJudgement]:
     for round_ in range(RATINGS_PER_ITEM):
         for turn, place in enumerate(rng.permutation(len(study.items)).tolist()):
             # Rounds differ by their remainder, so nobody has an item twice
-            rater = raters[(place + round_ * 10) % PEOPLE]
+            rater = raters[(place + round_ * 17) % PEOPLE]
             low = 6 if rater.careless else 28
             seconds = round(low + float(rng.lognormal(1.2 if rater.careless else 3.2, 0.6)), 1)
             flags = (TOO_FAST,) * (seconds < LEAST_SECONDS) + (FAILED_CHECKS,) * rater.careless
@@ -141,11 +144,12 @@ def judge(study: Study) -> list[PairJudgement]:
     rng = study.rng
     tastes = {name: rng.normal(0, TASTE, 3) for name in scores()[0]}
     rater = Rater("simulated-judge", "model", 2.0, 0.8, steady=0.8, tastes=tastes)
+    places = [place for place in range(len(study.items)) if place % ITEMS_PER_PAIR < JUDGED]
     own = rng.normal(size=(len(study.items), 3))
-    again = set(rng.permutation(len(study.items))[:REPEATED].tolist())
+    again = set(rng.choice(places, REPEATED, replace=False).tolist())
     return [
         study.ask(rater, place, first, own[place], repeat=repeat)
-        for place in range(len(study.items))
+        for place in places
         for repeat in range(2 if place in again else 1)
         for first in ("a", "b")
     ]

@@ -34,9 +34,11 @@ def test_people_and_judge_meet_on_the_same_items():
     people, judge = read("simulated_people.csv"), read("simulated_judge.csv")
     assert set(Counter(row.item for row in people).values()) == {3}
     assert max(Counter((row.item, row.rater) for row in people).values()) == 1
-    assert set(Counter(row.rater for row in people).values()) == {36}
+    assert set(Counter(row.rater for row in people).values()) == {60}
     asked = Counter((row.item, row.first) for row in judge if row.repeat == 0)
-    assert asked == {(row.item, side): 1 for row in people for side in "ab"}
+    assert set(asked.values()) == {1}
+    assert len(asked) == 2 * 360
+    assert {item for item, _ in asked} < {row.item for row in people}
     assert sum(row.repeat for row in judge) == 72
 
 
@@ -59,5 +61,4 @@ def test_wins_go_with_the_published_scores(question):
     for row in read("simulated_people.csv"):
         wins[row.a] += row.answers[question] < 3
         wins[row.b] += row.answers[question] > 3
-    # 30 judgements of a pair leave an error of about 12 to each score, and these spread by 17
-    assert np.corrcoef(table[:, column], [wins[name] for name in names])[0, 1] > 0.6
+    assert np.corrcoef(table[:, column], [wins[name] for name in names])[0, 1] > 0.8
