@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 
 from calipers.errors import require
 from calipers.memory import budget, json_size
-from calipers.samples.readers.logs import is_inspect
+from calipers.samples.readers.logs import OF_INSPECT, is_inspect
 from calipers.samples.readers.rows import read_rows
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source, check_decompressed
@@ -115,7 +115,7 @@ def _checked(rows: Iterator[tuple[int, Any]], source: Source) -> Iterator[tuple[
     for number, row in rows:
         if not is_inspect(row):
             found = names(row) if isinstance(row, dict) else describe(row)
-            raise source.row_error(number, f"is no sample of inspect; found {found}")
+            raise source.row_error(number, f"is no sample of inspect, {OF_INSPECT}; found {found}")
         yield number, row
 
 

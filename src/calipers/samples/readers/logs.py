@@ -253,6 +253,10 @@ ATTACHMENT = "attachment://"
 """What a text begins with that a log of inspect keeps once for all places where it stands."""
 
 
+OF_INSPECT = "with id, epoch, input and an object output"
+"""What every sample of inspect has, in words."""
+
+
 def is_inspect(row: object) -> bool:
     """Tell whether a row is a sample in a log of inspect."""
     if not isinstance(row, dict) or not {"id", "epoch", "input", "output"} <= set(row):
@@ -274,14 +278,15 @@ def inspect_items(
     for number, row in rows:
         if not is_inspect(row):
             found = names(row) if isinstance(row, dict) else describe(row)
-            raise source.row_error(number, f"is no sample of inspect; found {found}")
+            raise source.row_error(number, f"is no sample of inspect, {OF_INSPECT}; found {found}")
         if row.get("error"):
             failed.append(number)
             reason = reason or _reason(row["error"])
             continue
         if extract is None:
-            values = [_completion(number, row, source)]
-            if len(row["output"].get("choices") or ()) > 1:
+            choices = row["output"].get("choices") or []
+            values = [_completion(number, row, choices, source)]
+            if len(choices) > 1:
                 marked.setdefault(_CHOICES, []).append(number)
         else:
             try:
@@ -327,11 +332,13 @@ def _without_output(failed: list[int], silent: list[int], reason: str) -> str:
     return "; ".join(parts) or "their fields are empty lists"
 
 
-def _completion(number: int, row: dict[str, Any], source: Source) -> str | None:
+def _completion(number: int, row: dict[str, Any], choices: Any, source: Source) -> str | None:
     """What inspect takes as the answer of the model; None where there was none."""
-    output = row["output"]
-    choices = output.get("choices") or []
-    text = output.get("completion")
+    if not isinstance(choices, list):
+        raise source.row_error(
+            number, f"the choices of the output must be a list, not {describe(choices)}"
+        )
+    text = row["output"].get("completion")
     if not text:
         if not choices:
             return None
