@@ -187,8 +187,8 @@ def test_logs_without_output_say_why(write_eval: Zip, tmp_path: Path) -> None:
         ),
         (
             {"id": 1, "epoch": 1, "text": "a"},
-            "sample 1: is no sample of inspect, with id, epoch, input and an object output; found 'id', "
-            "'epoch' and 'text'",
+            "sample 1: is no sample of inspect, with id, epoch, input and an object output; found "
+            "'id', 'epoch' and 'text'",
         ),
         (
             {**sample(), "output": {"choices": 3, "completion": "a"}},
