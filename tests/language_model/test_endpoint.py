@@ -94,9 +94,9 @@ def answer(request, **choice):
 
 
 def well(handler, request):
-    handler.reply(200, answer(request))
-    with handler.server.lock:
+    with handler.server.lock:  # counted first, since a client may have read the reply by then
         handler.server.answered[prompt_of(request)] += 1
+    handler.reply(200, answer(request))
 
 
 def says(status, body, **headers):

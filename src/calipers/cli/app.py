@@ -12,6 +12,7 @@ from calipers.cli.compare import compare
 from calipers.cli.demo import demo
 from calipers.cli.embed import embed
 from calipers.cli.generate import generate
+from calipers.cli.judge import judge
 from calipers.cli.likelihood import likelihood
 from calipers.cli.metrics import metrics
 from calipers.cli.overlap import overlap
@@ -36,6 +37,7 @@ COMMANDS = (
     likelihood,
     generate,
     tune,
+    judge,
     embed,
     metrics,
     show,

@@ -48,7 +48,7 @@ VIEWS = (
 
 SECTIONS: Mapping[str, Sequence[str]] = {
     "Commands": ("demo", "compare", "text", "metrics"),
-    "Language models": ("generate", "likelihood", "tune"),
+    "Language models": ("generate", "likelihood", "tune", "judge"),
     "Commands for saved results": ("show", "report", "plot"),
     "Further analyses": ("sweep", "agree", "overlap", "probe", "rank", "embed", "version"),
 }
