@@ -72,6 +72,7 @@ COMMANDS = {
     "agree": options.AgreeOptions,
     "probe": options.ProbeOptions,
     "rank": options.RankOptions,
+    "annotate": options.AnnotateOptions,
     "text": options.TextOptions,
     "likelihood": options.LikelihoodOptions,
     "generate": options.GenerateOptions,

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from calipers.estimate import Neighbourhoods as Neighbourhoods
     from calipers.estimate import neighbourhoods as neighbourhoods
     from calipers.evaluate.agree import agree as agree
+    from calipers.evaluate.annotate import annotate as annotate
     from calipers.evaluate.compare import compare as compare
     from calipers.evaluate.generate import generate as generate
     from calipers.evaluate.judge import judge as judge
@@ -85,6 +86,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "calipers.evaluate.compare": ("compare",),
         "calipers.evaluate.sweep": ("sweep",),
         "calipers.evaluate.agree": ("agree",),
+        "calipers.evaluate.annotate": ("annotate",),
         "calipers.evaluate.generate": ("generate",),
         "calipers.evaluate.judge": ("judge", "judging_plan"),
         "calipers.evaluate.likelihood": ("likelihood",),

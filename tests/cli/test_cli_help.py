@@ -19,6 +19,7 @@ MANY = (
     "agree",
     "probe",
     "rank",
+    "annotate",
     "text",
     "likelihood",
     "embed",

@@ -8,6 +8,7 @@ import typer
 
 from calipers import __version__
 from calipers.cli.agree import agree
+from calipers.cli.annotate import annotate
 from calipers.cli.compare import compare
 from calipers.cli.demo import demo
 from calipers.cli.embed import embed
@@ -33,6 +34,7 @@ COMMANDS = (
     agree,
     probe,
     rank,
+    annotate,
     text,
     likelihood,
     generate,

@@ -131,6 +131,11 @@ def _above_zero(text: str) -> float | None:
     return found if 0 < found < math.inf else None
 
 
+def _not_negative(text: str) -> float | None:
+    found = float(text)
+    return found if math.isfinite(found) and found >= 0 else None
+
+
 def at_least_zero(name: str, value: Any) -> None:
     """Refuse what is no finite number of at least 0."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -1846,6 +1851,116 @@ class LikelihoodOptions(Running, Loading, Seeded, Sizes):
     def ends(self) -> str:
         """The convention for marks that end texts: ``"cut"``, ``"count"`` or ``"keep"``."""
         return self.end_of_text or ("keep" if self.suite is None else "cut")
+
+
+def _people(text: str) -> Any:
+    """Read how many annotators, or their names."""
+    return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else _all_names(text)
+
+
+@options_class
+class AnnotateOptions(Seeded, Reading):
+    """The options of ``annotate``."""
+
+    generated: Any = option(
+        None,
+        "What the systems wrote: a mapping from name to texts, or whatever else "
+        ":func:`calipers.compare` takes; of a system of several files the first is judged. None "
+        "opens a study that is there.",
+        flag=(),
+    )
+    reference: Any = option(
+        None,
+        "Real texts, judged like those of a system.",
+        panel=INPUT,
+        flag=("--reference", "-r"),
+        metavar="FILE",
+        source=True,
+        common=True,
+    )
+    task: str | None = option(
+        None,
+        "What is judged: pairs of texts of two systems; the quality of single texts; or the "
+        "diversity of batches of ten texts. By default that of --rubric, else pairs.",
+        one_of("pairs", "quality", "diversity", optional=True),
+    )
+    rubric: Any = option(
+        None,
+        "Your own questions, as a file of TOML or YAML. By default the built-in ones of the task.",
+        metavar="FILE",
+        source=True,
+        common=True,
+        doc="Questions of your own: a file of TOML or YAML, or a "
+        ":class:`~calipers.judgements.rubric.Rubric`. None for the built-in ones of the task.",
+    )
+    annotators: Any = option(
+        1,
+        "How many annotators, or their names with commas between them.",
+        Rule("be a number, or names with commas between them", _people, unchecked, "N|NAMES"),
+        common=True,
+        doc="How many annotators, or a list of their names.",
+    )
+    per_pair: int = option(
+        90,
+        "For pairs: ratings of each pair of systems.",
+        whole(1),
+        common=True,
+    )
+    ratings_per_item: int = option(
+        1,
+        "How many annotators rate each item.",
+        whole(1),
+        common=True,
+    )
+    opponents: int | None = option(
+        None,
+        "For pairs: how many other systems each system meets, by a balanced design. By default all "
+        "of them.",
+        whole(2, optional=True),
+    )
+    n: int = option(
+        100,
+        "For quality and diversity: texts of each system, or all if it has fewer.",
+        whole(1),
+    )
+    per_annotator: int | None = option(
+        None,
+        "Most items of one annotator. By default there is no limit, and everybody can go on until "
+        "nothing is left.",
+        whole(1, optional=True),
+    )
+    checks: int = option(
+        3,
+        "For pairs: attention checks that each annotator is shown, a text against the same text "
+        "with its words shuffled.",
+        whole(0),
+        common=True,
+    )
+    least_seconds: float = option(
+        25.0,
+        "Flag answers that came in fewer seconds. They are kept.",
+        Rule("be a number of at least 0", _not_negative, at_least_zero, "SECONDS"),
+        common=True,
+    )
+    min_words: int | None = option(
+        None,
+        "Leave out texts of fewer words.",
+        whole(1, optional=True),
+        panel=INPUT,
+    )
+    max_words: int | None = option(
+        None,
+        "Show no more than N words of each text.",
+        whole(1, optional=True),
+        panel=INPUT,
+    )
+    seed: int = reworded(
+        Seeded,
+        "seed",
+        "Seed of the items, their order and their sides.",
+        doc="Of the items, their order and their sides. The same files and seed give the same "
+        "items to ``calipers.judge``.",
+    )
 
 
 @options_class
