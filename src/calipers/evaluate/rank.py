@@ -126,6 +126,14 @@ def _check(options: RankOptions) -> None:
         raise InputError(
             "truth_columns needs truth or judgements, whose columns it names; found neither"
         )
+    if options.judgements is None:
+        for name, given in (("raters", options.raters), ("drop_flagged", options.drop_flagged)):
+            if given:
+                flag = name.replace("_", "-")
+                raise InputError(
+                    f"{name} (--{flag}) says what becomes of judgements; give some "
+                    "(judgements=..., --judgements FILE)"
+                )
 
 
 def _named(given: Any, parameter: str) -> str | list[str] | None:
@@ -172,14 +180,36 @@ def _covariance(truth: Truth, systems: Sequence[str]) -> NDArray[np.float64] | N
     if truth.fit is not None:
         players = [player.name for player in truth.fit.players]
         places = [players.index(name) for name in systems]
-        return truth.fit.covariance[np.ix_(places, places)]
+        wide = _widening(truth, [(p.standard_error, p.interval) for p in truth.fit.players])
+        return truth.fit.covariance[np.ix_(places, places)] * wide**2
     if truth.ratings is not None:
         rated = list(truth.ratings.systems)
         places = [rated.index(name) for name in systems]
-        found = truth.ratings.covariance[np.ix_(places, places)]
+        held = truth.ratings.systems.values()
+        wide = _widening(truth, [(one.standard_error, one.interval) for one in held])
+        found = truth.ratings.covariance[np.ix_(places, places)] * wide**2
         return found if np.isfinite(found).all() else None
     deviations = np.array([truth.deviations.get(name, 0.0) for name in systems], dtype=np.float64)
     return np.diag(deviations**2) if deviations.any() else None
+
+
+def _widening(truth: Truth, known: Sequence[tuple[float, Interval | None]]) -> float:
+    """How much farther the intervals of scores reach than normal ones: few clusters, Student's t.
+
+    Errors are drawn from a normal distribution, which so many clusters would have.
+    """
+    held = truth.fit or truth.ratings
+    if held is None or truth.raters is None or not truth.raters.cluster:
+        return 1.0
+    from scipy.special import ndtri
+
+    reach = float(ndtri((1 + held.level) / 2))
+    found = [
+        (interval[1] - interval[0]) / 2 / (reach * error)
+        for error, interval in known
+        if interval is not None and error > 0
+    ]
+    return sum(found) / len(found) if found else 1.0
 
 
 def _correlate(

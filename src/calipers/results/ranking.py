@@ -318,9 +318,11 @@ class Ranking(Result):
 
     def _rows(self) -> Iterator[Row]:
         """A row for each truth and metric; without a truth, for each two metrics."""
+        with_ceiling = any(truth.ceiling is not None for truth in self)
         for truth in self:
             for metric in truth:
                 low, high = metric.spearman_interval or (None, None)
+                ceiling = {} if not with_ceiling else _ceiling_row(truth.ceiling)
                 yield {
                     "truth": truth.name,
                     "metric": metric.metric,
@@ -331,6 +333,7 @@ class Ranking(Result):
                     "worst": metric.worst,
                     "pearson": metric.pearson,
                     "reason": metric.reason,
+                    **ceiling,
                 }
         if not self.truths:
             matrix = self.matrix
@@ -389,3 +392,10 @@ class Ranking(Result):
         if path is not None:
             save_figure(figure, path)
         return figure
+
+
+def _ceiling_row(ceiling: RaterCeiling | None) -> Row:
+    """Write what raters reach with each other, for the rows of their truth."""
+    low, high = (ceiling and ceiling.spearman_interval) or (None, None)
+    value = None if ceiling is None else ceiling.spearman
+    return {"ceiling": value, "ceiling_low": low, "ceiling_high": high}
