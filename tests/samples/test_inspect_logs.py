@@ -269,6 +269,17 @@ def test_claims_are_held_to_the_memory_that_may_be_taken(tmp_path: Path) -> None
         read_samples(bomb)
 
 
+def test_all_parts_together_are_held_to_what_a_packed_file_may_hold(
+    write_eval: Zip, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_eval(*(sample(number, "word " * 99) for number in range(9)))
+    monkeypatch.setattr("calipers.samples.source.MAX_DECOMPRESSED", 5_000)
+    with pytest.raises(
+        InputError, match=r"log\.eval: holds more than 5,000 bytes when decompressed"
+    ):
+        read_samples(path)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
