@@ -22,6 +22,7 @@ MANY = (
     "annotate",
     "text",
     "likelihood",
+    "judge",
     "embed",
     "plot",
 )

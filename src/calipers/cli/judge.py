@@ -29,23 +29,23 @@ DryRun = Annotated[
 EXAMPLES = (
     (
         "How many requests would it take, and what would they cost?",
-        "calipers judge --model https://api.openai.com/v1#gpt-4o-mini -r human.jsonl \\\n"
-        "      a.jsonl b.jsonl --output judged.csv --price 0.15,0.60 --dry-run",
+        "calipers judge a.jsonl b.jsonl -r human.jsonl --output judged.csv --dry-run \\\n"
+        "      --model https://api.openai.com/v1#gpt-4o-mini --price 0.15,0.60",
     ),
     (
         "Compare the texts of three systems pair by pair, beside what people answered:",
-        "calipers judge --model http://localhost:8000/v1#Qwen/Qwen3-8B -r human.jsonl \\\n"
-        "      a.jsonl b.jsonl --output judged.csv --people people.csv",
+        "calipers judge a.jsonl b.jsonl -r human.jsonl --output judged.csv \\\n"
+        "      --model http://localhost:8000/v1#Qwen/Qwen3-8B --people people.csv",
     ),
     (
         "Quality on three scales, by two judges:",
-        "calipers judge -m ./Qwen3-0.6B -m http://localhost:8000/v1#Qwen/Qwen3-8B \\\n"
-        "      --task quality --n 200 a.jsonl b.jsonl --output quality.jsonl",
+        "calipers judge a.jsonl b.jsonl --task quality --n 200 --output quality.jsonl \\\n"
+        "      --model http://localhost:8000/v1#Qwen/Qwen3-8B --model ./Qwen3-0.6B",
     ),
     (
         "Questions of your own:",
-        "calipers judge -m http://localhost:8000/v1#Qwen/Qwen3-8B --rubric helpful.toml \\\n"
-        "      a.jsonl b.jsonl --output helpful.csv",
+        "calipers judge a.jsonl b.jsonl --rubric helpful.toml --output helpful.csv \\\n"
+        "      --model http://localhost:8000/v1#Qwen/Qwen3-8B",
     ),
 )
 

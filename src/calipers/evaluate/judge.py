@@ -50,6 +50,7 @@ from calipers.numeric.threads import limit_threads
 from calipers.progress import Advance, Progress, Silent
 from calipers.results.judging import Judging, JudgingPlan, PlannedJudge
 from calipers.samples import SampleSet
+from calipers.service.client import RequestLimitError
 
 ATTEMPTS = 2
 """How often an answer that cannot be read is asked for."""
@@ -131,7 +132,9 @@ def judge(generated: Any, options: JudgeOptions) -> Judging:
             "price": options.price,
             "seed": options.seed,
         },
-        notes=(*study.items.notes, *(note for each in judges for note in each.notes())),
+        notes=tuple(
+            dict.fromkeys((*study.items.notes, *(note for each in judges for note in each.notes())))
+        ),
         warnings=(*(w for each in judges for w in each.warnings()), *report.warnings),
         judgements=tuple(rows),
     )
@@ -433,11 +436,18 @@ class AskedJudge:
         def row_of(text: Completion) -> Row:
             return _row(text, by_number[text.id], attempt)
 
-        with closing(kept_first(self.model, completions, row_of, journal)) as arriving:
-            for row in arriving:
-                self.rows[row["id"]] = row
-                self.new += 1
-                advance(1 if attempt == 0 else 0)
+        arriving = kept_first(self.model, completions, row_of, journal)
+        try:
+            with closing(arriving):
+                for row in arriving:
+                    self.rows[row["id"]] = row
+                    self.new += 1
+                    advance(1 if attempt == 0 else 0)
+        except (KeyboardInterrupt, RequestLimitError) as stop:
+            if journal is None:
+                raise
+            words = str(stop) or "stopped"
+            raise type(stop)(f"{words}; the same command continues from there") from None
 
     def _generate(self, requests: Sequence[Request]) -> Iterator[Completion]:
         return self.model.generate(

@@ -243,20 +243,19 @@ class Reporting:
 
     def _discrimination(self, judge: RatedPairs, people: RatedPairs) -> Estimate:
         """How sharply the judge tells systems apart, relative to people."""
-        people_named = [f"person {name}" for name in people.raters]
         a, b, answer, first, rater = [], [], [], [], []
-        for pairs, raters in ((judge, ["judge"]), (people, people_named)):
+        for pairs in (judge, people):
             for row in range(len(pairs)):
                 one, other = pairs.names[pairs.i[row]], pairs.names[pairs.j[row]]
                 a.append(one)
                 b.append(other)
                 answer.append(3 - 2 * int(pairs.outcome[row]))
                 first.append({1: one, 0: "", -1: other}[int(pairs.first[row])])
-                rater.append(raters[pairs.rater[row]])
+                rater.append(pairs.raters[pairs.rater[row]])
         try:
             together = count_rated_pairs(a, b, answer, rater=rater, first=first)
             fit = fit_rater_effects(together, level=self.level)
-            value, interval = fit.relative_discrimination("judge")
+            value, interval = fit.relative_discrimination(judge.raters[0], people.raters)
         except InputError as error:
             return Estimate(math.nan, None, len(people.raters), str(error))
         if math.isnan(value):
@@ -388,7 +387,6 @@ class Reporting:
 
     def _warnings(self, judge: Judge) -> Iterator[str]:
         """Say what makes the answers of a judge doubtful."""
-        biased = []
         for question in judge.questions.values():
             if question.reason is not None:
                 yield f"{judge.name}: no scores of {question.name!r}: {question.reason}"
@@ -397,19 +395,31 @@ class Reporting:
                     f"{judge.name} gives the same answer to {question.name!r} throughout, so that "
                     "it tells nothing"
                 )
-            share, bounds = question.first.value, question.first.interval
-            clear = bounds is not None and (bounds[0] > 0.5 or bounds[1] < 0.5)
-            if clear and abs(share - 0.5) >= CLEAR_BIAS:
-                biased.append(question)
-        for question in biased:
-            share, (low, high) = question.first.value, cast("Any", question.first.interval)
-            side, told = ("first", share) if share > 0.5 else ("second", 1 - share)
-            low, high = (low, high) if share > 0.5 else (1 - high, 1 - low)
-            yield (
-                f"{judge.name} prefers the text shown {side} in {told:.0%} ({low:.0%} to "
-                f"{high:.0%}) of its answers to {question.name!r} that prefer one: its answers to "
-                "pairs cannot be trusted without both orders, on which the scores here rest"
-            ).replace("%", " %")
+        for side in ("first", "second"):
+            biased = [_biased(question, side) for question in judge.questions.values()]
+            told = [words for words in biased if words]
+            if told:
+                *most, last = told
+                shares = f"{', '.join(most)} and {last}" if most else last
+                yield (
+                    f"{judge.name} prefers the text shown {side} in {shares} that prefer one: its "
+                    "answers to pairs cannot be trusted without both orders, on which the scores "
+                    "here rest"
+                )
+
+
+def _biased(question: JudgedQuestion, side: str) -> str:
+    """Say how often the answers to a question follow a side, if they clearly do; else nothing."""
+    share, bounds = question.first.value, question.first.interval
+    if bounds is None:
+        return ""
+    low, high = bounds
+    if side == "second":
+        share, low, high = 1 - share, 1 - high, 1 - low
+    if low <= 0.5 or share < 0.5 + CLEAR_BIAS:
+        return ""
+    words = f"{share:.0%} ({low:.0%} to {high:.0%})".replace("%", " %")
+    return f"{words} of its answers to {question.name!r}"
 
 
 def rated_pairs(rows: Sequence[PairJudgement], question: str) -> RatedPairs:
@@ -419,7 +429,7 @@ def rated_pairs(rows: Sequence[PairJudgement], question: str) -> RatedPairs:
         [row.a for row in kept],
         [row.b for row in kept],
         [row.answers[question] for row in kept],
-        rater=[row.rater for row in kept],
+        rater=[f"{row.rater_kind} {row.rater}" for row in kept],
         first=[row.a if row.first == "a" else row.b for row in kept],
         item=[row.item for row in kept],
         repeat=[row.repeat for row in kept],

@@ -263,7 +263,7 @@ def _counted(judge: tuple[str, Data]) -> str:
     if "cost" in counts:
         told += f", at a cost of {counts['cost']:.4f}"
     if counts["new"] < counts["asked"]:
-        told += f"; {counts['new']:,} requests are of this run"
+        told += f"; {counts['new']:,} of the requests were made in this run"
     return told
 
 
