@@ -287,6 +287,24 @@ def test_one_rater_is_clustered_by_item():
     assert found.ratings.systems["b"].standard_error == pytest.approx(expected)
 
 
+def test_a_judge_and_people_who_rated_the_same_texts():
+    model = [
+        replace(one, rater="m", rater_kind="model", answers={"coherence": 4})
+        if place % 3
+        else replace(one, rater="m", rater_kind="model")
+        for place, one in enumerate(rated(raters=1))
+    ]
+    found = calipers.rank(SCORES, judgements=[rated(), model], reference="human")
+    beside = found["coherence by m"].people
+    assert (beside.people, beside.items, beside.n) == ("coherence by people", 40, 3)
+    people = {}
+    for one in rated():
+        people.setdefault(one.item, []).append(one.answers["coherence"])
+    same = [np.mean([x == one.answers["coherence"] for x in people[one.item]]) for one in model]
+    assert beside.same == pytest.approx(np.mean(same))
+    assert -1 < beside.kappa < beside.people_kappa < 1
+
+
 # What is refused ---------------------------------------------------------------------------------
 
 

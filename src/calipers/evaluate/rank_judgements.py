@@ -55,7 +55,7 @@ from calipers.uncertainty.ceiling import Ceiling, ceiling, ratings_ceiling
 from calipers.uncertainty.clustered import clustered_covariance, student
 from calipers.uncertainty.correlation import Kind
 from calipers.uncertainty.rated_pairs import RatedPairs, count_rated_pairs
-from calipers.uncertainty.rater_agreement import agreement_between, first_share
+from calipers.uncertainty.rater_agreement import agreement_between, first_share, ratings_between
 from calipers.uncertainty.rater_effects import RaterFit, fit_rater_effects
 
 ANSWERS = ("winner", "answer")
@@ -69,11 +69,18 @@ LEAST = 2
 
 @dataclass(frozen=True)
 class Judged:
-    """A truth that raters gave, not yet compared with any metric, and its judgements of pairs."""
+    """A truth that raters gave, not yet compared with any metric, and what they answered.
+
+    Attributes
+    ----------
+    pairs, ratings
+        Their judgements of pairs; or item, rater and number of every rating.
+    """
 
     truth: Truth
     question: str
     pairs: RatedPairs | None = None
+    ratings: tuple[tuple[str, str, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -586,7 +593,8 @@ def _of_ratings(
             )
         ),
     )
-    return Judged(truth, question)
+    answers = zip(item, rater, rating.tolist(), strict=True)
+    return Judged(truth, question, ratings=tuple(answers))
 
 
 def _means(
@@ -662,10 +670,12 @@ def beside_people(model: Judged, people: Judged, *, level: float, seed: int) -> 
         people_kappa=math.nan,
         people_kappa_interval=None,
     )
-    if model.pairs is None or people.pairs is None:
-        return nothing
-    across = agreement_between(people.pairs, model.pairs, level=level, seed=seed)
-    among = agreement_between(people.pairs, people.pairs, level=level, seed=seed)
+    if model.pairs is not None and people.pairs is not None:
+        across = agreement_between(people.pairs, model.pairs, level=level, seed=seed)
+        among = agreement_between(people.pairs, people.pairs, level=level, seed=seed)
+    else:
+        across = ratings_between(people.ratings, model.ratings, level=level, seed=seed)
+        among = ratings_between(people.ratings, people.ratings, level=level, seed=seed)
     return replace(
         nothing,
         items=across.items,

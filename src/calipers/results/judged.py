@@ -174,11 +174,12 @@ class BesidePeople(Plain):
     reason
         Why a correlation is undefined.
     items
-        Items that both judged; 0 where there are none, or where single texts were rated.
+        Items that both judged.
     same, same_interval
-        How often an answer of the model is that of a person: the same system, or both a tie.
+        How often an answer of the model is that of a person: the same system, or both a tie; the
+        same number. NaN without such items.
     kappa, kappa_interval
-        That beyond chance: Cohen's κ.
+        That beyond chance: Cohen's κ, of ratings that of squared distances.
     people_same, people_same_interval, people_kappa, people_kappa_interval
         The same of people with one another, on items that several of them judged.
     """

@@ -221,11 +221,13 @@ def _of_raters(truth: Data) -> Iterator[str]:
     if ceiling["spearman"] is None:
         yield f"no {CEILING}: {clean(ceiling['reason'] or 'undefined')}"
         return
-    noun = "raters" if ceiling["halved"] == "raters" else "judgements, not of raters"
+    halves = f"{ceiling['units']:,} {ceiling['halved']}"
+    if ceiling["halved"] == "judgements":
+        halves += ", as if each were another rater's"
     yield (
-        f"a metric without any error would reach a Spearman correlation of "
-        f"{two(ceiling['spearman_attainable'])} (the {CEILING}, from halves of "
-        f"{ceiling['units']:,} {noun}, is {two(ceiling['spearman'])})"
+        f"the {CEILING} is a Spearman correlation of {two(ceiling['spearman'])}, from random "
+        f"halves of the {halves}; a metric without any error would reach "
+        f"{two(ceiling['spearman_attainable'])}"
     )
 
 
@@ -272,7 +274,7 @@ def judged_meanings(data: Data) -> Iterator[tuple[str, str]]:
         yield CEILING, "what the scores of two such groups of raters would reach with each other"
     models = [one["people"] for one in truths if one.get("people")]
     if any(one["items"] for one in models):
-        yield "same answer", "share of answers that are those of a person about the same two texts"
+        yield "same answer", "share of answers that are those of a person about the same item"
         yield "kappa", "the same beyond chance: 0 is that of chance, 1 full agreement"
 
 
