@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import tempfile
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,7 +70,8 @@ def import_annotations(study: Study, path: str | Path) -> tuple[int, tuple[str, 
     Returns
     -------
     int, tuple of str
-        How many judgements were taken, and what is to be known of the others.
+        How many answers were taken, those to attention checks among them, and what is to be known
+        of the others.
 
     Raises
     ------
@@ -84,7 +86,8 @@ def import_annotations(study: Study, path: str | Path) -> tuple[int, tuple[str, 
             f"{study.path}: the rubric {rubric.name!r} is of {rubric.task}; what Label Studio "
             "exports are judgements of pairs"
         )
-    items = [item for item in study.items(checks=True) if isinstance(item, Item)]
+    # Attention checks are answers like others to the file, which counts them itself
+    items = [replace(i, check="") for i in study.items(checks=True) if isinstance(i, Item)]
     imported = read_label_studio(path, items, rubric=rubric)
     asked = {question.name for question in rubric.questions}
     places = {item.id for item in items}
@@ -106,7 +109,7 @@ def import_annotations(study: Study, path: str | Path) -> tuple[int, tuple[str, 
     left = len(imported.judgements) - taken
     if left:
         notes.append(
-            f"{counted(left, 'judgement')} left out, of items that the annotator has answered in "
+            f"{counted(left, 'answer')} left out, of items that the annotator has answered in "
             "the study already"
         )
     return taken, tuple(notes)

@@ -104,6 +104,14 @@ def serve(
 
 def run(study: Study, listening: socket.socket, host: str) -> None:
     """Answer requests on a socket until Ctrl-C."""
+    try:
+        make_server(study, host).run(sockets=[listening])
+    except KeyboardInterrupt:
+        return
+
+
+def make_server(study: Study, host: str) -> Any:
+    """Make the server of a study: a ``uvicorn.Server`` that has not started."""
     import uvicorn
 
     from calipers.annotation.app import make_app
@@ -118,11 +126,7 @@ def run(study: Study, listening: socket.socket, host: str) -> None:
         lifespan="off",
         timeout_graceful_shutdown=GRACE,
     )
-    server: Any = uvicorn.Server(config)
-    try:
-        server.run(sockets=[listening])
-    except KeyboardInterrupt:
-        return
+    return uvicorn.Server(config)
 
 
 def _own_numbers() -> list[str]:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from calipers.annotation.store import DamagedError
 from calipers.judgements.items import Item, Shown
 from calipers.judgements.rubric import Question, Rubric, Task
 
@@ -78,10 +79,10 @@ class StudySettings:
 
         Raises
         ------
-        ValueError
+        DamagedError
             If they are not as `write` leaves them.
         """
-        found = {row["name"]: json.loads(row["value"]) for row in db.execute("SELECT * FROM study")}
+        found = {row["name"]: _json(row["value"]) for row in db.execute("SELECT * FROM study")}
         kinds: dict[str, Any] = {
             "systems": list,
             "ratings_per_item": int,
@@ -100,7 +101,7 @@ class StudySettings:
         for name in ("systems", "notes"):
             values[name] = tuple(_of_kind(each, str, name) for each in values[name])
         if len(values["key"]) < 32 or len(values["overview"]) < 16 or not values["name"].isalnum():
-            raise ValueError("its secrets are missing")
+            raise DamagedError("its secrets are missing")
         return cls(rubric=_rubric(found.get("rubric")), **values)
 
 
@@ -114,10 +115,10 @@ def item_from_json(text: str) -> Item | Shown:
 
     Raises
     ------
-    ValueError
+    DamagedError
         If it is none.
     """
-    found = _of_kind(json.loads(text), dict, "item")
+    found = _of_kind(_json(text), dict, "item")
     if "system" in found:
         lists = {name: _of_kind(found.get(name), list, name) for name in ("texts", "contexts")}
         texts = {
@@ -127,7 +128,7 @@ def item_from_json(text: str) -> Item | Shown:
     names = ("a", "b", "text_a", "text_b", "context", "check")
     values = {name: _of_kind(found.get(name), str, name) for name in names}
     if values["check"] not in ("", "a", "b"):
-        raise ValueError(f"check is {values['check']!r}")
+        raise DamagedError(f"check is {values['check']!r}")
     return Item(**values)
 
 
@@ -141,10 +142,10 @@ def systems_of(stratum: str) -> tuple[str, ...]:
 
     Raises
     ------
-    ValueError
+    DamagedError
         If it is none.
     """
-    found = _of_kind(json.loads(stratum), list, "stratum")
+    found = _of_kind(_json(stratum), list, "stratum")
     return tuple(_of_kind(each, str, "stratum") for each in found)
 
 
@@ -163,9 +164,9 @@ def _rubric(found: Any) -> Rubric:
         questions.append(Question(**values))
     task: Task = data.get("task")
     if task not in get_args(Task) or not questions:
-        raise ValueError(f"task is {task!r}")
+        raise DamagedError(f"task is {task!r}")
     if any(question.least >= question.most for question in questions):
-        raise ValueError("a scale has no steps")
+        raise DamagedError("a scale has no steps")
     return Rubric(
         name=_of_kind(data.get("name"), str, "name"),
         task=task,
@@ -175,10 +176,17 @@ def _rubric(found: Any) -> Rubric:
     )
 
 
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise DamagedError(str(error)) from None
+
+
 def _of_kind(value: Any, kind: Any, name: str) -> Any:
     """Refuse a value of another kind."""
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise ValueError(f"{name} is {value!r:.80}")
+        raise DamagedError(f"{name} is {value!r:.80}")
     return value
 
 
@@ -187,12 +195,12 @@ def answers_from_json(text: str, rubric: Rubric) -> Mapping[str, int]:
 
     Raises
     ------
-    ValueError
+    DamagedError
         If one is missing or beyond its scale.
     """
-    found = _of_kind(json.loads(text), dict, "answers")
+    found = _of_kind(_json(text), dict, "answers")
     for question in rubric.questions:
         value = _of_kind(found.get(question.name), int, question.name)
         if not question.least <= value <= question.most:
-            raise ValueError(f"{question.name} is {value}")
+            raise DamagedError(f"{question.name} is {value}")
     return {question.name: found[question.name] for question in rubric.questions}

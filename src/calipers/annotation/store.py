@@ -54,6 +54,10 @@ LOCAL = frozenset(
 """File systems of one machine, as Linux calls them."""
 
 
+class DamagedError(ValueError):
+    """What a study holds is not what one holds; the store says of which file."""
+
+
 class Store:
     """An open study file; its connection may be used by any thread, by one at a time."""
 
@@ -98,17 +102,17 @@ class Store:
             raise InputError(f"{target}: a study is a file, but this is a folder")
         try:
             connection = _connect(target)
-        except sqlite3.Error as error:
+            try:
+                _set_up(connection)
+                _check(connection, target)
+                _journal(connection, target)
+            except BaseException:
+                connection.close()
+                raise
+        except sqlite3.OperationalError as error:
             raise InputError(f"{target}: cannot be opened: {error}") from error
-        try:
-            _check(connection, target)
-            _journal(connection, target)
         except sqlite3.Error as error:
-            connection.close()
             raise InputError(f"{target}: is no study, or is damaged: {error}") from error
-        except InputError:
-            connection.close()
-            raise
         return cls(target, connection)
 
     def close(self) -> None:
@@ -159,6 +163,8 @@ class Store:
     def _told(self) -> Iterator[None]:
         try:
             yield
+        except DamagedError as error:
+            raise InputError(f"{self.path}: is damaged: {error}") from error
         except sqlite3.Error as error:
             raise InputError(f"{self.path}: cannot be read or written: {error}") from error
 
@@ -182,6 +188,7 @@ class Making:
         try:
             os.close(os.open(self._fresh, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             with closing(_connect(self._fresh)) as connection:
+                _set_up(connection)
                 connection.execute("BEGIN IMMEDIATE")
                 for table in TABLES:
                     connection.execute(table)
@@ -217,10 +224,13 @@ def _connect(path: Path) -> sqlite3.Connection:
         check_same_thread=False,
     )
     connection.row_factory = sqlite3.Row
+    return connection
+
+
+def _set_up(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")
-    return connection
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:

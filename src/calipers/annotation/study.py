@@ -110,9 +110,9 @@ class Study:
         try:
             with store.reading() as db:
                 settings = StudySettings.read(db)
-        except (ValueError, TypeError) as error:
+        except InputError:
             store.close()
-            raise InputError(f"{store.path}: is damaged: {error}") from error
+            raise
         return cls(store, settings, clock)
 
     @classmethod
@@ -283,13 +283,11 @@ class Study:
             rows = db.execute(
                 "SELECT content FROM items WHERE is_check = 0 OR ? ORDER BY item", (checks,)
             )
-            return [self._item(row["content"]) for row in rows]
+            return [item_from_json(row["content"]) for row in rows]
 
     def answered(self) -> list[Answered]:
         """Give every answer in force, those to attention checks too."""
         with self._store.reading() as db:
-            rows = db.execute(_IN_FORCE).fetchall()
-        try:
             return [
                 Answered(
                     annotator=row["name"],
@@ -300,10 +298,8 @@ class Study:
                     seconds=row["seconds"],
                     time=row["time"],
                 )
-                for row in rows
+                for row in db.execute(_IN_FORCE)
             ]
-        except ValueError as error:
-            raise InputError(f"{self.path}: is damaged: {error}") from error
 
     def judgements(self) -> list[PairJudgement] | list[Rating]:
         """Give all judgements, with flags; attention checks only as a count of each annotator.
@@ -370,6 +366,7 @@ class Study:
             rows = db.execute(_RATINGS).fetchall()
             answered, judged = self.answered(), self.judgements()
             names = [each.name for each in self.annotators]
+            named = {row["stratum"]: systems_of(row["stratum"]) for row in rows}
         strata: dict[str, list[int]] = {}
         wanted = self.settings.ratings_per_item
         for row in rows:
@@ -380,10 +377,6 @@ class Study:
         times: dict[str, str] = {}
         for each in answered:
             times[each.annotator] = max(each.time, times.get(each.annotator, ""))
-        try:
-            named = {stratum: systems_of(stratum) for stratum in strata}
-        except ValueError as error:
-            raise InputError(f"{self.path}: is damaged: {error}") from error
         return StudyStatus(
             path=str(self.path),
             name=self.path.name,
@@ -448,12 +441,6 @@ class Study:
     def writing(self) -> AbstractContextManager[sqlite3.Connection]:
         """Change the file as one step, which is on disk at its end or does not happen."""
         return self._store.writing()
-
-    def _item(self, content: str) -> Item | Shown:
-        try:
-            return item_from_json(content)
-        except ValueError as error:
-            raise InputError(f"{self.path}: is damaged: an item's {error}") from error
 
 
 def checks_of(answered: Iterable[Answered]) -> dict[str, tuple[int, int]]:

@@ -26,7 +26,6 @@ from calipers.annotation.assignment import (
 )
 from calipers.annotation.settings import StudySettings, answers_from_json, item_from_json
 from calipers.annotation.store import Store
-from calipers.errors import InputError
 from calipers.judgements.items import Item, Shown
 
 LEASE = 1800.0
@@ -136,7 +135,7 @@ class Turns:
             given = _answers(db, row["shown"], self.settings)
             return Turn(
                 place=place,
-                item=self._item(row["content"]),
+                item=item_from_json(row["content"]),
                 first=row["first"],
                 answers=None if given is None else self.turned(given, row["first"]),
                 previous=previous,
@@ -314,12 +313,6 @@ class Turns:
             (annotator.number, item, last + 1, first, now),
         )
         return int(last) + 1
-
-    def _item(self, content: str) -> Item | Shown:
-        try:
-            return item_from_json(content)
-        except ValueError as error:
-            raise InputError(f"{self.store.path}: is damaged: an item's {error}") from error
 
 
 def _shown(db: sqlite3.Connection, annotator: Annotator, place: int) -> sqlite3.Row | None:

@@ -234,7 +234,7 @@ def _import(opened: Study, path: str) -> None:
     from calipers.samples.wording import counted
 
     taken, notes = import_annotations(opened, path)
-    write(f"{counted(taken, 'judgement')} taken into {opened.path}.")
+    write(f"{counted(taken, 'answer')} taken into {opened.path}.")
     for note in notes:
         write(f"Note: {note}.")
 
