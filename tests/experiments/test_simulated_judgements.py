@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import runpy
 from collections import Counter
 from pathlib import Path
@@ -62,3 +63,19 @@ def test_wins_go_with_the_published_scores(question):
         wins[row.a] += row.answers[question] < 3
         wins[row.b] += row.answers[question] > 3
     assert np.corrcoef(table[:, column], [wins[name] for name in names])[0, 1] > 0.8
+
+
+def test_the_stand_in_for_a_judge_leans_to_long_texts_and_to_the_first():
+    module = runpy.run_path(str(FOLDER / "simulated_server.py"))
+
+    def first_wins(a, b):
+        asked = (
+            f"[text A 0f]\n{a}\n[end of text A 0f]\n\n[text B 0f]\n{b}\n[end of text B 0f]\n\nGo."
+        )
+        draws = (module["judgement"](asked, ["q"], random.Random(seed))["q"] for seed in range(400))
+        answers = Counter(answer.split()[-1] for answer in draws)
+        return answers["A"] / (answers["A"] + answers["B"])
+
+    assert 0.65 < first_wins("one two", "three four") < 0.85
+    assert first_wins("one two three four five six", "seven") > 0.85
+    assert first_wins("seven", "one two three four five six") < 0.55
