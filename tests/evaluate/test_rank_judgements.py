@@ -151,6 +151,7 @@ def test_effects_of_raters(people):
     raters = found["sensible"].raters
     assert raters.method == "effects"
     assert set(raters.effects) == {f"p{number}" for number in range(8)}
+    assert (raters.cluster, raters.clusters) == ("rater", 8)
     assert sum(one.answers for one in raters.effects.values()) == len(people)
     assert found["sensible"]["m"].spearman == 1
     text = str(found)
@@ -228,6 +229,22 @@ def test_a_question_that_not_everybody_answered(people):
     found = calipers.rank(SCORES, judgements=partly, reference="human")
     assert found["sensible"].raters.answers == 360
     assert found["interesting"].raters.answers == 180
+
+
+def test_neither_the_order_of_rows_nor_a_judge_changes_what_people_say(both, files, people):
+    again = calipers.rank(SCORES, judgements=people[::-1], **ONE)["sensible"]
+    before = both["sensible by people"]
+    for player in before.fit.players:
+        assert again.fit[player.name].score == pytest.approx(player.score, abs=1e-6)
+        assert again.fit[player.name].interval == pytest.approx(player.interval, abs=1e-6)
+    assert again["m"].spearman_fixed == pytest.approx(before["m"].spearman_fixed, abs=1e-6)
+    assert again["k"].pearson_interval == pytest.approx(before["k"].pearson_interval, abs=1e-6)
+
+
+def test_a_judge_whose_answers_fix_no_scores_is_named(people):
+    constant = [replace(one, answers={"sensible": 1}) for one in judge()]
+    with pytest.raises(InputError, match="column 'sensible' by judge: no finite scores fit best"):
+        calipers.rank(SCORES, judgements=[people, constant], **ONE)
 
 
 # Ratings -----------------------------------------------------------------------------------------
@@ -343,6 +360,8 @@ def test_bad_tables_and_options(people):
         calipers.rank(SCORES, drop_flagged=True)
     with pytest.raises(InputError, match="has no column 'a'"):
         calipers.rank(SCORES, judgements=[{"x": 1}])
+    with pytest.raises(InputError, match="judgements: is an export of Label Studio; bring it"):
+        calipers.rank(SCORES, judgements=[{"id": 1, "data": {}, "annotations": []}])
     with pytest.raises(InputError, match="has no column 'funny'"):
         calipers.rank(SCORES, judgements=people, reference="human", truth_columns=["funny"])
 

@@ -79,6 +79,17 @@ def test_the_longest_prompt_counts() -> None:
     assert (items[0].context, items[0].text_a, items[0].text_b) == ("It rained", " all day.", " b")
 
 
+def test_a_short_prompt_ends_with_a_word() -> None:
+    human = SampleSet.from_texts(["Italy is far.", "It is near."], name="human")
+    model = SampleSet.from_texts([" is here"], name="x", prompts=["It"])
+    items = make_items([human, model], per_pair=1)
+    assert [(item.context, item.text_a) for item in items] == [("It", " is near.")]
+    long = "We went to sunny It"
+    human = SampleSet.from_texts(["We went to sunny Italy."], name="human")
+    model = SampleSet.from_texts(["haca"], name="x", prompts=[long])
+    assert make_items([human, model], per_pair=1)[0].text_a == "aly."
+
+
 def test_row_meets_row_without_prompts() -> None:
     sets = [
         SampleSet.from_texts([f"{name} {row}" for row in range(n)], name=name)

@@ -122,6 +122,11 @@ def tables_of(judgements: Any) -> list[Table]:
         if "system" in table.columns and "rater" in table.columns:
             table.need("item")
             continue
+        if "annotations" in table.columns:
+            raise table.source.error(
+                "is an export of Label Studio; bring it into the study with calipers annotate "
+                "STUDY --import-label-studio FILE, and give what --export writes"
+            )
         table.need("a", "b")
     return tables
 
@@ -411,7 +416,8 @@ def _fitted(
             seed=options.seed,
         )
     except InputError as error:
-        raise group.table.source.error(f"column {question!r}: {error}") from None
+        whose = f" by {group.label}" if group.kind == "model" else ""
+        raise group.table.source.error(f"column {question!r}{whose}: {error}") from None
     intervals, covariance, errors = model.intervals, model.covariance, model.standard_errors
     if cluster:
         labels = pairs.rater if cluster == "rater" else pairs.item
@@ -463,6 +469,8 @@ def _with_effects(raters: Raters, made: RaterFit) -> Raters:
     return replace(
         raters,
         method="effects",
+        cluster="rater" if made.clustered else "",
+        clusters=len(made.raters) if made.clustered else 0,
         side_bias=made.side_bias,
         side_bias_interval=made.side_bias_interval,
         left_out=made.left_out,

@@ -37,6 +37,9 @@ PER_PAIR = 90
 CHECK = ("(original)", "(shuffled)")
 """What the two sides of an attention check are called in place of systems."""
 
+LEAST_WITHIN = 5
+"""Words of a prompt that may end within a word of a text, as one that was cut by tokens does."""
+
 LEAST_SHUFFLED = 8
 """Different words, or else characters, that a text needs to be shuffled for a check."""
 
@@ -453,8 +456,13 @@ class _Openings:
         """Give that prompt; an empty one where there is none."""
         bare = text.lstrip()
         for length in self._lengths:
-            if bare[:length] in self._prompts:
-                return bare[:length]
+            opening = bare[:length]
+            if opening in self._prompts and (
+                not bare[length - 1 : length + 1].isalnum()
+                or length == len(bare)
+                or len(opening.split()) >= LEAST_WITHIN
+            ):
+                return opening
         return ""
 
 

@@ -12,7 +12,8 @@ H_g^½ (1 − H_g^½ H⁻¹ H_g^½)^−½ H_g^−½ makes V right on average if 
 after all (Bell and McCaffrey, Survey Methodology 2002, here of the derivatives by the scores). The
 intervals take Student's t, with the degrees of freedom that a score or a difference would have
 under that same model (their Satterthwaite rule): far fewer than there are clusters where a few
-people gave most answers.
+people gave most answers. Where one cluster alone tells of something, such as one person who gave
+all judgements of a system, no other can contradict it, and its judgements count as independent.
 
 What it does not see: clusters that depend on each other, such as answers of several people about
 one pair of texts, where only people are the clusters.
@@ -106,11 +107,19 @@ def sandwich(information: Matrix, parts: Matrix, scores: Matrix) -> Sandwich:
     leverage, turned = np.linalg.eigh(half @ inverse @ half)
     # A cluster that alone tells of some direction has leverage 1 there, and no residual at all
     free = 1 - leverage
-    widened = np.where(free > math.sqrt(FLOOR), 1 / np.sqrt(np.maximum(free, FLOOR)), 0.0)
+    alone = free <= math.sqrt(FLOOR)
+    widened = np.where(alone, 0.0, 1 / np.sqrt(np.maximum(free, FLOOR)))
     middle = turned * widened[:, None, :] @ turned.transpose(0, 2, 1)
-    adjusted = half @ middle @ against
+    # What lies outside the range of H_g has no leverage, and stays as it is
+    outside = axes * ~kept[:, None, :] @ axes.transpose(0, 2, 1)
+    adjusted = half @ middle @ against + outside
     moved = np.einsum("gpq,gq->gp", adjusted, scores) @ inverse
-    return Sandwich(np.asarray(moved.T @ moved), inverse, parts, adjusted)
+    covariance = moved.T @ moved
+    if alone.any():
+        # Nothing tells how its judgements depend on each other: there they count as independent
+        lone = half @ (turned * alone[:, None, :] @ turned.transpose(0, 2, 1)) @ half
+        covariance = covariance + inverse @ lone.sum(axis=0) @ inverse
+    return Sandwich(np.asarray(covariance), inverse, parts, adjusted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +155,6 @@ class ClusteredErrors:
     clusters: int
     level: float
     _made: Sandwich
-    _scale: float
 
     def difference(self, i: str | int, j: str | int) -> ScoreDifference:
         """Tell how far the score of `i` lies above that of `j`; both names, or places from 0.
@@ -198,28 +206,38 @@ def clustered_covariance(
             f"pairs {int(kept.sum())}"
         )
     pairs, labels, tied = pairs.select(kept), labels[kept], tied[kept]
-    count = int(labels.max()) + 1
-    made = _made(fit, pairs, labels, count, tied)
-    n = len(fit.names)
+    made = _made(fit, pairs, labels, int(labels.max()) + 1, tied)
+    return errors_of(fit.names, fit.scores, made, scale=fit.scale, level=fit.level)
+
+
+def errors_of(
+    names: tuple[str, ...],
+    scores: NDArray[np.float64],
+    made: Sandwich,
+    *,
+    scale: float,
+    level: float,
+) -> ClusteredErrors:
+    """Give the errors of scores of mean 0, the first parameters of a fit in log odds."""
+    n = len(names)
     covariance = made.covariance[:n, :n]
-    centred = covariance - covariance.mean(axis=0) - covariance.mean(axis=1)[:, None]
-    covariance = (centred + covariance.mean()) * fit.scale**2
+    covariance = covariance - covariance.mean(axis=0) - covariance.mean(axis=1)[:, None]
+    covariance = (covariance + made.covariance[:n, :n].mean()) * scale**2
     errors = np.sqrt(covariance.diagonal().clip(min=0))
     against = np.zeros((n, len(made.inverse)))
     against[:, :n] = np.eye(n) - 1 / n
     degrees = np.array([made.degrees(contrast) for contrast in against])
-    reach = student(fit.level, degrees) * errors
+    reach = student(level, degrees) * errors
     return ClusteredErrors(
-        names=fit.names,
-        scores=fit.scores,
+        names=names,
+        scores=scores,
         covariance=covariance,
         standard_errors=errors,
         degrees=degrees,
-        intervals=np.column_stack([fit.scores - reach, fit.scores + reach]),
-        clusters=count,
-        level=fit.level,
+        intervals=np.column_stack([scores - reach, scores + reach]),
+        clusters=len(made.parts),
+        level=level,
         _made=made,
-        _scale=fit.scale,
     )
 
 

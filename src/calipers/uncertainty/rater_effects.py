@@ -20,9 +20,12 @@ delta method).
 The scores are those of the typical rater. What a plain fit estimates is another thing, the odds in
 the whole crowd, which lie nearer to even where raters differ in what they like or where they look.
 
+Errors of the scores are clustered by rater (:mod:`~calipers.uncertainty.clustered`, on the
+integrated likelihood, the spreads taken as known), so that they hold where raters differ in ways
+that the model has not, such as in what they like; with fewer than five raters they are the model's.
+
 What it does not see: a rater whose order of systems is another than that of all reads as one of low
-discrimination, and the model has no tastes; :mod:`~calipers.uncertainty.clustered` gives errors
-that hold with them.
+discrimination.
 """
 
 from __future__ import annotations
@@ -37,6 +40,7 @@ from numpy.typing import NDArray
 from calipers.errors import InputError, unknown_name
 from calipers.numeric.validation import check_inner_share
 from calipers.uncertainty.bradley_terry import ScoreDifference, Ties, fit_bradley_terry, place_of
+from calipers.uncertainty.clustered import ClusteredErrors, Sandwich, errors_of, sandwich, student
 from calipers.uncertainty.davidson import Outcomes, outcomes
 from calipers.uncertainty.rated_pairs import Places, RatedPairs
 
@@ -52,9 +56,16 @@ NODES = (9, 5, 5)
 TYPICAL_SPREAD = (0.5, 1.0, 1.0)
 """Modes of the priors of the spreads, in log odds (of the first: in logs of the discrimination)."""
 
+LEAST_CLUSTERS = 5
+"""Raters below which errors are those of the model: it trusts its account of how raters differ."""
+
 MOST_STEPS = 200
 CLOSE = 1e-6
 LONGEST = 1.0
+"""Largest step of any parameter."""
+
+FLATTEST = 1e-3
+"""Least curvature that a step reckons with, of what it would be if the effects were known."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +136,9 @@ class RaterFit:
         Judgements that the scores rest on.
     scale, level, ties
         As given.
+    clustered
+        Whether errors of the scores and of the mean side bias are clustered by rater; if there are
+        fewer than five raters, they are those of the model.
     """
 
     names: tuple[str, ...]
@@ -145,6 +159,8 @@ class RaterFit:
     scale: float
     level: float
     ties: str
+    clustered: bool
+    _errors: ClusteredErrors | None = field(repr=False)
     _logs: Matrix = field(repr=False)
     _logs_covariance: Matrix = field(repr=False)
 
@@ -156,6 +172,8 @@ class RaterFit:
         InputError
             If a name is unknown, or a place is not from 0 to n - 1.
         """
+        if self._errors is not None:
+            return self._errors.difference(i, j)
         p, q = place_of(self.names, i), place_of(self.names, j)
         value, v = float(self.scores[p] - self.scores[q]), self.covariance
         error = math.sqrt(max(float(v[p, p] - 2 * v[p, q] + v[q, q]), 0.0))
@@ -293,6 +311,12 @@ class _Table:
             n=len(pairs.names),
         )
 
+    @property
+    def slices(self) -> list[slice]:
+        """The rows of each rater."""
+        ends = np.append(self.starts[1:], len(self.i))
+        return [slice(low, high) for low, high in zip(self.starts, ends, strict=True)]
+
     def by_rater(self, values: Matrix) -> Matrix:
         """Add up the rows of each rater."""
         return np.asarray(np.add.reduceat(values, self.starts, axis=0))
@@ -356,13 +380,15 @@ def _side_is_free(table: _Table, n: int) -> bool:
 class _Summit:
     """Where the likelihood is greatest, and what is known of the raters there.
 
-    `covariance` is that of all parameters; `means` ``(raters, k)`` and `spreads` ``(raters, k, k)``
-    are of raters' effects given the parameters, `slopes` ``(raters, k, size)`` how these means
-    move with the parameters.
+    `covariance` is that of all parameters, as the model has it; `clustered` that of the scores, β
+    and δ, as raters have it, None where they are few. `means` ``(raters, k)`` and `spreads`
+    ``(raters, k, k)`` are of raters' effects given the parameters, `slopes` ``(raters, k, size)``
+    how these means move with the parameters.
     """
 
     point: Matrix
     covariance: Matrix
+    clustered: Sandwich | None
     log_likelihood: float
     means: Matrix
     spreads: Matrix
@@ -510,14 +536,17 @@ def _typical(model: _Parameters) -> Matrix:
 
 @dataclass(frozen=True, eq=False)
 class _Slopes:
-    """Derivatives of the integrated log-likelihood, of each rater.
+    """Derivatives of the integrated log-likelihood.
 
-    `complete` is the information if the effects were known, `observed` what is left of it; both
-    ``(size, size)``, with the prior of the spreads. `scores` ``(raters, size)``.
+    `scores` ``(raters, size)`` and `parts` ``(raters, size, size)`` are the first and, with the
+    sign turned, the second ones of each rater; `gradient` and `observed` their sums, with the prior
+    of the spreads. `complete` is the information if the effects of raters were known. `crossed`
+    ``(raters, k, size)`` is how the means of the effects move with the parameters.
     """
 
     gradient: Matrix
     scores: Matrix
+    parts: Matrix
     complete: Matrix
     observed: Matrix
     crossed: Matrix
@@ -527,55 +556,87 @@ def _slopes(
     table: _Table, model: _Parameters, point: Matrix, nodes: _Nodes, found: _Likelihood
 ) -> _Slopes:
     """Derivatives by Fisher's and Louis's identities."""
-    count, q, _ = nodes.points.shape
     n, fixed, size = model.n, model.fixed, model.size
-    terms, sharp, often = found.terms, found.sharp, table.often[:, None]
-    share = found.shares[table.rater] * often
+    spread = _spreads(model, point)
     rows = np.zeros((len(table.i), n))
     place = np.arange(len(table.i))
     rows[place, table.i], rows[place, table.j] = 1.0, -1.0
+    at_node = _at_nodes(table, model, spread, nodes, found, rows)
+    known = _if_known(table, model, spread, nodes, found, rows)
+    scores = np.einsum("rq,rqp->rp", found.shares, at_node)
+    weighted = at_node * found.shares[:, :, None]
+    missing = weighted.transpose(0, 2, 1) @ at_node - scores[:, :, None] * scores[:, None, :]
+    means = np.einsum("rq,rqk->rk", found.shares, nodes.points)
+    crossed = nodes.points.transpose(0, 2, 1) @ weighted
+    crossed -= means[:, :, None] * scores[:, None, :]
+    prior = (spread / _typical(model)) ** 2
+    gradient = scores.sum(axis=0)
+    gradient[fixed:] += 1 - prior
+    complete = known.sum(axis=0)
+    complete[range(fixed, size), range(fixed, size)] += 2 * prior
+    # As in the plain fit: 1/n in each entry lifts the one direction, all scores alike, that is flat
+    complete[:n, :n] += 1 / n
+    return _Slopes(
+        gradient, scores, known - missing, complete, complete - missing.sum(axis=0), crossed
+    )
 
-    # Of each rater and node, the derivative of the log-likelihood if the effects were the node's
-    at_node = np.zeros((count, q, size))
-    pull = often * sharp * terms.by_odds
-    ends = np.append(table.starts[1:], len(table.i))
-    for rater, (low, high) in enumerate(zip(table.starts, ends, strict=True)):
-        at_node[rater, :, :n] = pull[low:high].T @ rows[low:high]
+
+def _at_nodes(
+    table: _Table,
+    model: _Parameters,
+    spread: Matrix,
+    nodes: _Nodes,
+    found: _Likelihood,
+    rows: Matrix,
+) -> Matrix:
+    """Derivatives if a rater's effects were those of a node, shape ``(raters, q, size)``."""
+    terms, often, n = found.terms, table.often[:, None], model.n
+    at_node = np.zeros((*nodes.points.shape[:2], model.size))
+    pull = often * found.sharp * terms.by_odds
+    for rater, own in enumerate(table.slices):
+        at_node[rater, :, :n] = pull[own].T @ rows[own]
     if model.side:
         at_node[:, :, n] = table.by_rater(often * table.first[:, None] * terms.by_odds)
     if model.tie:
         at_node[:, :, n + model.side] = table.by_rater(often * terms.by_tie)
-    spread = _spreads(model, point)
-    at_node[:, :, fixed:] = (nodes.points / spread) ** 2 - 1
+    at_node[:, :, model.fixed :] = (nodes.points / spread) ** 2 - 1
+    return at_node
 
-    scores = np.einsum("rq,rqp->rp", found.shares, at_node)
-    second = np.einsum("rq,rqp,rqs->ps", found.shares, at_node, at_node, optimize=True)
-    missing = second - scores.T @ scores
 
-    complete = np.zeros((size, size))
-    complete[:n, :n] = rows.T @ (rows * (share * sharp**2 * terms.odds_odds).sum(1)[:, None])
-    beta, delta = n, n + model.side
-    if model.side:
-        with_first = table.first * (share * sharp * terms.odds_odds).sum(axis=1)
-        complete[:n, beta] = complete[beta, :n] = rows.T @ with_first
-        complete[beta, beta] = float(table.first**2 @ (share * terms.odds_odds).sum(axis=1))
-    if model.tie:
-        complete[:n, delta] = complete[delta, :n] = rows.T @ (share * sharp * terms.odds_tie).sum(1)
-        complete[delta, delta] = float((share * terms.tie_tie).sum())
+def _if_known(
+    table: _Table,
+    model: _Parameters,
+    spread: Matrix,
+    nodes: _Nodes,
+    found: _Likelihood,
+    rows: Matrix,
+) -> Matrix:
+    """Information of each rater if the effects were known, ``(raters, size, size)``."""
+    terms, sharp, n = found.terms, found.sharp, model.n
+    share = found.shares[table.rater] * table.often[:, None]
+    odds_odds = (share * terms.odds_odds).sum(axis=1)
+    odds_tie = (share * terms.odds_tie).sum(axis=1)
+    tie_tie = (share * terms.tie_tie).sum(axis=1)
+    sharp_odds = (share * sharp * terms.odds_odds).sum(axis=1)
+    sharp_tie = (share * sharp * terms.odds_tie).sum(axis=1)
+    sharp_sharp = (share * sharp**2 * terms.odds_odds).sum(axis=1)
+    side, tie, first = n, n + model.side, table.first
+    known = np.zeros((len(table.raters), model.size, model.size))
+    for rater, own in enumerate(table.slices):
+        part, x = known[rater], rows[own]
+        part[:n, :n] = x.T @ (x * sharp_sharp[own, None])
         if model.side:
-            mixed = float(table.first @ (share * terms.odds_tie).sum(axis=1))
-            complete[beta, delta] = complete[delta, beta] = mixed
-    squares = np.einsum("rq,rqk->k", found.shares, nodes.points**2) / spread**2
-    prior = (spread / _typical(model)) ** 2
-    complete[range(fixed, size), range(fixed, size)] = 2 * squares + 2 * prior
-    gradient = scores.sum(axis=0)
-    gradient[fixed:] += 1 - prior
-    # As in the plain fit: 1/n in each entry lifts the one direction, all scores alike, that is flat
-    complete[:n, :n] += 1 / n
-    means = np.einsum("rq,rqk->rk", found.shares, nodes.points)
-    crossed = np.einsum("rq,rqk,rqp->rkp", found.shares, nodes.points, at_node, optimize=True)
-    crossed -= means[:, :, None] * scores[:, None, :]
-    return _Slopes(gradient, scores, complete, complete - missing, crossed)
+            part[:n, side] = part[side, :n] = x.T @ (first * sharp_odds)[own]
+            part[side, side] = (first**2 * odds_odds)[own].sum()
+        if model.tie:
+            part[:n, tie] = part[tie, :n] = x.T @ sharp_tie[own]
+            part[tie, tie] = tie_tie[own].sum()
+        if model.side and model.tie:
+            part[side, tie] = part[tie, side] = (first * odds_tie)[own].sum()
+    squares = np.einsum("rq,rqk->rk", found.shares, nodes.points**2) / spread**2
+    places = range(model.fixed, model.size)
+    known[:, places, places] = 2 * squares
+    return known
 
 
 def _climb(table: _Table, model: _Parameters, theta: Matrix, tie: float) -> _Summit:
@@ -601,16 +662,16 @@ def _climb(table: _Table, model: _Parameters, theta: Matrix, tie: float) -> _Sum
 
 
 def _move(slopes: _Slopes, model: _Parameters) -> Matrix:
-    """Give a Newton step, or where the likelihood is not concave, one as if effects were known."""
-    for information in (slopes.observed, slopes.complete):
-        try:
-            np.linalg.cholesky(information)
-        except np.linalg.LinAlgError:
-            continue
-        move = np.linalg.solve(information, slopes.gradient)
-        break
-    else:
-        move = slopes.gradient / np.abs(slopes.gradient).max()
+    """Give a Newton step; where the likelihood curves upwards, one that climbs all the same.
+
+    The curvature is measured in units of what it would be if the effects of raters were known, and
+    its sign turned where it is upwards.
+    """
+    root = np.linalg.cholesky(slopes.complete)
+    back = np.linalg.inv(root)
+    curves, axes = np.linalg.eigh(back @ slopes.observed @ back.T)
+    along = axes.T @ (back @ slopes.gradient)
+    move = back.T @ (axes @ (along / np.maximum(np.abs(curves), FLATTEST)))
     move[: model.n] -= move[: model.n].mean()
     return np.asarray(move * min(1.0, LONGEST / max(float(np.abs(move).max()), 1e-300)))
 
@@ -645,11 +706,20 @@ def _reached(table: _Table, model: _Parameters, point: Matrix, mode: Matrix) -> 
     return _Summit(
         point=point,
         covariance=inverse,
+        clustered=_clustered(slopes, model) if len(table.raters) >= LEAST_CLUSTERS else None,
         log_likelihood=float(found.by_rater.sum()),
         means=means,
         spreads=squares - means[:, :, None] * means[:, None, :],
         slopes=slopes.crossed,
     )
+
+
+def _clustered(slopes: _Slopes, model: _Parameters) -> Sandwich:
+    """Errors that hold where raters differ in other ways too, the spreads taken as known."""
+    fixed = model.fixed
+    values, axes = np.linalg.eigh(slopes.parts[:, :fixed, :fixed])
+    parts = (axes * values.clip(min=0)[:, None, :]) @ axes.transpose(0, 2, 1)
+    return sandwich(slopes.observed[:fixed, :fixed], parts, slopes.scores[:, :fixed])
 
 
 def _fit(
@@ -667,10 +737,20 @@ def _fit(
     scores = summit.point[:n] * scale
     covariance = v[:n, :n] * scale**2
     errors = np.sqrt(covariance.diagonal().clip(min=0))
+    intervals = np.column_stack([scores - z * errors, scores + z * errors])
+    clustered, made = None, summit.clustered
+    if made is not None:
+        clustered = errors_of(pairs.names, scores, made, scale=scale, level=level)
+        covariance, errors = clustered.covariance, clustered.standard_errors
+        intervals = clustered.intervals
     spread = dict(zip(model.effects, _spreads(model, summit.point).tolist(), strict=True))
-    side, side_error = math.nan, math.nan
+    side, side_reach = math.nan, math.nan
     if model.side:
-        side, side_error = float(summit.point[n]), math.sqrt(max(float(v[n, n]), 0.0))
+        side, side_reach = float(summit.point[n]), z * math.sqrt(max(float(v[n, n]), 0.0))
+    if model.side and made is not None:
+        contrast = np.eye(model.fixed)[n]
+        side_reach = float(student(level, made.degrees(contrast)))
+        side_reach *= math.sqrt(float(made.covariance[n, n]))
     tie = math.nan if ties != "davidson" else 0.0
     if model.tie:
         tie = math.exp(summit.point[n + model.side])
@@ -683,11 +763,11 @@ def _fit(
         names=pairs.names,
         scores=scores,
         standard_errors=errors,
-        intervals=np.column_stack([scores - z * errors, scores + z * errors]),
+        intervals=intervals,
         covariance=covariance,
         raters=_raters(pairs, table, model, summit, tie, level),
         side_bias=side,
-        side_bias_interval=(side - z * side_error, side + z * side_error) if model.side else None,
+        side_bias_interval=(side - side_reach, side + side_reach) if model.side else None,
         discrimination_spread=spread.get(DISCRIMINATION, math.nan),
         side_bias_spread=spread.get(SIDE, math.nan),
         tie_spread=spread.get(TIE, math.nan),
@@ -698,6 +778,8 @@ def _fit(
         scale=float(scale),
         level=level,
         ties=ties,
+        clustered=clustered is not None,
+        _errors=clustered,
         _logs=logs,
         _logs_covariance=logs_covariance,
     )

@@ -16,7 +16,7 @@ from calipers.report.documents.rank_judged import (
     judged_tables,
     level_text,
     of_ties,
-    people_table,
+    people_tables,
     share,
     two,
 )
@@ -81,7 +81,7 @@ def _tables(data: Data) -> Iterator[Table]:
         yield _summary_table(data)
     for truth in data["truths"]:
         yield _beside_table(data, truth)
-    yield from people_table(data)
+    yield from people_tables(data)
     if _has_matrix(data):
         yield _matrix_table(data)
 

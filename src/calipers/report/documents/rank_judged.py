@@ -3,7 +3,7 @@ raters are like, how far they agree among themselves, and models that judge besi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from calipers.report.names import clean
 from calipers.report.numbers import MISSING, number
@@ -81,7 +81,7 @@ def _fit_table(data: Data, truth: str) -> Table:
     total = round(sum(p["won"] + p["lost"] + p["tied"] for p in players) / 2)
     names = [clean(player["name"]) + _role(data, player["name"]) for player in players]
     columns = [
-        Column("score", texts([f"{player['score']:.1f}" for player in players])),
+        Column("score", texts([_one(player["score"]) for player in players])),
         Column(level_text(fit["level"]), texts([_wide(player["interval"]) for player in players])),
         *(
             Column(word, texts([f"{player[word]:g}" for player in players]))
@@ -149,50 +149,60 @@ def _effects_table(data: Data, truth: str) -> Table:
     )
 
 
-def people_table(data: Data) -> Iterator[Table]:
+def people_tables(data: Data) -> Iterator[Table]:
     """Hold models that judge against people: by systems, and by the items that both judged."""
-    truths = data["truths"]
-    models = {name: one["people"] for name, one in truths.items() if one.get("people")}
+    models = {
+        clean(name): one["people"] for name, one in data["truths"].items() if one.get("people")
+    }
     if not models:
         return
     level = level_text(data["settings"]["level"])
-    names = [clean(name) for name in models]
     cells = list(models.values())
-    among = {
-        one["people"]: one
-        for one in cells
-        if one["people_same"] is not None or one["people_kappa"] is not None
-    }
-    blank = [""] * len(among)
-    runs: list[tuple[Column, ...]] = []
+    runs = []
     for kind in ("spearman", "pearson"):
-        run = [Column(kind.capitalize(), texts([*(share(one[kind]) for one in cells), *blank]))]
+        run = [Column(kind.capitalize(), texts([share(one[kind]) for one in cells]))]
         for header, key in ((level, f"{kind}_interval"), (FIXED, f"{kind}_fixed")):
-            shown = [*(bounds(one[key]) for one in cells), *blank]
+            shown = [bounds(one[key]) for one in cells]
             if any(shown):
                 run.append(Column(header, texts(shown, "dim")))
         runs.append(tuple(run))
-    if any(one["items"] for one in cells):
-        for header, key in (("same answer", "same"), ("kappa", "kappa")):
-            values = [one[key] for one in cells] + [one[f"people_{key}"] for one in among.values()]
-            reach = [one[f"{key}_interval"] for one in cells]
-            reach += [one[f"people_{key}_interval"] for one in among.values()]
-            shown = [MISSING if value is None else two(value) for value in values]
-            runs.append(
-                (
-                    Column(header, texts(shown)),
-                    Column(level, texts(list(map(bounds, reach)), "dim")),
-                )
-            )
-        items = [f"{one['items']:,}" for one in cells]
-        runs.append((Column("items", texts([*items, *blank])),))
-    names += [f"people, {clean(name)}" for name in among] if among else []
     yield Table(
-        (Column("judge", texts(names), align="left", share=3),),
+        (Column("judge", texts(list(models)), align="left", share=3),),
         tuple(runs),
-        (METRIC,) * len(names),
+        (METRIC,) * len(models),
         id="people",
         heading="Models that judge, beside people",
+    )
+    if any(one["items"] for one in cells):
+        yield _items_table(models, level)
+
+
+def _items_table(models: Mapping[str, Data], level: str) -> Table:
+    """Say how often answers are the same, of models and people and of people with one another."""
+    among = {
+        f"{clean(one['people'])}, among themselves": one
+        for one in models.values()
+        if one["people_same"] is not None
+    }
+    runs = []
+    for header, key in (("same answer", "same"), ("kappa", "kappa")):
+        values = [one[key] for one in models.values()]
+        values += [one[f"people_{key}"] for one in among.values()]
+        reach = [one[f"{key}_interval"] for one in models.values()]
+        reach += [one[f"people_{key}_interval"] for one in among.values()]
+        shown = [MISSING if value is None else two(value) for value in values]
+        spread = Column(level, texts([bounds(one) for one in reach], "dim"))
+        runs.append((Column(header, texts(shown)), spread))
+    items = [f"{one['items']:,}" for one in models.values()] + [""] * len(among)
+    return Table(
+        (
+            Column("answers", texts([*models, *among]), align="left", share=3),
+            Column("items", texts(items)),
+        ),
+        tuple(runs),
+        (METRIC,) * len(items),
+        id="items",
+        heading="Answers about the same items, beside those of people",
     )
 
 
@@ -236,15 +246,14 @@ def _of_errors(raters: Data) -> Iterator[str]:
     if not raters["count"]:
         return
     who = f"{raters['answers']:,} answers of {_raters(raters)}"
-    if raters["method"] == "effects":
-        yield f"{who}, each with an effect of their own"
-    elif raters["cluster"]:
+    own = ", each with effects of their own" if raters["method"] == "effects" else ""
+    if raters["cluster"]:
         yield (
-            f"{who}; standard errors come from {raters['clusters']:,} clusters, one for each "
+            f"{who}{own}; standard errors come from {raters['clusters']:,} clusters, one for each "
             f"{raters['cluster']}"
         )
     else:
-        yield f"{who}, taken for independent"
+        yield f"{who}{own}" if own else f"{who}, taken for independent"
 
 
 def _of_sides(raters: Data) -> Iterator[str]:
@@ -314,4 +323,10 @@ def _role(data: Data, name: str) -> str:
 
 
 def _wide(interval: Sequence[float]) -> str:
-    return f"[{interval[0]:.1f}, {interval[1]:.1f}]"
+    return f"[{_one(interval[0])}, {_one(interval[1])}]"
+
+
+def _one(value: float) -> str:
+    """Write a score with one decimal, 0 without a sign."""
+    text = f"{value:.1f}"
+    return "0.0" if text == "-0.0" else text
