@@ -77,6 +77,7 @@ COMMANDS = {
     "likelihood": options.LikelihoodOptions,
     "generate": options.GenerateOptions,
     "tune": options.TuneOptions,
+    "judge": options.JudgeOptions,
     "embed": options.EmbedOptions,
 }
 

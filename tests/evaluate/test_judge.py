@@ -527,3 +527,20 @@ def test_a_model_without_chat_continues_a_text():
     found = run(Plain(act=act), per_pair=10)
     assert found["fake"].counts["malformed"] == 0
     assert "fake has no chat template" in found.notes[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["pairs", "quality"])
+def test_the_errors_of_another_run_and_of_all_are_those_of_simulated_runs(task):
+    """All texts of a system are alike here, so that another run is all that moves a score."""
+    question = "sensible" if task == "pairs" else "coherence"
+    scores, errors, reruns = [], [], []
+    for seed in range(40):
+        found = run(FakeJudge(tie=0.0), task=task, seed=seed, n=40, repeat_share=0.5)
+        systems = found["fake"][question].systems.values()
+        scores.append([system.score for system in systems])
+        errors.append([system.standard_error for system in systems])
+        reruns.append([system.rerun_error for system in systems])
+    spread = np.std(scores, axis=0, ddof=1).mean()
+    assert np.mean(errors) == pytest.approx(spread, rel=0.2)
+    assert np.mean(reruns) == pytest.approx(spread, rel=0.2)

@@ -1288,6 +1288,26 @@ def test_a_stopped_run_waits_for_a_silent_server_only_so_long(monkeypatch, make,
     free.set()
 
 
+@pytest.mark.parametrize("at", [1, 3, 6])
+def test_ctrl_c_at_the_moment_that_an_answer_arrives_loses_nothing(make, server, monkeypatch, at):
+    wait, counted = side_by_side._one_more, []
+
+    def interrupted(*words):
+        found = wait(*words)
+        counted.append(1)
+        if len(counted) == at:
+            raise KeyboardInterrupt
+        return found
+
+    monkeypatch.setattr(side_by_side, "_one_more", interrupted)
+    model, written = make(at_once=3), []
+    with pytest.raises(KeyboardInterrupt):
+        written.extend(model.generate(prompts(40), SAMPLE, max_tokens=4, seed=0))
+    received = Counter(f"prompt {each.id}" for each in [*written, *model.unclaimed])
+    assert received == server.answered
+    assert at <= len(server.requests) < 12
+
+
 @pytest.mark.slow
 def test_importing_the_backend_loads_no_http_client():
     code = (

@@ -14,7 +14,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -301,13 +301,19 @@ def _names(given: Any) -> list[str]:
             raise InputError(f"model must be one that follows instructions; found {str(each)!r}")
         if models.count(each) > 1:
             raise InputError(f"model names {str(each)!r} twice; name each judge once")
-        name = str(each)
-        served = re.match(r"https?://", name, re.IGNORECASE) is not None
-        names.append(name.partition("#")[2].strip() or name if served else name)
+        names.append(_called(str(each)))
     return [
         name if names.count(name) == 1 else f"{name} ({names[: place + 1].count(name)})"
         for place, name in enumerate(names)
     ]
+
+
+def _called(model: str) -> str:
+    """Name a judge as its backend does: the model of a server, a folder, or as on the hub."""
+    if re.match(r"https?://", model, re.IGNORECASE):
+        return model.partition("#")[2].strip() or model
+    folder = at_home(model)
+    return folder.resolve().name if folder.is_dir() else model
 
 
 def _open_judges(options: JudgeOptions) -> Iterator[tuple[str, LanguageModel]]:
@@ -397,40 +403,47 @@ class AskedJudge:
     def ask(self, progress: Progress) -> None:
         """Ask for all answers that are missing, and again for those that cannot be read."""
         inquired = self.study.inquiries
-        missing = any(self._missing(attempt) for attempt in range(ATTEMPTS))
-        opened = (
-            nullcontext(None)
-            if self._file is None or not missing
-            else self._file.writing(self.rows)
-        )
+        first, again = self._missing(0), self._missing(1)
+        # What the model cannot do is refused here, before anything is on disk
+        begun = self._asking(first, 0) if first else iter(())
+        opened: AbstractContextManager[Journal | None] = nullcontext(None)
+        if self._file is not None and (first or again):
+            opened = self._file.writing(self.rows)
         with opened as journal, progress.task(f"Asking {self.name}", len(inquired)) as advance:
-            advance(sum(each.number() in self.rows for each in inquired))
-            for attempt in range(ATTEMPTS):
-                if asked := self._missing(attempt):
-                    self._ask_for(asked, attempt, journal, advance)
-        if self._file is not None and (missing or not self._file.path.exists()):
+            advance(len(inquired) - len(first))
+            self._keep(begun, first, 0, journal, advance)
+            if again := self._missing(1):
+                self._keep(self._asking(again, 1), again, 1, journal, lambda steps: None)
+        if self._file is not None and (first or again or not self._file.path.exists()):
             ordered = [self.rows[number] for number in sorted(self.rows)]
             self._file.finish(ordered, self.counts())
 
-    def _ask_for(
-        self, asked: Sequence[Inquiry], attempt: int, journal: Journal | None, advance: Advance
-    ) -> None:
-        """Ask once for some answers, and keep each as it comes."""
+    def _asking(self, asked: Sequence[Inquiry], attempt: int) -> Iterator[Completion]:
+        """Begin to ask; nothing is sent before the first answer is taken."""
         after = [self._after(each) if attempt else None for each in asked]
         requests = [
             self.prompts.request(each, after=before)
             for each, before in zip(asked, after, strict=True)
         ]
         try:
-            completions = self._generate(requests)
+            return self._generate(requests)
         except InputError as error:
             if attempt == 0:
                 longer = "are longer than the context" in str(error)
                 hint = "; --max-words N shows less of each text" if longer else ""
                 raise InputError(f"{error}{hint}") from None
-            # With the answer before it, a request may be too long for the context
-            requests = [request for request in requests if self._takes(request)]
-            completions = self._generate(requests)
+        # With the answer before it, a request may be too long for the context
+        return self._generate([request for request in requests if self._takes(request)])
+
+    def _keep(
+        self,
+        completions: Iterator[Completion],
+        asked: Sequence[Inquiry],
+        attempt: int,
+        journal: Journal | None,
+        advance: Advance,
+    ) -> None:
+        """Keep each answer as it comes."""
         by_number = {each.number(attempt): each for each in asked}
 
         def row_of(text: Completion) -> Row:
@@ -442,7 +455,7 @@ class AskedJudge:
                 for row in arriving:
                     self.rows[row["id"]] = row
                     self.new += 1
-                    advance(1 if attempt == 0 else 0)
+                    advance(1)
         except (KeyboardInterrupt, RequestLimitError) as stop:
             if journal is None:
                 raise

@@ -276,19 +276,22 @@ def kept_first(
     journal
         Where rows are kept; None for nowhere.
     """
+    pending: Completion | None = None
     try:
         for completion in completions:
+            pending = completion
             row = row_of(completion)
             if journal is not None:
                 journal.write(row)
+            pending = None
             yield row
     finally:
         if isinstance(completions, Generator):
             completions.close()
         late, model.unclaimed = list(model.unclaimed), []
         if journal is not None:
-            for completion in late:
-                journal.write(row_of(completion))
+            for each in [*late, *([] if pending is None else [pending])]:
+                journal.write(row_of(each))
 
 
 def check_output(given: str | Path) -> None:
