@@ -158,3 +158,16 @@ def test_a_step_that_fails_changes_nothing(study):
     with pytest.raises(RuntimeError):
         fail()
     assert len(made.items()) == 6
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="open files cannot be moved")
+def test_nothing_is_written_to_a_study_that_was_taken_away(study, tmp_path):
+    made = study()
+    (ada, _) = made.annotators
+    place = made.turns.next(ada)
+    made.path.rename(tmp_path / "moved.sqlite")
+    with pytest.raises(InputError, match=r"study\.sqlite: was moved or deleted while it was open"):
+        made.turns.answer(ada, place, answers())
+    made.path.write_text("another file")
+    with pytest.raises(InputError, match="was moved or deleted"):
+        made.turns.next(ada)

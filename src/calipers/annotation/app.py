@@ -15,7 +15,7 @@ import ipaddress
 import logging
 import socket
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
 from starlette.applications import Starlette
@@ -36,9 +36,11 @@ from calipers.annotation.pages import (
     static,
     static_version,
 )
-from calipers.annotation.study import Study
 from calipers.annotation.turns import Annotator
 from calipers.errors import InputError
+
+if TYPE_CHECKING:
+    from calipers.annotation.study import Study
 
 LARGEST = 64 * 1024
 """Bytes that a form may have."""

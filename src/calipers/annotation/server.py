@@ -5,10 +5,13 @@ from __future__ import annotations
 import ipaddress
 import socket
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from calipers.annotation.study import HOST, PORT, Study
+from calipers.annotation.settings import HOST, PORT
 from calipers.errors import InputError, require
+
+if TYPE_CHECKING:
+    from calipers.annotation.study import Study
 
 GRACE = 3
 """Seconds that requests under way are given when the server stops."""
@@ -16,14 +19,21 @@ GRACE = 3
 PURPOSE = "calipers annotate"
 
 
-def need_server() -> None:
-    """See that what the server needs is there.
+def check_server(host: str, port: int) -> None:
+    """See that a study could be served, before any other work.
 
     Raises
     ------
     MissingExtraError
-        If it is not installed.
+        If what the server needs is not installed.
+    InputError
+        If the address cannot be had.
     """
+    _need_packages()
+    listen(host, port).close()
+
+
+def _need_packages() -> None:
     for module in ("starlette", "uvicorn"):
         require(module, extra="annotate", purpose=PURPOSE)
 
@@ -94,7 +104,7 @@ def serve(
     InputError
         If the address cannot be had.
     """
-    need_server()
+    _need_packages()
     with listen(host, port) as listening:
         taken = listening.getsockname()[1]
         if ready is not None:

@@ -16,6 +16,10 @@ from calipers.annotation.store import DamagedError
 from calipers.judgements.items import Item, Shown
 from calipers.judgements.rubric import Question, Rubric, Task
 
+HOST = "127.0.0.1"
+PORT = 8765
+"""Where a study is served unless a person says otherwise: on this machine alone."""
+
 
 @dataclass(frozen=True)
 class StudySettings:

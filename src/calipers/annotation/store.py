@@ -65,6 +65,7 @@ class Store:
         self.path = path
         self._connection = connection
         self._lock = threading.RLock()
+        self._number = os.stat(path).st_ino
 
     @classmethod
     def create(cls, path: str | os.PathLike[str]) -> Making:
@@ -150,6 +151,7 @@ class Store:
             If the file cannot be written.
         """
         with self._lock, self._told():
+            self._check_there()
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -158,6 +160,15 @@ class Store:
                 with suppress(sqlite3.Error):
                     self._connection.execute("ROLLBACK")
                 raise
+
+    def _check_there(self) -> None:
+        """Refuse to write to a file that was taken away: nobody would find it again."""
+        try:
+            there = os.stat(self.path).st_ino == self._number
+        except OSError:
+            there = False
+        if not there:
+            raise InputError(f"{self.path}: was moved or deleted while it was open")
 
     @contextmanager
     def _told(self) -> Iterator[None]:

@@ -21,6 +21,8 @@ from typing import Any
 
 from calipers import __version__
 from calipers.annotation.settings import (
+    HOST,
+    PORT,
     StudySettings,
     answers_from_json,
     item_from_json,
@@ -40,9 +42,7 @@ from calipers.errors import InputError, check_unicode
 from calipers.judgements.items import Item, Shown, passes_check
 from calipers.judgements.judgement import FAILED_CHECKS, TOO_FAST, PairJudgement, Rating
 from calipers.judgements.rubric import Rubric
-
-HOST = "127.0.0.1"
-PORT = 8765
+from calipers.samples.wording import counted
 
 ALLOWED = 1 / 3
 """Share of the attention checks that an annotator may fail before all answers are flagged."""
@@ -161,8 +161,9 @@ class Study:
             raise InputError("a study needs at least one item to be judged; found none")
         if ratings_per_item > len(names):
             raise InputError(
-                f"ratings_per_item is {ratings_per_item}, but there are {len(names)} annotators, "
-                "and nobody rates an item twice; give at least as many --annotators"
+                f"ratings_per_item is {ratings_per_item}, but there "
+                f"{'is' if len(names) == 1 else 'are'} {counted(len(names), 'annotator')}, and "
+                "nobody rates an item twice; give at least as many annotators"
             )
         systems = dict.fromkeys(
             name

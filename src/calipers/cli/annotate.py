@@ -180,10 +180,14 @@ def annotate(
     named = [(flag, path) for flag, path in written if path is not None]
     check_outputs(named, [study, *(generated or ())], force=outputs.force)
     work = bool(named or add_annotators or status or import_label_studio or outputs.paths)
-    if not work:
-        from calipers.annotation.server import need_server
+    if export is not None:
+        from calipers.judgements.tables import check_path
 
-        need_server()
+        check_path(export)
+    if not work:
+        from calipers.annotation.server import check_server
+
+        check_server(host, port)
     with calm(quiet=outputs.quiet):
         opened = _open(study, generated, options)
     with opened:

@@ -32,8 +32,8 @@
   }
   function go(place) {
     current = Math.min(Math.max(place, 0), questions.length - 1);
-    const question = questions[current];
-    (chosen(question) || choices(question)[0]).focus();
+    // The question itself: a ring around its first choice would look like a suggestion
+    questions[current].focus();
     show();
   }
   function answer(key) {
