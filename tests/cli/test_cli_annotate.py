@@ -10,7 +10,6 @@ import pytest
 from calipers.annotation.study import Study
 from calipers.judgements.rubric import PAIRS
 
-
 NEW = "s.sqlite -r human.jsonl alpha.jsonl"
 
 

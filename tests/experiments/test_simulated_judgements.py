@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import random
+import re
 import runpy
+import shlex
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from calipers.cli import app
 from calipers.judgements.judgement import PairJudgement
 from calipers.judgements.tables import read_judgements, write_judgements
 
-FOLDER = Path(__file__).parent.parent.parent / "examples" / "judgements"
+ROOT = Path(__file__).parent.parent.parent
+FOLDER = ROOT / "examples" / "judgements"
+PAGE = (ROOT / "docs" / "judgements.md").read_text()
 
 
 def read(name: str) -> list[PairJudgement]:
@@ -79,3 +85,18 @@ def test_the_stand_in_for_a_judge_leans_to_long_texts_and_to_the_first():
     assert 0.65 < first_wins("one two", "three four") < 0.85
     assert first_wins("one two three four five six", "seven") > 0.85
     assert first_wins("seven", "one two three four five six") < 0.55
+
+
+@pytest.mark.slow
+def test_the_page_shows_what_rank_prints(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("COLUMNS", "100")
+    shown = re.findall(
+        r"```sh\n(calipers rank examples.*?)\n```\n\n```text\n(.*?)\n```", PAGE, re.DOTALL
+    )
+    assert len(shown) == 2
+    for command, block in shown:
+        printed = CliRunner().invoke(app, shlex.split(command.replace("\\\n", ""))[1:]).stdout
+        left_out = re.compile(r"\[the other .*\]|")
+        lines = [line for line in block.split("\n") if not left_out.fullmatch(line)]
+        assert [line for line in lines if line not in printed.split("\n")] == []
