@@ -10,10 +10,10 @@ score of their own for every system), in all of this, or in all of this with few
 answers. Nothing here is data of people.
 
 Each crowd is scored by three methods: the plain fit, which takes all judgements for independent;
-the same with errors clustered by rater; and the fit with effects of raters. For each the table holds
-how often the 95 % intervals of scores, and of differences of two scores, hold the truth, that of the
-system covered least, and how long the intervals are, over those of the plain fit (the median of all
-crowds). A second table holds the first two methods where the same 600 pairs are judged by fewer
+the same with errors clustered by rater; and the fit with effects of raters. For each the table
+holds how often the 95 % intervals of scores, and of differences of two scores, hold the truth, that
+of the system covered least, and how long the intervals are, over those of the plain fit (the median
+of all crowds). A second table holds the first two methods where as many pairs are judged by fewer
 raters, or by more.
 
 Two truths are held against them. That of the crowd is the score that the plain fit would give if

@@ -42,7 +42,7 @@ LEAST_RATERS = 4
 
 SPLITS = 100
 DRAWS = 200
-SPLITS_OF_DRAW = 10
+SPLITS_OF_DRAW = 20
 TOGETHER = 2_000_000
 """Weights of units that are in memory at once."""
 
