@@ -31,7 +31,7 @@ SHOWN = re.compile(r"\[text[^\]\n]* ([0-9a-f]{16})\]\n(.*?)\n\[end of [^\]\n]* \
 def answer(request: dict[str, Any]) -> str:
     """Answer every question of the schema; the same request gives the same answer."""
     messages = request["messages"]
-    rng = random.Random(json.dumps([messages, request.get("seed")]))
+    rng = random.Random(json.dumps([request["model"], messages, request.get("seed")]))
     words = [len(text.split()) for _, text in SHOWN.findall(messages[1]["content"])]
     questions = request["response_format"]["json_schema"]["schema"]["properties"]
     text = json.dumps({name: judged(words, about, rng) for name, about in questions.items()})

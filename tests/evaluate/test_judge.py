@@ -227,6 +227,22 @@ def test_people_who_answered_something_else(fair, change, words):
     assert model.asked == []
 
 
+def test_people_who_judged_other_items_and_answers_that_are_flagged(fair):
+    rows = [replace(row, item=f"other {row.item}") for row in people(fair)]
+    found = run(people=[replace(rows[0], flags=("too_fast",)), *rows[1:]])
+    assert found.warnings[0].startswith("people: people judged none of the 120 items of this run")
+    assert f"people: 1 of {len(rows)} answers are flagged (too_fast) and count" in found.notes[0]
+    beside = found["fake"]["sensible"].people
+    assert beside.items.reason == "no item has answers of both"
+    assert beside.systems.value == 1
+
+
+def test_of_several_files_the_first_is_judged():
+    several = {name: [samples, samples] for name, samples in sets().items()}
+    found = judge(several, model=FakeJudge(), per_pair=3, repeat_share=0)
+    assert "good: of its 2 files the first is judged" in found.notes
+
+
 def test_several_judges_stand_beside_each_other():
     found = run([FakeJudge(name="one"), FakeJudge(name="two", first=2.0)])
     assert [each.name for each in found] == ["one", "two"]

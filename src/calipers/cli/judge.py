@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from calipers.cli.command import command
+from calipers.cli.command import command, name_fields
 from calipers.cli.compare import Generated
 from calipers.cli.deliver import deliver
 from calipers.cli.outputs import FORMATS, Outputs, Results
@@ -84,6 +84,7 @@ def judge(
         from calipers.samples import read_systems
 
         systems = read_systems(generated, field=options.field)
+        name_fields(systems, options)
         found = run(systems, **replace(options, overwrite=outputs.force).keywords())
     deliver(
         found,

@@ -9,18 +9,15 @@ alone. The table of judgements and the report are made of these answers.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from calipers.errors import InputError
+from calipers.evaluate.asked_judge import AskedJudge, cost_of, known_numbers
 from calipers.evaluate.inputs import Reader
 from calipers.evaluate.judge_report import People, Reporting, people_among
 from calipers.evaluate.option import one_side
@@ -28,32 +25,24 @@ from calipers.evaluate.options import JudgeOptions
 from calipers.files import at_home
 from calipers.judgements.designs import pair_design
 from calipers.judgements.items import Item, Items, Shown, make_items, make_shown
-from calipers.judgements.judgement import PairJudgement, Rating, Side
+from calipers.judgements.judgement import PairJudgement, Rating
 from calipers.judgements.rubric import Rubric, find_rubric
 from calipers.judgements.tables import check_path, read_judgements, write_judgements
 from calipers.language_model.decoding import Decoding
 from calipers.language_model.judging import (
-    WORDING,
-    Answer,
     Inquiry,
     Prompts,
     answer_tokens,
     estimated_tokens,
     inquiries,
-    is_refusal,
-    read_answer,
 )
-from calipers.language_model.model import Completion, LanguageModel, Request
+from calipers.language_model.model import LanguageModel
 from calipers.language_model.models import find_language_model, is_fitted
-from calipers.language_model.samples_file import REMEDY, Journal, Row, SamplesFile, kept_first
+from calipers.language_model.samples_file import REMEDY
 from calipers.numeric.threads import limit_threads
-from calipers.progress import Advance, Progress, Silent
+from calipers.progress import Silent
 from calipers.results.judging import Judging, JudgingPlan, PlannedJudge
 from calipers.samples import SampleSet
-from calipers.service.client import RequestLimitError
-
-ATTEMPTS = 2
-"""How often an answer that cannot be read is asked for."""
 
 
 @one_side(JudgeOptions)
@@ -92,7 +81,8 @@ def judge(generated: Any, options: JudgeOptions) -> Judging:
     with limit_threads(options.threads), _answer_folder(options, make=True) as folder:
         table = _check_table(options, folder)
         judges = [
-            AskedJudge(name, model, study, options, folder) for name, model in _open_judges(options)
+            AskedJudge(name, model, study.rubric, study.inquiries, options, folder)
+            for name, model in _open_judges(options)
         ]
         for each in judges:
             each.file(overwrite=options.overwrite)
@@ -133,7 +123,13 @@ def judge(generated: Any, options: JudgeOptions) -> Judging:
             "seed": options.seed,
         },
         notes=tuple(
-            dict.fromkeys((*study.items.notes, *(note for each in judges for note in each.notes())))
+            dict.fromkeys(
+                (
+                    *study.notes,
+                    *_flagged(people),
+                    *(note for each in judges for note in each.notes()),
+                )
+            )
         ),
         warnings=(*(w for each in judges for w in each.warnings()), *report.warnings),
         judgements=tuple(rows),
@@ -165,7 +161,7 @@ def judging_plan(generated: Any, options: JudgeOptions) -> JudgingPlan:
     judges = []
     with _answer_folder(options, make=False) as folder:
         for name in _names(options.model):
-            known = _known_numbers(folder, name)
+            known = known_numbers(folder, name)
             left = [number for number in sizes if number not in known]
             read = sum(sizes[number] for number in left)
             written = len(left) * answer_tokens(study.rubric)
@@ -176,7 +172,7 @@ def judging_plan(generated: Any, options: JudgeOptions) -> JudgingPlan:
                     known=len(sizes) - len(left),
                     prompt_tokens=read,
                     tokens=written,
-                    cost=_cost(options.price, read, written),
+                    cost=cost_of(options.price, read, written),
                 )
             )
     return JudgingPlan(
@@ -185,7 +181,7 @@ def judging_plan(generated: Any, options: JudgeOptions) -> JudgingPlan:
         len(study.items),
         tuple(judges),
         options.price,
-        study.items.notes,
+        study.notes,
     )
 
 
@@ -201,6 +197,7 @@ class Study:
     reference: str | None
     items: Items[Item] | Items[Shown]
     inquiries: tuple[Inquiry, ...]
+    notes: tuple[str, ...] = ()
 
 
 def open_study(generated: Any, options: JudgeOptions) -> Study:
@@ -214,7 +211,8 @@ def open_study(generated: Any, options: JudgeOptions) -> Study:
     rubric = find_rubric(options.task, options.rubric)
     reading = Reader(options.field)
     reference = None if options.reference is None else reading.one(options.reference, "reference")
-    sets = [system.sets[0].renamed(system.name) for system in reading.systems(generated)]
+    systems = reading.systems(generated)
+    sets = [system.sets[0].renamed(system.name) for system in systems]
     if reference is not None:
         sets = [reference, *sets]
     items = _items(sets, rubric, options)
@@ -224,6 +222,14 @@ def open_study(generated: Any, options: JudgeOptions) -> Study:
         None if reference is None else reference.name,
         items,
         tuple(inquiries(items, repeat_share=options.repeat_share, seed=options.seed)),
+        (
+            *(
+                f"{system.name}: of its {len(system.sets)} files the first is judged"
+                for system in systems
+                if len(system.sets) > 1
+            ),
+            *items.notes,
+        ),
     )
 
 
@@ -275,6 +281,17 @@ def _people(given: Any, rubric: Rubric) -> People | None:
             f"found {', '.join(sorted(answered)) or 'none'}"
         )
     return people_among(people, where)
+
+
+def _flagged(people: People | None) -> Iterator[str]:
+    """Say that answers which people's tables call doubtful are counted."""
+    flagged = [row for row in people.rows if row.flags] if people is not None else []
+    if people is not None and flagged:
+        flags = ", ".join(sorted({flag for row in flagged for flag in row.flags}))
+        yield (
+            f"{people.source}: {len(flagged):,} of {len(people.rows):,} answers are flagged "
+            f"({flags}) and count like the others"
+        )
 
 
 # The judges --------------------------------------------------------------------------------------
@@ -330,310 +347,6 @@ def _open_judges(options: JudgeOptions) -> Iterator[tuple[str, LanguageModel]]:
             )
 
 
-@dataclass(eq=False)
-class AskedJudge:
-    """One judge: what it is asked, what it answered, what that says.
-
-    Attributes
-    ----------
-    name
-        As the column ``rater`` has it.
-    model
-        The judge.
-    study
-        What is judged.
-    options
-        Of the run.
-    folder
-        Where answers are kept; None for nowhere.
-    rows
-        Its answers as they came, by the numbers of their requests; also those of other items.
-    new
-        How many answers came in this run.
-    """
-
-    name: str
-    model: LanguageModel
-    study: Study
-    options: JudgeOptions
-    folder: Path | None
-    rows: dict[int, Row] = field(default_factory=dict)
-    new: int = 0
-
-    def __post_init__(self) -> None:
-        """Choose the form in which it is asked."""
-        self.prompts = Prompts(self.study.rubric, chats=self.model.chats)
-        self.decoding = Decoding.parse(self.options.decoding)
-        self._file: SamplesFile | None = None
-        self._read: dict[int, tuple[Answer, Row]] = {}
-
-    @property
-    def configuration(self) -> dict[str, Any]:
-        """All that an answer depends on beside its item."""
-        rubric = self.study.rubric.to_dict()
-        digest = hashlib.sha256(json.dumps(rubric, sort_keys=True).encode()).hexdigest()
-        return {
-            "model": self.model.name,
-            "revision": self.model.revision,
-            "backend": dict(self.model.signature),
-            "decoding": self.decoding.to_dict(),
-            "max_tokens": self.options.max_tokens,
-            "seed": self.options.seed,
-            "task": self.study.rubric.task,
-            "rubric": f"{self.study.rubric.name} ({digest[:16]})",
-            "wording": WORDING,
-        }
-
-    def file(self, *, overwrite: bool) -> None:
-        """Read the answers that are on disk.
-
-        Raises
-        ------
-        InputError
-            If they are of another configuration.
-        """
-        if self.folder is None:
-            return
-        path = self.folder / f"{_file_name(self.name)}.jsonl"
-        self._file = SamplesFile.at(
-            path, self.configuration, REMEDY, noun="answer", command="judge"
-        )
-        self.rows = self._file.known(overwrite=overwrite)
-
-    def ask(self, progress: Progress) -> None:
-        """Ask for all answers that are missing, and again for those that cannot be read."""
-        inquired = self.study.inquiries
-        first, again = self._missing(0), self._missing(1)
-        # What the model cannot do is refused here, before anything is on disk
-        begun = self._asking(first, 0) if first else iter(())
-        opened: AbstractContextManager[Journal | None] = nullcontext(None)
-        if self._file is not None and (first or again):
-            opened = self._file.writing(self.rows)
-        with opened as journal, progress.task(f"Asking {self.name}", len(inquired)) as advance:
-            advance(len(inquired) - len(first))
-            self._keep(begun, first, 0, journal, advance)
-            if again := self._missing(1):
-                self._keep(self._asking(again, 1), again, 1, journal, lambda steps: None)
-        if self._file is not None and (first or again or not self._file.path.exists()):
-            ordered = [self.rows[number] for number in sorted(self.rows)]
-            self._file.finish(ordered, self.counts())
-
-    def _asking(self, asked: Sequence[Inquiry], attempt: int) -> Iterator[Completion]:
-        """Begin to ask; nothing is sent before the first answer is taken."""
-        after = [self._after(each) if attempt else None for each in asked]
-        requests = [
-            self.prompts.request(each, after=before)
-            for each, before in zip(asked, after, strict=True)
-        ]
-        try:
-            return self._generate(requests)
-        except InputError as error:
-            if attempt == 0:
-                longer = "are longer than the context" in str(error)
-                hint = "; --max-words N shows less of each text" if longer else ""
-                raise InputError(f"{error}{hint}") from None
-        # With the answer before it, a request may be too long for the context
-        return self._generate([request for request in requests if self._takes(request)])
-
-    def _keep(
-        self,
-        completions: Iterator[Completion],
-        asked: Sequence[Inquiry],
-        attempt: int,
-        journal: Journal | None,
-        advance: Advance,
-    ) -> None:
-        """Keep each answer as it comes."""
-        by_number = {each.number(attempt): each for each in asked}
-
-        def row_of(text: Completion) -> Row:
-            return _row(text, by_number[text.id], attempt)
-
-        arriving = kept_first(self.model, completions, row_of, journal)
-        try:
-            with closing(arriving):
-                for row in arriving:
-                    self.rows[row["id"]] = row
-                    self.new += 1
-                    advance(1)
-        except (KeyboardInterrupt, RequestLimitError) as stop:
-            if journal is None:
-                raise
-            words = str(stop) or "stopped"
-            raise type(stop)(f"{words}; the same command continues from there") from None
-
-    def _generate(self, requests: Sequence[Request]) -> Iterator[Completion]:
-        return self.model.generate(
-            requests, self.decoding, max_tokens=self.options.max_tokens, seed=self.options.seed
-        )
-
-    def _takes(self, request: Request) -> bool:
-        try:
-            self._generate([request])
-        except InputError:
-            return False
-        return True
-
-    def _missing(self, attempt: int) -> list[Inquiry]:
-        """What is left to be asked for the first time, or again."""
-        if attempt == 0:
-            return [each for each in self.study.inquiries if each.number() not in self.rows]
-        return [
-            each
-            for each in self.study.inquiries
-            if each.number() in self.rows
-            and each.number(1) not in self.rows
-            and (answer := self._answer(each, 0)).values is None
-            and not answer.refused
-        ]
-
-    def _after(self, inquiry: Inquiry) -> tuple[str, str]:
-        return self.rows[inquiry.number()]["text"], self._answer(inquiry, 0).problem
-
-    def _answer(self, inquiry: Inquiry, attempt: int) -> Answer:
-        row = self.rows[inquiry.number(attempt)]
-        held = self._read.get(row["id"])
-        if held is None or held[1] is not row:
-            answer = read_answer(
-                row["text"],
-                inquiry,
-                self.study.rubric,
-                reason=row["finish_reason"],
-                refusal="refusal" in row,
-                chats=self.model.chats,
-            )
-            self._read[row["id"]] = held = (answer, row)
-        return held[0]
-
-    def answered(self) -> Iterator[tuple[Inquiry, Answer, Row]]:
-        """Give every inquiry with the answer that counts: the second, where there was one."""
-        for each in self.study.inquiries:
-            for attempt in reversed(range(ATTEMPTS)):
-                if (row := self.rows.get(each.number(attempt))) is not None:
-                    yield each, self._answer(each, attempt), row
-                    break
-
-    def judgements(self) -> list[PairJudgement | Rating]:
-        """Give the answers that can be read, as rows of a table, in the order of the items."""
-        return [
-            _judgement(inquiry, answer.values, self.name, row.get("time", ""))
-            for inquiry, answer, row in self.answered()
-            if answer.values is not None
-        ]
-
-    def counts(self) -> dict[str, Any]:
-        """Count what was asked, answered and paid for."""
-        answers = [answer for _, answer, _ in self.answered()]
-        numbers = [
-            number
-            for each in self.study.inquiries
-            for attempt in range(ATTEMPTS)
-            if (number := each.number(attempt)) in self.rows
-        ]
-        asked = [self.rows[number] for number in numbers]
-        read = sum(row.get("prompt_tokens") or 0 for row in asked)
-        written = sum(row["tokens"] or 0 for row in asked)
-        cost = _cost(self.options.price, read, written)
-        again = [each for each in self.study.inquiries if each.number(1) in self.rows]
-        return {
-            "asked": len(self.study.inquiries),
-            "answered": sum(answer.values is not None for answer in answers),
-            "refused": sum(answer.refused for answer in answers),
-            "malformed": sum(answer.values is None and not answer.refused for answer in answers),
-            "asked_again": len(again),
-            "new": self.new,
-            "prompt_tokens": read,
-            "tokens": written,
-            "uncounted": sum(row["tokens"] is None for row in asked),
-            **({} if cost is None else {"cost": round(cost, 6)}),
-        }
-
-    def notes(self) -> Iterator[str]:
-        """Tell what a person should know of how it was asked."""
-        if not self.model.chats:
-            yield (
-                f"{self.name} has no chat template: it continued what it was asked as plain text, "
-                "and the first JSON object counts"
-            )
-        if isinstance(self.model.reproducible, str):
-            yield self.model.reproducible
-        yield from self.model.told()
-
-    def warnings(self) -> Iterator[str]:
-        """Tell which answers are missing, and why."""
-        counts = self.counts()
-        if counts["refused"]:
-            yield (
-                f"{self.name} refused {counts['refused']:,} of {counts['asked']:,} answers: what "
-                "it refuses is not judged, and may not be a random part"
-            )
-        if counts["malformed"]:
-            problems = Counter(
-                answer.problem
-                for _, answer, _ in self.answered()
-                if answer.values is None and not answer.refused
-            )
-            problem, times = problems.most_common(1)[0]
-            most = "" if len(problems) == 1 else f", {times:,} times"
-            yield (
-                f"{self.name}: {counts['malformed']:,} of {counts['asked']:,} answers cannot be "
-                f"read, though asked for again ({problem}{most})"
-            )
-
-
-def _row(completion: Completion, inquiry: Inquiry, attempt: int) -> Row:
-    refused = {"refusal": str(completion.details["refusal"])} if is_refusal(completion) else {}
-    details = {name: value for name, value in completion.details.items() if name != "refusal"}
-    return {
-        "id": completion.id,
-        "item": inquiry.item.id,
-        **({"first": inquiry.first} if inquiry.first else {}),
-        "repeat": inquiry.repeat,
-        "attempt": attempt,
-        "text": completion.text,
-        "finish_reason": completion.finish_reason,
-        "tokens": completion.tokens,
-        "prompt_tokens": completion.prompt_tokens,
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        **refused,
-        **details,
-    }
-
-
-def _judgement(
-    inquiry: Inquiry, values: Mapping[str, int], rater: str, time: str
-) -> PairJudgement | Rating:
-    item = inquiry.item
-    if isinstance(item, Item):
-        return PairJudgement(
-            item=item.id,
-            a=item.a,
-            b=item.b,
-            answers=values,
-            rater=rater,
-            rater_kind="model",
-            first=cast(Side, inquiry.first),
-            repeat=inquiry.repeat,
-            time=time,
-        )
-    return Rating(
-        item=item.id,
-        system=item.system,
-        answers=values,
-        rater=rater,
-        rater_kind="model",
-        repeat=inquiry.repeat,
-        time=time,
-    )
-
-
-def _cost(price: str | None, read: int, written: int) -> float | None:
-    if price is None:
-        return None
-    of_read, of_written = map(float, price.split(","))
-    return (read * of_read + written * of_written) / 1e6
-
-
 # Where answers are kept --------------------------------------------------------------------------
 
 
@@ -684,28 +397,3 @@ def _check_table(options: JudgeOptions, folder: Path | None) -> Path | None:
             f"{output}: there is such a file already, which calipers judge did not write; {REMEDY}"
         )
     return output
-
-
-def _file_name(name: str) -> str:
-    """Give the name of a file for a judge: its letters and digits, and a hash where others go."""
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:80]
-    if plain == name:
-        return plain
-    return f"{plain}-{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}".strip("-")
-
-
-def _known_numbers(folder: Path | None, name: str) -> set[int]:
-    """Number the answers of a judge that are on disk, of whatever configuration."""
-    if folder is None or not folder.is_dir():
-        return set()
-    found: set[int] = set()
-    path = folder / f"{_file_name(name)}.jsonl"
-    for place in (path, path.with_name(f"{path.name}.part")):
-        if not place.is_file():
-            continue
-        for line in place.read_bytes().splitlines():
-            with suppress(ValueError):
-                row = json.loads(line)
-                if isinstance(row, dict) and isinstance(row.get("id"), int):
-                    found.add(row["id"])
-    return found

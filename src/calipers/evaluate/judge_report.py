@@ -136,7 +136,8 @@ class Reporting:
             for one, other in combinations(judgements, 2)
             for question in self._questions
         )
-        warnings = [warning for each in judges.values() for warning in self._warnings(each)]
+        warnings = [*self._strangers()]
+        warnings += [warning for each in judges.values() for warning in self._warnings(each)]
         return Report(judges, between, tuple(warnings))
 
     @property
@@ -384,6 +385,15 @@ class Reporting:
             beyond_chance=beyond,
             systems=self._ordered_alike(judges[names[0]][question].systems, scores),
         )
+
+    def _strangers(self) -> Iterator[str]:
+        """Say that people judged other items."""
+        if self.people is not None and not any(r.item in self.items for r in self.people.rows):
+            yield (
+                f"{self.people.source}: people judged none of the {len(self.items):,} items of "
+                "this run, so that agreement on items is unknown; the same files, seed and "
+                "lengths of texts give the same items"
+            )
 
     def _warnings(self, judge: Judge) -> Iterator[str]:
         """Say what makes the answers of a judge doubtful."""

@@ -103,7 +103,7 @@ def _score(task: str, system: Data | None, best: float | None) -> ScoreCell:
         "quality": lambda number: f"{number:.2f}",
         "diversity": lambda number_: number(number_, unit=True),
     }[task]
-    spread = "" if bounds is None else f"[{write(bounds[0])}, {write(bounds[1])}]"
+    spread = "" if bounds is None else f"[{write(bounds[0])},{write(bounds[1])}]"
     style = BEST_STYLE if value == best else ""
     return ScoreCell(write(value), spread, style=style, number=value)
 
@@ -224,7 +224,7 @@ def _share(estimate: Data) -> ScoreCell:
     value, bounds = estimate["value"], estimate["interval"]
     if value is None:
         return ScoreCell(MISSING)
-    spread = "" if bounds is None else f"[{100 * bounds[0]:.0f}, {100 * bounds[1]:.0f}]"
+    spread = "" if bounds is None else f"[{100 * bounds[0]:.0f},{100 * bounds[1]:.0f}]"
     return ScoreCell(f"{100 * value:.0f} %", spread, number=value)
 
 
@@ -232,7 +232,7 @@ def _coefficient(estimate: Data) -> ScoreCell:
     value, bounds = estimate["value"], estimate["interval"]
     if value is None:
         return ScoreCell(MISSING)
-    spread = "" if bounds is None else f"[{_two(bounds[0])}, {_two(bounds[1])}]"
+    spread = "" if bounds is None else f"[{_two(bounds[0])},{_two(bounds[1])}]"
     return ScoreCell(_two(value), spread, number=value)
 
 
@@ -263,7 +263,7 @@ def _counted(judge: tuple[str, Data]) -> str:
     if "cost" in counts:
         told += f", at a cost of {counts['cost']:.4f}"
     if counts["new"] < counts["asked"]:
-        told += f"; {counts['new']:,} of the requests were made in this run"
+        told += f"; {counts['new'] or 'none'} of the requests were made in this run"
     return told
 
 
