@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -48,15 +49,16 @@ def listen(host: str, port: int) -> socket.socket:
     """
     if not 0 <= port <= 65_535:
         raise InputError(f"port must be a whole number from 0 to 65,535; found {port}")
+    where = f"host {host}, port {port}: cannot be listened on"
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+    except (OSError, UnicodeError) as error:
+        raise InputError(f"{where}: {getattr(error, 'strerror', None) or error}") from None
+    try:
         return socket.create_server((host, port), family=family, backlog=128)
-    except (OSError, UnicodeError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(
-            f"host {host}, port {port}: cannot be listened on: {reason}; another --port may be "
-            "free, and --port 0 takes any that is"
-        ) from None
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else error
+        raise InputError(f"{where}: {reason}; --port 0 takes any port that is free") from None
 
 
 def addresses(host: str, port: int) -> list[str]:
