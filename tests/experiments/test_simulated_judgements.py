@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import runpy
 import shlex
+import threading
 from collections import Counter
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from calipers.cli import app
+from calipers.demo.systems import systems
 from calipers.judgements.judgement import PairJudgement
 from calipers.judgements.tables import read_judgements, write_judgements
 
@@ -94,9 +98,30 @@ def test_the_page_shows_what_rank_prints(monkeypatch):
     shown = re.findall(
         r"```sh\n(calipers rank examples.*?)\n```\n\n```text\n(.*?)\n```", PAGE, re.DOTALL
     )
-    assert len(shown) == 2
-    for command, block in shown:
-        printed = CliRunner().invoke(app, shlex.split(command.replace("\\\n", ""))[1:]).stdout
-        left_out = re.compile(r"\[the other .*\]|")
-        lines = [line for line in block.split("\n") if not left_out.fullmatch(line)]
-        assert [line for line in lines if line not in printed.split("\n")] == []
+    command, block = shown[0]
+    printed = CliRunner().invoke(app, shlex.split(command.replace("\\\n", ""))[1:]).stdout
+    left_out = re.compile(r"\[the other .*\]|")
+    lines = [line for line in block.split("\n") if not left_out.fullmatch(line)]
+    assert [line for line in lines if line not in printed.split("\n")] == []
+
+
+@pytest.mark.slow
+def test_the_page_shows_what_judge_prints(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    human, generated = systems(seed=0)
+    for name, texts in {"human": human, **generated}.items():
+        rows = (json.dumps({"text": text}) + "\n" for text in texts)
+        Path(f"{name}.jsonl").write_text("".join(rows))
+    judge = runpy.run_path(str(FOLDER / "simulated_server.py"))["Judge"]
+    command, block = re.findall(
+        r"8000 &\n(calipers judge .*?)\n```\n\n```text\n(.*?)\n```", PAGE, re.DOTALL
+    )[0]
+    with ThreadingHTTPServer(("127.0.0.1", 0), judge) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        command = command.replace("8000", str(server.server_port)).replace("\\\n", "")
+        printed = CliRunner().invoke(app, shlex.split(command)[1:]).stdout
+        server.shutdown()
+    parts = [part for part in block.split("\n\n") if "localhost" not in part]
+    assert len(parts) == 4
+    assert [part for part in parts if part not in printed.split("\n\n")] == []
