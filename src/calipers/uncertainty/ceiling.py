@@ -45,7 +45,6 @@ DRAWS = 200
 SPLITS_OF_DRAW = 20
 TOGETHER = 2_000_000
 """Weights of units that are in memory at once."""
-
 MOST_STEPS = 60
 CLOSE = 1e-7
 
