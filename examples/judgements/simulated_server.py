@@ -27,9 +27,9 @@ TEXT = re.compile(
 )
 
 
-def judgement(asked: str, questions: list[str], draw: random.Random) -> dict[str, str]:
-    """Answer each question about the two texts of a request."""
-    words = {side: len(text.split()) for side, _, text in TEXT.findall(asked)}
+def judgement(texts: dict[str, str], questions: list[str], draw: random.Random) -> dict[str, str]:
+    """Answer each question about two texts, by their sides."""
+    words = {side: len(text.split()) for side, text in texts.items()}
     lean = FIRST + LENGTH * math.log((words["A"] + 1) / (words["B"] + 1))
     answers = {}
     for question in questions:
@@ -47,12 +47,14 @@ class Judge(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         schema = request["response_format"]["json_schema"]["schema"]
-        asked = request["messages"][1]["content"]
-        draw = random.Random(f"{asked} {request.get('seed')}")
-        answer = json.dumps(judgement(asked, list(schema["properties"]), draw))
+        found = TEXT.findall(request["messages"][1]["content"])
+        texts = {side: text for side, _, text in found}
+        draw = random.Random(f"{texts} {request.get('seed')}")
+        answer = json.dumps(judgement(texts, list(schema["properties"]), draw))
         message = {"role": "assistant", "content": answer}
         choice = {"index": 0, "finish_reason": "stop", "message": message}
-        usage = {"prompt_tokens": len(asked) // 4, "completion_tokens": len(answer) // 4}
+        sizes = (sum(map(len, texts.values())) // 4, len(answer) // 4)
+        usage = dict(zip(("prompt_tokens", "completion_tokens"), sizes, strict=True))
         made = {"id": "simulated", "model": request["model"], "choices": [choice], "usage": usage}
         self.reply(made)
 

@@ -390,6 +390,23 @@ def test_single_texts_are_rated_on_scales(study, visit):
     assert made.judgements()[0].answers == {"coherence": 5, "insightfulness": 2, "likelihood": 1}
 
 
+def test_long_scales_are_typed_and_checked(study, visit):
+    question = Question("liked", "How many of a hundred readers would like it?", 0, 100)
+    made = study(
+        items=[Shown("alpha", ("the text",))],
+        rubric=Rubric("own", "quality", "Read.", (question,)),
+        annotators=["ada"],
+    )
+    ada = visit(made, "ada")
+    page = ada.follow("/next")
+    assert 'type="number" name="answer.liked" min="0" max="100"' in page.text
+    for wrong in ("101", "-1", "5.5"):
+        assert ada.post(page, {"answer.liked": wrong}).status_code == 400
+    assert ada.post(page, {"answer.liked": "55"}).status_code == 303
+    assert 'value="55"' in ada.get("/item/1").text
+    assert made.judgements()[0].answers == {"liked": 55}
+
+
 def test_batches_are_rated_with_yes_or_no(study, visit):
     texts = tuple(f"text {n}" for n in range(10))
     made = study(items=[Shown("alpha", texts)], rubric=DIVERSITY, annotators=["ada"])

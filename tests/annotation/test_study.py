@@ -11,7 +11,7 @@ from calipers.annotation.pages import seconds_in_words
 from calipers.annotation.study import MOST_ANNOTATORS, annotator_names
 from calipers.errors import InputError
 from calipers.judgements.items import Shown
-from calipers.judgements.rubric import DIVERSITY, QUALITY
+from calipers.judgements.rubric import DIVERSITY, QUALITY, Question, Rubric
 from calipers.judgements.tables import read_judgements
 
 
@@ -67,6 +67,12 @@ def test_a_study_needs_items_and_enough_people(study):
         study(items=(), number=0)
     with pytest.raises(InputError, match="ratings_per_item is 3, but there are 2 annotators"):
         study(ratings_per_item=3)
+
+
+def test_a_question_that_is_called_as_a_column_is_refused_at_once(study):
+    rubric = Rubric("own", "pairs", "Read.", (Question("rater", "Which?"),))
+    with pytest.raises(InputError, match="a question cannot be called 'rater'"):
+        study(rubric=rubric)
 
 
 def test_only_whole_tokens_are_known(study):

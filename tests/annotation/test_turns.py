@@ -1,15 +1,18 @@
 """An annotator's turns: nothing twice, everything rated, nothing lost, whatever happens when."""
 
+import secrets
 from collections import Counter
 
 import pytest
-from annotation_helpers import answers, make_items
+from annotation_helpers import Clock, answers, make_items, make_long_checks
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from calipers.annotation.store import Store
 from calipers.annotation.study import Study
 from calipers.annotation.turns import LEASE
 from calipers.judgements.items import Item, Shown
-from calipers.judgements.rubric import QUALITY
+from calipers.judgements.rubric import PAIRS, QUALITY
 
 
 def answer_all(made, clock=None, seconds=30.0):
@@ -30,7 +33,7 @@ def answer_all(made, clock=None, seconds=30.0):
     return seen
 
 
-def given(made):
+def rated(made):
     """Count the ratings of each item."""
     return Counter(each.item for each in made.judgements())
 
@@ -40,8 +43,8 @@ def test_every_item_gets_its_ratings_and_nobody_sees_one_twice(study, annotators
     made = study(18, annotators=annotators, ratings_per_item=ratings)
     seen = answer_all(made)
     assert len(seen) == len(set(seen)) == 18 * ratings
-    assert set(given(made).values()) == {ratings}
-    assert len(given(made)) == 18
+    assert set(rated(made).values()) == {ratings}
+    assert len(rated(made)) == 18
 
 
 def test_each_annotator_meets_the_pairs_equally_often(study):
@@ -189,7 +192,7 @@ def test_a_late_answer_is_kept_all_the_same(study, clock):
     made.turns.answer(grace, made.turns.next(grace), answers())
     made.turns.next(ada)
     assert made.turns.answer(ada, 1, answers())
-    assert sorted(given(made).values()) == [2]
+    assert sorted(rated(made).values()) == [2]
     status = made.status()
     assert (status.given, status.wanted, status.more) == (1, 1, 1)
 
@@ -227,7 +230,7 @@ def test_each_annotator_gets_the_checks_spread_over_the_work(study, number):
         len({tuple(place for place, id in enumerate(i) if id in checks) for i in order.values()})
         > 1
     )
-    assert not checks & set(given(made))
+    assert not checks & set(rated(made))
 
 
 def test_the_goal_is_an_even_share(study):
@@ -257,7 +260,56 @@ def test_two_servers_on_one_study_do_no_harm(study, clock):
                 if place is not None:
                     busy = True
                     server.turns.answer(each, place, answers())
-    assert set(given(made).values()) == {2}
+    assert set(rated(made).values()) == {2}
+
+
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=20
+)
+@given(st.data())
+def test_whatever_happens_in_whatever_order(tmp_path, data):
+    people, ratings = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 3))
+    ratings = min(ratings, people)
+    clock = Clock()
+    path = tmp_path / f"{secrets.token_hex(8)}.sqlite"
+    made = Study.make(
+        path,
+        make_items(data.draw(st.integers(1, 5))),
+        rubric=PAIRS,
+        annotators=people,
+        checks=make_long_checks(data.draw(st.integers(0, 2))),
+        ratings_per_item=ratings,
+        seed=data.draw(st.integers(0, 99)),
+        clock=clock,
+    )
+    with made:
+        steps = st.tuples(
+            st.sampled_from(made.annotators),
+            st.sampled_from(["next", "look", "answer", "again", "wait"]),
+            st.integers(1, 6),
+        )
+        known = {}
+        for who, what, number in data.draw(st.lists(steps, max_size=40)):
+            if what == "next":
+                made.turns.next(who)
+            elif what == "look":
+                made.turns.turn(who, number)
+            elif what == "wait":
+                clock.now += number * LEASE / 3
+            elif made.turns.answer(who, number, answers(1 + number % 5)):
+                known[who.name, number] = 1 + number % 5
+                clock.now += 1
+        kept = {each.annotator: 0 for each in made.answered()}
+        assert len(made.answered()) == len(known)
+        assert set(kept) == {name for name, _ in known}
+        clock.now += LEASE + 1
+        seen = [(each.annotator, each.item_id) for each in made.answered()] + answer_all(made)
+        assert len(seen) == len(set(seen))
+        counts = Counter(each.item for each in made.judgements())
+        assert set(counts) == {each.id for each in made.items()}
+        assert min(counts.values()) >= ratings
+        # More only where an answer came after its item had gone to somebody else
+        assert max(counts.values()) <= people
 
 
 def test_ratings_of_single_texts_are_not_turned(study):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from calipers.errors import InputError
+from calipers.evaluate.annotate import annotate
 from calipers.evaluate.judge import judge, judging_plan
 from calipers.judgements.judgement import PairJudgement, Rating
 from calipers.judgements.tables import read_judgements, write_judgements
@@ -235,6 +236,14 @@ def test_people_who_judged_other_items_and_answers_that_are_flagged(fair):
     beside = found["fake"]["sensible"].people
     assert beside.items.reason == "no item has answers of both"
     assert beside.systems.value == 1
+
+
+@pytest.mark.parametrize("task", ["pairs", "quality", "diversity"])
+def test_people_and_judges_meet_on_the_same_items(tmp_path, task):
+    shared = {"task": task, "per_pair": 12, "n": 20, "opponents": 2, "max_words": 4, "seed": 3}
+    judged = judge(sets(), model=FakeJudge(), repeat_share=0, **shared)
+    with annotate(tmp_path / "s.sqlite", generated=sets(), checks=0, **shared) as study:
+        assert {item.id for item in study.items()} == {row.item for row in judged.judgements}
 
 
 def test_of_several_files_the_first_is_judged():

@@ -79,10 +79,8 @@ def test_the_stand_in_for_a_judge_leans_to_long_texts_and_to_the_first():
     module = runpy.run_path(str(FOLDER / "simulated_server.py"))
 
     def first_wins(a, b):
-        asked = (
-            f"[text A 0f]\n{a}\n[end of text A 0f]\n\n[text B 0f]\n{b}\n[end of text B 0f]\n\nGo."
-        )
-        draws = (module["judgement"](asked, ["q"], random.Random(seed))["q"] for seed in range(400))
+        texts = {"A": a, "B": b}
+        draws = (module["judgement"](texts, ["q"], random.Random(seed))["q"] for seed in range(400))
         answers = Counter(answer.split()[-1] for answer in draws)
         return answers["A"] / (answers["A"] + answers["B"])
 

@@ -65,6 +65,7 @@ def test_quality_and_batches_and_scales():
     assert schema_of(QUALITY)["properties"]["coherence"]["enum"] == [1, 2, 3, 4, 5]
     (_, user) = Prompts(DIVERSITY).request(Inquiry(BATCH)).messages
     assert "[text 10 " in user["content"]
+    assert "(0 for some are alike or 1 for all are different)" in Prompts(DIVERSITY).system
     assert schema_of(DIVERSITY)["properties"]["diverse"]["enum"] == [0, 1]
     wide = Rubric("w", "quality", "i", (Question("q", "t", 0, 100),))
     assert schema_of(wide)["properties"]["q"] == {"type": "integer", "minimum": 0, "maximum": 100}
@@ -82,7 +83,8 @@ def test_no_text_holds_the_mark_that_ends_it():
     for item in (honest, forged):
         shown = material(Inquiry(item, "a"), PAIRS)
         assert shown.count(code(item)) == 4
-    assert "beginning" not in material(Inquiry(honest, "a"), PAIRS)
+    assert "There is no beginning: compare" in material(Inquiry(honest, "a"), PAIRS)
+    assert "[beginning" not in material(Inquiry(honest, "a"), PAIRS)
 
 
 def test_a_model_without_chat_is_given_one_text():

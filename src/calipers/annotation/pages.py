@@ -38,6 +38,9 @@ STEPS = (
 )
 """The answers to a pair as the page words them, and whose colour they have."""
 
+MOST_CHOICES = 21
+"""Steps of a scale that stand side by side; a number is typed where there are more."""
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -55,11 +58,18 @@ class Choice:
 
 @dataclass(frozen=True)
 class AskedQuestion:
-    """A question on a page, with the answer given so far and whether it is missing."""
+    """A question on a page, with the answer given so far and whether it is missing.
+
+    Without choices the answer is typed, a number from `least` to `most`; `ends` says what they
+    stand for.
+    """
 
     name: str
     text: str
     choices: tuple[Choice, ...]
+    least: int
+    most: int
+    ends: str
     answer: int | None
     missing: bool
 
@@ -124,6 +134,9 @@ def item_page(turn: Turn, rubric: Rubric, given: Mapping[str, int] | None = None
             name=question.name,
             text=question.text,
             choices=choices_of(question, rubric.task),
+            least=question.least,
+            most=question.most,
+            ends=ends_of(question),
             answer=answers.get(question.name),
             missing=given is not None and question.name not in given,
         )
@@ -143,7 +156,9 @@ def item_page(turn: Turn, rubric: Rubric, given: Mapping[str, int] | None = None
 
 
 def choices_of(question: Question, task: str) -> tuple[Choice, ...]:
-    """Give the answers to a question, in the order of their numbers."""
+    """Give the answers to a question, in the order of their numbers; none where they are many."""
+    if question.most - question.least >= MOST_CHOICES:
+        return ()
     if task == "pairs":
         return tuple(
             Choice(value, words, str(value), str(value), side)

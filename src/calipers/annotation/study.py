@@ -42,6 +42,7 @@ from calipers.errors import InputError, check_unicode
 from calipers.judgements.items import Item, Shown, passes_check
 from calipers.judgements.judgement import FAILED_CHECKS, TOO_FAST, PairJudgement, Rating
 from calipers.judgements.rubric import Rubric
+from calipers.judgements.tables import check_questions
 from calipers.samples.wording import counted
 
 ALLOWED = 1 / 3
@@ -154,9 +155,11 @@ class Study:
         Raises
         ------
         InputError
-            If there are no items, too few annotators, or the file cannot be written.
+            If there are no items, too few annotators, a question is called as a column of the
+            export is, or the file cannot be written.
         """
         names = annotator_names(annotators)
+        check_questions(question.name for question in rubric.questions)
         if not items:
             raise InputError("a study needs at least one item to be judged; found none")
         if ratings_per_item > len(names):

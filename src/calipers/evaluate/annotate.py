@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
 from calipers.annotation.study import Study, annotator_names
 from calipers.errors import InputError
-from calipers.evaluate.inputs import Reader
+from calipers.evaluate.judged import read_judged
 from calipers.evaluate.option import one_side
 from calipers.evaluate.options import AnnotateOptions
 from calipers.files import at_home
-from calipers.judgements.designs import pair_design
-from calipers.judgements.items import Item, Items, Shown, make_checks, make_items, make_shown
-from calipers.judgements.rubric import Rubric, find_rubric
-from calipers.samples import SampleSet
+from calipers.judgements.items import Item, make_checks
+from calipers.judgements.rubric import find_rubric
 
 
 @one_side(AnnotateOptions)
@@ -56,11 +53,13 @@ def annotate(study: str | Path, options: AnnotateOptions) -> Study:
         )
     annotators = annotator_names(options.annotators)
     rubric = find_rubric(options.task, options.rubric)
-    sets, reference = _samples(options)
-    items = _items(sets, rubric, options)
+    judged = read_judged(options.generated, options.reference, options.field)
+    items = judged.items(
+        rubric, options, seed=options.seed, ratings_per_item=options.ratings_per_item
+    )
     pairs = [item for item in items if isinstance(item, Item)]
-    checks = make_checks(pairs, count=options.checks, seed=options.seed, system=reference)
-    notes = list(items.notes)
+    checks = make_checks(pairs, count=options.checks, seed=options.seed, system=judged.reference)
+    notes = [*judged.notes, *items.notes]
     if rubric.task == "pairs" and len(checks) < options.checks:
         notes.append(
             f"{len(checks)} of {options.checks} attention checks could be made, since the other "
@@ -103,44 +102,3 @@ def _open(path: Path, options: AnnotateOptions) -> Study:
             f"go on with {path}"
         )
     return Study.open(path)
-
-
-def _samples(options: AnnotateOptions) -> tuple[list[SampleSet], str | None]:
-    """Read all systems, the reference first, and give its name."""
-    reading = Reader(options.field)
-    sets = []
-    if options.reference is not None:
-        sets.append(reading.one(options.reference, "reference"))
-    if options.generated is not None:
-        systems = reading.systems(options.generated)
-        sets += [system.sets[0].renamed(system.name) for system in systems]
-    return sets, None if options.reference is None else sets[0].name
-
-
-def _items(
-    sets: Sequence[SampleSet], rubric: Rubric, options: AnnotateOptions
-) -> Items[Item] | Items[Shown]:
-    if rubric.task != "pairs":
-        return make_shown(
-            sets,
-            rubric,
-            n=options.n,
-            seed=options.seed,
-            shortest=options.min_words,
-            longest=options.max_words,
-        )
-    if len(sets) < 2:
-        raise InputError(
-            "pairs are of two systems, but there is one; give another, or the reference "
-            "(--reference FILE), or rate single texts with --task quality"
-        )
-    design = pair_design([samples.name for samples in sets], opponents=options.opponents)
-    return make_items(
-        sets,
-        pairs=design.pairs,
-        per_pair=options.per_pair,
-        ratings_per_item=options.ratings_per_item,
-        seed=options.seed,
-        shortest=options.min_words,
-        longest=options.max_words,
-    )

@@ -10,7 +10,7 @@ alone. The table of judgements and the report are made of these answers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +18,12 @@ from typing import Any, cast
 
 from calipers.errors import InputError
 from calipers.evaluate.asked_judge import AskedJudge, cost_of, known_numbers
-from calipers.evaluate.inputs import Reader
 from calipers.evaluate.judge_report import People, Reporting, people_among
+from calipers.evaluate.judged import read_judged
 from calipers.evaluate.option import one_side
 from calipers.evaluate.options import JudgeOptions
 from calipers.files import at_home
-from calipers.judgements.designs import pair_design
-from calipers.judgements.items import Item, Items, Shown, make_items, make_shown
+from calipers.judgements.items import Item, Items, Shown
 from calipers.judgements.judgement import PairJudgement, Rating
 from calipers.judgements.rubric import Rubric, find_rubric
 from calipers.judgements.tables import check_path, read_judgements, write_judgements
@@ -42,7 +41,6 @@ from calipers.language_model.samples_file import REMEDY
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Silent
 from calipers.results.judging import Judging, JudgingPlan, PlannedJudge
-from calipers.samples import SampleSet
 
 
 @one_side(JudgeOptions)
@@ -209,50 +207,16 @@ def open_study(generated: Any, options: JudgeOptions) -> Study:
         If one of them cannot be.
     """
     rubric = find_rubric(options.task, options.rubric)
-    reading = Reader(options.field)
-    reference = None if options.reference is None else reading.one(options.reference, "reference")
-    systems = reading.systems(generated)
-    sets = [system.sets[0].renamed(system.name) for system in systems]
-    if reference is not None:
-        sets = [reference, *sets]
-    items = _items(sets, rubric, options)
+    judged = read_judged(generated, options.reference, options.field)
+    items = judged.items(rubric, options, seed=options.seed)
     return Study(
         rubric,
-        tuple(samples.name for samples in sets),
-        None if reference is None else reference.name,
+        judged.names,
+        judged.reference,
         items,
         tuple(inquiries(items, repeat_share=options.repeat_share, seed=options.seed)),
-        (
-            *(
-                f"{system.name}: of its {len(system.sets)} files the first is judged"
-                for system in systems
-                if len(system.sets) > 1
-            ),
-            *items.notes,
-        ),
+        (*judged.notes, *items.notes),
     )
-
-
-def _items(
-    sets: Sequence[SampleSet], rubric: Rubric, options: JudgeOptions
-) -> Items[Item] | Items[Shown]:
-    seed, shortest, longest = options.seed, options.min_words, options.max_words
-    if rubric.task == "pairs":
-        if len(sets) < 2:
-            raise InputError(
-                "pairs are of two systems, but there is one; give another, or the reference "
-                "(--reference FILE), or judge by --task quality"
-            )
-        design = pair_design([samples.name for samples in sets], opponents=options.opponents)
-        return make_items(
-            sets,
-            pairs=design.pairs,
-            per_pair=options.per_pair,
-            seed=seed,
-            shortest=shortest,
-            longest=longest,
-        )
-    return make_shown(sets, rubric, n=options.n, seed=seed, shortest=shortest, longest=longest)
 
 
 def _people(given: Any, rubric: Rubric) -> People | None:

@@ -1039,29 +1039,22 @@ def _whole_share(text: str) -> float | None:
 
 
 @options_class
-class JudgeOptions(Running, Loading, Seeded, Reading):
-    """The options of ``judge``."""
+class Judged(Group):
+    """What is judged, by people or by models."""
 
-    model: Any = option(
-        MISSING,
-        "The judge: https://host/v1#MODEL for a server with OpenAI's interface, which is asked in "
-        "its chat form, or a model of transformers by its folder or name. May be repeated, for "
-        "several judges.",
-        Rule("name language models", _all_names, _check_judges, "NAME"),
-        panel=LANGUAGE_MODEL,
-        flag=("--model", "-m"),
-        several=True,
-        required=True,
+    reference: Any = option(
+        None,
+        "Real texts, judged like those of a system.",
+        panel=INPUT,
+        flag=("--reference", "-r"),
+        metavar="FILE",
+        source=True,
         common=True,
-        complete=("https://api.openai.com/v1#", "http://localhost:8000/v1#", "./"),
-        doc='The judge: ``"https://host/v1#MODEL"``, a folder or name of transformers, a '
-        ":class:`~calipers.language_model.model.LanguageModel`, or a list of these.",
     )
     task: str | None = option(
         None,
-        "What is judged: pairs of texts of two systems, each in both orders; the quality of single "
-        "texts on three scales from 1 to 5; or the diversity of batches of ten texts, yes or no. "
-        "By default that of --rubric, else pairs.",
+        "What is judged: pairs of texts of two systems; the quality of single texts; or the "
+        "diversity of batches of ten texts. By default that of --rubric, else pairs.",
         one_of("pairs", "quality", "diversity", optional=True),
         kept=True,
         common=True,
@@ -1074,15 +1067,6 @@ class JudgeOptions(Running, Loading, Seeded, Reading):
         common=True,
         doc="Questions of your own: a file of TOML or YAML, or a "
         ":class:`~calipers.judgements.rubric.Rubric`. None for the built-in ones of the task.",
-    )
-    reference: Any = option(
-        None,
-        "Real texts, judged like those of a system.",
-        panel=INPUT,
-        flag=("--reference", "-r"),
-        metavar="FILE",
-        source=True,
-        common=True,
     )
     n: int = option(
         100,
@@ -1121,6 +1105,34 @@ class JudgeOptions(Running, Loading, Seeded, Reading):
         whole(1, optional=True),
         panel=INPUT,
         kept=True,
+    )
+
+
+@options_class
+class JudgeOptions(Running, Loading, Seeded, Judged, Reading):
+    """The options of ``judge``."""
+
+    model: Any = option(
+        MISSING,
+        "The judge: https://host/v1#MODEL for a server with OpenAI's interface, which is asked in "
+        "its chat form, or a model of transformers by its folder or name. May be repeated, for "
+        "several judges.",
+        Rule("name language models", _all_names, _check_judges, "NAME"),
+        panel=LANGUAGE_MODEL,
+        flag=("--model", "-m"),
+        several=True,
+        required=True,
+        common=True,
+        complete=("https://api.openai.com/v1#", "http://localhost:8000/v1#", "./"),
+        doc='The judge: ``"https://host/v1#MODEL"``, a folder or name of transformers, a '
+        ":class:`~calipers.language_model.model.LanguageModel`, or a list of these.",
+    )
+    task: str | None = reworded(
+        Judged,
+        "task",
+        "What is judged: pairs of texts of two systems, each in both orders; the quality of single "
+        "texts on three scales from 1 to 5; or the diversity of batches of ten texts, yes or no. "
+        "By default that of --rubric, else pairs.",
     )
     repeat_share: float = option(
         0.1,
@@ -1859,7 +1871,7 @@ def _people(text: str) -> Any:
 
 
 @options_class
-class AnnotateOptions(Seeded, Reading):
+class AnnotateOptions(Seeded, Judged, Reading):
     """The options of ``annotate``."""
 
     generated: Any = option(
@@ -1869,30 +1881,7 @@ class AnnotateOptions(Seeded, Reading):
         "opens a study that is there.",
         flag=(),
     )
-    reference: Any = option(
-        None,
-        "Real texts, judged like those of a system.",
-        panel=INPUT,
-        flag=("--reference", "-r"),
-        metavar="FILE",
-        source=True,
-        common=True,
-    )
-    task: str | None = option(
-        None,
-        "What is judged: pairs of texts of two systems; the quality of single texts; or the "
-        "diversity of batches of ten texts. By default that of --rubric, else pairs.",
-        one_of("pairs", "quality", "diversity", optional=True),
-    )
-    rubric: Any = option(
-        None,
-        "Your own questions, as a file of TOML or YAML. By default the built-in ones of the task.",
-        metavar="FILE",
-        source=True,
-        common=True,
-        doc="Questions of your own: a file of TOML or YAML, or a "
-        ":class:`~calipers.judgements.rubric.Rubric`. None for the built-in ones of the task.",
-    )
+    task: str | None = reworded(Judged, "task", common=False)
     annotators: Any = option(
         1,
         "How many annotators, or their names with commas between them.",
@@ -1900,29 +1889,14 @@ class AnnotateOptions(Seeded, Reading):
         common=True,
         doc="How many annotators, or a list of their names.",
     )
-    per_pair: int = option(
-        90,
-        "For pairs: ratings of each pair of systems.",
-        whole(1),
-        common=True,
-    )
+    per_pair: int = reworded(Judged, "per_pair", "For pairs: ratings of each pair of systems.")
     ratings_per_item: int = option(
         1,
         "How many annotators rate each item.",
         whole(1),
         common=True,
     )
-    opponents: int | None = option(
-        None,
-        "For pairs: how many other systems each system meets, by a balanced design. By default all "
-        "of them.",
-        whole(2, optional=True),
-    )
-    n: int = option(
-        100,
-        "For quality and diversity: texts of each system, or all if it has fewer.",
-        whole(1),
-    )
+    n: int = reworded(Judged, "n", common=False)
     per_annotator: int | None = option(
         None,
         "Most items of one annotator. By default there is no limit, and everybody can go on until "
@@ -1941,18 +1915,6 @@ class AnnotateOptions(Seeded, Reading):
         "Flag answers that came in fewer seconds. They are kept.",
         Rule("be a number of at least 0", _not_negative, at_least_zero, "SECONDS"),
         common=True,
-    )
-    min_words: int | None = option(
-        None,
-        "Leave out texts of fewer words.",
-        whole(1, optional=True),
-        panel=INPUT,
-    )
-    max_words: int | None = option(
-        None,
-        "Show no more than N words of each text.",
-        whole(1, optional=True),
-        panel=INPUT,
     )
     seed: int = reworded(
         Seeded,

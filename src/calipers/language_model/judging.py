@@ -183,6 +183,8 @@ def material(inquiry: Inquiry, rubric: Rubric) -> str:
         )
         parts = [("beginning", item.context), ("text A", first), ("text B", second)]
         asked = "Compare text A with text B."
+        if not item.context:
+            asked = "There is no beginning: compare text A with text B as they stand."
     elif rubric.task == "quality":
         parts = [("beginning", "".join(item.contexts)), ("text", item.texts[0])]
         asked = "Rate the text."
@@ -208,7 +210,8 @@ def _asked(question: Question, rubric: Rubric) -> str:
         return f"{question.name}: {question.text}"
     means = {question.least: question.least_means, question.most: question.most_means}
     ends = [f"{end} for {words}" if words else str(end) for end, words in means.items()]
-    return f"{question.name}: {question.text} ({' to '.join(ends)})"
+    between = " or " if question.most - question.least == 1 else " to "
+    return f"{question.name}: {question.text} ({between.join(ends)})"
 
 
 def schema_of(rubric: Rubric) -> dict[str, object]:

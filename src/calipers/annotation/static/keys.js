@@ -21,8 +21,12 @@
   function choices(question) {
     return Array.from(question.querySelectorAll("input[type=radio]"));
   }
+  function typed(question) {
+    return question.querySelector("input[type=number]");
+  }
   function chosen(question) {
-    return choices(question).find((each) => each.checked);
+    const number = typed(question);
+    return number ? number.value !== "" : choices(question).some((each) => each.checked);
   }
   function show() {
     questions.forEach((each, place) => each.classList.toggle("current", on && place === current));
@@ -33,7 +37,7 @@
   function go(place) {
     current = Math.min(Math.max(place, 0), questions.length - 1);
     // The question itself: a ring around its first choice would look like a suggestion
-    questions[current].focus();
+    (typed(questions[current]) || questions[current]).focus();
     show();
   }
   function answer(key) {
@@ -68,6 +72,7 @@
     if (event.isComposing || event.repeat) return;
     const at = event.target;
     const link = at.closest && at.closest("a, button");
+    if (at.type === "number" && event.key !== "Enter") return; // it is typed into
     if (event.key >= "0" && event.key <= "9") {
       if (answer(event.key)) event.preventDefault();
     } else if (event.key === "Enter" && !link) {
