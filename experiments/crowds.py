@@ -287,7 +287,7 @@ def table_of_raters(rows: list[Row]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--crowds", type=int, default=400, help="of each kind")
+    parser.add_argument("--crowds", type=int, default=200, help="of each kind")
     parser.add_argument("--raters", type=int, default=RATERS)
     parser.add_argument("--pairs", type=int, default=PAIRS)
     parser.add_argument("--seed", type=int, default=0)

@@ -75,7 +75,8 @@ def test_an_empty_table_has_its_columns(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["=1+1", "+49", "-2", "@x", "'=1", "''-", '=cmd|"/c calc"!A1', "a\nb", 'q"u,o', "'s"]
+    "name",
+    ["=1+1", "+49", "-2", "@x", "'=1", "''-", '=cmd|"/c calc"!A1', "a\nb", "a\rb", 'q"u,o', "'s"],
 )
 def test_no_cell_is_a_formula(tmp_path: Path, name: str) -> None:
     judged = PairJudgement("ab", name, "human", {"sensible": 5}, f"{name}r", "person", "a")

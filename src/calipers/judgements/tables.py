@@ -15,11 +15,10 @@ is what is read. (Cells that begin with apostrophes before such a character get 
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -46,6 +45,7 @@ TEXTS = ("context", "text_a", "text_b", "text", "contexts", "texts")
 KNOWN = frozenset((*PAIRS[0], *PAIRS[1], *RATINGS[0], *TEXTS))
 """Columns that are no questions."""
 
+QUOTED = re.compile('[,"\r\n]')
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 Judgements = tuple[PairJudgement, ...] | tuple[Rating, ...]
@@ -147,12 +147,13 @@ def _ascii(record: Mapping[str, Any]) -> str:
 
 
 def _csv(columns: Sequence[str], records: Iterable[Mapping[str, Any]]) -> bytes:
-    file = io.StringIO(newline="")
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(columns)
-    for record in records:
-        writer.writerow([_cell(record.get(column)) for column in columns])
-    return utf8(file.getvalue())
+    rows = ([_cell(record.get(column)) for column in columns] for record in records)
+    return utf8("".join(",".join(map(_quoted, row)) + "\n" for row in chain([columns], rows)))
+
+
+def _quoted(cell: str) -> str:
+    """Quote a cell that needs it; the csv module lets a carriage return stand by itself."""
+    return '"' + cell.replace('"', '""') + '"' if QUOTED.search(cell) else cell
 
 
 def _cell(value: Any) -> str:

@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +34,9 @@ from calipers.errors import InputError, unknown_name
 from calipers.numeric.validation import check_inner_share, check_whole
 from calipers.uncertainty.correlation import LEAST, Kind, correlate_rows
 from calipers.uncertainty.rated_pairs import RatedPairs
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Matrix = NDArray[np.float64]
 
@@ -45,6 +48,7 @@ DRAWS = 200
 SPLITS_OF_DRAW = 20
 TOGETHER = 2_000_000
 """Weights of units that are in memory at once."""
+
 MOST_STEPS = 60
 CLOSE = 1e-7
 
@@ -134,10 +138,14 @@ def ceiling(
     known = len(np.unique(pairs.rater)) if pairs.raters else 0
     by_rater = known >= LEAST_RATERS
     unit = np.unique(pairs.rater, return_inverse=True)[1] if by_rater else np.arange(len(pairs))
-    counts = np.zeros((known if by_rater else len(pairs), n, n))
+    count = known if by_rater else len(pairs)
     won = (pairs.outcome + 1) / 2
-    np.add.at(counts, (unit, pairs.i, pairs.j), won)
-    np.add.at(counts, (unit, pairs.j, pairs.i), 1 - won)
+    counts = _by_unit(
+        np.concatenate([unit, unit]),
+        np.concatenate([pairs.i * n + pairs.j, pairs.j * n + pairs.i]),
+        np.concatenate([won, 1 - won]),
+        (count, n * n),
+    )
 
     def scores(wins: Matrix) -> Matrix:
         return _bradley_terry(wins.reshape(-1, n, n))[:, places]
@@ -146,8 +154,8 @@ def ceiling(
     if not len(pairs):
         why = "there are no judgements"
     return _halved(
-        counts.reshape(len(counts), n * n),
-        counts.sum(axis=(1, 2)),
+        counts,
+        np.bincount(unit, minlength=count).astype(np.float64),
         scores,
         _Asked(correlation, splits, draws, level, seed, len(places), by_rater),
         why,
@@ -207,9 +215,12 @@ def ratings_ceiling(
     if not by_rater:
         unit = np.arange(len(values))
     count = people if by_rater else len(values)
-    sums = np.zeros((count, 2, n))
-    np.add.at(sums[:, 0], (unit, place), values)
-    np.add.at(sums[:, 1], (unit, place), 1.0)
+    sums = _by_unit(
+        np.concatenate([unit, unit]),
+        np.concatenate([place, n + place]),
+        np.concatenate([values, np.ones(len(values))]),
+        (count, 2 * n),
+    )
 
     def scores(halves: Matrix) -> Matrix:
         total, count = halves.reshape(-1, 2, n).transpose(1, 0, 2)
@@ -217,8 +228,8 @@ def ratings_ceiling(
             return np.asarray(total / np.where(count > 0, count, math.nan))
 
     return _halved(
-        sums.reshape(count, 2 * n),
-        sums[:, 1].sum(axis=1),
+        sums,
+        np.bincount(unit, minlength=count).astype(np.float64),
         scores,
         _Asked(correlation, splits, draws, level, seed, n, by_rater),
         None if len(values) else "there are no ratings",
@@ -255,8 +266,17 @@ class _Asked:
     by_rater: bool
 
 
+def _by_unit(
+    unit: NDArray[np.int64], place: NDArray[np.int64], values: Matrix, shape: tuple[int, int]
+) -> csr_array[np.float64]:
+    """Add up values by unit and place; sparse, since each unit has few places."""
+    from scipy.sparse import csr_array
+
+    return csr_array((values, (unit, place)), shape=shape)
+
+
 def _halved(
-    units: Matrix, sizes: Matrix, scores: Scores, asked: _Asked, why: str | None
+    units: csr_array[np.float64], sizes: Matrix, scores: Scores, asked: _Asked, why: str | None
 ) -> Ceiling:
     """Correlate the scores of halves, each the sum of its units; shape ``(units, numbers)``."""
     rng = np.random.default_rng(asked.seed)
@@ -269,32 +289,32 @@ def _halved(
             half=half,
             correlation=asked.correlation,
             unit="raters" if asked.by_rater else "judgements",
-            units=len(units),
+            units=units.shape[0],
             systems=asked.systems,
             reason=why,
         )
 
     if why is None and asked.systems < LEAST:
         why = f"at least {LEAST} systems are needed"
-    if why is None and len(units) < 2:
+    if why is None and len(sizes) < 2:
         why = "a single judgement cannot be halved"
     if why is not None:
         return given(math.nan, None, math.nan)
     sides = _sides(rng, sizes, asked.splits)
-    half = _mean(_correlated(units, sides, np.ones(len(units)), scores, asked.correlation))
+    half = _mean(_correlated(units, sides, np.ones(len(sizes)), scores, asked.correlation))
     if math.isnan(half):
         why = "no half gives all systems scores that differ"
         return given(math.nan, None, math.nan)
     drawn = np.empty(asked.draws)
-    together = max(1, min(asked.draws, TOGETHER // (SPLITS_OF_DRAW * len(units))))
+    together = max(1, min(asked.draws, TOGETHER // (SPLITS_OF_DRAW * len(sizes))))
     for start in range(0, asked.draws, together):
         stop = min(start + together, asked.draws)
-        weights = np.empty((stop - start, SPLITS_OF_DRAW, len(units)))
+        weights = np.empty((stop - start, SPLITS_OF_DRAW, len(sizes)))
         sides = np.empty(weights.shape)
         for place in range(stop - start):
-            weights[place] = rng.gamma(1 / VARIANCE, VARIANCE, len(units))
+            weights[place] = rng.gamma(1 / VARIANCE, VARIANCE, len(sizes))
             sides[place] = _sides(rng, sizes, SPLITS_OF_DRAW)
-        flat = (len(sides) * SPLITS_OF_DRAW, len(units))
+        flat = (len(sides) * SPLITS_OF_DRAW, len(sizes))
         found = _correlated(
             units, sides.reshape(flat), weights.reshape(flat), scores, asked.correlation
         ).reshape(-1, SPLITS_OF_DRAW)
@@ -320,10 +340,12 @@ def _sides(rng: np.random.Generator, sizes: Matrix, splits: int) -> Matrix:
 
 
 def _correlated(
-    units: Matrix, sides: Matrix, weights: Matrix, scores: Scores, correlation: Kind
+    units: csr_array[np.float64], sides: Matrix, weights: Matrix, scores: Scores, correlation: Kind
 ) -> Matrix:
     """Correlation of both halves of every split; NaN where it is undefined."""
-    first, second = (side * weights @ units for side in (sides, 1 - sides))
+    first, second = (
+        np.ascontiguousarray((units.T @ (side * weights).T).T) for side in (sides, 1 - sides)
+    )
     a, b = scores(first), scores(second)
     defined = np.isfinite(a).all(axis=1) & np.isfinite(b).all(axis=1)
     found = np.full(len(a), math.nan)

@@ -14,8 +14,10 @@ The scores θ, β, δ and the spreads are those of the greatest likelihood of th
 own parameters integrated out by Gauss-Hermite quadrature around each rater's mode (Pinheiro and
 Bates, JCGS 1995). Spreads have a Rayleigh prior, which keeps them off 0, where few raters would
 make them end by chance (Chung et al., Psychometrika 2013). A rater's own parameters are means of
-what is known of them given the answers, their intervals with the errors of all else in them (by the
-delta method).
+what is known of them given the answers; their intervals have the errors of all else in them, by the
+delta method, and Student's t of as many degrees of freedom as there are raters but one (at least
+four), since the spreads are estimated from so many. A rater who alone answered all has the normal
+one.
 
 The scores are those of the typical rater. What a plain fit estimates is another thing, the odds in
 the whole crowd, which lie nearer to even where raters differ in what they like or where they look.
@@ -52,6 +54,12 @@ DISCRIMINATION, SIDE, TIE = 0, 1, 2
 
 NODES = (9, 5, 5)
 """Points of the quadrature for each of them."""
+
+FEW_NODES = (5, 3, 3)
+"""The same where there are so many judgements that each rater's parameters are nearly normal."""
+
+MOST_VALUES = 4_000_000
+"""Kinds of judgements times points beyond which there are few points."""
 
 TYPICAL_SPREAD = (0.5, 1.0, 1.0)
 """Modes of the priors of the spreads, in log odds (of the first: in logs of the discrimination)."""
@@ -218,7 +226,7 @@ class RaterFit:
             return math.nan, (math.nan, math.nan)
         value = float(weights @ self._logs)
         error = math.sqrt(max(float(weights @ self._logs_covariance @ weights), 0.0))
-        reach = _quantile(self.level) * error
+        reach = _quantile_of_rater(self.level, len(known)) * error
         return math.exp(value), (math.exp(value - reach), math.exp(value + reach))
 
 
@@ -473,7 +481,9 @@ def _nodes(
             break
     _, information = _effect_derivatives(table, model, point, mode, precision)
     root = np.linalg.cholesky(np.linalg.inv(information))
-    grids = [np.polynomial.hermite_e.hermegauss(NODES[effect]) for effect in model.effects]
+    many = len(table.i) * math.prod(NODES[effect] for effect in model.effects) > MOST_VALUES
+    sizes = FEW_NODES if many else NODES
+    grids = [np.polynomial.hermite_e.hermegauss(sizes[effect]) for effect in model.effects]
     z = np.stack(np.meshgrid(*(x for x, _ in grids), indexing="ij"), axis=-1).reshape(-1, k)
     w = np.stack(np.meshgrid(*(w for _, w in grids), indexing="ij"), axis=-1).reshape(-1, k)
     points = mode[:, None, :] + np.einsum("rkl,ql->rqk", root, z)
@@ -796,7 +806,7 @@ def _raters(
     """Say what each rater is like; none where nobody knows who answered."""
     if table.raters[0] < 0 and len(table.raters) == 1:
         return ()
-    v, z = summit.covariance, _quantile(level)
+    v, z = summit.covariance, _quantile_of_rater(level, len(table.raters))
     effects = []
     for place, number in enumerate(table.raters.tolist()):
 
@@ -844,3 +854,8 @@ def _quantile(level: float) -> float:
     from scipy.special import ndtri
 
     return float(ndtri((1 + level) / 2))
+
+
+def _quantile_of_rater(level: float, raters: int) -> float:
+    """Quantile of Student's t, as spreads are estimated from so many raters."""
+    return float(student(level, max(raters - 1, 4))) if raters > 1 else _quantile(level)
