@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import random
 import re
+import threading
 from dataclasses import replace
+from http.server import ThreadingHTTPServer
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -240,7 +244,7 @@ def test_people_who_judged_other_items_and_answers_that_are_flagged(fair):
 
 @pytest.mark.parametrize("task", ["pairs", "quality", "diversity"])
 def test_people_and_judges_meet_on_the_same_items(tmp_path, task):
-    shared = {"task": task, "per_pair": 12, "n": 20, "opponents": 2, "max_words": 4, "seed": 3}
+    shared = {"task": task, "per_pair": 12, "n": 20, "opponents": 2, "max_words": 5, "seed": 3}
     judged = judge(sets(), model=FakeJudge(), repeat_share=0, **shared)
     with annotate(tmp_path / "s.sqlite", generated=sets(), checks=0, **shared) as study:
         assert {item.id for item in study.items()} == {row.item for row in judged.judgements}
@@ -267,6 +271,23 @@ def test_several_judges_stand_beside_each_other():
     assert len(frame) == 9
     again = run([FakeJudge(name="x"), FakeJudge(name="x")])
     assert [each.name for each in again] == ["x (1)", "x (2)"]
+
+
+def test_the_simulated_judge_of_the_documentation_is_exposed():
+    pytest.importorskip("httpx")
+    path = Path(__file__).parents[2] / "examples" / "simulated_judge.py"
+    spec = importlib.util.spec_from_file_location("simulated_judge", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    with ThreadingHTTPServer(("127.0.0.1", 0), module.Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        name = f"http://127.0.0.1:{server.server_port}/v1#simulated"
+        found = run(name, per_pair=20, repeat_share=0)
+        rated = run(name, task="quality", n=5)
+        server.shutdown()
+    assert found["simulated"]["sensible"].first.interval[0] > 0.5
+    assert "cannot be trusted without both orders" in found.warnings[-1]
+    assert rated["simulated"].counts["answered"] > 0
 
 
 # ---------------------------------------------------------------- quality and diversity

@@ -243,7 +243,11 @@ class Reporting:
         )
 
     def _discrimination(self, judge: RatedPairs, people: RatedPairs) -> Estimate:
-        """How sharply the judge tells systems apart, relative to people."""
+        """How sharply the judge tells systems apart, relative to people.
+
+        By the answers that prefer one, which it is read off whoever ties how often; to fit that too
+        takes long where people never tie and the judge does.
+        """
         a, b, answer, first, rater = [], [], [], [], []
         for pairs in (judge, people):
             for row in range(len(pairs)):
@@ -255,7 +259,7 @@ class Reporting:
                 rater.append(pairs.raters[pairs.rater[row]])
         try:
             together = count_rated_pairs(a, b, answer, rater=rater, first=first)
-            fit = fit_rater_effects(together, level=self.level)
+            fit = fit_rater_effects(together, ties="drop", level=self.level)
             value, interval = fit.relative_discrimination(judge.raters[0], people.raters)
         except InputError as error:
             return Estimate(math.nan, None, len(people.raters), str(error))

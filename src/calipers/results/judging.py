@@ -101,8 +101,8 @@ class WithPeople(Plain):
     systems
         Spearman's correlation of the judge's scores of the systems with people's.
     discrimination
-        How clearly the judge tells systems apart, relative to people: 1 is as clearly as the
-        average rater.
+        How clearly the judge tells systems apart where it prefers one, relative to people: 1 is as
+        clearly as the average rater.
     """
 
     source: str
