@@ -36,7 +36,7 @@ class Rooms:
     def window(self, name: str, **settings: Any) -> Any:
         """Open the link of an annotator in a browser of its own."""
         context = self.browser.new_context(**{"viewport": DESK, **settings})
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(30_000)
         self.contexts.append(context)
         context.on("request", self._asked)
         context.on("console", self._heard)

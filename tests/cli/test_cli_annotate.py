@@ -116,7 +116,10 @@ def test_tasks_for_label_studio_and_back(calipers, files, served, tmp_path):
     calipers("annotate", "s.sqlite", *files, "--per-pair", "2", "--checks", "1")
     run = calipers("annotate", "s.sqlite", "--label-studio", "tasks.json")
     assert "wrote tasks.json, and its labelling configuration tasks.xml" in run.stderr
-    tasks = json.loads((tmp_path / "tasks.json").read_text())
+    (tmp_path / "tasks.json").rename(tmp_path / "kept.json")
+    again = calipers("annotate", "s.sqlite", "--label-studio", "tasks.json")
+    assert "--label-studio tasks.xml: the file already exists" in again.stderr
+    tasks = json.loads((tmp_path / "kept.json").read_text())
     assert len(tasks) == 7
     result = [
         {"from_name": each.name, "type": "choices", "value": {"choices": ["Tie"]}}
@@ -155,6 +158,9 @@ def test_a_rubric_of_ones_own(calipers, files, served, tmp_path):
         (f"{NEW} --rubric no.toml", "no.toml"),
         (f"{NEW} --least-seconds -1", "--least-seconds must be a number of at least 0; found '-1'"),
         (f"{NEW} --export x.xlsx", "ending in .csv or .jsonl"),
+        (f"{NEW} --label-studio tasks.xml", "--label-studio must name a file ending in .json"),
+        (f"{NEW} --port 70000", "--port must be a whole number from 0 to 65,535; found '70000'"),
+        (f"{NEW} --port x", "--port must be a whole number from 0 to 65,535; found 'x'"),
         (f"{NEW} --export alpha.jsonl --force", "--export would overwrite an input"),
     ],
 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,6 +13,7 @@ import typer
 from calipers.cli.command import command
 from calipers.cli.outputs import Outputs, Results, check_outputs
 from calipers.cli.streams import calm, write, write_error
+from calipers.errors import CalipersError, InputError
 from calipers.evaluate.option import INPUT, OUTPUT
 from calipers.evaluate.options import AnnotateOptions
 
@@ -18,7 +21,17 @@ if TYPE_CHECKING:
     from calipers.annotation.study import Study
 
 SERVER = "Server"
-HOST, PORT = "127.0.0.1", 8765
+HOST, PORT, MOST_PORT = "127.0.0.1", 8765, 65_535
+
+
+def _port(text: object) -> int:
+    """Read a port; typer would put words of its own around another error."""
+    if not re.fullmatch("[0-9]{1,5}", str(text)) or int(str(text)) > MOST_PORT:
+        raise CalipersError(
+            f"--port must be a whole number from 0 to {MOST_PORT:,}; found {text!r}"
+        )
+    return int(str(text))
+
 
 StudyFile = Annotated[
     str,
@@ -46,7 +59,7 @@ Host = Annotated[
         "--host",
         metavar="ADDRESS",
         help="Where to listen. With another address than this machine's own, such as 0.0.0.0, "
-        "others on the network can reach the page.",
+        "others on the network can reach the page. [default: 127.0.0.1]",
         rich_help_panel=SERVER,
     ),
 ]
@@ -55,9 +68,8 @@ Port = Annotated[
     typer.Option(
         "--port",
         metavar="N",
-        min=0,
-        max=65_535,
-        help="Port of the address; 0 takes any that is free.",
+        parser=_port,
+        help="Port of the address; 0 takes any that is free. [default: 8765]",
         rich_help_panel=SERVER,
     ),
 ]
@@ -177,6 +189,12 @@ def annotate(
     is shown.
     """
     written = [("--export", export), ("--label-studio", label_studio)]
+    if label_studio is not None:
+        if not label_studio.lower().endswith(".json"):
+            raise InputError(
+                f"--label-studio must name a file ending in .json; found {label_studio!r}"
+            )
+        written.append(("--label-studio", str(Path(label_studio).with_suffix(".xml"))))
     named = [(flag, path) for flag, path in written if path is not None]
     check_outputs(named, [study, *(generated or ())], force=outputs.force)
     work = bool(named or add_annotators or status or import_label_studio or outputs.paths)
