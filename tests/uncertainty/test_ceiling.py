@@ -81,7 +81,7 @@ def crowd_of_one_mind(raters=6):
 
 def test_a_crowd_of_one_mind_agrees():
     for kind in ("spearman", "pearson"):
-        found = ceiling(crowd_of_one_mind(), correlation=kind)
+        found = ceiling(crowd_of_one_mind(), correlation=kind, splits=20, draws=20)
         assert found.value == pytest.approx(1)
         assert found.half == pytest.approx(1)
         assert found.interval[0] > 0.999
@@ -91,7 +91,7 @@ def test_a_crowd_that_guesses_does_not(crowds):
     rng = np.random.default_rng(0)
     pairs = crowds.draw_pairs(rng, crowds.CROWDS[0], 30, 600)
     pairs = replace(pairs, outcome=rng.choice([-1, 1], 600))
-    found = ceiling(pairs)
+    found = ceiling(pairs, splits=50, draws=60)
     low, high = found.interval
     assert low < 0 < high
     assert found.value < 0.6
@@ -120,11 +120,12 @@ def test_systems_can_be_left_out(crowds):
 
 def test_judgements_are_halved_where_raters_are_few():
     pairs = crowd_of_one_mind(3)
-    assert (ceiling(pairs).unit, ceiling(pairs).units) == ("judgements", 15)
+    found = ceiling(pairs, splits=5, draws=2)
+    assert (found.unit, found.units) == ("judgements", 15)
     nobody = replace(pairs, raters=(), rater=np.full(15, -1))
-    assert ceiling(nobody).unit == "judgements"
+    assert ceiling(nobody, splits=5, draws=2).unit == "judgements"
     system, _, rating = columns(TABLE)
-    assert ratings_ceiling(system, None, rating).unit == "judgements"
+    assert ratings_ceiling(system, None, rating, splits=5, draws=2).unit == "judgements"
 
 
 def test_reasons_and_refusals():

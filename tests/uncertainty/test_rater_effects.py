@@ -16,7 +16,8 @@ from calipers.errors import InputError
 from calipers.uncertainty.bradley_terry import fit_bradley_terry
 from calipers.uncertainty.davidson import outcomes
 from calipers.uncertainty.rated_pairs import RatedPairs
-from calipers.uncertainty.rater_effects import TYPICAL_SPREAD, fit_rater_effects
+from calipers.uncertainty.rater_effects import fit_rater_effects
+from calipers.uncertainty.rater_effects_fit import TYPICAL_SPREAD
 
 
 def judged(names, i, j, outcome, rater, first):

@@ -1,0 +1,57 @@
+"""The experiments on simulated crowds of raters: what they draw, and the tables they lay out."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
+
+
+@pytest.fixture(scope="module")
+def crowds():
+    sys.path.insert(0, str(EXPERIMENTS))
+    try:
+        import crowds
+
+        yield crowds
+    finally:
+        sys.path.remove(str(EXPERIMENTS))
+
+
+def test_a_crowd_is_drawn_from_its_model(crowds):
+    rng = np.random.default_rng(0)
+    pairs = crowds.draw_pairs(rng, crowds.Crowd("biased", side_mean=1.0), 30, 30_000)
+    assert np.bincount(pairs.rater).tolist() == [1000] * 30
+    met = (pairs.preferences.wins + pairs.preferences.wins.T + pairs.preferences.ties)[
+        np.triu_indices(9, 1)
+    ]
+    assert (met.min(), met.max()) == (833, 834)
+    decided = pairs.prefers_first[pairs.prefers_first != 0]
+    # The odds are e to 1 for equal systems, and a little nearer to even for unequal ones
+    assert 0.70 < (decided > 0).mean() < 0.735
+
+
+def test_the_truth_of_raters_who_are_alike_is_what_they_were_drawn_from(crowds):
+    found = crowds.truth_of(crowds.CROWDS[0], many=10)
+    assert found == pytest.approx(crowds.TRUTH * 100, abs=1e-6)
+    tastes = crowds.truth_of(replace(crowds.CROWDS[0], taste=1.0), many=5000)
+    assert 0.7 < tastes[0] / (100 * crowds.TRUTH[0]) < 0.97  # those of a crowd lie closer
+
+
+@pytest.mark.slow
+def test_tables_have_a_row_for_each_crowd_and_method(crowds):
+    rows = crowds.measure(crowds.CROWDS[4], 2, 6, 150, 0)
+    assert {(row.method, row.truth) for row in rows} == {
+        (method, truth) for method in crowds.METHODS for truth in ("crowd", "typical rater")
+    }
+    assert all(0 <= row.scores <= 1 and row.crowds == 2 for row in rows)
+    lines = crowds.table(rows).splitlines()
+    assert len(lines) == 5
+    assert lines[2].startswith("| all of these | plain |")
+    few = crowds.measure(crowds.CROWDS[0], 2, 3, 300, 0, ("plain", "clustered"))
+    assert crowds.table_of_raters(few).splitlines()[2].startswith("| alike | 3 |")
