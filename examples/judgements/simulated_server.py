@@ -1,79 +1,91 @@
-"""A stand-in for a judge, to try `calipers judge` offline: no model, and a bad judge by design.
+"""A server with OpenAI's interface that plays a judge with known habits, to try judging by.
 
-It speaks the chat form of OpenAI's interface, and prefers longer texts, the text that stands first,
-and whatever chance says:
+It reads no text: it prefers the longer one, and the one shown first. All its answers are simulated.
 
-    python examples/judgements/simulated_server.py 8000
-
-It binds to this machine alone and answers requests about pairs of texts; nothing else.
+    python examples/judgements/simulated_server.py --port 8766
+    calipers judge a.jsonl b.jsonl --model http://127.0.0.1:8766/v1#simulated --output judged.csv
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import random
 import re
-import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-LENGTH, FIRST = 1.0, 0.9
-"""Log odds by which a text of e times as many words is preferred, and the one that stands first."""
+FIRST = 0.7
+"""Log odds by which the text shown first is preferred to one of its length."""
 
-STEPS = ("definitely A", "slightly A", "tie", "slightly B", "definitely B")
-TEXT = re.compile(
-    r"^\[text ([AB]) (\w+)\]\n(.*?)\n\[end of text \1 \2\]$", re.DOTALL | re.MULTILINE
-)
+LONGER = 1.5
+"""Log odds by which a text of twice the length is preferred."""
 
+TALKATIVE = 0.03
+"""Share of answers that begin with a phrase, and cannot be read."""
 
-def judgement(texts: dict[str, str], questions: list[str], draw: random.Random) -> dict[str, str]:
-    """Answer each question about two texts, by their sides."""
-    words = {side: len(text.split()) for side, text in texts.items()}
-    lean = FIRST + LENGTH * math.log((words["A"] + 1) / (words["B"] + 1))
-    answers = {}
-    for question in questions:
-        chance = draw.random()
-        push = lean + math.log(chance / (1 - chance))
-        answers[question] = STEPS[sum(push < limit for limit in (2.0, 0.4, -0.4, -2.0))]
-    return answers
+SHOWN = re.compile(r"\[text[^\]\n]* ([0-9a-f]{16})\]\n(.*?)\n\[end of [^\]\n]* \1\]", re.DOTALL)
 
 
-class Judge(BaseHTTPRequestHandler):
-    """Answers one request after another, each by a seed made of it."""
+def answer(request: dict[str, Any]) -> str:
+    """Answer every question of the schema; the same request gives the same answer."""
+    messages = request["messages"]
+    rng = random.Random(json.dumps([request["model"], messages, request.get("seed")]))
+    words = [len(text.split()) for _, text in SHOWN.findall(messages[1]["content"])]
+    questions = request["response_format"]["json_schema"]["schema"]["properties"]
+    text = json.dumps({name: judged(words, about, rng) for name, about in questions.items()})
+    return f"Here is my answer: {text}" if rng.random() < TALKATIVE else text
+
+
+def judged(words: list[int], about: dict[str, Any], rng: random.Random) -> str | int:
+    """Choose one of the answers of a question."""
+    steps: list[Any] = about["enum"]
+    if about["type"] == "string":
+        odds = FIRST + LONGER * math.log2((words[0] + 1) / (words[1] + 1))
+        if rng.random() < 0.1:
+            return str(steps[2])
+        return str(rng.choice(steps[:2] if rng.random() < 1 / (1 + math.exp(-odds)) else steps[3:]))
+    middle = (steps[0] + steps[-1]) / 2 + math.log2((sum(words) / len(words) + 1) / 50)
+    return min(steps, key=lambda step: abs(step - rng.gauss(middle, 0.7)))
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers every POST as /v1/chat/completions does."""
 
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
+        """Answer one request."""
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        schema = request["response_format"]["json_schema"]["schema"]
-        found = TEXT.findall(request["messages"][1]["content"])
-        texts = {side: text for side, _, text in found}
-        draw = random.Random(f"{texts} {request.get('seed')}")
-        answer = json.dumps(judgement(texts, list(schema["properties"]), draw))
-        message = {"role": "assistant", "content": answer}
-        choice = {"index": 0, "finish_reason": "stop", "message": message}
-        sizes = (sum(map(len, texts.values())) // 4, len(answer) // 4)
-        usage = dict(zip(("prompt_tokens", "completion_tokens"), sizes, strict=True))
-        made = {"id": "simulated", "model": request["model"], "choices": [choice], "usage": usage}
-        self.reply(made)
-
-    def do_GET(self) -> None:
-        self.reply({"data": [{"id": "stand-in"}]})
-
-    def reply(self, data: Any) -> None:
-        """Send JSON."""
-        body = json.dumps(data).encode()
+        text = answer(request)
+        read = sum(len(message["content"]) for message in request["messages"]) // 4
+        body = {
+            "model": request["model"],
+            "choices": [
+                {"finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+            ],
+            "usage": {"prompt_tokens": read, "completion_tokens": len(text) // 4},
+        }
+        content = json.dumps(body).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        self.wfile.write(body)
+        self.wfile.write(content)
 
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, *words: object) -> None:
         """Say nothing."""
 
 
+def main() -> None:
+    """Serve until Ctrl-C."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--port", type=int, default=8766)
+    port = parser.parse_args().port
+    with ThreadingHTTPServer(("127.0.0.1", port), Handler) as server:
+        server.serve_forever()
+
+
 if __name__ == "__main__":
-    port = int(sys.argv[1]) if len(sys.argv) > 1 else 8000
-    ThreadingHTTPServer(("127.0.0.1", port), Judge).serve_forever()
+    main()

@@ -275,7 +275,7 @@ def test_several_judges_stand_beside_each_other():
 
 def test_the_simulated_judge_of_the_documentation_is_exposed():
     pytest.importorskip("httpx")
-    path = Path(__file__).parents[2] / "examples" / "simulated_judge.py"
+    path = Path(__file__).parents[2] / "examples" / "judgements" / "simulated_server.py"
     spec = importlib.util.spec_from_file_location("simulated_judge", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from calipers.annotation.study import Study, annotator_names
 from calipers.errors import InputError
-from calipers.evaluate.judged import read_judged
+from calipers.evaluate.judged import read_judged, worded
 from calipers.evaluate.option import one_side
 from calipers.evaluate.options import AnnotateOptions
 from calipers.files import at_home
@@ -75,7 +75,7 @@ def annotate(study: str | Path, options: AnnotateOptions) -> Study:
     return Study.make(
         path,
         items,
-        rubric=rubric,
+        rubric=worded(rubric, items),
         annotators=annotators,
         checks=checks,
         ratings_per_item=options.ratings_per_item,

@@ -19,7 +19,7 @@ from typing import Any, cast
 from calipers.errors import InputError
 from calipers.evaluate.asked_judge import AskedJudge, cost_of, known_numbers
 from calipers.evaluate.judge_report import People, Reporting, people_among
-from calipers.evaluate.judged import read_judged
+from calipers.evaluate.judged import read_judged, worded
 from calipers.evaluate.option import one_side
 from calipers.evaluate.options import JudgeOptions
 from calipers.files import at_home
@@ -210,7 +210,7 @@ def open_study(generated: Any, options: JudgeOptions) -> Study:
     judged = read_judged(generated, options.reference, options.field)
     items = judged.items(rubric, options, seed=options.seed)
     return Study(
-        rubric,
+        worded(rubric, items),
         judged.names,
         judged.reference,
         items,

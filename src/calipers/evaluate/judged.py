@@ -13,7 +13,7 @@ from calipers.evaluate.inputs import Reader
 from calipers.evaluate.options import Judged
 from calipers.judgements.designs import pair_design
 from calipers.judgements.items import Item, Items, Shown, make_items, make_shown
-from calipers.judgements.rubric import Rubric
+from calipers.judgements.rubric import PAIRS, PAIRS_ALONE, Rubric
 from calipers.samples import SampleSet
 
 
@@ -117,3 +117,9 @@ def read_judged(generated: Any, reference: Any, field: str | None) -> JudgedSets
             if len(system.sets) > 1
         ),
     )
+
+
+def worded(rubric: Rubric, items: Items[Item] | Items[Shown]) -> Rubric:
+    """Give the built-in questions about pairs as they are asked where no text continues another."""
+    alone = all(isinstance(item, Item) and not item.context for item in items)
+    return PAIRS_ALONE if rubric is PAIRS and alone else rubric

@@ -95,6 +95,24 @@ PAIRS = Rubric(
 )
 """Pairwise comparison on three questions, in our own words (JMLR 2023, appendix E.3)."""
 
+PAIRS_ALONE = Rubric(
+    name="pairs_alone",
+    task="pairs",
+    instructions=(
+        "You see two texts, A and B. At least one of the two was written by a computer program. "
+        "Compare them on three questions, each on its own: a text can be original and yet make "
+        "little sense, or make sense and be dull. Judge what is said rather than how long it is, "
+        "and overlook an abrupt end or scraps of a web page. Answer with a tie only where you find "
+        "no difference at all."
+    ),
+    questions=(
+        PAIRS.questions[0],
+        Question("sensible", "Which of the two makes more sense?"),
+        PAIRS.questions[2],
+    ),
+)
+"""The same questions of texts that continue nothing."""
+
 QUALITY = Rubric(
     name="quality",
     task="quality",
