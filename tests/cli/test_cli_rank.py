@@ -182,6 +182,40 @@ def test_the_commands_of_the_docs_print_what_the_page_says(calipers, monkeypatch
         assert result.stdout.rstrip() == expected, result.stderr
 
 
+@pytest.mark.usefixtures("files")
+def test_judgements_of_people_and_of_a_model(calipers):
+    head = "item,a,b,first,sensible,rater,rater_kind,flags\n"
+    rows = [
+        ("a", "b", 1),
+        ("a", "b", 5),
+        ("b", "c", 2),
+        ("b", "c", 4),
+        ("a", "c", 5),
+        ("a", "c", 1),
+    ]
+    for name, kind, raters in (("people", "person", "rs"), ("judge, one", "model", "mm")):
+        lines = [
+            f"{a}{b}{place},{a},{b},{'ab'[place % 2]},{step},{raters[place % 2]},{kind},"
+            for place, (a, b, step) in enumerate(rows)
+        ]
+        Path(f"{name}.csv").write_text(head + "\n".join(lines) + "too_fast\n")
+    both = ("--judgements", "people.csv", "--judgements", "judge, one.csv")
+    data = json.loads(calipers("rank", "scores.csv", *both, "--json", "-").stdout)
+    assert list(data["truths"]) == ["sensible by people", "sensible by m"]
+    assert data["settings"]["judgements"] == ["people.csv", "judge, one.csv"]
+    assert data["truths"]["sensible by people"]["raters"]["clusters"] == 2
+    assert data["truths"]["sensible by m"]["people"]["items"] == 6
+    assert data["settings"]["raters"] is None
+    shown = calipers("rank", "scores.csv", *both, "--raters", "ignore", "--drop-flagged").stdout
+    assert "people.csv: 1 of 6 judgements by people left out: flagged (too_fast 1)" in shown
+    wrong = calipers("rank", "scores.csv", *both, "--raters", "cluster")
+    assert wrong.exit_code == 2
+    assert "--raters must be clustered or effects or ignore; found 'cluster'" in wrong.stderr
+    alone = calipers("rank", "scores.csv", "--raters", "effects")
+    assert alone.exit_code == 2
+    assert "raters (--raters) says what becomes of judgements; give some" in alone.stderr
+
+
 def test_ties_in_halves_give_the_scores_of_the_plain_model(calipers):
     # Sixteen comparisons of the page's example, one of them a tie, as the plain model has them
     pairs, scores = re.findall(r"```csv\n(.*?)```", PAGE, re.DOTALL)

@@ -12,9 +12,9 @@ import pytest
 
 from calipers.catalogue.choosing import check_extras, choose_text
 from calipers.errors import MissingExtraError
-from calipers.evaluate.rank_tables import read_table
 from calipers.results.rows import write_rows
 from calipers.samples import as_sample_set, read_samples
+from calipers.samples.row_tables import read_table
 from calipers.text import compression_ratio
 
 SAYS = r"needs the package 'pyarrow', which is not installed.* pip install '[^']*\[parquet\]'"

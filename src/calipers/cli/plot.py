@@ -292,7 +292,7 @@ def read_x(x: str | None, by: str | None) -> dict[str, Any]:
     """
     if x is None or not x.lower().endswith(TABLES):
         return {"x": x, "by": by}
-    from calipers.evaluate.rank_tables import read_table
+    from calipers.samples.row_tables import read_table
 
     table = read_table(x, "--x")
     table.need("system", "value")
@@ -356,7 +356,7 @@ def _kept(path: Path, kind: str) -> Any:
 
 
 def _json(path: Path, kind: str) -> Any:
-    from calipers.evaluate.rank_tables import read_file
+    from calipers.samples.row_tables import read_file
 
     if path.suffix.lower() != ".json":
         raise InputError(

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from calipers.language_model.model import LanguageModel
     from calipers.metrics.pair import Settings
     from calipers.progress import Progress
+    from calipers.results.judged import Method as HowRaters
     from calipers.results.sweep import Over
     from calipers.text.tokens import AnyTokenizer
     from calipers.uncertainty.bradley_terry import Ties as JudgedTies
@@ -1651,15 +1652,18 @@ class RankOptions(Seeded):
 
     judgements: Any = option(
         None,
-        "Human judgements: a table with the columns a, b and winner. The winner is a system's "
-        "name, tie, or one of five steps: definitely a, slightly a, tie, slightly b, definitely "
-        "b, or 1 to 5.",
+        "Judgements of people or models: what calipers annotate or calipers judge wrote, or a "
+        "table with the columns a, b and winner. The winner is a system's name, tie, or one of "
+        "five steps: definitely a, slightly a, tie, slightly b, definitely b, or 1 to 5. May be "
+        "repeated.",
         panel=INPUT,
         metavar="FILE",
         source=True,
+        several=True,
         common=True,
-        doc="A table with the columns ``a``, ``b`` and an answer: the winner's name, ``tie``, or "
-        "five steps from ``definitely a`` (1) to ``definitely b`` (5).",
+        doc="What ``calipers annotate`` or ``calipers judge`` wrote, or a table with the columns "
+        "``a``, ``b`` and an answer: the winner's name, ``tie``, or five steps from ``definitely "
+        "a`` (1) to ``definitely b`` (5). Or a list of such.",
     )
     truth: Any = option(
         None,
@@ -1678,13 +1682,13 @@ class RankOptions(Seeded):
     truth_columns: Sequence[str] | None = option(
         None,
         "Columns of --truth or --judgements to use. May be repeated. By default every column of "
-        "numbers of --truth, and winner or answer of --judgements.",
+        "numbers of --truth, and of --judgements every question, or winner or answer.",
         NAMES,
         panel=INPUT,
         flag=("--truth-column",),
         several=True,
         doc="Which columns hold the truths, or the answers; by default all columns of numbers, and "
-        "``winner`` or ``answer``.",
+        "every question of an export, else ``winner`` or ``answer``.",
     )
     reference: str | None = option(
         None,
@@ -1727,6 +1731,27 @@ class RankOptions(Seeded):
         '1970), which leaves the scores on their scale; ``"half"`` a win to each, which '
         'draws them together, or a win to either at ``"random"`` (as appendix E has it), '
         'which does so too; or ``"drop"``.',
+    )
+    raters: HowRaters | None = option(
+        None,
+        "What becomes of answers of one rater, who are alike: their standard errors come from "
+        "clusters (clustered), every rater has a discrimination and a bias towards the text shown "
+        "first (effects), or they count as those of many (ignore). By default clustered, where "
+        "the raters are known: by rater, or where there is one, by item.",
+        one_of("clustered", "effects", "ignore", optional=True),
+        panel=CERTAINTY,
+        doc='How answers of one rater are dealt with: ``"clustered"`` standard errors, by rater, '
+        'or by item where there is one rater; ``"effects"``, a discrimination and a bias towards '
+        'the text shown first of each; or ``"ignore"``, as if everybody had answered once. By '
+        "default clustered, where the raters are known.",
+    )
+    drop_flagged: bool = option(
+        False,
+        "Leave out judgements that are flagged, such as those that came too fast. By default they "
+        "are kept, and counted.",
+        FLAG,
+        panel=INPUT,
+        doc="Whether judgements that are flagged as doubtful are left out.",
     )
     kind: Kind = option(
         "spearman",

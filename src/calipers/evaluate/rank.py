@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,15 @@ from calipers.catalogue.shown import UNRANKED
 from calipers.errors import InputError
 from calipers.evaluate.option import one_side
 from calipers.evaluate.options import RankOptions
+from calipers.evaluate.rank_judgements import Judged, beside_people, people_of
 from calipers.evaluate.rank_scores import Column, Scores, ranking_values, read_scores
 from calipers.evaluate.rank_truth import read_truths
 from calipers.results.ranking import Beside, Matrix, RankedMetric, Ranking, Truth
 from calipers.samples.wording import names
 from calipers.uncertainty.correlation import (
     DRAWS,
+    Correlation,
+    Interval,
     Kind,
     correlation_matrix,
     draw_errors,
@@ -85,6 +88,7 @@ def rank(scores: Any, options: RankOptions) -> Ranking:
         )
     read = read_truths(given, options)
     truths = [_with_correlations(one, given, level=level, seed=seed) for one in read.truths]
+    truths = _with_people(truths, read.judged, given, level=level, seed=seed)
     sizes = sorted({metric.n for one in truths for metric in one}) or [len(given.systems)]
     return Ranking(
         systems=given.systems,
@@ -100,6 +104,8 @@ def rank(scores: Any, options: RankOptions) -> Ranking:
             "truth": _named(truth, "truth"),
             "reference": given.reference,
             "ties": None if judgements is None else options.ties,
+            "raters": None if judgements is None else options.raters,
+            "drop_flagged": options.drop_flagged,
             "kind": options.kind,
             "matrix": options.matrix,
             "level": level,
@@ -120,11 +126,21 @@ def _check(options: RankOptions) -> None:
         raise InputError(
             "truth_columns needs truth or judgements, whose columns it names; found neither"
         )
+    if options.judgements is None:
+        for name, given in (("raters", options.raters), ("drop_flagged", options.drop_flagged)):
+            if given:
+                flag = name.replace("_", "-")
+                raise InputError(
+                    f"{name} (--{flag}) says what becomes of judgements; give some "
+                    "(judgements=..., --judgements FILE)"
+                )
 
 
-def _named(given: Any, parameter: str) -> str | None:
+def _named(given: Any, parameter: str) -> str | list[str] | None:
     if given is None:
         return None
+    if isinstance(given, list | tuple) and all(isinstance(one, str | Path) for one in given):
+        return [str(one) for one in given] if len(given) != 1 else str(given[0])
     return str(given) if isinstance(given, str | Path) else parameter
 
 
@@ -140,11 +156,7 @@ def _with_correlations(truth: Truth, scores: Scores, *, level: float, seed: int)
         for name in scores.systems
         if math.isfinite(truth.scores.get(name, math.nan))
     }
-    covariance = _covariance(truth, sorted(true))
-    errors = None
-    if covariance is not None:
-        drawn = draw_errors(covariance, seed=2 * seed)
-        errors = dict(zip(sorted(true), drawn.T, strict=True))
+    errors = _drawn(truth, true, seed=2 * seed)
     metrics = {
         key: _correlate(key, column, true, errors, level=level, seed=seed)
         for key, column in scores.columns.items()
@@ -152,14 +164,52 @@ def _with_correlations(truth: Truth, scores: Scores, *, level: float, seed: int)
     return replace(truth, metrics=metrics)
 
 
+def _drawn(
+    truth: Truth, systems: Iterable[str], *, seed: int
+) -> dict[str, NDArray[np.float64]] | None:
+    """Draw the errors of a truth, by systems in the order of their names; None without any."""
+    names = sorted(systems)
+    covariance = _covariance(truth, names)
+    if covariance is None:
+        return None
+    return dict(zip(names, draw_errors(covariance, seed=seed).T, strict=True))
+
+
 def _covariance(truth: Truth, systems: Sequence[str]) -> NDArray[np.float64] | None:
     """Of the errors of a truth; None where nothing is known of them."""
     if truth.fit is not None:
         players = [player.name for player in truth.fit.players]
         places = [players.index(name) for name in systems]
-        return truth.fit.covariance[np.ix_(places, places)]
+        wide = _widening(truth, [(p.standard_error, p.interval) for p in truth.fit.players])
+        return truth.fit.covariance[np.ix_(places, places)] * wide**2
+    if truth.ratings is not None:
+        rated = list(truth.ratings.systems)
+        places = [rated.index(name) for name in systems]
+        held = truth.ratings.systems.values()
+        wide = _widening(truth, [(one.standard_error, one.interval) for one in held])
+        found = truth.ratings.covariance[np.ix_(places, places)] * wide**2
+        return found if np.isfinite(found).all() else None
     deviations = np.array([truth.deviations.get(name, 0.0) for name in systems], dtype=np.float64)
     return np.diag(deviations**2) if deviations.any() else None
+
+
+def _widening(truth: Truth, known: Sequence[tuple[float, Interval | None]]) -> float:
+    """How much farther the intervals of scores reach than normal ones: few clusters, Student's t.
+
+    Errors are drawn from a normal distribution, which so many clusters would have.
+    """
+    held = truth.fit or truth.ratings
+    if held is None or truth.raters is None or not truth.raters.cluster:
+        return 1.0
+    from scipy.special import ndtri
+
+    reach = float(ndtri((1 + held.level) / 2))
+    found = [
+        (interval[1] - interval[0]) / 2 / (reach * error)
+        for error, interval in known
+        if interval is not None and error > 0
+    ]
+    return sum(found) / len(found) if found else 1.0
 
 
 def _correlate(
@@ -178,30 +228,107 @@ def _correlate(
     true = np.array([truth[name] for name in systems], dtype=np.float64)
     worst = worst_case_spearman(values, deviations, true, seed=seed)
     moved = ranking_values(column, systems, _errors(systems, deviations, seed=2 * seed + 1))
-    moved_true = true[None]
-    if truth_errors is not None and systems:
-        moved_true = moved_true + np.column_stack([truth_errors[name] for name in systems])
-
-    def fixed(kind: Kind, value: float) -> tuple[float, float] | None:
-        return interval_of_errors(kind, value, moved, moved_true, level=level)
-
-    rank, line = spearman(values, true, level=level), pearson(values, true, level=level)
-    rank_fixed, line_fixed = fixed("spearman", rank.value), fixed("pearson", line.value)
+    held = _held_against(values, moved, true, _moved(true, truth_errors, systems), level=level)
     uncertain = truth_errors is not None
     return Beside(
         metric=key,
         n=len(systems),
-        spearman=rank.value,
-        spearman_interval=widened(rank.value, rank.interval, rank_fixed),
+        spearman=held.rank.value,
+        spearman_interval=held.rank_interval,
         worst=worst.value,
         exact=worst.exact,
         bound=worst.lower_bound,
-        pearson=line.value,
-        pearson_interval=widened(line.value, line.interval, line_fixed),
-        reason=rank.reason or line.reason,
-        spearman_fixed=rank_fixed if uncertain else None,
-        pearson_fixed=line_fixed if uncertain else None,
+        pearson=held.line.value,
+        pearson_interval=held.line_interval,
+        reason=held.rank.reason or held.line.reason,
+        spearman_fixed=held.rank_fixed if uncertain else None,
+        pearson_fixed=held.line_fixed if uncertain else None,
     )
+
+
+class _Held(NamedTuple):
+    """Both correlations of two columns, with their intervals."""
+
+    rank: Correlation
+    rank_interval: Interval | None
+    rank_fixed: Interval | None
+    line: Correlation
+    line_interval: Interval | None
+    line_fixed: Interval | None
+
+
+def _held_against(
+    values: NDArray[np.float64],
+    moved: NDArray[np.float64],
+    true: NDArray[np.float64],
+    moved_true: NDArray[np.float64],
+    *,
+    level: float,
+) -> _Held:
+    """Correlate values with true ones; what both would be with their errors drawn goes in."""
+    rank, line = spearman(values, true, level=level), pearson(values, true, level=level)
+    rank_fixed = interval_of_errors("spearman", rank.value, moved, moved_true, level=level)
+    line_fixed = interval_of_errors("pearson", line.value, moved, moved_true, level=level)
+    return _Held(
+        rank,
+        widened(rank.value, rank.interval, rank_fixed),
+        rank_fixed,
+        line,
+        widened(line.value, line.interval, line_fixed),
+        line_fixed,
+    )
+
+
+def _moved(
+    values: NDArray[np.float64],
+    errors: Mapping[str, NDArray[np.float64]] | None,
+    systems: Sequence[str],
+) -> NDArray[np.float64]:
+    """Add drawn errors to values, shape ``(draws, n)``; a single row without any."""
+    if errors is None or not systems:
+        return values[None]
+    return np.asarray(values[None] + np.column_stack([errors[name] for name in systems]))
+
+
+def _with_people(
+    truths: Sequence[Truth], judged: Sequence[Judged], scores: Scores, *, level: float, seed: int
+) -> list[Truth]:
+    """Hold every model that judges against the people who were asked the same."""
+    found = list(truths)
+    for place, model in enumerate(judged):
+        people = people_of(judged, model)
+        if people is None:
+            continue
+        ours, theirs = model.truth, people.truth
+        systems = [
+            name
+            for name in scores.systems
+            if all(math.isfinite(truth.scores.get(name, math.nan)) for truth in (ours, theirs))
+        ]
+        values, true = (
+            np.array([truth.scores[name] for name in systems], dtype=np.float64)
+            for truth in (ours, theirs)
+        )
+        held = _held_against(
+            values,
+            _moved(values, _drawn(ours, systems, seed=2 * seed + 1), systems),
+            true,
+            _moved(true, _drawn(theirs, systems, seed=2 * seed), systems),
+            level=level,
+        )
+        beside = replace(
+            beside_people(model, people, level=level, seed=seed),
+            n=len(systems),
+            spearman=held.rank.value,
+            spearman_interval=held.rank_interval,
+            spearman_fixed=held.rank_fixed,
+            pearson=held.line.value,
+            pearson_interval=held.line_interval,
+            pearson_fixed=held.line_fixed,
+            reason=held.rank.reason or held.line.reason,
+        )
+        found[place] = replace(found[place], people=beside)
+    return found
 
 
 def _errors(

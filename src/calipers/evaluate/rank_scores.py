@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from calipers.catalogue.shown import shown_keys
 from calipers.errors import InputError, unknown_name
-from calipers.evaluate.rank_tables import (
+from calipers.results.comparison import Comparison
+from calipers.results.texts import TextComparison
+from calipers.samples.row_tables import (
     Row,
     Table,
     as_number,
@@ -27,8 +29,6 @@ from calipers.evaluate.rank_tables import (
     read_table,
     table_of,
 )
-from calipers.results.comparison import Comparison
-from calipers.results.texts import TextComparison
 from calipers.samples.wording import counted, describe, names
 
 ALL = "all"

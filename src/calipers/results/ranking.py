@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from calipers import __version__
 from calipers.errors import unknown_name
+from calipers.results.judged import BesidePeople, RaterCeiling, Raters, Ratings
 from calipers.results.result import Result
 from calipers.serialise import Plain
 
@@ -153,28 +154,43 @@ class Truth(Plain):
     source
         The file.
     made_of
-        ``"judgements"`` or ``"scores"``.
+        ``"judgements"`` of pairs, ``"ratings"`` or finished ``"scores"``.
     scores
         By the name of the system, higher better.
     metrics
         By the key of the metric.
     fit
-        Where it was made of judgements.
+        Where it was made of judgements of pairs.
     deviations
         Standard errors of finished scores, by the name of the system, where they were given.
+    ratings
+        Where it was made of ratings of single texts or batches.
+    raters
+        Who answered, where it was made of judgements or ratings.
+    ceiling
+        How far they agree among themselves.
+    people
+        Where a model answered, how it agrees with people who were asked the same.
     """
 
     _key = "name"
-    _written = ("source", "made_of", "scores", "deviations", "fit", "metrics", "best")
-    _optional = ("fit", "deviations")
+    _written = (
+        *("source", "made_of", "scores", "deviations", "fit", "ratings", "raters", "ceiling"),
+        *("people", "metrics", "best"),
+    )
+    _optional = ("fit", "deviations", "ratings", "raters", "ceiling", "people")
 
     name: str
     source: str
-    made_of: Literal["judgements", "scores"]
+    made_of: Literal["judgements", "ratings", "scores"]
     scores: Mapping[str, float]
     metrics: Mapping[str, Beside]
     fit: Fit | None = None
     deviations: Mapping[str, float] = field(default_factory=dict)
+    ratings: Ratings | None = None
+    raters: Raters | None = None
+    ceiling: RaterCeiling | None = None
+    people: BesidePeople | None = None
 
     @property
     def best(self) -> str | None:
@@ -302,9 +318,11 @@ class Ranking(Result):
 
     def _rows(self) -> Iterator[Row]:
         """A row for each truth and metric; without a truth, for each two metrics."""
+        with_ceiling = any(truth.ceiling is not None for truth in self)
         for truth in self:
             for metric in truth:
                 low, high = metric.spearman_interval or (None, None)
+                ceiling = {} if not with_ceiling else _ceiling_row(truth.ceiling)
                 yield {
                     "truth": truth.name,
                     "metric": metric.metric,
@@ -315,6 +333,7 @@ class Ranking(Result):
                     "worst": metric.worst,
                     "pearson": metric.pearson,
                     "reason": metric.reason,
+                    **ceiling,
                 }
         if not self.truths:
             matrix = self.matrix
@@ -373,3 +392,10 @@ class Ranking(Result):
         if path is not None:
             save_figure(figure, path)
         return figure
+
+
+def _ceiling_row(ceiling: RaterCeiling | None) -> Row:
+    """Write what raters reach with each other, for the rows of their truth."""
+    low, high = (ceiling and ceiling.spearman_interval) or (None, None)
+    value = None if ceiling is None else ceiling.spearman
+    return {"ceiling": value, "ceiling_low": low, "ceiling_high": high}

@@ -46,6 +46,9 @@ LEAST_RATERS = 4
 SPLITS = 100
 DRAWS = 200
 SPLITS_OF_DRAW = 20
+TOGETHER = 2_000_000
+"""Weights of units that are in memory at once."""
+
 MOST_STEPS = 60
 CLOSE = 1e-7
 
@@ -303,10 +306,19 @@ def _halved(
         why = "no half gives all systems scores that differ"
         return given(math.nan, None, math.nan)
     drawn = np.empty(asked.draws)
-    for draw in range(asked.draws):
-        weights = rng.gamma(1 / VARIANCE, VARIANCE, len(sizes))
-        sides = _sides(rng, sizes, SPLITS_OF_DRAW)
-        drawn[draw] = _mean(_correlated(units, sides, weights, scores, asked.correlation))
+    together = max(1, min(asked.draws, TOGETHER // (SPLITS_OF_DRAW * len(sizes))))
+    for start in range(0, asked.draws, together):
+        stop = min(start + together, asked.draws)
+        weights = np.empty((stop - start, SPLITS_OF_DRAW, len(sizes)))
+        sides = np.empty(weights.shape)
+        for place in range(stop - start):
+            weights[place] = rng.gamma(1 / VARIANCE, VARIANCE, len(sizes))
+            sides[place] = _sides(rng, sizes, SPLITS_OF_DRAW)
+        flat = (len(sides) * SPLITS_OF_DRAW, len(sizes))
+        found = _correlated(
+            units, sides.reshape(flat), weights.reshape(flat), scores, asked.correlation
+        ).reshape(-1, SPLITS_OF_DRAW)
+        drawn[start:stop] = [_mean(row) for row in found]
     value = float(_stepped_up(np.asarray(half)))
     return given(value, _interval(value, _stepped_up(drawn), asked.level), half)
 

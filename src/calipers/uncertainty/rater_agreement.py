@@ -8,7 +8,8 @@
 - :func:`first_share`: how often the text shown first is preferred.
 - :func:`intransitive_share`: how many triples of systems are circles (Kendall and Babington Smith,
   Biometrika 1940).
-- :func:`agreement_between`: two groups of raters, such as people and a judge, on the same items.
+- :func:`agreement_between`: two groups of raters, such as people and a judge, on the same items;
+  :func:`ratings_between`: the same of ratings on a scale.
 
 Intervals of shares are Wilson's (JASA 1927), of as many independent answers as tell as much as the
 items, or the raters, that the answers came in (:func:`~calipers.uncertainty.proportions
@@ -120,7 +121,8 @@ class PairedAgreement:
     decided
         How often both prefer the same system, of the times that both prefer one.
     kappa
-        Agreement beyond chance: Cohen's κ of all pairs of answers, one of each group.
+        Agreement beyond chance: Cohen's κ of all pairs of answers, one of each group; of ratings
+        the κ of squared distances.
     items
         Items that both judged.
     """
@@ -497,6 +499,80 @@ def agreement_between(
         kappa=agreed,
         items=items,
     )
+
+
+Ratings = Sequence[tuple[str, str, float]]
+"""Item, rater and number of every rating."""
+
+
+def ratings_between(
+    one: Ratings,
+    other: Ratings,
+    *,
+    level: float = 0.95,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> PairedAgreement:
+    """Tell how far two groups of raters agree on the items that both rated on a scale.
+
+    As :func:`agreement_between`, but that κ weighs disagreements by their squared distance (Cohen,
+    Psychological Bulletin 1968): 1 − E(x − y)²/E(x − y′)², y′ the ratings of the other group
+    whichever item they are of.
+
+    Parameters
+    ----------
+    one, other
+        Ratings of both.
+    level, draws, seed
+        As of :func:`krippendorff_alpha`.
+
+    Examples
+    --------
+    >>> people = [("t1", "ann", 1), ("t2", "ann", 3), ("t3", "bob", 5)]
+    >>> found = ratings_between(people, [("t1", "m", 1), ("t2", "m", 3), ("t3", "m", 4)])
+    >>> found.items, round(found.share.value, 2), round(found.kappa.value, 2)
+    (3, 0.67, 0.92)
+    """
+    check_inner_share("level", level, "must lie between 0 and 1,")
+    check_whole("draws", draws, 1)
+    theirs: dict[str, list[tuple[str, float]]] = {}
+    for item, rater, value in other:
+        theirs.setdefault(item, []).append((rater, value))
+    met: dict[str, list[tuple[float, float]]] = {}
+    for item, rater, value in one:
+        both = [(value, their) for name, their in theirs.get(item, ()) if name != rater]
+        if both:
+            met.setdefault(item, []).extend(both)
+    items = len(met)
+    reason = "no item has answers of both"
+    if not items:
+        nothing = Share(math.nan, None, 0.0, 0.0, reason)
+        return PairedAgreement(nothing, nothing, Agreement(math.nan, None, 0, reason), 0)
+    moments = np.empty((items, 6))
+    for row, both in enumerate(met.values()):
+        x, y = np.array(both, dtype=np.float64).T
+        columns = (x == y, (x - y) ** 2, x, y, x**2, y**2)
+        moments[row] = [column.mean() for column in columns]
+    same = moments[:, 0]
+    kappa = float(_squared_kappa(moments.mean(axis=0)[None, :])[0])
+    rng = np.random.default_rng(seed)
+    often = rng.multinomial(items, np.full(items, 1 / items), draws) / items
+    interval = _percentiles(_squared_kappa(often @ moments), items, level)
+    agreed = Agreement(kappa, interval, items)
+    if math.isnan(kappa):
+        constant = "all ratings of both are the same: there is nothing to disagree about"
+        agreed = Agreement(math.nan, None, items, constant)
+    share = _mean_share(same, np.ones(items), level, reason)
+    unknown = Share(math.nan, None, 0.0, 0.0, "ratings prefer nothing")
+    return PairedAgreement(share, unknown, agreed, items)
+
+
+def _squared_kappa(moments: Matrix) -> Matrix:
+    """κ of squared distances from the means of (x − y)², x, y, x² and y², in columns 1 to 5."""
+    _, apart, x, y, xx, yy = moments.T
+    chance = xx + yy - 2 * x * y
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(chance > 1e-12, 1 - apart / chance, math.nan))
 
 
 def _by_item(pairs: RatedPairs) -> dict[str, list[tuple[str | None, int]]]:

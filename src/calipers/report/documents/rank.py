@@ -6,8 +6,22 @@ import math
 from collections.abc import Iterator, Sequence
 
 from calipers.report import legend
+from calipers.report.documents.rank_judged import (
+    CEILING,
+    FIXED,
+    bounds,
+    fitted,
+    judged_meanings,
+    judged_remarks,
+    judged_tables,
+    level_text,
+    of_ties,
+    people_tables,
+    share,
+    two,
+)
 from calipers.report.names import clean
-from calipers.report.numbers import MISSING, number
+from calipers.report.numbers import MISSING
 from calipers.report.table import (
     ARROWS,
     BEST,
@@ -33,18 +47,10 @@ from calipers.report.table import (
 
 SEARCHED = "≤"
 BOUND = "≥"
-FIXED = "systems fixed"
 MORE = "All numbers: --json FILE, or .to_dict() in Python. As a heat map: --plot FILE."
 ENDS = {"higher": ("↑", "higher is better"), "lower": ("↓", "lower is better")}
 CLOSEST = ("→", "closer to the value of the reference is better: compared as -|T(Q) - T(P)|")
 LEAST_FOR_INTERVAL = 4
-TIES = {
-    "davidson": "a separate outcome, by Davidson's model (1970)",
-    "half": "half a win for each system",
-    "random": "a win for one of the two at random",
-    "drop": "left out",
-}
-SHRINKING = ("half", "random")
 
 
 def document(data: Data) -> Document:
@@ -70,12 +76,12 @@ def document(data: Data) -> Document:
 
 
 def _tables(data: Data) -> Iterator[Table]:
-    for truth in _fitted(data):
-        yield _fit_table(data, truth)
+    yield from judged_tables(data)
     if len(data["truths"]) > 1:
         yield _summary_table(data)
     for truth in data["truths"]:
         yield _beside_table(data, truth)
+    yield from people_tables(data)
     if _has_matrix(data):
         yield _matrix_table(data)
 
@@ -90,35 +96,6 @@ def _title(data: Data) -> str:
     reference = settings.get("reference")
     pins = [f"reference {clean(reference)}"] if reference else []
     return " · ".join([head + beside, *pins])
-
-
-def _fitted(data: Data) -> list[str]:
-    """Name the truths that were fitted to judgements."""
-    return [name for name, truth in data["truths"].items() if truth["fit"]]
-
-
-def _fit_table(data: Data, truth: str) -> Table:
-    """Give the scores that were fitted to judgements, the most preferred system first."""
-    fit = data["truths"][truth]["fit"]
-    players = fit["players"]
-    total = round(sum(p["won"] + p["lost"] + p["tied"] for p in players) / 2)
-    of = "" if truth == "judgements" else f" ({clean(truth)})"
-    names = [clean(player["name"]) + _role(data, player["name"]) for player in players]
-    columns = [
-        Column("score", texts([f"{player['score']:.1f}" for player in players])),
-        Column(_level(fit["level"]), texts([_wide(player["interval"]) for player in players])),
-        *(
-            Column(word, texts([f"{player[word]:g}" for player in players]))
-            for word in ("won", "lost", "tied")
-        ),
-    ]
-    return Table(
-        (Column("system", texts(names), align="left", share=3),),
-        singles(columns),
-        (METRIC,) * len(players),
-        id=f"fit:{truth}",
-        heading=f"Bradley-Terry scores{of}, from {total} judgements of {len(players)} systems",
-    )
 
 
 def _summary_table(data: Data) -> Table:
@@ -144,29 +121,36 @@ def _summary_table(data: Data) -> Table:
 
 
 def _beside_table(data: Data, truth: str) -> Table:
-    """Give the three correlations with a truth, each with what belongs to it."""
+    """Give the three correlations with a truth, each with what belongs to it.
+
+    What raters reach with each other stands above the metrics, its interval under the systems
+    fixed, since it tells what other raters would make of these systems.
+    """
     held = data["truths"][truth]
     metrics, found = list(held["metrics"]), list(held["metrics"].values())
+    ceiling = held.get("ceiling")
+    top = [ceiling] if ceiling and ceiling["spearman"] is not None else []
     sizes = [each["n"] for each in found]
     first, last = min(sizes), max(sizes)
     over = f"{first}" if first == last else f"{first} to {last}"
-    names = tuple(Text(clean(metric), arrow=_arrow(data, metric)) for metric in metrics)
-    lead = [Column("metric", names, align="left", share=3)]
+    names = [Text(clean(metric), arrow=_arrow(data, metric)) for metric in metrics]
+    lead = [Column("metric", (*(Text(CEILING) for _ in top), *names), align="left", share=3)]
     if first != last:
-        lead.append(Column("n", texts(list(map(str, sizes)))))
-    level = _level(data["settings"]["level"])
-    worst = [Column("worst", tuple(_worst(held, each) for each in metrics), align="value")]
+        lead.append(Column("n", texts([str(each["n"]) for each in (*top, *found)])))
+    level = level_text(data["settings"]["level"])
+    cells = (*(ScoreCell("") for _ in top), *(_worst(held, each) for each in metrics))
+    worst = [Column("worst", cells, align="value")]
     if any(map(_is_searched, found)):
-        bounds = [BOUND + share(each["bound"]) if _is_searched(each) else "" for each in found]
-        worst.append(Column("bound", texts(bounds)))
+        least = [BOUND + share(each["bound"]) if _is_searched(each) else "" for each in found]
+        worst.append(Column("bound", texts([*("" for _ in top), *least])))
     return Table(
         tuple(lead),
         (
-            (_correlation(found, "spearman"), *_intervals(found, "spearman", level)),
+            (_correlation(top, found, "spearman"), *_intervals(top, found, "spearman", level)),
             tuple(worst),
-            (_correlation(found, "pearson"), *_intervals(found, "pearson", level)),
+            (_correlation(top, found, "pearson"), *_intervals(top, found, "pearson", level)),
         ),
-        (METRIC,) * len(found),
+        (METRIC,) * (len(top) + len(found)),
         id=f"beside:{truth}",
         heading=f"Beside {clean(truth)}, over {over} systems",
     )
@@ -203,28 +187,6 @@ def _matrix_table(data: Data) -> Table:
     )
 
 
-def share(value: float | None) -> str:
-    """Write a correlation with three decimals.
-
-    Examples
-    --------
-    >>> share(-0.0001), share(0.8571), share(None)
-    ('0.000', '0.857', '–')
-    """
-    return MISSING if value is None else number(value, unit=True)
-
-
-def two(value: float) -> str:
-    """Write a correlation with two decimals.
-
-    Examples
-    --------
-    >>> two(-0.001), two(-0.5)
-    ('0.00', '-0.50')
-    """
-    return f"{value + 0.0:.2f}".replace("-0.00", "0.00")
-
-
 def _counted(count: int, noun: str) -> str:
     """Write a count with its noun."""
     return f"{count} {noun}" + ("" if count == 1 else "s")
@@ -245,33 +207,22 @@ def _is_searched(each: Data) -> bool:
     return each["worst"] is not None and not each["exact"]
 
 
-def _correlation(found: Sequence[Data], kind: str) -> Column:
-    return Column(kind.capitalize(), texts([share(each[kind]) for each in found]))
+def _correlation(top: Sequence[Data], found: Sequence[Data], kind: str) -> Column:
+    return Column(kind.capitalize(), texts([share(each[kind]) for each in (*top, *found)]))
 
 
-def _intervals(found: Sequence[Data], kind: str, level: str) -> Run:
+def _intervals(top: Sequence[Data], found: Sequence[Data], kind: str, level: str) -> Run:
     """Give the columns of intervals, where there are any: systems drawn from many, and fixed."""
     columns = []
-    for header, key in ((level, f"{kind}_interval"), (FIXED, f"{kind}_fixed")):
-        bounds = [each[key] for each in found]
-        shown = ["" if each is None else f"[{two(each[0])}, {two(each[1])}]" for each in bounds]
+    for header, key, above in (
+        (level, f"{kind}_interval", ""),
+        (FIXED, f"{kind}_fixed", f"{kind}_interval"),
+    ):
+        shown = [bounds(each.get(above)) for each in top]
+        shown += [bounds(each[key]) for each in found]
         if any(shown):
             columns.append(Column(header, texts(shown, "dim")))
     return tuple(columns)
-
-
-def _role(data: Data, name: str) -> str:
-    if name == data["settings"].get("reference"):
-        return " (reference)"
-    return "" if name in data["systems"] else " (no scores)"
-
-
-def _wide(interval: Sequence[float]) -> str:
-    return f"[{interval[0]:.1f}, {interval[1]:.1f}]"
-
-
-def _level(level: float) -> str:
-    return f"{100 * level:.4g} % interval"
 
 
 def _verdicts(data: Data) -> Iterator[str]:
@@ -288,8 +239,9 @@ def _verdicts(data: Data) -> Iterator[str]:
 def _remarks(data: Data) -> Iterator[str]:
     """Say what was left out, what chance does, and why correlations are missing."""
     yield from map(clean, data.get("notes") or ())
-    fits = {name: data["truths"][name]["fit"] for name in _fitted(data)}
-    yield from (_of_ties(name, fit) for name, fit in fits.items() if fit["tie_share"])
+    fits = {name: data["truths"][name]["fit"] for name in fitted(data)}
+    yield from judged_remarks(data)
+    yield from (of_ties(name, fit) for name, fit in fits.items() if fit["tie_share"])
     if data["truths"]:
         yield _included(data)
     if data["truths"] or (_has_matrix(data) and data["matrix"]["kind"] == "spearman"):
@@ -310,33 +262,21 @@ def _remarks(data: Data) -> Iterator[str]:
 
 def _meanings(data: Data) -> Iterator[tuple[str, str]]:
     """Give how to read marks and numbers, as pairs of a name and a line."""
-    if _fitted(data):
-        yield from _of_fits(data)
+    yield from judged_meanings(data)
     if data["truths"]:
         yield from _of_correlations(data)
     if _has_matrix(data):
         yield "1.00", "columns rise together; -1.00 one falls when the other rises, 0.00 unrelated"
 
 
-def _of_ties(name: str, fit: Data) -> str:
-    """Say how many judgements are ties, and what became of them."""
-    share = fit["tie_share"]
-    told = f"{clean(name)}: {100 * share:.3g} % of the judgements are ties"
-    if fit["ties"] == "davidson":
-        even = fit["tie_parameter"] / (2 + fit["tie_parameter"])
-        return (
-            f"{told}: {TIES['davidson']}, in which two equal systems tie with probability "
-            f"{even:.2f}"
-        )
-    more = ", which brings the scores closer together" if fit["ties"] in SHRINKING else ""
-    return f"{told}: {TIES[fit['ties']]}{more}"
-
-
 def _included(data: Data) -> str:
     """Say which errors the intervals of correlations include."""
     truths = data["truths"].values()
-    of_truth = "the fitted scores" if _fitted(data) else "the truth"
-    sure = not _fitted(data) and not any(any(t["deviations"].values()) for t in truths)
+    rated = any(truth.get("ratings") for truth in truths)
+    made = ["the fitted scores"] if fitted(data) else []
+    made += ["the mean ratings"] if rated else []
+    of_truth = " and ".join(made) or "the truth"
+    sure = not made and not any(any(t["deviations"].values()) for t in truths)
     moving = any(any(metric["deviations"].values()) for metric in data["metrics"].values())
     if sure and not moving:
         return (
@@ -356,13 +296,6 @@ def _included(data: Data) -> str:
     return f"the intervals include the errors of {of_truth}, and treat the metrics as exact"
 
 
-def _of_fits(data: Data) -> Iterator[tuple[str, str]]:
-    fit = data["truths"][_fitted(data)[0]]["fit"]
-    chance = f"1/(1 + exp(-difference/{fit['scale']:g}))"
-    yield "score", f"preferred, if one is, with probability {chance}; the mean is 0"
-    yield "tied", f"judged alike: {TIES[fit['ties']]}"
-
-
 def _of_correlations(data: Data) -> Iterator[tuple[str, str]]:
     used = {metric["better"] for metric in data["metrics"].values()}
     yield from (ENDS[end] for end in ENDS if end in used)
@@ -374,7 +307,7 @@ def _of_correlations(data: Data) -> Iterator[tuple[str, str]]:
         yield SEARCHED, "found by a search: between its bound and this value"
     yield "Pearson", "correlation of the values themselves"
     yield (
-        _level(data["settings"]["level"]),
+        level_text(data["settings"]["level"]),
         "treats the systems as a random sample of many similar ones",
     )
     if _any_fixed(data):
