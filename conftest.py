@@ -14,4 +14,6 @@ NEEDS_TORCH = [
     ),
 ]
 
-collect_ignore = [] if find_spec("torch") else NEEDS_TORCH
+MAKERS = ["tests/data/inspect/make_logs.py"]  # needs inspect_ai, and is run by hand
+
+collect_ignore = MAKERS if find_spec("torch") else [*MAKERS, *NEEDS_TORCH]

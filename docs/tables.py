@@ -72,10 +72,12 @@ COMMANDS = {
     "agree": options.AgreeOptions,
     "probe": options.ProbeOptions,
     "rank": options.RankOptions,
+    "annotate": options.AnnotateOptions,
     "text": options.TextOptions,
     "likelihood": options.LikelihoodOptions,
     "generate": options.GenerateOptions,
     "tune": options.TuneOptions,
+    "judge": options.JudgeOptions,
     "embed": options.EmbedOptions,
 }
 

@@ -121,9 +121,8 @@ def packed(image: Image.Image) -> bytes:
     return kept.getvalue()
 
 
-def take_all(page: Path, folder: Path) -> None:
-    from playwright.sync_api import sync_playwright
-
+def browser_path() -> str:
+    """Find a browser."""
     names = (
         os.environ.get("CALIPERS_BROWSER", ""),
         "chromium",
@@ -133,9 +132,15 @@ def take_all(page: Path, folder: Path) -> None:
     found = next((path for name in names if (path := shutil.which(name))), None)
     if found is None:
         sys.exit("no browser found; CALIPERS_BROWSER may name one")
+    return found
+
+
+def take_all(page: Path, folder: Path) -> None:
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=found, args=["--no-sandbox", "--disable-gpu"]
+            executable_path=browser_path(), args=["--no-sandbox", "--disable-gpu"]
         )
         for shot in SHOTS:
             picture = small(taken(browser, page, shot))

@@ -22,6 +22,8 @@ HEAVY = {
     "pyarrow",
     "cattrs",
     "pandas",
+    "starlette",
+    "uvicorn",
 }
 
 

@@ -38,8 +38,11 @@ if TYPE_CHECKING:
     from calipers.estimate import Neighbourhoods as Neighbourhoods
     from calipers.estimate import neighbourhoods as neighbourhoods
     from calipers.evaluate.agree import agree as agree
+    from calipers.evaluate.annotate import annotate as annotate
     from calipers.evaluate.compare import compare as compare
     from calipers.evaluate.generate import generate as generate
+    from calipers.evaluate.judge import judge as judge
+    from calipers.evaluate.judge import judging_plan as judging_plan
     from calipers.evaluate.likelihood import likelihood as likelihood
     from calipers.evaluate.overlap import overlap as overlap
     from calipers.evaluate.probe import probe as probe
@@ -53,6 +56,7 @@ if TYPE_CHECKING:
     from calipers.results import Sweep as Sweep
     from calipers.results.agreement import Agreement as Agreement
     from calipers.results.generation import Generation as Generation
+    from calipers.results.judging import Judging as Judging
     from calipers.results.overlap import Overlap as Overlap
     from calipers.results.probe import Probe as Probe
     from calipers.results.ranking import Ranking as Ranking
@@ -82,7 +86,9 @@ __getattr__, __dir__, __all__ = lazy_names(
         "calipers.evaluate.compare": ("compare",),
         "calipers.evaluate.sweep": ("sweep",),
         "calipers.evaluate.agree": ("agree",),
+        "calipers.evaluate.annotate": ("annotate",),
         "calipers.evaluate.generate": ("generate",),
+        "calipers.evaluate.judge": ("judge", "judging_plan"),
         "calipers.evaluate.likelihood": ("likelihood",),
         "calipers.evaluate.overlap": ("overlap",),
         "calipers.evaluate.probe": ("probe",),
@@ -94,6 +100,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "calipers.results": ("Comparison", "Sweep"),
         "calipers.results.agreement": ("Agreement",),
         "calipers.results.generation": ("Generation",),
+        "calipers.results.judging": ("Judging",),
         "calipers.results.overlap": ("Overlap",),
         "calipers.results.probe": ("Probe",),
         "calipers.results.ranking": ("Ranking",),

@@ -32,13 +32,20 @@ LOCAL = ("data:", "blob:")
 
 def _beside(name: str) -> ModuleType:
     """Import a helper that stands beside this file."""
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+    path = Path(__file__).parent / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
+    sys.modules[path.stem] = module
     spec.loader.exec_module(module)
     return module
+
+
+def _annotation_helpers() -> None:
+    """Let tests import what the tests of studies use."""
+    if "annotation_helpers" not in sys.modules:
+        _beside("../annotation/annotation_helpers")
 
 
 def _missing(what: str) -> None:
@@ -55,6 +62,9 @@ def _executable() -> str:
         _missing(f"browser: {named or ', '.join(BROWSERS)} not found")
     assert found is not None
     return found
+
+
+_annotation_helpers()
 
 
 @pytest.fixture(scope="session")

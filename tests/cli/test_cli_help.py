@@ -19,8 +19,10 @@ MANY = (
     "agree",
     "probe",
     "rank",
+    "annotate",
     "text",
     "likelihood",
+    "judge",
     "embed",
     "plot",
 )

@@ -17,6 +17,7 @@ CHAT = (
     "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}\n{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
 )
+NO_SYSTEM = "{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
 TEXTS = [
     "If there is a bird in the tree, it sings until the evening comes.",
     "The cat sat on the mat and nobody in the house knows why it did.",
@@ -44,6 +45,10 @@ def models(tmp_path_factory) -> Path:
         tokenizer = transformers.AutoTokenizer.from_pretrained(root / "chat")
         tokenizer.chat_template = CHAT
         tokenizer.save_pretrained(root / "chat")
+        zoo.save(root / "judge", "gpt2", n_positions=8192)
+        tokenizer.chat_template = NO_SYSTEM + CHAT
+        tokenizer.save_pretrained(root / "judge")
+        zoo.save(root / "plain", "gpt2", n_positions=8192)
         zoo.save_model(root / "untokenized", "gpt2")
         zoo.save_model(root / "unmarked", "gpt2")
         zoo.save_tokenizer(root / "unmarked")
@@ -409,3 +414,75 @@ def test_tune_refuses_before_anything_is_written(calipers, given, words):
     result = tune(calipers, "--over", "top_p=0.8,0.9", "--samples", "runs", *given)
     assert words in one_sentence(result)
     assert not Path("runs").exists() or not any(Path("runs").iterdir())
+
+
+# Judge --------------------------------------------------------------------------------------------
+
+
+def judge(calipers, *more, model="models/judge"):
+    given = ("judge", "-m", model, "human.jsonl", "others.jsonl", "-o", "out.csv")
+    return calipers(*given, "--max-tokens", "6", "--repeat-share", "0", *more)
+
+
+@pytest.fixture
+def others(texts):
+    write("others.jsonl", [{"text": f"{text} So be it."} for text in TEXTS])
+
+
+@pytest.mark.usefixtures("others")
+@pytest.mark.parametrize("model", ["models/judge", "models/plain"])
+def test_a_model_that_answers_nonsense_is_reported(calipers, model):
+    result = judge(calipers, "--per-pair", "2", "--json", "out.json", model=model)
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.output.split())
+    assert "4 of 4 answers cannot be read, though asked for again" in said
+    assert ("has no chat template" in said) == (model == "models/plain")
+    counts = json.loads(Path("out.json").read_text())["judges"][Path(model).name]["counts"]
+    assert (counts["malformed"], counts["asked_again"], counts["new"]) == (4, 4, 8)
+    assert Path("out.csv").read_text().count("\n") == 1
+    (kept,) = Path("out.answers").glob("*.jsonl")
+    assert len(rows(kept)) == 8
+
+
+@pytest.mark.usefixtures("others")
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["-m", "models/nowhere"], "nowhere"),
+        (["-m", "models/gpt2"], "are longer than the context of 'gpt2'"),
+        (["-m", "models/gpt2"], "--max-words N shows less of each text"),
+        (["-m", "ngram"], "model must be one that follows instructions; found 'ngram'"),
+        (["--task", "poems"], "--task must be pairs or quality or diversity; found 'poems'"),
+        (["--repeat-share", "2"], "--repeat-share must be a number from 0 to 1; found '2'"),
+        (["--rubric", "none.toml"], "none.toml: there is no such file"),
+        (["--rubric", "human.jsonl"], "human.jsonl: a rubric is a file that ends in .toml, .yaml"),
+        (["--people", "human.jsonl"], "human.jsonl: holds no judgements"),
+        (["-o", "out.txt"], "out.txt: judgements are written to a file ending in .csv or .jsonl"),
+        (["-o", "human.jsonl"], "human.jsonl: there is such a file already, which calipers judge"),
+        (["--opponents", "3"], "opponents must be at most 1, as there are 2 systems; found 3"),
+        (["--dry-run", "--html", "x.html"], "--dry-run judges nothing that --html could hold"),
+        (["--task", "diversity"], "has 5 texts to be rated, but a batch is of 10"),
+    ],
+)
+def test_what_cannot_be_judged_is_one_sentence(calipers, given, words):
+    before = Path("human.jsonl").read_bytes()
+    model = ["-m", "models/judge"] if "-m" not in given else []
+    command = ("judge", "human.jsonl", "others.jsonl", "-o", "out.csv", *model, *given)
+    assert words in one_sentence(calipers(*command))
+    assert Path("human.jsonl").read_bytes() == before
+    assert not Path("out.csv").exists()
+    assert not list(Path().glob("*.answers"))
+
+
+@pytest.mark.usefixtures("others")
+def test_a_dry_run_loads_no_model(calipers):
+    result = judge(calipers, "--dry-run", "--price", "1,2", "--json", "-", model="models/nowhere")
+    assert result.exit_code == 0, result.output
+    plan = json.loads(result.stdout)
+    assert plan["judges"][0]["name"] == "models/nowhere"
+    assert plan["items"] == 5
+    assert plan["judges"][0]["asked"] == 10
+    assert plan["judges"][0]["cost"] > 0
+    shown = judge(calipers, "--dry-run", model="models/nowhere")
+    assert "5 pairs of texts of 2 systems would be judged." in shown.stdout
+    assert not list(Path().glob("out*"))

@@ -1,6 +1,7 @@
 """A server of language models that plays every failure, on this machine, and what comes of it."""
 
 import contextlib
+import csv
 import gzip
 import hashlib
 import json
@@ -1287,6 +1288,26 @@ def test_a_stopped_run_waits_for_a_silent_server_only_so_long(monkeypatch, make,
     free.set()
 
 
+@pytest.mark.parametrize("at", [1, 3, 6])
+def test_ctrl_c_at_the_moment_that_an_answer_arrives_loses_nothing(make, server, monkeypatch, at):
+    wait, counted = side_by_side._one_more, []
+
+    def interrupted(*words):
+        found = wait(*words)
+        counted.append(1)
+        if len(counted) == at:
+            raise KeyboardInterrupt
+        return found
+
+    monkeypatch.setattr(side_by_side, "_one_more", interrupted)
+    model, written = make(at_once=3), []
+    with pytest.raises(KeyboardInterrupt):
+        written.extend(model.generate(prompts(40), SAMPLE, max_tokens=4, seed=0))
+    received = Counter(f"prompt {each.id}" for each in [*written, *model.unclaimed])
+    assert received == server.answered
+    assert at <= len(server.requests) < 12
+
+
 @pytest.mark.slow
 def test_importing_the_backend_loads_no_http_client():
     code = (
@@ -1473,3 +1494,216 @@ def test_requests_that_are_made_again_reach_the_bound(measure, server):
     assert done.exit_code == 2
     assert "12 requests were made, as many as max_requests=12 allows; 11 of 12" in done.stderr
     assert len(server.requests) == 12
+
+
+# ---------------------------------------------------------------- judges by a server
+
+SCHEMA = {
+    "title": "judgement",
+    "type": "object",
+    "properties": {"q": {"type": "string", "enum": ["yes", "no"]}},
+    "required": ["q"],
+    "additionalProperties": False,
+}
+ASKED = ({"role": "system", "content": "Be strict."}, {"role": "user", "content": "Well?"})
+
+
+def judgements(count):
+    return [Request(number, messages=ASKED, schema=SCHEMA) for number in range(count)]
+
+
+def test_the_schema_of_an_answer_is_sent_strictly(make, server):
+    write(make(chat=True), [*judgements(1), Request(7, messages=ASKED)])
+    asked, plain = server.requests
+    assert asked["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {"name": "judgement", "strict": True, "schema": SCHEMA},
+    }
+    assert "response_format" not in plain
+
+
+@pytest.mark.parametrize(
+    ("knows", "sent"),
+    [({"json_object"}, {"type": "json_object"}), (set(), None)],
+)
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Invalid parameter: 'response_format' of type 'json_schema' is not supported",
+        "response_format: extra inputs are not permitted",
+        "guided decoding is not available",
+    ],
+)
+def test_a_server_without_schemas_is_asked_for_less_and_that_is_remembered(
+    make, server, knows, sent, words
+):
+    def strict(handler, request):
+        kind = request.get("response_format", {}).get("type")
+        if kind is not None and kind not in knows:
+            handler.reply(400, {"error": {"message": words}})
+        else:
+            well(handler, request)
+
+    server.usual = strict
+    assert len(write(make(chat=True, at_once=4), judgements(6))) == 6
+    assert len(server.requests) == 6 + 2 - len(knows)
+    assert server.requests[-1].get("response_format") == sent
+    assert "top_k" in server.requests[-1]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "System role not supported",
+        "Conversation roles must alternate user/assistant/user/assistant/...",
+    ],
+)
+def test_a_server_without_a_role_of_the_system_is_told_by_the_first_message(make, server, words):
+    def strict(handler, request):
+        if request["messages"][0]["role"] == "system":
+            handler.reply(400, {"error": {"message": words}})
+        else:
+            well(handler, request)
+
+    server.usual = strict
+    assert len(write(make(chat=True), judgements(3))) == 3
+    assert len(server.requests) == 4
+    assert server.requests[-1]["messages"] == [{"role": "user", "content": "Be strict.\n\nWell?"}]
+
+
+def test_one_item_that_a_filter_refuses_does_not_end_the_run(make, server):
+    refused = says(400, {"error": {"code": "content_filter", "message": "content_filter: no"}})
+    server.acts = [refused, well, refused]
+    written = write(make(chat=True), judgements(4))
+    assert [each.finish_reason for each in written] == [
+        "content_filter", "stop", "content_filter", "stop",
+    ]  # fmt: skip
+    assert "content_filter: no" in written[0].details["refusal"]
+    assert len(server.requests) == 4
+    server.acts = [refused]
+    _, error = failure(make(chat=True), [Request(0, messages=ASKED)])
+    assert "content_filter: no" in str(error)
+
+
+def test_an_item_that_is_too_long_is_refused_once_the_server_has_answered(make, server):
+    long = says(400, {"error": {"message": "maximum context length is 8192 tokens"}})
+    server.acts = [well, long]
+    assert [each.finish_reason for each in write(make(chat=True), judgements(3))] == [
+        "stop", "content_filter", "stop",
+    ]  # fmt: skip
+    server.acts = [long]
+    written, error = failure(make(chat=True), judgements(3))
+    assert written == []
+    assert "maximum context length is 8192 tokens" in str(error)
+    assert "0 of 3 answers were given" in str(error)
+
+
+def judged(handler, request):
+    """Prefer the text shown first, in a quarter of all cases after some prose."""
+    names = request["response_format"]["json_schema"]["schema"]["required"]
+    seed = request["seed"] + len(request["messages"])
+    step = "definitely A" if seed % 4 else "slightly B"
+    text = json.dumps(dict.fromkeys(names, step))
+    text = f"I think: {text}" if seed % 5 == 0 else text
+    handler.reply(200, answer(request, message={"role": "assistant", "content": text}))
+    with handler.server.lock:
+        handler.server.answered[json.dumps([request["messages"], request["seed"]])] += 1
+
+
+def judging(server, folder, *more):
+    for name in ("one", "two", "three"):
+        (folder / f"{name}.jsonl").write_text(
+            "".join(
+                json.dumps({"prompt": f"prompt {n}", "text": f"{n} by {name}"}) + "\n"
+                for n in range(60)
+            )
+        )
+    job = [sys.executable, "-m", "calipers", "judge", "--model", f"{server.url}#m"]
+    given = ["one.jsonl", "two.jsonl", "three.jsonl", "--output", "out.csv", "--per-pair", "50"]
+    return subprocess.Popen(
+        [*job, *given, "--json", "out.json", "--force", *more],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=os.environ | {"CALIPERS_ENDPOINT_KEY": SECRET},
+    )
+
+
+def judge_rows(folder):
+    with open(folder / "out.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.slow
+def test_judges_that_are_killed_and_meet_faults_lose_nothing_and_pay_once(server, tmp_path):
+    """Fifty requests at a time, one in five of which fails, and two runs that are killed."""
+    rng, lock = random.Random(0), threading.Lock()
+
+    def act(handler, request):
+        with lock:
+            trouble, fault, pause = rng.random() < 0.2, rng.choice(FAULTS[4:-1]), rng.random()
+        time.sleep(0.1 * pause)
+        (fault if trouble else judged)(handler, request)
+
+    server.usual = act
+    for at_least in (60, 150):
+        job = judging(server, tmp_path, "--batch-size", "50")
+        until = time.monotonic() + 60
+        while sum(server.answered.values()) < at_least and time.monotonic() < until:
+            time.sleep(0.01)
+        job.kill()
+        job.communicate(timeout=20)
+    time.sleep(0.3)
+    job = judging(server, tmp_path, "--batch-size", "50")
+    printed, _ = job.communicate(timeout=120)
+    assert job.returncode == 0, printed
+    assert "prefers the text shown first in " in " ".join(printed.split())
+    assert SECRET not in printed
+    data = json.loads((tmp_path / "out.json").read_text())
+    counts = data["judges"]["m"]["counts"]
+    rows = judge_rows(tmp_path)
+    assert len({(row["item"], row["first"], row["repeat"]) for row in rows}) == len(rows)
+    assert len(rows) == counts["answered"] == counts["asked"] - counts["malformed"]
+    assert counts["asked"] >= 300
+    assert 140 <= len({row["item"] for row in rows}) <= 150
+    # Each answer was paid for once, but for what was under way when a run was killed
+    needed = counts["asked"] + counts["asked_again"]
+    assert len(server.answered) == needed
+    assert sum(server.answered.values()) <= needed + 2 * 50
+    before = (tmp_path / "out.csv").read_bytes()
+    paid = sum(server.answered.values())
+    job = judging(server, tmp_path)
+    printed, _ = job.communicate(timeout=60)
+    assert (job.returncode, sum(server.answered.values())) == (0, paid), printed
+    assert (tmp_path / "out.csv").read_bytes() == before
+    for path in tmp_path.rglob("*"):
+        assert not path.is_file() or SECRET not in path.read_text()
+
+
+@pytest.mark.slow
+def test_a_judge_goes_on_after_its_most_requests_and_after_ctrl_c(server, tmp_path):
+    def slow(handler, request):
+        time.sleep(0.03)
+        judged(handler, request)
+
+    server.usual = slow
+    job = judging(server, tmp_path, "--max-requests", "50")
+    printed, _ = job.communicate(timeout=60)
+    assert job.returncode == 2
+    said = " ".join(printed.split())
+    assert "as many as max_requests=50 allows; 50 of " in said
+    assert said.endswith("answers were given; the same command continues from there")
+    assert not (tmp_path / "out.csv").exists()
+    job = judging(server, tmp_path)
+    until = time.monotonic() + 60
+    while sum(server.answered.values()) < 120 and time.monotonic() < until:
+        time.sleep(0.01)
+    job.send_signal(signal.SIGINT)
+    printed, _ = job.communicate(timeout=30)
+    assert job.returncode == 130, printed
+    assert "answers were given; the same command continues from there" in printed
+    job = judging(server, tmp_path)
+    printed, _ = job.communicate(timeout=60)
+    assert job.returncode == 0, printed
+    assert set(server.answered.values()) == {1}

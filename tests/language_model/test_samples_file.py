@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 
 import pytest
 
 from calipers.errors import InputError
-from calipers.language_model.samples_file import Journal, SamplesFile, check_output
+from calipers.language_model.model import Completion, LanguageModel
+from calipers.language_model.samples_file import Journal, SamplesFile, check_output, kept_first
 
 CONFIGURATION = {"model": "m", "seed": 0, "n": 3}
 
@@ -243,3 +245,49 @@ def test_a_folder_that_cannot_be_written_to(path, monkeypatch):
     monkeypatch.setattr("os.access", lambda *_: False)
     with pytest.raises(InputError, match="cannot be written to"):
         check_output(path)
+
+
+class Writes(LanguageModel):
+    """Writes five texts; two more arrive when it is stopped."""
+
+    name, revision = "m", ""
+
+    def generate(self, requests, decoding, *, max_tokens, seed, advance=None):
+        try:
+            for number in range(5):
+                yield Completion(number, f"text {number}", "stop", 2)
+        finally:
+            self.unclaimed = [Completion(number, "late", "stop", 2) for number in (8, 9)]
+
+
+@pytest.mark.parametrize("stop", ["making the row", "writing it", "taking it"])
+def test_ctrl_c_loses_no_text_that_arrived(path, stop):
+    model, file, made = Writes(), at(path), []
+
+    def row_of(text):
+        made.append(text.id)
+        if stop == "making the row" and made.count(2) == 1 and text.id == 2:
+            raise KeyboardInterrupt
+        return {**sample(text.id), "text": text.text}
+
+    def take():
+        with file.writing({}) as journal:
+            if stop == "writing it":
+                write = journal.write
+
+                def interrupted(row):
+                    if row["id"] == 2 and made.count(2) == 1:
+                        raise KeyboardInterrupt
+                    write(row)
+
+                object.__setattr__(journal, "write", interrupted)
+            texts = model.generate([], None, max_tokens=1, seed=0)
+            with closing(kept_first(model, texts, row_of, journal)) as rows:
+                for row in rows:
+                    if row["id"] == 2:
+                        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        take()
+    assert sorted(file.known()) == [0, 1, 2, 8, 9]
+    assert model.unclaimed == []

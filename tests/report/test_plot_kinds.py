@@ -98,6 +98,9 @@ def test_join_gathers_families_by_their_names(make):
     assert len(joined.get_lines()) > len(plain.get_lines())
 
 
+JUDGING = {"reference": "human", "systems": ["a"], "settings": {}, "judges": {}, "between": []}
+
+
 @pytest.mark.parametrize(
     ("name", "data", "options", "words"),
     [
@@ -105,6 +108,7 @@ def test_join_gathers_families_by_their_names(make):
         ("plane", RANKING, {}, "is a ranking; the plot 'plane' takes a comparison"),
         ("plane", {"a": 1}, {}, "cannot be drawn"),
         ("plane", 3, {}, "cannot be drawn"),
+        ("plane", JUDGING, {}, "cannot be drawn"),
         ("sweep", RANKING, {}, r"takes a sweep \(JSON from `calipers sweep --json`\)"),
         ("plane", None, {"regions": "topics"}, "no option 'regions'; its options: view, x, y"),
         ("heat-map", None, {"view": "form"}, "no option 'view'; its options: none"),

@@ -89,7 +89,7 @@ def test_the_zip_is_sound_before_it_is_changed(load, members):
         (VECTORS, np.ones((N, 2)), r"vectors of 'a' by 'wording' has shape \(110, 2\)"),
         (VECTORS, np.ones((3, 2)), "explanations/wording.json is not of these samples"),
         (VECTORS, np.ones(N), "vectors of 'a' by 'wording' has dtype float64 and shape"),
-        (CLUSTERS, np.ones(3, int), r"'a' has vectors or texts of \[3, 110\] samples"),
+        (CLUSTERS, np.ones(3, int), r"'a' has vectors, texts or ids of \[3, 110\] samples"),
         (CLUSTERS, np.full(N, -1), "clusters of 'a' holds numbers from -1"),
         (CLUSTERS, np.full(N, 0.5), "clusters of 'a' has dtype float64"),
         (FRONTIER, np.ones((25, 2)), r"curve 'frontier' of 'a' has shape \(25, 2\)"),

@@ -19,6 +19,15 @@ from calipers.results.agreement import Agreement, Column, MetricAgreement
 from calipers.results.archive import ABOUT
 from calipers.results.caution import Caution
 from calipers.results.comparison import Advice, SignificanceTest
+from calipers.results.judging import (
+    BetweenJudges,
+    Estimate,
+    Judge,
+    JudgedQuestion,
+    JudgedSystem,
+    Judging,
+    WithPeople,
+)
 from calipers.results.overlap import Overlap, OverlapSystem, OverlapView
 from calipers.results.probe import Move, Probe, ProbedChange, ProbedView
 from calipers.results.ranking import Beside, Fit, Matrix, Player, RankedMetric, Ranking, Truth
@@ -155,6 +164,26 @@ def ranking() -> Ranking:
     )
 
 
+def judging() -> Judging:
+    known, none = Estimate(0.75, (0.5, 1.0), 8), Estimate(NAN, None, 0, "no item has answers")
+    systems = {
+        "a": JudgedSystem("a", 12.5, (-3.0, 28.0), 7.5, 2.5, 8),
+        "b": JudgedSystem("b", NAN, None, NAN, NAN, 0),
+    }
+    people = WithPeople("p.csv", 3, known, known, none, none, Estimate(1.2, (0.6, 2.4), 3))
+    question = JudgedQuestion(
+        "sensible", systems, known, known, known, known, none, NAN, people, "a reason"
+    )
+    counts = {"asked": 9, "answered": 8, "refused": 1, "malformed": 0, "asked_again": 2, "new": 5}
+    counts |= {"prompt_tokens": 900, "tokens": 90, "cost": 0.25}
+    judges = {
+        name: Judge(name, {"model": name}, counts, {"sensible": question}) for name in ("m", "n")
+    }
+    between = (BetweenJudges(("m", "n"), "sensible", known, none, none),)
+    settings = {"rubric": {"name": "pairs"}, "decoding": "greedy", "seed": 0, "level": 0.95}
+    return Judging("pairs", ("a", "b"), "a", 8, judges, between, settings, ("n",), ("w",))
+
+
 def texts() -> TextComparison:
     told = (Caution("duplicates", "14 % duplicates", "one"),)
     systems = (TextResult(OTHER, TEXT_SCORES, ("a1", "a2"), ("one",), cautions=told),)
@@ -164,7 +193,8 @@ def texts() -> TextComparison:
 
 
 EVERY = {
-    made.__name__: made for made in (comparison, sweep, overlap, agreement, probe, ranking, texts)
+    made.__name__: made
+    for made in (comparison, sweep, overlap, agreement, probe, ranking, judging, texts)
 }
 
 
@@ -204,7 +234,7 @@ def test_data_come_back_the_same(result):
         assert str(back) == str(result)
 
 
-@pytest.mark.parametrize("made", [sweep, overlap, agreement, ranking])
+@pytest.mark.parametrize("made", [sweep, overlap, agreement, ranking, judging])
 def test_fields_come_back_the_same(made):
     result = made()
     back = type(result).from_dict(through_json(result.to_dict()))
@@ -475,6 +505,7 @@ FRAMES = {
     "agreement": (("system", "embedder", "view"), "metric", "value"),
     "probe": (("view", "change"), "metric", "gap"),
     "ranking": (("truth",), "metric", "spearman"),
+    "judging": (("judge", "system"), "question", "score"),
 }
 
 

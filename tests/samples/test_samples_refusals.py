@@ -263,7 +263,7 @@ REFUSED: list[tuple[str, str, dict[str, str], str]] = [
         "x",
         {},
         "a file with suffix '.docx' cannot be read; possible are .txt, .jsonl, .json, "
-        ".csv, .tsv, .parquet, .npy, .npz, .safetensors, each also with .gz; images "
+        ".csv, .tsv, .parquet, .eval, .npy, .npz, .safetensors, each also with .gz; images "
         "are read from a folder",
     ),
     (
@@ -271,7 +271,7 @@ REFUSED: list[tuple[str, str, dict[str, str], str]] = [
         "x",
         {},
         "a file with no suffix cannot be read; possible are .txt, .jsonl, .json, .csv, "
-        ".tsv, .parquet, .npy, .npz, .safetensors, each also with .gz; images are read "
+        ".tsv, .parquet, .eval, .npy, .npz, .safetensors, each also with .gz; images are read "
         "from a folder",
     ),
     (
@@ -279,7 +279,7 @@ REFUSED: list[tuple[str, str, dict[str, str], str]] = [
         "x",
         {},
         "a file with no suffix before .gz cannot be read; possible are .txt, .jsonl, "
-        ".json, .csv, .tsv, .parquet, .npy, .npz, .safetensors, each also with .gz; "
+        ".json, .csv, .tsv, .parquet, .eval, .npy, .npz, .safetensors, each also with .gz; "
         "images are read from a folder",
     ),
     ("empty.txt", "", {}, "is empty"),

@@ -8,10 +8,12 @@ import typer
 
 from calipers import __version__
 from calipers.cli.agree import agree
+from calipers.cli.annotate import annotate
 from calipers.cli.compare import compare
 from calipers.cli.demo import demo
 from calipers.cli.embed import embed
 from calipers.cli.generate import generate
+from calipers.cli.judge import judge
 from calipers.cli.likelihood import likelihood
 from calipers.cli.metrics import metrics
 from calipers.cli.overlap import overlap
@@ -32,10 +34,12 @@ COMMANDS = (
     agree,
     probe,
     rank,
+    annotate,
     text,
     likelihood,
     generate,
     tune,
+    judge,
     embed,
     metrics,
     show,

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from calipers.cli.command import check_metrics_are_listed, command, read_sides
 from calipers.cli.command_line import with_command
-from calipers.cli.deliver import deliver
+from calipers.cli.deliver import deliver, names_of_sets
 from calipers.cli.options import Details
-from calipers.cli.outputs import EXPLAIN, FORMATS, PAGE, Outputs, check_per_sample
+from calipers.cli.outputs import EXPLAIN, FORMATS, INSPECT, PAGE, Outputs, check_per_sample
 from calipers.cli.page import CompareCommand
 from calipers.cli.streams import calm
+from calipers.errors import InputError
 from calipers.evaluate.option import INPUT, OUTPUT
 from calipers.evaluate.options import CompareOptions
+
+if TYPE_CHECKING:
+    from calipers.samples import System
 
 Generated = Annotated[
     list[str],
@@ -33,8 +38,9 @@ Reference = Annotated[
         "-r",
         metavar="FILE",
         help="Reference set: .txt (one sample per line), .jsonl, .json, .csv, .tsv, .parquet, a "
-        "folder of .txt files or images, or embeddings as .npy, .npz or .safetensors. Also .gz "
-        "files of texts, and folders that Hugging Face datasets saved; - is standard input.",
+        "log of inspect (.eval, .json), a folder of .txt files or images, or embeddings as .npy, "
+        ".npz or .safetensors. Also .gz files of texts, and folders that Hugging Face datasets "
+        "saved; - is standard input.",
         rich_help_panel=INPUT,
         show_default=False,
     ),
@@ -45,6 +51,17 @@ PerSample = Annotated[
         "--per-sample",
         help="Add to --json and --table one value for each sample, for metrics that have them, "
         "and for each sample its nearest neighbour in the other set and the distance to it.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+InspectValue = Annotated[
+    str | None,
+    typer.Option(
+        "--inspect-value",
+        metavar="NAME",
+        help="Let the value of each record of --inspect be one number, such as in_support (1 or 0) "
+        "or realism, in place of an object of all: the accuracy that inspect shows of it is its "
+        "mean.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -103,6 +120,10 @@ EXAMPLES = (
         "calipers compare -r human.jsonl model.jsonl --explain",
     ),
     (
+        "Logs of inspect, and scores of their samples to take back there:",
+        "calipers compare -r human.jsonl story=logs/story.eval --inspect scores.json",
+    ),
+    (
         "A quick first look at large files, by a random subset:",
         "calipers compare -r human.parquet model.parquet --max-samples 1000",
     ),
@@ -111,7 +132,7 @@ EXAMPLES = (
 
 @command(
     CompareOptions,
-    writes=(*FORMATS, "table", *PAGE, EXPLAIN),
+    writes=(*FORMATS, "table", INSPECT, *PAGE, EXPLAIN),
     reads=("reference", "generated"),
     page=CompareCommand,
     shown=EXAMPLES,
@@ -125,6 +146,7 @@ def compare(
     outputs: Outputs,
     per_sample: PerSample = False,
     details: Details = False,
+    inspect_value: InspectValue = None,
 ) -> None:
     """Compare generated sets with a reference set.
 
@@ -137,6 +159,26 @@ def compare(
     with calm(quiet=outputs.quiet):
         from calipers.evaluate.compare import compare as run
 
-        comparison = run(*read_sides(reference, generated, options), **options.keywords())
+        sides = read_sides(reference, generated, options)
+        _check_inspect(sides[1], outputs, inspect_value, [reference, *generated])
+        comparison = run(*sides, **options.keywords())
     kept = with_command(comparison)
-    deliver(kept, outputs, per_sample=per_sample, details=details)
+    deliver(kept, outputs, per_sample=per_sample, details=details, inspect_value=inspect_value)
+
+
+def _check_inspect(
+    systems: Sequence[System], outputs: Outputs, value: str | None, inputs: Sequence[str]
+) -> None:
+    """Refuse records that could not be written, before the work."""
+    from calipers.results.inspect_scores import check_value, not_logged
+
+    if INSPECT not in outputs.paths:
+        if value is not None:
+            raise InputError(f"--inspect-value needs --inspect FILE; found {value!r} without it")
+        return
+    check_value(value)
+    for samples in (samples for system in systems for samples in system.sets):
+        if samples.log_ids is None:
+            raise not_logged(samples.source)
+    sets = [(system.name, file) for system in systems for file in range(len(system.sets))]
+    outputs.of_systems(names_of_sets(sets), inputs)

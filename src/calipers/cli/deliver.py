@@ -11,12 +11,12 @@ import textwrap
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from calipers.cli.outputs import Outputs, Results
+from calipers.cli.outputs import INSPECT, Outputs, Results
 from calipers.cli.streams import encodable, line_width, told_of_output, write
 from calipers.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from calipers.report.table import Document
     from calipers.results.result import Result
@@ -34,6 +34,7 @@ def deliver(
     per_sample: bool = False,
     details: bool = False,
     after: str = "",
+    inspect_value: str | None = None,
     screen: bool = True,
     plot: Callable[[str], None] | None = None,
 ) -> None:
@@ -54,6 +55,8 @@ def deliver(
         Whether the differences of all pairs of systems are shown.
     after
         Words that come after the tables.
+    inspect_value
+        The one value of each record for inspect; all of them if None.
     screen
         Whether the tables are shown at all.
     plot
@@ -67,6 +70,7 @@ def deliver(
     from calipers.report.documents import document_of
 
     _check_page(result.kind, outputs)
+    records, outputs = _records(result, outputs, inspect_value)
     data = _data(result, redact=outputs.redact, per_sample=per_sample)
     whole = {"details": True} if result.kind in COMPARED else {}
     options = whole if details else {}
@@ -96,6 +100,7 @@ def deliver(
                 "table": lambda path: _write_rows(
                     result, path, redact=outputs.redact, per_sample=per_sample
                 ),
+                **records,
                 **({} if plot is None else {"plot": plot}),
             },
             before={"html": complete, "save": complete},
@@ -191,6 +196,46 @@ def _write_rows(result: Any, path: str, *, redact: bool, per_sample: bool) -> No
 
         rows = Redaction.of({"comparison": result.to_dict()}).value(rows)
     write_rows(rows, path)
+
+
+def _records(
+    result: Result, outputs: Outputs, value: str | None
+) -> tuple[dict[str, Callable[[str], None]], Outputs]:
+    """Give what writes the records of each set, and the outputs with a file for each of them."""
+    from calipers.results import Comparison
+
+    if INSPECT not in outputs.paths:
+        return {}, outputs
+    if not isinstance(result, Comparison):
+        raise InputError(
+            f"--inspect writes values of the samples of a comparison; this is a {result.kind}"
+        )
+    sets = [(system.name, file) for system in result.systems for file in range(len(system.samples))]
+    laid = outputs.of_systems(names_of_sets(sets))
+
+    def writer(system: str, file: int) -> Callable[[str], None]:
+        from calipers.results.inspect_scores import inspect_records, write_records
+
+        def write(path: str) -> None:
+            found = inspect_records(result, system, file=file, value=value, redact=outputs.redact)
+            write_records(found, path)
+
+        return write
+
+    writers = {f"{INSPECT}:{place}": writer(*each) for place, each in enumerate(sets)}
+    return writers, laid
+
+
+def names_of_sets(sets: Sequence[tuple[str, int]]) -> list[str]:
+    """Name sets by their systems, and those of several files by the number of the file too.
+
+    Examples
+    --------
+    >>> names_of_sets([("a", 0), ("b", 0), ("b", 1)])
+    ['a', 'b-1', 'b-2']
+    """
+    systems = [name for name, _ in sets]
+    return [name if systems.count(name) == 1 else f"{name}-{file + 1}" for name, file in sets]
 
 
 def _check_page(kind: str, outputs: Outputs) -> None:

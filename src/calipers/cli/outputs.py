@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -25,7 +25,7 @@ from calipers.progress import Progress, Silent
 from calipers.whole_files import write_text_atomically
 
 STDIO = "-"
-FILES = ("save", "output", "table", "json", "csv", "markdown", "latex", "plot", "html")
+FILES = ("save", "output", "table", "inspect", "json", "csv", "markdown", "latex", "plot", "html")
 """All outputs, in the order in which they are written: first what cannot be made from another."""
 
 FORMATS = ("html", "json", "save", "markdown", "latex", "csv")
@@ -38,6 +38,9 @@ PAGE = ("redact", "map")
 """What a report with texts and pictures can be asked for beside that."""
 
 EXPLAIN = "explain"
+INSPECT = "inspect"
+SYSTEM = "{system}"
+"""What stands in the name of a file for the name of each system."""
 
 HINTS = {"html": ": open it in a browser"}
 
@@ -51,6 +54,7 @@ OTHERS = {
     "save": "a zip file",
     "output": "a file that is no text",
     "table": "a table for data frames",
+    "inspect": "records that inspect reads from a file",
     "plot": "a figure",
 }
 """Outputs that are no text, and what they are: standard output is not for them."""
@@ -58,6 +62,9 @@ OTHERS = {
 
 ROWS = (".parquet", ".arrow")
 """Endings of tables for data frames."""
+
+RECORDS = (".json", ".jsonl")
+"""Endings of records for inspect."""
 
 
 Quiet = Annotated[
@@ -96,6 +103,12 @@ TableFile = _file(
     "--table",
     "Write one row for each score, or with --per-sample for each sample, as .parquet or .arrow for "
     "data frames.",
+)
+Inspect = _file(
+    "--inspect",
+    "Write values of each sample of a log of inspect (in the support, realism, nearest reference "
+    "sample) as records that its precomputed_scores() reads: .json or .jsonl. Of several systems "
+    "{system} in the name is the name of each.",
 )
 Save = _file(
     "--save",
@@ -155,6 +168,7 @@ _KINDS = {
     "latex": Latex,
     "csv": Csv,
     "table": TableFile,
+    INSPECT: Inspect,
 }
 _WITH_PICTURES = {"html": Pictures, "save": SaveAll}
 _PAGE: dict[str, tuple[Any, Any]] = {
@@ -272,8 +286,52 @@ class Outputs:
         """Refuse early what could not be written late; `inputs` are the files that are read."""
         _check_standard_output(self.paths)
         _check_page(self)
-        named = [(f"--{name}", path) for name, path in self.paths.items() if path != STDIO]
-        check_outputs(named, inputs, force=self.force)
+        check_outputs(self._named(), inputs, force=self.force)
+
+    def of_systems(self, names: Sequence[str], inputs: Sequence[str] = ()) -> Outputs:
+        """Give a file of its own to each system, where there is one for every system.
+
+        Parameters
+        ----------
+        names
+            What stands for the place in the file's name, one for each.
+        inputs
+            The files that are read.
+
+        Raises
+        ------
+        InputError
+            If the name has no such place and there are several systems, two would get one file, or
+            a file is there.
+        """
+        given = self.paths.get(INSPECT)
+        if given is None:
+            return self
+        if SYSTEM not in given and len(names) > 1:
+            raise InputError(
+                f"--inspect must have {SYSTEM} in its name where several sets are compared "
+                f"({len(names)}): inspect reads one file for each log; found {given}"
+            )
+        own = {
+            f"{INSPECT}:{place}": given.replace(SYSTEM, _plain(name))
+            for place, name in enumerate(names)
+        }
+        paths = {
+            name: path
+            for each, whole in self.paths.items()
+            for name, path in (own if each == INSPECT else {each: whole}).items()
+        }
+        made = replace(self, paths=paths)
+        check_outputs(made._named(), inputs, force=self.force)
+        return made
+
+    def _named(self) -> list[tuple[str, str]]:
+        """The option and the path of every file that is known by now."""
+        return [
+            (f"--{name.partition(':')[0]}", path)
+            for name, path in self.paths.items()
+            if path != STDIO and not (name == INSPECT and SYSTEM in path)
+        ]
 
     def progress(self) -> Progress:
         """Give what shows progress on standard error, unless quiet was asked for."""
@@ -315,7 +373,8 @@ class Outputs:
                 results.files[name](path)
             except OSError as error:
                 why = error.strerror or error
-                raise InputError(f"--{name} {path}: cannot be written: {why}") from error
+                option = name.partition(":")[0]
+                raise InputError(f"--{option} {path}: cannot be written: {why}") from error
 
     def _show(self, results: Results) -> None:
         if self.on_screen is None:
@@ -350,6 +409,11 @@ def _printable(name: str) -> str:
     return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in name)
 
 
+def _plain(name: str) -> str:
+    """Give the name of a system as part of the name of a file."""
+    return "".join(each if each.isalnum() or each in "-_.+= " else "_" for each in name)
+
+
 def _check_standard_output(paths: Mapping[str, str]) -> None:
     """Refuse what standard output cannot take; `paths` are the outputs by name."""
     taken = [name for name, path in paths.items() if path == STDIO]
@@ -372,6 +436,9 @@ def _check_page(outputs: Outputs) -> None:
     table = paths.get("table", ROWS[0])
     if not table.lower().endswith(ROWS):
         raise InputError(f"--table must name a file ending in {either(ROWS)}; found {table}")
+    records = paths.get(INSPECT, RECORDS[0])
+    if not records.lower().endswith(RECORDS):
+        raise InputError(f"--inspect must name a file ending in {either(RECORDS)}; found {records}")
     if "table" in paths:
         _need("pyarrow", "parquet", "--table")
     if outputs.redact:

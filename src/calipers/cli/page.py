@@ -49,8 +49,9 @@ VIEWS = (
 SECTIONS: Mapping[str, Sequence[str]] = {
     "Commands": ("demo", "compare", "text", "metrics"),
     "Language models": ("generate", "likelihood", "tune"),
+    "Judgements": ("annotate", "judge", "rank"),
     "Commands for saved results": ("show", "report", "plot"),
-    "Further analyses": ("sweep", "agree", "overlap", "probe", "rank", "embed", "version"),
+    "Further analyses": ("sweep", "agree", "overlap", "probe", "embed", "version"),
 }
 """The commands, in the order in which a newcomer meets them."""
 

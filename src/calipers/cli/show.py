@@ -11,7 +11,7 @@ import typer
 from calipers.cli.command import command
 from calipers.cli.deliver import deliver
 from calipers.cli.options import Details
-from calipers.cli.outputs import EXPLAIN, PAGE, Outputs
+from calipers.cli.outputs import EXPLAIN, INSPECT, PAGE, Outputs
 from calipers.cli.streams import calm
 from calipers.evaluate.option import INPUT
 
@@ -46,7 +46,7 @@ REPORTING = (
 
 
 @command(
-    writes=("html", "json", "markdown", "latex", "csv", *PAGE, EXPLAIN),
+    writes=("html", "json", "markdown", "latex", "csv", INSPECT, *PAGE, EXPLAIN),
     reads=("run",),
     stopped="stopped.",
     shown=SHOWING,

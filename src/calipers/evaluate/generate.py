@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +30,7 @@ from calipers.language_model.prompting import (
     first_words,
     no_prompts,
 )
-from calipers.language_model.samples_file import REMEDY, Journal, Row, SamplesFile
+from calipers.language_model.samples_file import REMEDY, Row, SamplesFile, kept_first
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Progress, Silent
 from calipers.results.generation import Generation
@@ -306,7 +306,10 @@ class Writer:
         opened = nullcontext(None) if file is None or not missing else file.writing(rows)
         with opened as journal, (progress or Silent()).task(title, self.n) as advance:
             advance(len(rows))
-            with closing(self._rows(completions, decoding, journal)) as written:
+            arriving = kept_first(
+                self.model, completions, lambda text: self._row(text, decoding), journal
+            )
+            with closing(arriving) as written:
                 for row in written:
                     rows[row["id"]] = row
                     advance(1)
@@ -323,24 +326,6 @@ class Writer:
             rows=tuple(ordered),
             notes=self._notes(),
         )
-
-    def _rows(
-        self, completions: Iterator[Completion], decoding: Decoding, journal: Journal | None
-    ) -> Generator[Row, None, None]:
-        """Give the rows as they arrive, each kept first; what arrives behind a stop is kept too."""
-        try:
-            for completion in completions:
-                row = self._row(completion, decoding)
-                if journal is not None:
-                    journal.write(row)
-                yield row
-        finally:
-            if isinstance(completions, Generator):
-                completions.close()
-            late, self.model.unclaimed = list(self.model.unclaimed), []
-            if journal is not None:
-                for completion in late:
-                    journal.write(self._row(completion, decoding))
 
     def _row(self, completion: Completion, decoding: Decoding) -> Row:
         prompt = self.prompting.prompt_of(completion.id)

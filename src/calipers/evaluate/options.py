@@ -131,6 +131,11 @@ def _above_zero(text: str) -> float | None:
     return found if 0 < found < math.inf else None
 
 
+def _not_negative(text: str) -> float | None:
+    found = float(text)
+    return found if math.isfinite(found) and found >= 0 else None
+
+
 def at_least_zero(name: str, value: Any) -> None:
     """Refuse what is no finite number of at least 0."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -1006,6 +1011,220 @@ class GenerateOptions(Running, Generating):
     )
 
 
+def _check_judges(name: str, value: Any) -> None:
+    from calipers.language_model.model import LanguageModel
+
+    given = [value] if isinstance(value, str | os.PathLike | LanguageModel) else value
+    fits = isinstance(given, list | tuple) and bool(given)
+    if not fits or not all(
+        isinstance(each, LanguageModel)
+        or (isinstance(each, str | os.PathLike) and str(each).strip() != "")
+        for each in given
+    ):
+        raise InputError(
+            f"{name} must be the name of a language model, such as 'https://host/v1#gpt-4o-mini' "
+            f"or './model', a language model, or a list of them; found {value!r}"
+        )
+
+
+def _share_of_all(name: str, value: Any) -> None:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 <= value <= 1:
+        raise InputError(f"{name} must be a number from 0 to 1; found {value!r}")
+
+
+def _whole_share(text: str) -> float | None:
+    found = float(text)
+    return found if 0 <= found <= 1 else None
+
+
+@options_class
+class Judged(Group):
+    """What is judged, by people or by models."""
+
+    reference: Any = option(
+        None,
+        "Real texts, judged like those of a system.",
+        panel=INPUT,
+        flag=("--reference", "-r"),
+        metavar="FILE",
+        source=True,
+        common=True,
+    )
+    task: str | None = option(
+        None,
+        "What is judged: pairs of texts of two systems; the quality of single texts; or the "
+        "diversity of batches of ten texts. By default that of --rubric, else pairs.",
+        one_of("pairs", "quality", "diversity", optional=True),
+        kept=True,
+        common=True,
+    )
+    rubric: Any = option(
+        None,
+        "Your own questions, as a file of TOML or YAML. By default the built-in ones of the task.",
+        metavar="FILE",
+        source=True,
+        common=True,
+        doc="Questions of your own: a file of TOML or YAML, or a "
+        ":class:`~calipers.judgements.rubric.Rubric`. None for the built-in ones of the task.",
+    )
+    n: int = option(
+        100,
+        "For quality and diversity: texts of each system, or all if it has fewer.",
+        whole(1),
+        panel=INPUT,
+        kept=True,
+        common=True,
+    )
+    per_pair: int = option(
+        90,
+        "For pairs: contexts in which each two systems are compared.",
+        whole(1),
+        panel=INPUT,
+        kept=True,
+        common=True,
+    )
+    opponents: int | None = option(
+        None,
+        "For pairs: how many other systems each system meets, by a balanced design. By default all "
+        "of them.",
+        whole(2, optional=True),
+        panel=INPUT,
+        kept=True,
+    )
+    min_words: int | None = option(
+        None,
+        "Leave out texts of fewer words.",
+        whole(1, optional=True),
+        panel=INPUT,
+        kept=True,
+    )
+    max_words: int | None = option(
+        None,
+        "Show no more than N words of each text.",
+        whole(1, optional=True),
+        panel=INPUT,
+        kept=True,
+    )
+
+
+@options_class
+class JudgeOptions(Running, Loading, Seeded, Judged, Reading):
+    """The options of ``judge``."""
+
+    model: Any = option(
+        MISSING,
+        "The judge: https://host/v1#MODEL for a server with OpenAI's interface, which is asked in "
+        "its chat form, or a model of transformers by its folder or name. May be repeated, for "
+        "several judges.",
+        Rule("name language models", _all_names, _check_judges, "NAME"),
+        panel=LANGUAGE_MODEL,
+        flag=("--model", "-m"),
+        several=True,
+        required=True,
+        common=True,
+        complete=("https://api.openai.com/v1#", "http://localhost:8000/v1#", "./"),
+        doc='The judge: ``"https://host/v1#MODEL"``, a folder or name of transformers, a '
+        ":class:`~calipers.language_model.model.LanguageModel`, or a list of these.",
+    )
+    task: str | None = reworded(
+        Judged,
+        "task",
+        "What is judged: pairs of texts of two systems, each in both orders; the quality of single "
+        "texts on three scales from 1 to 5; or the diversity of batches of ten texts, yes or no. "
+        "By default that of --rubric, else pairs.",
+    )
+    repeat_share: float = option(
+        0.1,
+        "Share of the items that are asked a second time, from 0 to 1, to see whether the judge "
+        "agrees with itself.",
+        Rule("be a number from 0 to 1", _whole_share, _share_of_all, "SHARE"),
+        kept=True,
+    )
+    people: Any = option(
+        None,
+        "What people answered, as calipers annotate exports it: the judge is compared with them, "
+        "item by item and system by system.",
+        panel=INPUT,
+        metavar="FILE",
+        source=True,
+        common=True,
+        doc="What people answered: a table as ``calipers annotate`` exports it, or its judgements.",
+    )
+    level: float = option(
+        0.95,
+        "Confidence level of the intervals, between 0 and 1.",
+        share("0.95"),
+        kept=True,
+    )
+    decoding: Any = reworded(
+        Writing,
+        "decoding",
+        "How answers are chosen: greedy, or sampled, such as temperature=1 (ancestral). Only "
+        "sampled answers show how far a judge varies by itself.",
+        default="greedy",
+        common=False,
+        doc='How answers are chosen: ``"greedy"``, ``"temperature=1"`` or a '
+        ":class:`~calipers.language_model.decoding.Decoding`. Only sampled answers show how far a "
+        "judge varies by itself.",
+    )
+    max_tokens: int = reworded(
+        Writing,
+        "max_tokens",
+        "Most tokens of an answer, what the model thinks before it included.",
+        common=False,
+    )
+    max_requests: int | None = reworded(
+        LanguageModelling,
+        "max_requests",
+        "Stop after N requests to the server of a judge. What was received is kept, and the same "
+        "command goes on from there.",
+    )
+    price: str | None = reworded(
+        GenerateOptions,
+        "price",
+        "Price of a million tokens read, and of a million written, such as 0.15,0.60, to say what "
+        "the answers cost.",
+    )
+    seed: int = reworded(
+        Seeded,
+        "seed",
+        "Seed of the texts that are chosen, and of the answers. The same files and seed give the "
+        "same items as calipers annotate.",
+        doc="Of the texts that are chosen, and of the answers; the same files and seed give the "
+        "same items as annotation by people.",
+    )
+    threads: int | None = reworded(Running, "threads", panel=LANGUAGE_MODEL)
+    field: str | None = reworded(Reading, "field", common=False)
+    dtype: str = reworded(
+        Loading,
+        "dtype",
+        "Number format of the model. In float32 the seed fixes every answer; auto is faster on "
+        "hardware with bfloat16, where it does not.",
+    )
+    batch_size: int | None = reworded(
+        Loading,
+        "batch_size",
+        "Largest number of answers in one forward pass, or of requests under way.",
+    )
+    output: Any = option(
+        None,
+        "File to write the judgements to, as .csv or .jsonl. All answers are kept as they came in "
+        "a folder beside it, and a run that was stopped goes on where it was.",
+        panel=OUTPUT,
+        flag=("--output", "-o"),
+        metavar="FILE",
+        required=True,
+        common=True,
+        doc="File to write the judgements to, .csv or .jsonl; None keeps them in memory. All "
+        "answers are kept as they came in a folder beside it, and a run that was stopped goes on "
+        "where it was.",
+    )
+    overwrite: bool = reworded(
+        GenerateOptions, "overwrite", "Replace answers of another configuration in `output`."
+    )
+
+
 # The commands ------------------------------------------------------------------------------------
 
 
@@ -1644,6 +1863,66 @@ class LikelihoodOptions(Running, Loading, Seeded, Sizes):
     def ends(self) -> str:
         """The convention for marks that end texts: ``"cut"``, ``"count"`` or ``"keep"``."""
         return self.end_of_text or ("keep" if self.suite is None else "cut")
+
+
+def _people(text: str) -> Any:
+    """Read how many annotators, or their names."""
+    return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else _all_names(text)
+
+
+@options_class
+class AnnotateOptions(Seeded, Judged, Reading):
+    """The options of ``annotate``."""
+
+    generated: Any = option(
+        None,
+        "What the systems wrote: a mapping from name to texts, or whatever else "
+        ":func:`calipers.compare` takes; of a system of several files the first is judged. None "
+        "opens a study that is there.",
+        flag=(),
+    )
+    task: str | None = reworded(Judged, "task", common=False)
+    annotators: Any = option(
+        1,
+        "How many annotators, or their names with commas between them.",
+        Rule("be a number, or names with commas between them", _people, unchecked, "N|NAMES"),
+        common=True,
+        doc="How many annotators, or a list of their names.",
+    )
+    per_pair: int = reworded(Judged, "per_pair", "For pairs: ratings of each pair of systems.")
+    ratings_per_item: int = option(
+        1,
+        "How many annotators rate each item.",
+        whole(1),
+        common=True,
+    )
+    n: int = reworded(Judged, "n", common=False)
+    per_annotator: int | None = option(
+        None,
+        "Most items of one annotator. By default there is no limit, and everybody can go on until "
+        "nothing is left.",
+        whole(1, optional=True),
+    )
+    checks: int = option(
+        3,
+        "For pairs: attention checks that each annotator is shown, a text against the same text "
+        "with its words shuffled.",
+        whole(0),
+        common=True,
+    )
+    least_seconds: float = option(
+        25.0,
+        "Flag answers that came in fewer seconds. They are kept.",
+        Rule("be a number of at least 0", _not_negative, at_least_zero, "SECONDS"),
+        common=True,
+    )
+    seed: int = reworded(
+        Seeded,
+        "seed",
+        "Seed of the items, their order and their sides.",
+        doc="Of the items, their order and their sides. The same files and seed give the same "
+        "items to ``calipers.judge``.",
+    )
 
 
 @options_class

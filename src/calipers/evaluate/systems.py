@@ -287,6 +287,5 @@ def _counted(scored: Iterable[Scored], advance: Advance) -> Iterator[Scored]:
 
 def _samples(file: InputSet, embeddings: Embeddings) -> Samples:
     texts = file.samples if file.samples.kind == "texts" else None
-    return Samples(
-        texts, embeddings.views, None if file.clusters is None else file.clusters.numbers
-    )
+    clusters = None if file.clusters is None else file.clusters.numbers
+    return Samples(texts, embeddings.views, clusters, file.samples.log_ids)

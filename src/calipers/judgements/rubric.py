@@ -8,8 +8,14 @@ ACL 2024, appendix B.2). The same rubric serves people and models.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from calipers.errors import InputError, either, require, unknown_name
 
 Task = Literal["pairs", "quality", "diversity"]
 
@@ -65,6 +71,10 @@ class Rubric:
     instructions: str
     questions: tuple[Question, ...]
     batch: int = BATCH
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data, as :func:`read_rubric` reads it from a file."""
+        return asdict(self)
 
 
 PAIRS = Rubric(
@@ -134,3 +144,210 @@ DIVERSITY = Rubric(
 
 RUBRICS = {rubric.name: rubric for rubric in (PAIRS, QUALITY, DIVERSITY)}
 """The built-in rubrics by their names."""
+
+# A person's own rubric ---------------------------------------------------------------------------
+
+MOST_BYTES = 1 << 20
+MOST_QUESTIONS, MOST_STEPS = 50, 1_000
+"""Questions of a rubric, and steps of a scale, at most."""
+
+MOST_BATCH = 1_000
+
+RESERVED = frozenset(
+    (
+        *("item", "a", "b", "first", "system", "rater", "rater_kind", "repeat", "seconds", "time"),
+        *("flags", "checks", "context", "text", "text_a", "text_b", "contexts", "texts"),
+    )
+)
+"""Columns of the tables of judgements, which no question may be called."""
+
+_ENDS: Mapping[Task, tuple[int, int]] = {"pairs": (1, 5), "quality": (1, 5), "diversity": (0, 1)}
+_RUBRIC = ("name", "task", "instructions", "questions", "batch")
+_QUESTION = ("name", "text", "least", "most", "least_means", "most_means")
+
+
+def find_rubric(task: str | None, given: Any = None) -> Rubric:
+    """Find what raters are asked: a rubric that is given, or the built-in one of a task.
+
+    Parameters
+    ----------
+    task
+        ``"pairs"``, ``"quality"`` or ``"diversity"``; None for that of the rubric, else pairs.
+    given
+        A rubric, the path of a file, or None.
+
+    Raises
+    ------
+    InputError
+        If there is no such task, the rubric has another one, or its file cannot be.
+    """
+    if task is not None and task not in RUBRICS:
+        raise unknown_name("task", str(task), RUBRICS)
+    if given is None:
+        return RUBRICS[task or "pairs"]
+    rubric = given if isinstance(given, Rubric) else read_rubric(given)
+    if task is not None and task != rubric.task:
+        raise InputError(
+            f"task must be that of the rubric {rubric.name!r}, which is {rubric.task}; found {task}"
+        )
+    return rubric
+
+
+def read_rubric(path: str | Path) -> Rubric:
+    """Read a person's own rubric from a file of TOML or YAML.
+
+    It holds ``name`` (else the name of the file), ``task``, ``instructions``, ``questions`` and,
+    for diversity, ``batch``. Each question has a ``name`` and a ``text``; of quality and diversity
+    also ``least``, ``most``, ``least_means`` and ``most_means``.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, lacks a field, has one that is unknown, or a value breaks its rule.
+    MissingExtraError
+        If it is YAML and pyyaml is not installed.
+    """
+    place = Path(path)
+    data = _read_data(place)
+    if not isinstance(data, Mapping):
+        raise InputError(f"{place}: a rubric is a table of fields; found {_kind(data)}")
+    _check_fields(data, _RUBRIC, ("task", "instructions", "questions"), f"{place}:")
+    name = _text(data.get("name", place.stem), f"{place}: name")
+    task = data["task"]
+    if task not in get_args(Task):
+        raise InputError(f"{place}: task must be {either(get_args(Task))}; found {_short(task)}")
+    questions = data["questions"]
+    if not isinstance(questions, list) or not 1 <= len(questions) <= MOST_QUESTIONS:
+        found = f"{len(questions)} of them" if isinstance(questions, list) else _kind(questions)
+        raise InputError(
+            f"{place}: questions must be a list of 1 to {MOST_QUESTIONS} questions; found {found}"
+        )
+    batch = BATCH
+    if "batch" in data:
+        if task != "diversity":
+            raise InputError(
+                f"{place}: batch is of the task diversity alone; found the task {task}"
+            )
+        batch = _whole(data["batch"], 2, MOST_BATCH, f"{place}: batch")
+    read = [
+        _question(each, task, f"{place}: question {number}")
+        for number, each in enumerate(questions, start=1)
+    ]
+    names = [question.name for question in read]
+    for each in names:
+        if names.count(each) > 1:
+            raise InputError(f"{place}: two questions are called {each!r}; give each its own name")
+    return Rubric(
+        name=name,
+        task=task,
+        instructions=_text(data["instructions"], f"{place}: instructions"),
+        questions=tuple(read),
+        batch=batch,
+    )
+
+
+def _read_data(place: Path) -> Any:
+    ending = place.suffix.lower()
+    if ending not in (".toml", ".yaml", ".yml"):
+        raise InputError(f"{place}: a rubric is a file that ends in .toml, .yaml or .yml")
+    try:
+        with open(place, "rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise InputError(f"{place}: there is no such file") from None
+    except OSError as error:
+        raise InputError(f"{place}: cannot be read: {error.strerror or error}") from error
+    if len(content) > MOST_BYTES:
+        raise InputError(f"{place}: a rubric has at most {MOST_BYTES:,} bytes; this file has more")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{place}: is not UTF-8, at byte {error.start + 1}") from None
+    if ending == ".toml":
+        try:
+            return tomllib.loads(text)
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            raise InputError(f"{place}: is no TOML: {_line(error)}") from None
+    yaml = require("yaml", extra="judge", purpose=f"the rubric {str(place)!r}, which is YAML,")
+    try:
+        events = yaml.parse(text, Loader=yaml.SafeLoader)
+        if any(isinstance(event, yaml.AliasEvent) for event in events):
+            raise InputError(
+                f"{place}: aliases (*name) are not read; write out what they stand for"
+            )
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError) as error:
+        raise InputError(f"{place}: is no YAML: {_line(error)}") from None
+
+
+def _question(data: Any, task: Task, where: str) -> Question:
+    if not isinstance(data, Mapping):
+        raise InputError(f"{where} must be a table with a name and a text; found {_kind(data)}")
+    _check_fields(data, _QUESTION, ("name", "text"), where)
+    name = _text(data["name"], f"{where}: name")
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", name):
+        raise InputError(
+            f"{where}: name must be of letters, digits and underscores, at most 64 and no digit "
+            f"first, since it is the head of a column; found {_short(name)}"
+        )
+    if name in RESERVED:
+        raise InputError(
+            f"{where}: name must not be that of another column of the table; found {name!r}"
+        )
+    least, most = _ENDS[task]
+    if task == "pairs" and ("least" in data or "most" in data):
+        raise InputError(
+            f"{where}: pairs are answered in five steps, from definitely a to definitely b; leave "
+            "least and most out"
+        )
+    least = _whole(data.get("least", least), 0, 10**6, f"{where}: least")
+    most = _whole(data.get("most", most), 0, 10**6, f"{where}: most")
+    if not least < most <= least + MOST_STEPS:
+        raise InputError(
+            f"{where}: most must be above least ({least}), by at most {MOST_STEPS:,}; found {most}"
+        )
+    words = {
+        each: _text(data[each], f"{where}: {each}")
+        for each in ("least_means", "most_means")
+        if each in data
+    }
+    return Question(name, _text(data["text"], f"{where}: text"), least, most, **words)
+
+
+def _check_fields(
+    data: Mapping[Any, Any], known: tuple[str, ...], needed: tuple[str, ...], where: str
+) -> None:
+    for name in data:
+        if name not in known:
+            raise InputError(f"{where} {unknown_name('field', str(name)[:40], known)}")
+    for name in needed:
+        if name not in data:
+            raise InputError(f"{where} lacks the field {name!r}")
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(f"{where} must be a text that is not empty; found {_short(value)}")
+    return value.strip()
+
+
+def _whole(value: Any, least: int, most: int, where: str) -> int:
+    if type(value) is not int or not least <= value <= most:
+        raise InputError(
+            f"{where} must be a whole number from {least} to {most:,}; found {_short(value)}"
+        )
+    return value
+
+
+def _kind(value: Any) -> str:
+    return "nothing" if value is None else f"a {type(value).__name__}"
+
+
+def _short(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 60 else f"{shown[:59]}…"
+
+
+def _line(error: BaseException) -> str:
+    said = " ".join(str(error).split()) or type(error).__name__
+    return said if len(said) <= 200 else f"{said[:199]}…"

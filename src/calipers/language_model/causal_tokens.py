@@ -11,6 +11,7 @@ the tokens that both have in common.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from calipers.embed.embedder import not_a_text
 from calipers.embed.states.pretrained import closing, encoder
 from calipers.errors import InputError, first_line
-from calipers.language_model.model import Ids, Passage, Request
+from calipers.language_model.model import Ids, Passage, Request, without_system
 
 
 class CausalTokens:
@@ -67,6 +68,11 @@ class CausalTokens:
         self.ends = np.array(sorted(id for id in known if id < vocabulary), dtype=np.int64)
         usual = range(min(vocabulary, len(tokenizer)))
         self.ordinary = np.array([id for id in usual if id not in special], dtype=np.int64)
+
+    @property
+    def chats(self) -> bool:
+        """Whether it has a chat template."""
+        return bool(getattr(self._tokenizer, "chat_template", None))
 
     def read_passages(
         self, passages: Sequence[Passage], *, first: str
@@ -259,21 +265,27 @@ class CausalTokens:
 
     def _conversation(self, request: Request) -> str:
         """The conversation as the chat template writes it, up to where the reply begins."""
-        if not getattr(self._tokenizer, "chat_template", None):
+        if not self.chats:
             raise InputError(
                 f"the tokenizer of {self._name!r} has no chat template, which a conversation needs "
                 f"(sample {request.id}); give plain prompts, or a model that was trained to chat"
             )
+        messages = [dict(message) for message in request.messages or ()]
         try:
-            return str(
-                self._tokenizer.apply_chat_template(
-                    [dict(message) for message in request.messages or ()],
-                    tokenize=False,
-                    add_generation_prompt=True,
-                )
-            )
+            return self._templated(messages)
         except Exception as error:  # a template raises whatever its makers chose
+            merged = without_system(messages)
+            if len(merged) < len(messages):  # many know no role of the system
+                with suppress(Exception):
+                    return self._templated(merged)
             raise InputError(
                 f"the chat template of {self._name!r} cannot write the conversation of sample "
                 f"{request.id}: {first_line(error)}"
             ) from error
+
+    def _templated(self, messages: list[dict[str, str]]) -> str:
+        return str(
+            self._tokenizer.apply_chat_template(
+                messages, tokenize=False, add_generation_prompt=True
+            )
+        )

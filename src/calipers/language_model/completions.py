@@ -8,6 +8,10 @@ temperature last, and transformers' own server is greedy with any temperature. S
 where the decoding does not write them; to a server that refuses them in the words of transformers
 all of it goes as ``generation_config``, and others are asked without. OpenAI's own is never sent
 any of these.
+
+Where a text should be a JSON object, its schema is sent as ``response_format``, strictly; to a
+server that refuses that, the wish for some JSON object, and then nothing. A server whose model
+knows no role of the system is told what stands there at the head of the first message.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ from typing import Any, Literal
 
 from calipers.errors import InputError, either
 from calipers.language_model.decoding import Decoding
-from calipers.language_model.model import Completion, Request
+from calipers.language_model.model import Completion, Request, without_system
 from calipers.language_model.sampling import uniforms
 from calipers.service.address import Address, Key
 from calipers.service.client import MAX_BYTES, Question
@@ -53,6 +57,13 @@ _UNKNOWN = re.compile(
     r"field)|(not|n't) (be )?(support|permit|allow|recogni|expect)|top_k|min_p|repetition_penalty|"
     r"samplers|repeat_",
     re.IGNORECASE,
+)
+_NO_FORMAT = re.compile(
+    r"response_format|json_?schema|json_?object|json mode|structured|grammar|guided|schema",
+    re.IGNORECASE,
+)
+_NO_SYSTEM = re.compile(
+    r"system.{0,12}(role|message|prompt)|role.{0,12}system|roles must alternate", re.IGNORECASE
 )
 _OF_TRANSFORMERS = "Unexpected fields in the request"
 _SEEDS = 2**31
@@ -94,6 +105,11 @@ def check_decoding(decoding: Decoding, address: Address) -> None:
 
 Beside = Literal["fields", "generation_config", "nothing"]
 """How a server is told what else is, or is not, in force: see above."""
+
+Structured = Literal["json_schema", "json_object", "nothing"]
+"""How a server is told what JSON object a text should be."""
+
+_WEAKER: Mapping[Structured, Structured] = {"json_schema": "json_object", "json_object": "nothing"}
 
 
 def sampling(decoding: Decoding, beside: Beside) -> dict[str, Any]:
@@ -144,12 +160,18 @@ class Manner:
         How what keeps other defaults out is sent.
     limit
         How the most tokens are called.
+    structured
+        How the schema of an answer is sent.
+    system
+        Whether it takes a message of the system.
     """
 
     model: str
     chat: bool
     beside: Beside
     limit: str = "max_tokens"
+    structured: Structured = "json_schema"
+    system: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,6 +217,7 @@ class TextQuestion(Question[tuple[Completion, Told]]):
         self.operation = "chat/completions" if manner.chat else "completions"
         self._decoding, self._max_tokens, self._seed = decoding, max_tokens, seed
         self._limit_sent, self._beside_sent = manner.limit, manner.beside
+        self._structured_sent, self._system_sent = manner.structured, manner.system
 
     @property
     def sent(self) -> str:
@@ -205,11 +228,13 @@ class TextQuestion(Question[tuple[Completion, Told]]):
         """Give the prompt or the conversation, and every parameter."""
         manner = self._manner
         self._limit_sent, self._beside_sent = manner.limit, manner.beside
+        self._structured_sent, self._system_sent = manner.structured, manner.system
         return {
             "model": manner.model,
             **(self._conversation() if manner.chat else {"prompt": self.request.prompt}),
             self._limit_sent: self._max_tokens,
             **sampling(self._decoding, self._beside_sent),
+            **self._response_format(),
             "seed": self._seed,
             "n": 1,
         }
@@ -262,6 +287,13 @@ class TextQuestion(Question[tuple[Completion, Told]]):
         if "max_completion_tokens" in said and self._limit_sent == "max_tokens":
             manner.limit = "max_completion_tokens"
             return True
+        if self._response_format() and _NO_FORMAT.search(said):
+            if manner.structured == self._structured_sent:
+                manner.structured = _WEAKER[self._structured_sent]
+            return True
+        if self._system_sent and self._has_system and _NO_SYSTEM.search(said):
+            manner.system = False
+            return True
         if self._beside_sent == "nothing" or not _UNKNOWN.search(said):
             return False
         if manner.beside == self._beside_sent:
@@ -269,8 +301,25 @@ class TextQuestion(Question[tuple[Completion, Told]]):
             manner.beside = "generation_config" if of_transformers else "nothing"
         return True
 
+    @property
+    def _has_system(self) -> bool:
+        messages = self.request.messages or ()
+        return self._manner.chat and len(messages) > 1 and messages[0].get("role") == "system"
+
+    def _response_format(self) -> dict[str, Any]:
+        schema = self.request.schema
+        if schema is None or self._structured_sent == "nothing":
+            return {}
+        if self._structured_sent == "json_object":
+            return {"response_format": {"type": "json_object"}}
+        named = {"name": schema.get("title", "answer"), "strict": True, "schema": dict(schema)}
+        return {"response_format": {"type": "json_schema", "json_schema": named}}
+
     def _conversation(self) -> dict[str, Any]:
-        messages = [dict(message) for message in self.request.messages or ()]
+        given = self.request.messages or ()
+        messages = [dict(message) for message in given]
+        if not self._system_sent:
+            messages = without_system(given)
         if not self.request.prompt:
             return {"messages": messages}
         messages.append({"role": "assistant", "content": self.request.prompt})

@@ -13,6 +13,7 @@ model behind a name; a change of the name in its answers is told.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -65,6 +66,10 @@ _RETRIES, _BROKEN_OFF = 8, 5
 """How often a request is made again, and where its answer broke off or was none."""
 
 _NO_SCORES = (400, 422, 501)
+_FILTERED = re.compile(
+    r"content[ _-]?(filter|policy|management)|moderation|flagged|safety|responsible.?ai",
+    re.IGNORECASE,
+)
 Question = TypeVar("Question", TextQuestion, ScoreQuestion)
 
 
@@ -192,7 +197,7 @@ class ServedModel(LanguageModel):
             "endpoint": address.shown,
             "form": "chat" if chat else "completions",
         }
-        self.context = None
+        self.context, self.chats = None, chat
         self.reproducible = (
             f"{address.shown} decides how a text is drawn: a seed is sent with each request, but "
             "only the server knows whether it keeps to it"
@@ -378,11 +383,11 @@ class ServedModel(LanguageModel):
     def _written(
         self, questions: list[TextQuestion], advance: Advance | None
     ) -> Iterator[Completion]:
+        judged = any(question.request.schema is not None for question in questions)
         answers = self._answers(
             questions,
             lambda question, answer: self.unclaimed.append(answer),
-            "text",
-            "written",
+            *(("answer", "given") if judged else ("text", "written")),
             alone=not self._client.answered,
         )
         with closing(answers):
@@ -434,7 +439,17 @@ class ServedModel(LanguageModel):
         except RefusalError as refusal:
             if refusal.status not in (400, 413, 422):
                 raise
+            if isinstance(question, TextQuestion) and self._refuses_the_item(question, refusal):
+                said = {"refusal": one_line(str(refusal), 240)}
+                return Completion(question.request.id, "", "content_filter", 0, 0, said)
             raise CalipersError(f"{refusal}; {_described(question)}") from None
+
+    def _refuses_the_item(self, question: TextQuestion, refusal: RefusalError) -> bool:
+        """Whether an answer is refused for what stands in the one question: a filter, its size."""
+        if question.request.schema is None:
+            return False
+        too_long = isinstance(refusal, RequestTooLargeError) and self._client.answered
+        return too_long or _FILTERED.search(str(refusal)) is not None
 
     def _score(self, question: ScoreQuestion, stopped: Event) -> ScoredTokens:
         last = ""

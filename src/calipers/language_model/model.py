@@ -98,11 +98,15 @@ class Request:
     messages
         The conversation for a chat model, as ``{"role": ..., "content": ...}``; the prompt is then
         what stands at the beginning of the reply (it may be empty). None for plain continuation.
+    schema
+        The JSON schema of an object that the text should be, with ``"title"``; a server that can
+        hold its model to one is asked to. None for any text.
     """
 
     id: int
     prompt: str = ""
     messages: tuple[Mapping[str, str], ...] | None = None
+    schema: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +156,8 @@ class LanguageModel(ABC):
     scores_end
         Whether it tells the probability of the token that ends texts
         (:attr:`Passage.ended`).
+    chats
+        Whether it takes conversations; else it continues prompts.
     unclaimed
         Texts that a server sent after a run was stopped, so that they were not given.
     """
@@ -162,6 +168,7 @@ class LanguageModel(ABC):
     reproducible: bool | str = True
     context: int | None = None
     scores_end: bool = False
+    chats: bool = False
     unclaimed: Sequence[Completion] = ()
 
     def told(self) -> tuple[str, ...]:
@@ -238,3 +245,19 @@ class LanguageModel(ABC):
             If a prompt leaves no room in the context, is empty where the model needs one, or the
             backend cannot decode in that way; before anything is written.
         """
+
+
+def without_system(messages: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+    """Put a system message at the head of the first message behind it, for models without any.
+
+    Examples
+    --------
+    >>> told = {"role": "system", "content": "Be brief."}
+    >>> without_system([told, {"role": "user", "content": "Why?"}])
+    [{'role': 'user', 'content': 'Be brief.\\n\\nWhy?'}]
+    """
+    if len(messages) < 2 or messages[0].get("role") != "system":
+        return [dict(message) for message in messages]
+    system, first, *rest = messages
+    joined = {**first, "content": f"{system['content']}\n\n{first['content']}"}
+    return [joined, *(dict(message) for message in rest)]

@@ -1,10 +1,11 @@
-"""Generated samples on disk: a file that is whole or not there, and a journal to go on from.
+"""What a model wrote, on disk: a file that is whole or not there, and a journal to go on from.
 
-While samples are written, each is appended to ``NAME.part`` as soon as it is whole, behind a first
-line that holds the configuration of the run. A run that was killed reads it and asks for what is
-missing, so that nothing is generated, or paid for, twice. At the end the samples go to the file in
-the order of their numbers, and the configuration with the counts to ``NAME.manifest.json`` beside
-it. A file or journal of another configuration is refused, never mixed.
+While texts are written, samples or the answers of a judge, each is appended to ``NAME.part`` as
+soon as it is whole, behind a first line that holds the configuration of the run. A run that was
+killed reads it and asks for what is missing, so that nothing is generated, or paid for, twice. At
+the end all go to the file in the order of their numbers, and the configuration with the counts to
+``NAME.manifest.json`` beside it. A file or journal of another configuration is refused, never
+mixed.
 
 A run that replaces a file (`overwrite`) leaves it as it is until its own samples are whole, and
 goes on from its own journal as any other does.
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from typing import Any, BinaryIO
 
 from calipers.errors import InputError
 from calipers.files import at_home, check_plain
+from calipers.language_model.model import Completion, LanguageModel
 
 Row = dict[str, Any]
 
@@ -47,15 +49,25 @@ class SamplesFile:
         All that a sample depends on, and ``n``, the number of samples; plain data.
     remedy
         What to do where the file holds something else.
+    noun, command
+        What each line is, and which command writes it, in the words of messages.
     """
 
     path: Path
     configuration: Mapping[str, Any]
     remedy: str = REMEDY
+    noun: str = "sample"
+    command: str = "generate"
 
     @classmethod
     def at(
-        cls, path: str | Path, configuration: Mapping[str, Any], remedy: str = REMEDY
+        cls,
+        path: str | Path,
+        configuration: Mapping[str, Any],
+        remedy: str = REMEDY,
+        *,
+        noun: str = "sample",
+        command: str = "generate",
     ) -> SamplesFile:
         """Name the file of a configuration.
 
@@ -65,7 +77,8 @@ class SamplesFile:
             If it is no file of JSON lines, or cannot be written.
         """
         check_output(path)
-        return cls(at_home(path), json.loads(json.dumps(configuration)), remedy)
+        plain = json.loads(json.dumps(configuration))
+        return cls(at_home(path), plain, remedy, noun, command)
 
     @property
     def journal(self) -> Path:
@@ -121,7 +134,7 @@ class SamplesFile:
         except OSError as error:
             raise InputError(f"{self.journal}: cannot be written: {error.strerror}") from error
         with file:
-            _lock(file, self.journal)
+            self._lock(file)
             whole = _whole_lines(self.journal)
             file.truncate(whole)
             journal = Journal(file, self.journal)
@@ -152,18 +165,18 @@ class SamplesFile:
     def _give_up(self) -> None:
         """Take a journal away, unless another run is writing to it."""
         with open(self.journal, "ab") as file:
-            _lock(file, self.journal)
+            self._lock(file)
             self.journal.unlink()
 
     def _finished(self) -> dict[int, Row]:
         if not self.manifest.exists():
             raise InputError(
-                f"{self.path}: there is such a file already, which calipers generate did not "
-                f"write; {self.remedy}"
+                f"{self.path}: there is such a file already, which calipers {self.command} "
+                f"did not write; {self.remedy}"
             )
         manifest = _json(_content(self.manifest), f"{self.manifest}:", self.remedy)
         self._check(manifest, self.path)
-        return _samples(_content(self.path).splitlines(), self.path, 1)
+        return self._rows(_content(self.path).splitlines(), self.path, 1)
 
     def _begun(self) -> dict[int, Row]:
         check_plain(self.journal)
@@ -172,7 +185,7 @@ class SamplesFile:
         if len(whole) < 2:  # a run that ended before its first sample
             return {}
         self._check(_json(whole[0], f"{self.journal}: line 1", self.remedy), self.journal)
-        return _samples(whole[1:], self.journal, 2)
+        return self._rows(whole[1:], self.journal, 2)
 
     def _check(self, found: Any, place: Path) -> None:
         """Refuse what another configuration wrote; names the first difference."""
@@ -184,10 +197,38 @@ class SamplesFile:
         for name in dict.fromkeys((*self.configuration, *other)):
             if name not in COUNTED and self.configuration.get(name) != other.get(name):
                 raise InputError(
-                    f"{place}: holds samples of another configuration: {name} is "
+                    f"{place}: holds {self.noun}s of another configuration: {name} is "
                     f"{_shown(other.get(name))} there and {_shown(self.configuration.get(name))} "
                     f"here; {self.remedy}"
                 )
+
+    def _rows(self, lines: Sequence[bytes], path: Path, first: int) -> dict[int, Row]:
+        """Read what was written by its number; `first` is the number of the first line."""
+        found = {}
+        mend = f"take the line out, and its {self.noun} is written again"
+        for number, line in enumerate(lines, start=first):
+            place = f"{path}: line {number}"
+            row = _json(line, place, mend)
+            fits = (
+                isinstance(row, dict) and NEEDED.keys() <= row.keys() and _is_number(row.get("id"))
+            )
+            if not fits or not all(isinstance(row[name], kind) for name, kind in NEEDED.items()):
+                raise InputError(f"{place} is damaged: it is no {self.noun}; {mend}")
+            found[row["id"]] = row
+        return found
+
+    def _lock(self, file: BinaryIO) -> None:
+        """Keep other runs from the journal, where the system knows locks."""
+        with suppress(ImportError):
+            import fcntl
+
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise InputError(
+                    f"{self.journal}: another run is writing these {self.noun}s; wait for it, or "
+                    "choose another --output"
+                ) from None
 
 
 @dataclass(frozen=True)
@@ -214,6 +255,43 @@ class Journal:
                 f"{self.path}: cannot be written: {error.strerror or error}; what was written is "
                 "kept, and the same command continues from there"
             ) from error
+
+
+def kept_first(
+    model: LanguageModel,
+    completions: Iterator[Completion],
+    row_of: Callable[[Completion], Row],
+    journal: Journal | None,
+) -> Generator[Row, None, None]:
+    """Give the rows of texts as these arrive, each kept first; what arrives behind a stop is too.
+
+    Parameters
+    ----------
+    model
+        What writes them.
+    completions
+        The texts, as the model gives them.
+    row_of
+        Makes the row of a text.
+    journal
+        Where rows are kept; None for nowhere.
+    """
+    pending: Completion | None = None
+    try:
+        for completion in completions:
+            pending = completion
+            row = row_of(completion)
+            if journal is not None:
+                journal.write(row)
+            pending = None
+            yield row
+    finally:
+        if isinstance(completions, Generator):
+            completions.close()
+        late, model.unclaimed = list(model.unclaimed), []
+        if journal is not None:
+            for each in [*late, *([] if pending is None else [pending])]:
+                journal.write(row_of(each))
 
 
 def check_output(given: str | Path) -> None:
@@ -243,24 +321,8 @@ def _content(path: Path) -> bytes:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
-def _samples(lines: Sequence[bytes], path: Path, first: int) -> dict[int, Row]:
-    """Read samples by their numbers; `first` is the number of the first line."""
-    found = {}
-    for number, line in enumerate(lines, start=first):
-        place = f"{path}: line {number}"
-        row = _json(line, place, _MEND)
-        fits = isinstance(row, dict) and NEEDED.keys() <= row.keys() and _is_number(row.get("id"))
-        if not fits or not all(isinstance(row[name], kind) for name, kind in NEEDED.items()):
-            raise InputError(f"{place} is damaged: it is no sample; {_MEND}")
-        found[row["id"]] = row
-    return found
-
-
 def _is_number(id: Any) -> bool:
     return isinstance(id, int) and not isinstance(id, bool) and id >= 0
-
-
-_MEND = "take the line out, and its sample is written again"
 
 
 def _json(line: bytes, place: str, mend: str) -> Any:
@@ -278,20 +340,6 @@ def _whole_lines(path: Path) -> int:
     content = path.read_bytes()
     end = content.rfind(b"\n") + 1
     return end if content.count(b"\n") > 1 else 0
-
-
-def _lock(file: BinaryIO, path: Path) -> None:
-    """Keep other runs from the journal, where the system knows locks."""
-    with suppress(ImportError):
-        import fcntl
-
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise InputError(
-                f"{path}: another run is writing these samples; wait for it, or choose another "
-                "--output"
-            ) from None
 
 
 def _shown(value: Any) -> str:

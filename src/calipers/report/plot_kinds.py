@@ -222,7 +222,8 @@ def input_of(data: Any) -> str | None:
         return SWEEP
     if isinstance(data.get("matrix"), Mapping):
         return RANKING
-    return COMPARISON if {"reference", "systems", "settings"} <= set(data) else None
+    known = {"reference", "systems", "settings"} <= set(data) and "judges" not in data
+    return COMPARISON if known else None
 
 
 def check_options(name: str, given: Mapping[str, Any]) -> None:

@@ -33,6 +33,8 @@ from calipers.errors import CalipersError, InputError
 from calipers.files import check_plain, fitting_in_memory
 from calipers.memory import ROW, budget, json_size, read_whole, reading, size_words
 from calipers.results.sets import Samples, Texts
+from calipers.samples.columns import StringColumn
+from calipers.samples.labels import LogIds
 from calipers.samples.readers.vectors import check_header
 from calipers.samples.wording import shortened
 from calipers.score import Score
@@ -41,6 +43,9 @@ from calipers.whole_files import replacing
 ABOUT = "calipers.json"
 FORMAT = 2
 """Of the zips that are written; those of before name none."""
+
+IDS, EPOCHS = "log_ids.jsonl", "log_epochs.npy"
+"""Parts of a set that a log of inspect names the samples of."""
 
 LEAST_ROWS = 10_000
 """Rows that an array may have in any result: curves have as many as they have points."""
@@ -112,7 +117,7 @@ class Draft:
                 file.write(json.dumps(text).encode() + b"\n")
 
     def add_samples(self, folder: str, samples: Samples | None) -> None:
-        """Add the texts, vectors and clusters of a set, where there are any."""
+        """Add the texts, vectors, clusters and ids of a set, where there are any."""
         if samples is None:
             return
         for view, vectors in samples.vectors.items():
@@ -121,6 +126,9 @@ class Draft:
             self.add_texts(f"{folder}/texts.jsonl", samples.texts)
         if samples.clusters is not None:
             self.add_array(f"{folder}/clusters.npy", samples.clusters)
+        if samples.log_ids is not None:
+            self.add_texts(f"{folder}/{IDS}", samples.log_ids.ids)
+            self.add_array(f"{folder}/{EPOCHS}", samples.log_ids.epochs)
 
     def add_per_sample(self, folder: str, scores: Mapping[str, Score]) -> None:
         """Add one value for each sample; labels in keys may hold what names of files must not."""
@@ -326,13 +334,34 @@ class Archive:
                 yield json.loads(line)
 
     def samples(self, folder: str) -> Samples | None:
-        """Read the texts, vectors and clusters of a set; None where there are none."""
+        """Read the texts, vectors, clusters and ids of a set; None where there are none."""
         vectors = self.arrays(f"{folder}/vectors/")
         name = f"{folder}/texts.jsonl"
         texts = list(self.texts(name)) if name in self.zip.namelist() else None
         place = f"{folder}/clusters.npy"
         clusters = self.array(place) if place in self.zip.namelist() else None
-        return Samples(texts, vectors, clusters) if vectors or texts is not None else None
+        if not vectors and texts is None:
+            return None
+        return Samples(texts, vectors, clusters, self._log_ids(folder))
+
+    def _log_ids(self, folder: str) -> LogIds | None:
+        """By what a log named the samples of a set, where that was kept.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an id is no text, or an epoch no whole number from 1 on.
+        """
+        name, place = f"{folder}/{IDS}", f"{folder}/{EPOCHS}"
+        if not {name, place} <= set(self.zip.namelist()):
+            return None
+        ids, epochs = list(self.texts(name)), self.array(place)
+        check_array(f"epochs in {folder}", epochs, "iu", 1)
+        if not all(isinstance(each, str) for each in ids):
+            raise TypeError(f"an id in {folder} is no text")
+        if len(ids) != len(epochs) or (epochs < 1).any():
+            raise ValueError(f"the {len(ids)} ids in {folder} have epochs {epochs[:5].tolist()!r}")
+        return LogIds(StringColumn.of(ids), epochs)
 
     def with_per_sample(self, folder: str, scores: Mapping[str, Score]) -> dict[str, Score]:
         """Give scores their values of single samples, where those were kept.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from calipers.report.plots import Axes
     from calipers.report.verdict import Verdict
     from calipers.results.archive import Archive, Draft
+    from calipers.results.inspect_scores import Record
     from calipers.results.rows import Row, Wide
 
 Data = dict[str, Any]
@@ -330,6 +331,42 @@ class Comparison(Result):
             maps = sample_maps(self, map_method)
             advance(1)
         return replace(self, systems=tuple(made), maps=maps)
+
+    def inspect_records(
+        self,
+        system: str | None = None,
+        *,
+        file: int = 0,
+        value: str | None = None,
+        redact: bool = False,
+    ) -> list[Record]:
+        """Give values of single samples as ``precomputed_scores()`` of inspect reads them.
+
+        Parameters
+        ----------
+        system, file
+            Whose samples, which must be read from a log of inspect; the only system if None. Of
+            several files which one, from 0.
+        value
+            The one number that every record has, such as ``"in_support"``; an object of all of
+            them if None.
+        redact
+            Whether the nearest samples are named by their rows alone.
+
+        Returns
+        -------
+        list of dict
+            ``id``, ``epoch``, ``value``, ``explanation`` and ``metadata``; write them with
+            :func:`calipers.results.inspect_scores.write_records`, or as JSON.
+
+        Raises
+        ------
+        InputError
+            If there is no such system or value, or the samples are of no log of inspect.
+        """
+        from calipers.results.inspect_scores import inspect_records
+
+        return inspect_records(self, system, file=file, value=value, redact=redact)
 
     def _pack(self, draft: Draft) -> None:
         from calipers.results.comparison_archive import pack

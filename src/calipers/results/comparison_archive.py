@@ -244,8 +244,10 @@ def _check_samples(name: str, samples: Samples, reference: Samples) -> int:
         if len(samples.clusters) and samples.clusters.min() < 0:
             raise ValueError(f"{where} holds numbers from {samples.clusters.min()}")
         sizes.add(len(samples.clusters))
+    if samples.log_ids is not None:
+        sizes.add(len(samples.log_ids))
     if len(sizes) > 1:
-        raise ValueError(f"{name!r} has vectors or texts of {sorted(sizes)} samples")
+        raise ValueError(f"{name!r} has vectors, texts or ids of {sorted(sizes)} samples")
     return sizes.pop()
 
 

@@ -25,6 +25,7 @@ _HOMES = {
     "agreement": "agreement:Agreement",
     "probe": "probe:Probe",
     "ranking": "ranking:Ranking",
+    "judging": "judging:Judging",
     "texts": "texts:TextComparison",
     "tuning": "tuning:Tuning",
     "likelihoods": "texts:LikelihoodComparison",
@@ -225,6 +226,8 @@ def kind_of(data: Any) -> str | None:
     settings = data.get("settings")
     if "truths" in data and "matrix" in data:
         return "ranking"
+    if "judges" in data and "between" in data:
+        return "judging"
     if "samples" in data and "signatures" in data:
         return "probe"
     if "columns" in data and "metrics" in data:

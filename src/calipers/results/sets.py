@@ -13,6 +13,7 @@ from calipers.serialise import Plain
 
 if TYPE_CHECKING:
     from calipers.explain import Words
+    from calipers.samples.labels import LogIds
 
 
 @dataclass(frozen=True)
@@ -80,11 +81,14 @@ class Samples:
     clusters
         The cluster of every sample, shape ``(n,)``, numbered over all sets of the run; None where
         none were asked for.
+    log_ids
+        The id and epoch of every sample, where they were read from a log of inspect; else None.
     """
 
     texts: Texts | None
     vectors: Mapping[str, NDArray[Any]]
     clusters: NDArray[Any] | None = None
+    log_ids: LogIds | None = None
 
     @cached_property
     def listed(self) -> list[str] | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.samples.columns import StringBuilder, StringColumn, is_arrow, sample_error
@@ -16,6 +18,29 @@ from calipers.samples.wording import counted, describe, numbered
 
 LONGEST = 200
 """Characters that a label may have; more of them are a text."""
+
+
+@dataclass(frozen=True)
+class LogIds:
+    """By what a log names its samples, so that values of samples can be brought back to them.
+
+    Attributes
+    ----------
+    ids
+        The id of each sample, as text.
+    epochs
+        In which repetition of the run it was made, from 1, shape ``(n,)``.
+    """
+
+    ids: StringColumn
+    epochs: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def take(self, rows: NDArray[np.intp]) -> LogIds:
+        """Keep the given rows, counted from 0, in the given order."""
+        return LogIds(self.ids.take(rows), self.epochs[rows])
 
 
 def text_column(texts: Iterable[object], where: str) -> StringColumn:
@@ -184,3 +209,36 @@ class FieldLabels:
             f"{counted(total, 'sample')} ({rows}: {self._reason}); give every row a label, such "
             f'as "none"{choice}'
         )
+
+
+class FieldLogIds:
+    """Collects by what a log of inspect names its samples.
+
+    Parameters
+    ----------
+    source
+        The file.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._ids = StringBuilder(source.row_error)
+        self._epochs: list[int] = []
+
+    def append(self, number: int, row: Any) -> None:
+        """Add one more sample, which stands in row `number`."""
+        name, epoch = row["id"], row["epoch"]
+        if isinstance(name, bool) or not isinstance(name, str | int):
+            raise self._source.row_error(
+                number, f"'id' must be a string or a whole number, but it is {describe(name)}"
+            )
+        if isinstance(epoch, bool) or not isinstance(epoch, int) or not 0 < epoch < 2**31:
+            raise self._source.row_error(
+                number, f"'epoch' must be a whole number from 1 on, but it is {describe(epoch)}"
+            )
+        self._ids.append(number, str(name))
+        self._epochs.append(epoch)
+
+    def finish(self) -> LogIds:
+        """Return them."""
+        return LogIds(self._ids.finish(), np.array(self._epochs, np.int64))

@@ -25,6 +25,7 @@ from calipers.samples.readers.image_folder import (
     read_image_files,
     read_image_folder,
 )
+from calipers.samples.readers.inspect_logs import read_eval
 from calipers.samples.readers.text_files import (
     read_csv,
     read_json,
@@ -66,7 +67,10 @@ _STREAMED: dict[str, Callable[[BinaryIO, Source], SampleSet]] = {
     ".csv": read_csv,
     ".tsv": read_tsv,
 }
-_SEEKING: dict[str, Callable[[BinaryIO, Source], SampleSet]] = {".parquet": _read_parquet}
+_SEEKING: dict[str, Callable[[BinaryIO, Source], SampleSet]] = {
+    ".parquet": _read_parquet,
+    ".eval": read_eval,
+}
 _MAPPED: dict[str, Callable[[Path, Source], SampleSet]] = {
     ".npy": read_numpy,
     ".npz": read_numpy,
@@ -99,7 +103,8 @@ def read_samples(
     ``.txt`` file is one text, in the order of their names. A file may be gzipped, with ``.gz``
     behind its name.
     Sample logs of lm-evaluation-harness and output files of OpenAI's batch interface are
-    recognised by their rows; every repeat and every choice is a sample.
+    recognised by their rows; every repeat and every choice is a sample. Logs of inspect
+    (``.eval``, or ``.json``) give the completion of every sample.
     No more is read than fits into half of the free memory, or into what
     :func:`calipers.memory_limit` allows.
 

@@ -25,7 +25,7 @@ from calipers.samples.kinds import (
     VectorData,
     checked_vectors,
 )
-from calipers.samples.labels import label_column, label_columns, text_column
+from calipers.samples.labels import LogIds, label_column, label_columns, text_column
 from calipers.samples.tokens import checked_tokens
 from calipers.samples.wording import counted
 
@@ -77,6 +77,8 @@ class SampleSet:
     field, other_fields
         Where in the rows of a file or table the samples stood, None where it has no fields; and
         which other fields may hold texts, None where a person named this one.
+    log_ids
+        The id and the epoch of each sample in the log of inspect that it came from; else None.
     """
 
     name: str
@@ -88,6 +90,7 @@ class SampleSet:
     reading_notes: tuple[str, ...] = ()
     field: str | None = None
     other_fields: tuple[str, ...] | None = None
+    log_ids: LogIds | None = None
 
     @classmethod
     def from_texts(
@@ -383,6 +386,7 @@ class SampleSet:
             groups=_taken(self.groups, rows),
             clusters=_taken(self.clusters, rows),
             prompts=_taken(self.prompts, rows),
+            log_ids=None if self.log_ids is None else self.log_ids.take(rows),
         )
 
     def subsample(self, size: int, *, seed: int) -> SampleSet:

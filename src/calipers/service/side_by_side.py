@@ -9,7 +9,6 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from queue import Empty, SimpleQueue
 from threading import Event, Semaphore, Thread
 from typing import TypeVar
 
@@ -103,8 +102,9 @@ def as_they_arrive(
     Exception
         The first with which a request failed; all that arrived was given before.
     """
-    stopped, waiting = Event(), deque(work)
-    arrived: SimpleQueue[tuple[Work, Result]] = SimpleQueue()
+    stopped, waiting, come = Event(), deque(work), Event()
+    # Kept in a list and not taken out of a queue: Ctrl-C behind `get` would lose what it gave
+    arrived: list[tuple[Work, Result] | None] = []
     ahead = Semaphore(at_once)
     failures: list[BaseException] = []
     running: list[Event] = []
@@ -114,19 +114,20 @@ def as_they_arrive(
         while not ahead.acquire(timeout=0.2):
             if stopped.is_set():
                 return
-        arrived.put((piece, ask(piece, stopped)))
+        arrived.append((piece, ask(piece, stopped)))
+        come.set()
 
     def start(threads: int) -> None:
         running.extend(
             begin(waiting, do, stopped=stopped, failures=failures) for _ in range(threads)
         )
 
-    left, result = len(work), None
+    left, taken, result = len(work), 0, None
     try:
         start(min(1 if first_alone else at_once, left))
         while left:
             try:
-                result = _next(arrived, running, until)
+                more = _one_more(arrived, taken, come, running, until)
             except KeyboardInterrupt:
                 if interrupted:
                     until = 0.0
@@ -135,11 +136,13 @@ def as_they_arrive(
                 stopped.set()
                 waiting.clear()
                 continue
-            if result is None:
+            if not more:
                 break
+            result, arrived[taken], taken = arrived[taken], None, taken + 1
             left -= 1
             start(min(at_once, left) - len(running) if not stopped.is_set() else 0)
             given, result = result, None
+            assert given is not None
             yield given
             ahead.release()
     finally:
@@ -148,23 +151,22 @@ def as_they_arrive(
         try:
             wait_for(running, min(GRACE, until - time.monotonic()))
         finally:
-            while result is not None or (result := _next(arrived, (), 0.0)) is not None:
-                leave(*result)
-                result = None
+            for each in (result, *arrived[taken:]):
+                if each is not None:
+                    leave(*each)
     if interrupted:
         raise KeyboardInterrupt("stopped")
     if failures:
         raise failures[0]
 
 
-def _next(
-    arrived: SimpleQueue[tuple[Work, Result]], running: Sequence[Event], until: float
-) -> tuple[Work, Result] | None:
-    """Wait for the next result; None where all threads have ended, or time is up."""
+def _one_more(
+    arrived: Sequence[object], taken: int, come: Event, running: Sequence[Event], until: float
+) -> bool:
+    """Wait until there is a result more than were taken; False where none will come in time."""
     while True:
         ended = all(thread.is_set() for thread in running) or time.monotonic() >= until
-        try:
-            return arrived.get(block=not ended, timeout=0.2)
-        except Empty:
-            if ended:
-                return None
+        come.clear()
+        if len(arrived) > taken or ended:
+            return len(arrived) > taken
+        come.wait(0.2)

@@ -19,6 +19,7 @@ MODULES = {
     "agreement": "agree",
     "probe": "probe",
     "ranking": "rank",
+    "judging": "judge",
     "texts": "texts",
     "likelihoods": "texts",
 }

@@ -1,4 +1,4 @@
-"""Known logs: output of OpenAI's batch interface, and samples of lm-evaluation-harness.
+"""Known logs: OpenAI's batch interface, lm-evaluation-harness, and inspect.
 
 **Batch output**, also written by other services: each row answers one request with ``custom_id``,
 ``response`` (``status_code`` and ``body``) and ``error``. Texts lie in
@@ -20,6 +20,7 @@ from typing import Any
 
 from calipers.errors import InputError
 from calipers.memory import budget
+from calipers.samples.fields import PathError, extractor
 from calipers.samples.source import Source
 from calipers.samples.wording import counted, describe, names, numbered, shortened
 
@@ -246,3 +247,132 @@ def _is_log(text: str) -> bool:
         return text.startswith("-") and float(text) <= 0
     except ValueError:
         return False
+
+
+ATTACHMENT = "attachment://"
+"""What a text begins with that a log of inspect keeps once for all places where it stands."""
+
+
+OF_INSPECT = "with id, epoch, input and an object output"
+"""What every sample of inspect has, in words."""
+
+
+def is_inspect(row: object) -> bool:
+    """Tell whether a row is a sample in a log of inspect."""
+    if not isinstance(row, dict) or not {"id", "epoch", "input", "output"} <= set(row):
+        return False
+    return isinstance(row["output"], dict) and bool({"choices", "completion"} & set(row["output"]))
+
+
+def inspect_items(
+    rows: Iterator[tuple[int, Any]], source: Source, notes: list[str]
+) -> Iterator[tuple[int, Any, Any, Any]]:
+    """Yield the completion of every sample, or what lies at the field that was asked for.
+
+    Samples that ended in an error or have no output are left out and noted.
+    """
+    extract = None if source.field is None else extractor(source.field)
+    failed, silent, marked = list[int](), list[int](), dict[str, list[int]]()
+    reason = ""
+    given = 0
+    for number, row in rows:
+        if not is_inspect(row):
+            found = names(row) if isinstance(row, dict) else describe(row)
+            raise source.row_error(number, f"is no sample of inspect, {OF_INSPECT}; found {found}")
+        if row.get("error"):
+            failed.append(number)
+            reason = reason or _reason(row["error"])
+            continue
+        if extract is None:
+            choices = row["output"].get("choices") or []
+            values = [_completion(number, row, choices, source)]
+            if len(choices) > 1:
+                marked.setdefault(_CHOICES, []).append(number)
+        else:
+            try:
+                values = extract(row)
+            except PathError as error:
+                raise source.row_error(number, str(error)) from None
+        for mark in _MARKS:
+            if row.get(mark):
+                marked.setdefault(_MARKS[mark], []).append(number)
+        prompt = None if source.field == "input" else _input(row)
+        for value in values:
+            given += value is not None
+            if value is None:
+                silent.append(number)
+            else:
+                yield number, value, prompt, row
+    if not given:
+        raise source.error(f"no sample holds an output; {_without_output(failed, silent, reason)}")
+    if failed or silent:
+        notes.append(_without_output(failed, silent, reason))
+    for said, numbers in marked.items():
+        notes.append(f"{counted(len(numbers), 'sample')} {said} ({numbered('sample', numbers)})")
+
+
+_CHOICES = (
+    "with several choices: the completion is the first (--field "
+    "'output.choices[*].message.content' takes all)"
+)
+_MARKS = {
+    "limit": "stopped by a limit of the run and kept",
+    "invalidation": "marked as invalid in the log and kept",
+}
+
+
+def _without_output(failed: list[int], silent: list[int], reason: str) -> str:
+    parts = []
+    if failed:
+        where = numbered("sample", failed)
+        parts.append(f"{counted(len(failed), 'sample')} with an error left out ({where}: {reason})")
+    if silent:
+        where = numbered("sample", silent)
+        parts.append(f"{counted(len(silent), 'sample')} without output left out ({where})")
+    return "; ".join(parts) or "their fields are empty lists"
+
+
+def _completion(number: int, row: dict[str, Any], choices: Any, source: Source) -> str | None:
+    """What inspect takes as the answer of the model; None where there was none."""
+    if not isinstance(choices, list):
+        raise source.row_error(
+            number, f"the choices of the output must be a list, not {describe(choices)}"
+        )
+    text = row["output"].get("completion")
+    if not text:
+        if not choices:
+            return None
+        message = choices[0].get("message") if isinstance(choices[0], dict) else None
+        text = _message_text(message, row)
+    if not isinstance(text, str):
+        raise source.row_error(
+            number, f"the completion must be a string, but it is {describe(text)}"
+        )
+    return _attached(text, row)
+
+
+def _input(row: dict[str, Any]) -> str | None:
+    """The texts that the model was given, with a blank line between messages; None without any."""
+    given = row["input"]
+    if isinstance(given, list):
+        found = [_message_text(message, row) for message in given]
+        texts = [text for text in found if isinstance(text, str) and text]
+        return "\n\n".join(texts) or None
+    return _attached(given, row) if isinstance(given, str) else None
+
+
+def _message_text(message: Any, row: dict[str, Any]) -> Any:
+    """The text of a message; other parts of it, such as images and reasoning, are passed over."""
+    content = message.get("content") if isinstance(message, dict) else None
+    if not isinstance(content, list):
+        return _attached(content, row) if isinstance(content, str) else content
+    texts = [part for part in content if isinstance(part, dict) and part.get("type") == "text"]
+    return "\n".join(_attached(str(part.get("text", "")), row) for part in texts)
+
+
+def _attached(text: str, row: dict[str, Any]) -> str:
+    attachments = row.get("attachments")
+    if text.startswith(ATTACHMENT) and isinstance(attachments, dict):
+        found = attachments.get(text.removeprefix(ATTACHMENT))
+        return found if isinstance(found, str) else text
+    return text

@@ -13,8 +13,15 @@ from typing import Any
 
 from calipers.samples.columns import StringBuilder
 from calipers.samples.fields import Extract, PathError, extractor, find_field, other_texts
-from calipers.samples.labels import FieldLabels
-from calipers.samples.readers.logs import batch_items, harness_items, is_batch_output, is_harness
+from calipers.samples.labels import FieldLabels, FieldLogIds
+from calipers.samples.readers.logs import (
+    batch_items,
+    harness_items,
+    inspect_items,
+    is_batch_output,
+    is_harness,
+    is_inspect,
+)
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source
 from calipers.samples.tokens import TokenColumn, is_id_list
@@ -105,12 +112,15 @@ def read_rows(rows: Iterable[Row], source: Source) -> SampleSet:
     if source.field is None and _has_fields(first[1]):
         source, others = _with_field(first[1], source)
     items = _items(first, chain([first], rows), source, notes)
-    return replace(_collected(items, source, notes), field=source.field, other_fields=others)
+    logged = FieldLogIds(source) if is_inspect(first[1]) else None
+    samples = _collected(items, source, notes, logged)
+    return replace(samples, field=source.field, other_fields=others)
 
 
 def _has_fields(row: Any) -> bool:
     """Tell whether a row is an object in which the text must be found, and not of a known log."""
-    return isinstance(row, dict) and not (is_harness(row) or is_batch_output(row))
+    known = (is_harness, is_batch_output, is_inspect)
+    return isinstance(row, dict) and not any(is_of(row) for is_of in known)
 
 
 def _with_field(row: dict[str, Any], source: Source) -> tuple[Source, tuple[str, ...]]:
@@ -123,6 +133,8 @@ def _with_field(row: dict[str, Any], source: Source) -> tuple[Source, tuple[str,
 
 def _items(first: Row, rows: Iterator[Row], source: Source, notes: list[str]) -> Iterator[Item]:
     number, value = first
+    if is_inspect(value):
+        return typed(inspect_items(rows, source, notes), source.field, source)
     if source.field is not None:
         return _field_items(rows, source.field, source, notes)
     if isinstance(value, str) or (isinstance(value, list) and is_id_list(value)):
@@ -159,7 +171,9 @@ def _at_field(rows: Iterator[Row], field: str, source: Source, notes: list[str])
         )
 
 
-def _collected(items: Iterator[Item], source: Source, notes: list[str]) -> SampleSet:
+def _collected(
+    items: Iterator[Item], source: Source, notes: list[str], logged: FieldLogIds | None
+) -> SampleSet:
     first = next(items, None)
     tokens = first is not None and isinstance(first[1], list)
     column = (TokenColumn if tokens else StringBuilder)(source.row_error)
@@ -171,6 +185,8 @@ def _collected(items: Iterator[Item], source: Source, notes: list[str]) -> Sampl
             prompts.append(number, prompt)
         for label in labels.values():
             label.append(number, row)
+        if logged is not None:
+            logged.append(number, row)
     if 0 < prompts.length < column.length:
         notes.append(without_prompts(column.length - prompts.length, column.length))
     make: Any = SampleSet.from_tokens if tokens else SampleSet.from_texts
@@ -183,7 +199,7 @@ def _collected(items: Iterator[Item], source: Source, notes: list[str]) -> Sampl
         prompts=prompts.finish() if prompts.length == column.length else None,
         notes=notes,
     )
-    return samples
+    return samples if logged is None else replace(samples, log_ids=logged.finish())
 
 
 def without_prompts(missing: int, total: int) -> str:

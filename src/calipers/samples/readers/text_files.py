@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 from calipers.errors import InputError
 from calipers.memory import budget, json_size, read_whole, size_words
 from calipers.samples.fields import NAME_IT, TOKENS, USUAL, PathError, extractor, root
+from calipers.samples.readers.inspect_logs import is_inspect_log, read_inspect_json
 from calipers.samples.readers.rows import read_rows
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import Source
@@ -261,6 +262,8 @@ def json_value(stream: BinaryIO, source: Source) -> Any:
 
 def read_json_value(value: Any, source: Source) -> SampleSet:
     """Read samples from the value of a whole JSON file."""
+    if is_inspect_log(value):
+        return read_inspect_json(value, source)
     source = source.counting("row")
     if isinstance(value, list):
         return read_rows(enumerate(value, 1), source)

@@ -1,0 +1,1 @@
+"""Studies in which people judge samples: the file, who is shown what, and the local server."""

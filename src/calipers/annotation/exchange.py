@@ -1,0 +1,153 @@
+"""A study and other programs: tables of judgements, and tasks and answers of Label Studio."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import tempfile
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from calipers.errors import InputError
+from calipers.judgements.items import Item
+from calipers.samples.wording import counted
+
+if TYPE_CHECKING:
+    from calipers.annotation.study import Study
+    from calipers.judgements.judgement import PairJudgement
+
+
+def write_export(study: Study, path: str | Path) -> None:
+    """Write all judgements of a study as ``.csv``, or with the texts as ``.jsonl``.
+
+    Raises
+    ------
+    InputError
+        If the name ends otherwise, or the file cannot be written.
+    """
+    from calipers.judgements.tables import write_judgements
+
+    rubric = study.settings.rubric
+    write_judgements(
+        path,
+        study.judgements(),
+        shown={item.id: item for item in study.items()},
+        questions=[question.name for question in rubric.questions],
+        pairs=rubric.task == "pairs",
+    )
+
+
+def export_text(study: Study, ending: str) -> bytes:
+    """Give what :func:`write_export` writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"judgements.{ending}")
+        write_export(study, path)
+        return path.read_bytes()
+
+
+def write_tasks(study: Study, path: str | Path) -> Path:
+    """Write the items of a study, attention checks among them, as tasks for Label Studio.
+
+    Returns
+    -------
+    Path
+        Of the labelling configuration that is written beside them.
+    """
+    from calipers.judgements import label_studio
+
+    items = [item for item in study.items(checks=True) if isinstance(item, Item)]
+    return label_studio.write_tasks(path, items, study.settings.rubric, seed=study.settings.seed)
+
+
+def import_annotations(study: Study, path: str | Path) -> tuple[int, tuple[str, ...]]:
+    """Take the answers of a Label Studio export into a study.
+
+    Its annotators are added under the names that they have there. An item that one of them has
+    answered here already is left as it is.
+
+    Returns
+    -------
+    int, tuple of str
+        How many answers were taken, those to attention checks among them, and what is to be known
+        of the others.
+
+    Raises
+    ------
+    InputError
+        If the file is no such export, or is of other items or questions.
+    """
+    from calipers.judgements.label_studio import read_label_studio
+
+    rubric = study.settings.rubric
+    if rubric.task != "pairs":
+        raise InputError(
+            f"{study.path}: the rubric {rubric.name!r} is of {rubric.task}; what Label Studio "
+            "exports are judgements of pairs"
+        )
+    # Attention checks are answers like others to the file, which counts them itself
+    items = [replace(i, check="") for i in study.items(checks=True) if isinstance(i, Item)]
+    imported = read_label_studio(path, items, rubric=rubric)
+    asked = {question.name for question in rubric.questions}
+    places = {item.id for item in items}
+    for each in imported.judgements:
+        if set(each.answers) != asked:
+            raise InputError(
+                f"{path}: the item {each.item} has answers to {_listed(each.answers)}, but the "
+                f"study asks {_listed(asked)}"
+            )
+        if each.item not in places:
+            raise InputError(f"{path}: the item {each.item} is none of the study {study.path}")
+    known = {each.name for each in study.annotators}
+    fresh = list(dict.fromkeys(e.rater for e in imported.judgements if e.rater not in known))
+    if fresh:
+        study.add_annotators(fresh)
+    with study.writing() as db:
+        taken = sum(_take(db, each) for each in imported.judgements)
+    notes = [*imported.notes]
+    left = len(imported.judgements) - taken
+    if left:
+        notes.append(
+            f"{counted(left, 'answer')} left out, of items that the annotator has answered in "
+            "the study already"
+        )
+    return taken, tuple(notes)
+
+
+def _take(db: sqlite3.Connection, each: PairJudgement) -> bool:
+    """Put a judgement into the file; False where its annotator has answered the item."""
+    (annotator,) = db.execute(
+        "SELECT annotator FROM annotators WHERE name = ?", (each.rater,)
+    ).fetchone()
+    (item,) = db.execute("SELECT item FROM items WHERE id = ?", (each.item,)).fetchone()
+    row = db.execute(
+        "SELECT shown, answered FROM shown WHERE annotator = ? AND item = ?", (annotator, item)
+    ).fetchone()
+    if row is not None and row["answered"]:
+        return False
+    if row is None:
+        (place,) = db.execute(
+            "SELECT COALESCE(MAX(place), 0) + 1 FROM shown WHERE annotator = ?", (annotator,)
+        ).fetchone()
+        shown = db.execute(
+            "INSERT INTO shown (annotator, item, place, first, opened, served, answered)"
+            " VALUES (?, ?, ?, ?, NULL, 0, 1)",
+            (annotator, item, place, each.first),
+        ).lastrowid
+    else:
+        shown = row["shown"]
+        db.execute(
+            "UPDATE shown SET first = ?, answered = 1, opened = NULL WHERE shown = ?",
+            (each.first, shown),
+        )
+    time = each.time or datetime.now(UTC).isoformat(timespec="seconds")
+    db.execute(
+        "INSERT INTO answers VALUES (?, 0, ?, ?, ?)",
+        (shown, json.dumps(dict(each.answers)), each.seconds, time),
+    )
+    return True
+
+
+def _listed(names: object) -> str:
+    return ", ".join(sorted(map(repr, names)))  # type: ignore[call-overload]
