@@ -17,8 +17,8 @@ correlation and halves alike, and an approximation for ranks.
 
 The interval tells how far the value would move with other raters, the systems being these. It comes
 from weighting raters at random, with the spread of what raters drawn anew would give; it is moved
-to the measured value on Fisher's scale, and made longer as Student's t asks where raters are few, or
-few of them gave most answers.
+to the measured value on Fisher's scale, and made longer as Student's t asks where raters are few,
+or few of them gave most answers.
 """
 
 from __future__ import annotations
