@@ -202,6 +202,19 @@ def test_of_few_answers_little_is_told():
     assert 0.6 < last.discrimination < 1.8
 
 
+def test_a_judge_who_always_takes_the_first_is_refused():
+    rng = np.random.default_rng(9)
+    pairs = crowd(rng, np.array([0.8, 0.0, -0.8]), np.ones(1), np.zeros(1), -2.0, 90)
+    for sign, side in ((1, "first"), (-1, "second")):
+        with pytest.raises(InputError, match=f"for the text shown {side}: no finite side bias"):
+            fit_rater_effects(replace(pairs, outcome=sign * pairs.first))
+    # Beside people it is one of them, and gets a large bias
+    pairs = crowd(rng, np.array([0.8, 0.0, -0.8]), np.ones(6), np.zeros(6), -2.0, 40)
+    outcome = np.where(pairs.rater == 5, pairs.first, pairs.outcome)
+    found = fit_rater_effects(replace(pairs, outcome=outcome))
+    assert found.raters[5].side_bias_interval[0] > 1
+
+
 def test_scores_that_do_not_exist_are_refused_as_by_the_plain_fit():
     pairs = judged(("x", "y"), [0, 0], [1, 1], [1, 1], [0, 1], [1, -1])
     with pytest.raises(InputError, match="no finite scores fit best"):

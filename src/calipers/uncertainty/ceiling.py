@@ -16,8 +16,9 @@ which keeps the scores finite where a half has few judgements. The formula is ex
 correlation and halves alike, and an approximation for ranks.
 
 The interval tells how far the value would move with other raters, the systems being these. It comes
-from weighting raters at random, with the spread of what raters drawn anew would give, and is moved
-to the measured value on Fisher's scale.
+from weighting raters at random, with the spread of what raters drawn anew would give; it is moved
+to the measured value on Fisher's scale, and made longer as Student's t asks where raters are few,
+or few of them gave most answers.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError, unknown_name
 from calipers.numeric.validation import check_inner_share, check_whole
+from calipers.uncertainty.clustered import student
 from calipers.uncertainty.correlation import LEAST, Kind, correlate_rows
 from calipers.uncertainty.rated_pairs import RatedPairs
 
@@ -320,7 +322,8 @@ def _halved(
         ).reshape(-1, SPLITS_OF_DRAW)
         drawn[start:stop] = [_mean(row) for row in found]
     value = float(_stepped_up(np.asarray(half)))
-    return given(value, _interval(value, _stepped_up(drawn), asked.level), half)
+    effective = float(sizes.sum() ** 2 / (sizes**2).sum())
+    return given(value, _interval(value, _stepped_up(drawn), asked.level, effective), half)
 
 
 def _sides(rng: np.random.Generator, sizes: Matrix, splits: int) -> Matrix:
@@ -364,14 +367,22 @@ def _stepped_up(half: Matrix) -> Matrix:
     return np.asarray(np.clip(2 * half / (1 + np.maximum(half, -0.9)), -1.0, 1.0))
 
 
-def _interval(value: float, drawn: Matrix, level: float) -> tuple[float, float] | None:
-    """Give the spread of draws, of weights of a smaller variance than 1, around the value."""
+def _interval(
+    value: float, drawn: Matrix, level: float, units: float
+) -> tuple[float, float] | None:
+    """Give the spread of draws, of weights of a smaller variance than 1, around the value.
+
+    It is longer as Student's t reaches farther than the normal distribution, with so many units:
+    few where a few of them hold most of the judgements.
+    """
     drawn = drawn[np.isfinite(drawn)]
     if len(drawn) < 2:
         return None
     edge = 1 - 1e-9
     moved = np.arctanh(np.clip(drawn, -edge, edge))
-    moved = (moved - moved.mean()) / math.sqrt(VARIANCE)
+    normal = float(student(level, 1e9))
+    longer = float(student(level, max(units - 1, 1.0))) / normal
+    moved = (moved - moved.mean()) * longer / math.sqrt(VARIANCE)
     low, high = np.quantile(moved, [(1 - level) / 2, (1 + level) / 2])
     middle = math.atanh(max(-edge, min(edge, value)))
     return math.tanh(middle + float(low)), math.tanh(middle + float(high))

@@ -448,25 +448,48 @@ def _if_known(
 def climb_with_raters(
     table: RaterRows, model: RaterParameters, theta: Matrix, tie: float
 ) -> RaterSummit:
-    """Find the parameters of the greatest integrated likelihood, from those of the plain fit."""
+    """Find the parameters of the greatest integrated likelihood, from those of the plain fit.
+
+    Raises
+    ------
+    InputError
+        If there are no finite ones.
+    """
+    _check_sides(table, model)
     point = np.zeros(model.size)
     point[: model.n] = theta
     if model.tie:
         point[model.n + model.side] = math.log(tie)
     point[model.fixed :] = np.log(_typical(model) / 2)
     mode = np.zeros((len(table.raters), len(model.effects)))
-    for _ in range(MOST_STEPS):
-        nodes, mode = _nodes(table, model, point, mode)
-        found = _likelihood(table, model, point, nodes)
-        slopes = _slopes(table, model, point, nodes, found)
-        move = _move(slopes, model)
-        point = _ascend(table, model, point, nodes, found.value, move)
-        if np.abs(move).max() < CLOSE:
-            return _reached(table, model, point, mode)
+    try:
+        for _ in range(MOST_STEPS):
+            nodes, mode = _nodes(table, model, point, mode)
+            found = _likelihood(table, model, point, nodes)
+            slopes = _slopes(table, model, point, nodes, found)
+            move = _move(slopes, model)
+            point = _ascend(table, model, point, nodes, found.value, move)
+            if np.abs(move).max() < CLOSE:
+                return _reached(table, model, point, mode)
+    except np.linalg.LinAlgError:
+        pass  # a parameter on its way to infinity
     raise InputError(
         f"the scores with effects of raters did not settle in {MOST_STEPS} steps: some raters are "
         "too lopsided to be fitted; fit without effects of raters"
     )
+
+
+def _check_sides(table: RaterRows, model: RaterParameters) -> None:
+    """Refuse judgements that all follow the side, so that no finite bias fits best."""
+    follows = table.outcome * table.first
+    decided = follows[follows != 0]
+    if model.side and len(decided) and abs(int(decided.sum())) == len(decided):
+        side = "first" if decided[0] > 0 else "second"
+        raise InputError(
+            f"every preference whose sides are known is for the text shown {side}: no finite side "
+            "bias fits best, and nothing is left that tells of the systems; fit without effects of "
+            "raters"
+        )
 
 
 def _move(slopes: _Slopes, model: RaterParameters) -> Matrix:
