@@ -14,7 +14,9 @@ the same with errors clustered by rater; and the fit with effects of raters. For
 holds how often the 95 % intervals of scores, and of differences of two scores, hold the truth, that
 of the system covered least, and how long the intervals are, over those of the plain fit (the median
 of all crowds). A second table holds the first two methods where as many pairs are judged by fewer
-raters, or by more.
+raters, or by more. A third has 200 items with three ratings each: whoever rates an item, its log
+odds are as far from those of its systems as its texts differ from others of theirs, and errors
+clustered by rater are held beside those clustered by rater and by item.
 
 Two truths are held against them. That of the crowd is the score that the plain fit would give if
 endlessly many raters of this kind answered endlessly often; that of the typical rater is the score
@@ -27,7 +29,7 @@ import argparse
 import json
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +37,7 @@ from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.uncertainty.bradley_terry import ScoreDifference, fit_bradley_terry
-from calipers.uncertainty.clustered import clustered_covariance
+from calipers.uncertainty.clustered import clustered_covariance, crossed_covariance
 from calipers.uncertainty.preferences import Preferences
 from calipers.uncertainty.rated_pairs import RatedPairs
 from calipers.uncertainty.rater_effects import fit_rater_effects
@@ -63,6 +65,9 @@ N = len(NAMES)
 
 RATERS = 30
 PAIRS = 600
+RATINGS = 3
+"""Of each item, where items are rated more than once."""
+
 TIES = 0.2
 """Davidson's ν of the typical rater: two equal systems tie 1 time in 11."""
 
@@ -81,6 +86,7 @@ class Crowd:
     tie: float = 0.0
     taste: float = 0.0
     uneven: bool = False
+    item: float = 0.0
 
 
 CROWDS = (
@@ -108,6 +114,7 @@ class Row:
     """What one method makes of one kind of crowd, by one truth."""
 
     crowd: str
+    item: float
     raters: int
     method: str
     truth: str
@@ -130,9 +137,11 @@ def draw_raters(rng: np.random.Generator, crowd: Crowd, count: int) -> Drawn:
     )
 
 
-def chances(raters: Drawn, rater: Places, i: Places, j: Places, first: Places) -> Array:
-    """Chances of a win of i, a tie and a loss, shape ``(rows, 3)``."""
-    gap = raters.liked[rater, i] - raters.liked[rater, j]
+def chances(
+    raters: Drawn, rater: Places, i: Places, j: Places, first: Places, item: Array | float = 0.0
+) -> Array:
+    """Chances of a win of i, a tie and a loss, shape ``(rows, 3)``; items add to the log odds."""
+    gap = raters.liked[rater, i] - raters.liked[rater, j] + item
     odds = raters.sharp[rater] * gap + raters.side[rater] * first
     weights = np.exp(np.column_stack([odds / 2, raters.tie[rater], -odds / 2]))
     return weights / weights.sum(axis=1, keepdims=True)
@@ -157,16 +166,37 @@ def draw_pairs(rng: np.random.Generator, crowd: Crowd, raters: int, pairs: int) 
     return RatedPairs(NAMES, people, (), i, j, 1 - place, rater, first, nobody, np.zeros_like(i))
 
 
+def draw_rated_items(
+    rng: np.random.Generator, crowd: Crowd, raters: int, pairs: int, ratings: int = RATINGS
+) -> RatedPairs:
+    """Draw judgements of items that several raters see, each item dealt to raters at random."""
+    items = pairs // ratings
+    above, below = np.triu_indices(N, 1)
+    dealt = rng.permutation(np.resize(np.arange(len(above)), items)).repeat(ratings)
+    item = np.arange(items).repeat(ratings)
+    rater = rng.random((items, raters)).argsort(axis=1)[:, :ratings].ravel()
+    odds = (crowd.item * rng.standard_normal(items))[item]
+    first = rng.choice([-1, 1], len(item))
+    drawn = draw_raters(rng, crowd, raters)
+    i, j = above[dealt], below[dealt]
+    below_win = chances(drawn, rater, i, j, first, odds).cumsum(axis=1)
+    place = (rng.random(len(item))[:, None] > below_win).sum(axis=1).clip(max=2)
+    people = tuple(f"rater {number}" for number in range(raters))
+    texts = tuple(f"item {number}" for number in range(items))
+    return RatedPairs(NAMES, people, texts, i, j, 1 - place, rater, first, item, np.zeros_like(i))
+
+
 def truth_of(crowd: Crowd, many: int = MANY) -> Array:
     """Give the scores that the plain fit would come to, were there no end of raters."""
     rng = np.random.default_rng(18)
     raters = draw_raters(rng, crowd, many)
     wins, ties = np.zeros((2, N, N))
     rater = np.arange(many)
+    item = crowd.item * rng.standard_normal(many)
     for i in range(N):
         for j in range(i):
             at = (np.full(many, i), np.full(many, j))
-            both = [chances(raters, rater, *at, np.full(many, side)) for side in (-1, 1)]
+            both = [chances(raters, rater, *at, np.full(many, side), item) for side in (-1, 1)]
             won, tied, lost = np.mean(both, axis=(0, 1))
             wins[i, j], wins[j, i] = won, lost
             ties[i, j] = ties[j, i] = tied
@@ -192,11 +222,18 @@ def fits(pairs: RatedPairs, methods: tuple[str, ...]) -> dict[str, Found]:
     if "effects" in methods:
         effects = fit_rater_effects(pairs)
         found["effects"] = Found(effects.intervals, effects.difference)
+    if "rater and item" in methods:
+        both = crossed_covariance(plain, pairs)
+        found["rater and item"] = Found(both.intervals, both.difference)
     return found
 
 
 METHODS = ("plain", "clustered", "effects")
 OTHER_RATERS = (2, 3, 5, 10, 100)
+
+ITEM_SPREADS = (0.0, 0.5, 1.0)
+ITEM_RATERS = (30, 10)
+ITEM_METHODS = ("plain", "clustered", "rater and item")
 
 
 def measure(
@@ -213,10 +250,11 @@ def measure(
     apart: dict[tuple[str, str], list[float]] = {key: [] for key in held}
     length: dict[str, list[float]] = {m: [] for m in methods}
     without = 0
+    draw = draw_rated_items if "rater and item" in methods else draw_pairs
     for number in range(crowds):
         rng = np.random.default_rng([seed, number])
         try:
-            found = fits(draw_pairs(rng, crowd, raters, pairs), methods)
+            found = fits(draw(rng, crowd, raters, pairs), methods)
         except InputError:
             without += 1
             continue
@@ -237,6 +275,7 @@ def measure(
         rows.append(
             Row(
                 crowd=crowd.name,
+                item=crowd.item,
                 raters=raters,
                 method=method,
                 truth=name,
@@ -285,6 +324,23 @@ def table_of_raters(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
+def table_of_items(rows: list[Row]) -> str:
+    """Lay out how often scores are held, by how far items differ."""
+    lines = [
+        "| crowd | raters | items apart | plain | by rater | by rater and item | lengths |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    of_crowd = [row for row in rows if row.truth == "crowd"]
+    by_method = ([row for row in of_crowd if row.method == method] for method in ITEM_METHODS)
+    for plain, clustered, both in zip(*by_method, strict=True):
+        lines.append(
+            f"| {plain.crowd} | {plain.raters} | {plain.item:.1f} | {plain.scores:.1%} "
+            f"| {clustered.scores:.1%} | {both.scores:.1%} "
+            f"| {clustered.length:.2f}, {both.length:.2f} |"
+        )
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--crowds", type=int, default=200, help="of each kind")
@@ -293,20 +349,28 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path, help="write the numbers here too")
     asked = parser.parse_args()
-    rows, others = [], []
+    rows, others, items = [], [], []
     for crowd in CROWDS:
         rows += measure(crowd, asked.crowds, asked.raters, asked.pairs, asked.seed)
         for raters in OTHER_RATERS if crowd.name in ("alike", "all of these") else ():
             others += measure(
                 crowd, asked.crowds, raters, asked.pairs, asked.seed, ("plain", "clustered")
             )
+        for raters in ITEM_RATERS if crowd.name in ("alike", "all of these") else ():
+            for spread in ITEM_SPREADS:
+                differ = replace(crowd, item=spread)
+                items += measure(
+                    differ, asked.crowds, raters, asked.pairs, asked.seed, ITEM_METHODS
+                )
         print(f"{crowd.name}: done", flush=True)
     print()
     print(table(rows))
     print()
     print(table_of_raters(others))
+    print()
+    print(table_of_items(items))
     if asked.json:
-        asked.json.write_text(json.dumps([asdict(row) for row in rows + others], indent=1))
+        asked.json.write_text(json.dumps([asdict(row) for row in rows + others + items], indent=1))
 
 
 if __name__ == "__main__":

@@ -15,8 +15,16 @@ under that same model (their Satterthwaite rule): far fewer than there are clust
 people gave most answers. Where one cluster alone tells of something, such as one person who gave
 all judgements of a system, no other can contradict it, and its judgements count as independent.
 
-What it does not see: clusters that depend on each other, such as answers of several people about
-one pair of texts, where only people are the clusters.
+Where several people judge the same texts, answers are alike by person and by item. Then
+
+    V = V_person + V_item − V_both
+
+(Cameron, Gelbach and Miller, J. Business & Economic Statistics 2011), *both* being the answers of
+one person about one item, each of the three made as above. Its negative eigenvalues, noise of few
+clusters, are set to 0, and a contrast has the degrees of freedom of persons or of items, whichever
+are fewer. Where no item has two persons the last two terms are the same, and V is that of persons.
+
+What it does not see: dependence beyond both, such as that of items about one prompt.
 """
 
 from __future__ import annotations
@@ -62,6 +70,11 @@ class Sandwich:
     inverse: Matrix
     parts: Matrix
     adjusted: Matrix
+
+    @property
+    def clusters(self) -> int:
+        """How many."""
+        return len(self.parts)
 
     def degrees(self, contrast: Matrix) -> float:
         """Give the degrees of freedom of the variance of a contrast, shape ``(p,)``.
@@ -123,6 +136,52 @@ def sandwich(information: Matrix, parts: Matrix, scores: Matrix) -> Sandwich:
 
 
 @dataclass(frozen=True, eq=False)
+class CrossedSandwich:
+    """A covariance from clusters of two kinds that cross each other.
+
+    Attributes
+    ----------
+    covariance
+        Shape ``(p, p)``.
+    first, second
+        From the clusters of either kind alone.
+    """
+
+    covariance: Matrix
+    first: Sandwich
+    second: Sandwich
+
+    @property
+    def inverse(self) -> Matrix:
+        """H⁻¹, shape ``(p, p)``."""
+        return self.first.inverse
+
+    @property
+    def clusters(self) -> int:
+        """How many of the first kind."""
+        return self.first.clusters
+
+    def degrees(self, contrast: Matrix) -> float:
+        """Give the degrees of freedom of a contrast: those of the kind that has fewer."""
+        return min(self.first.degrees(contrast), self.second.degrees(contrast))
+
+
+def crossed(first: Sandwich, second: Sandwich, both: Sandwich) -> CrossedSandwich:
+    """Make the covariance of a fit from clusters of two kinds.
+
+    Parameters
+    ----------
+    first, second
+        From the clusters of either kind.
+    both
+        From what lies in one cluster of either.
+    """
+    values, axes = np.linalg.eigh(first.covariance + second.covariance - both.covariance)
+    covariance = (axes * values.clip(min=0)) @ axes.T
+    return CrossedSandwich(np.asarray(covariance), first, second)
+
+
+@dataclass(frozen=True, eq=False)
 class ClusteredErrors:
     """Errors of scores, from clusters of judgements.
 
@@ -141,7 +200,7 @@ class ClusteredErrors:
     intervals
         By Student's t, lower and upper ends, shape ``(n, 2)``.
     clusters
-        How many.
+        How many; where there are two kinds, of the first.
     level
         Of the intervals.
     """
@@ -154,7 +213,7 @@ class ClusteredErrors:
     intervals: Matrix
     clusters: int
     level: float
-    _made: Sandwich
+    _made: Sandwich | CrossedSandwich
 
     def difference(self, i: str | int, j: str | int) -> ScoreDifference:
         """Tell how far the score of `i` lies above that of `j`; both names, or places from 0.
@@ -195,9 +254,63 @@ def clustered_covariance(
         If the fit is of other systems or judgements, there is no label for each judgement, or
         there are fewer than two clusters.
     """
+    rows, tied, kept = _judgements(fit, pairs)
+    made = _made(fit, rows, _labels(pairs, cluster)[kept], tied)
+    return errors_of(fit.names, fit.scores, made, scale=fit.scale, level=fit.level)
+
+
+def crossed_covariance(
+    fit: BradleyTerry,
+    pairs: RatedPairs,
+    first: Sequence[object] | ArrayLike | None = None,
+    second: Sequence[object] | ArrayLike | None = None,
+) -> ClusteredErrors:
+    """Give the errors of fitted scores where judgements are alike in two ways.
+
+    Where every cluster of one kind lies within a single one of the other, such as where no item has
+    two raters, the errors are those of the other kind alone.
+
+    Parameters
+    ----------
+    fit, pairs
+        As of :func:`clustered_covariance`.
+    first, second
+        What each judgement belongs to in either way, shape ``(rows,)``: any labels. None takes the
+        raters as the first, and the items as the second; a judgement of an item that is not known
+        has an item of its own.
+
+    Raises
+    ------
+    InputError
+        As of :func:`clustered_covariance`, for either way.
+    """
+    rows, tied, kept = _judgements(fit, pairs)
+    ways = _labels(pairs, first), _labels(pairs, items_of(pairs) if second is None else second)
+    one, other = (np.unique(way[kept], return_inverse=True)[1] for way in ways)
+    _, both = np.unique(one * (int(other.max()) + 1) + other, return_inverse=True)
+    count = int(both.max())
+    made: Sandwich | CrossedSandwich
+    if count == other.max():
+        made = _made(fit, rows, one, tied)
+    elif count == one.max():
+        made = _made(fit, rows, other, tied)
+    else:
+        made = crossed(*(_made(fit, rows, labels, tied) for labels in (one, other, both)))
+    return errors_of(fit.names, fit.scores, made, scale=fit.scale, level=fit.level)
+
+
+def items_of(pairs: RatedPairs) -> NDArray[np.int64]:
+    """Give the place of the item of each judgement; an unknown one has a place of its own."""
+    alone = len(pairs.items) + np.arange(len(pairs))
+    return np.where(pairs.item >= 0, pairs.item, alone)
+
+
+def _judgements(
+    fit: BradleyTerry, pairs: RatedPairs
+) -> tuple[RatedPairs, NDArray[np.bool_], NDArray[np.bool_]]:
+    """Give the judgements that a fit rests on, where these are ties, and where they stand."""
     if fit.names != pairs.names:
         raise InputError("pairs must be of the systems that the fit is of, in the same order")
-    labels = _labels(pairs, cluster)
     tied = pairs.outcome == 0
     kept = ~tied if fit.ties == "drop" else np.ones(len(pairs), dtype=np.bool_)
     if int(kept.sum()) != round(fit.comparisons):
@@ -205,15 +318,13 @@ def clustered_covariance(
             f"pairs must be the judgements that the fit is of: it has {fit.comparisons:g}, "
             f"pairs {int(kept.sum())}"
         )
-    pairs, labels, tied = pairs.select(kept), labels[kept], tied[kept]
-    made = _made(fit, pairs, labels, int(labels.max()) + 1, tied)
-    return errors_of(fit.names, fit.scores, made, scale=fit.scale, level=fit.level)
+    return pairs.select(kept), tied[kept], kept
 
 
 def errors_of(
     names: tuple[str, ...],
     scores: NDArray[np.float64],
-    made: Sandwich,
+    made: Sandwich | CrossedSandwich,
     *,
     scale: float,
     level: float,
@@ -235,7 +346,7 @@ def errors_of(
         standard_errors=errors,
         degrees=degrees,
         intervals=np.column_stack([scores - reach, scores + reach]),
-        clusters=len(made.parts),
+        clusters=made.clusters,
         level=level,
         _made=made,
     )
@@ -245,11 +356,10 @@ def _made(
     fit: BradleyTerry,
     pairs: RatedPairs,
     labels: NDArray[np.int64],
-    count: int,
     tied: NDArray[np.bool_],
 ) -> Sandwich:
     """Sum derivatives and information by cluster, by the scores and, where ties count, by δ."""
-    n = len(fit.names)
+    n, count = len(fit.names), int(labels.max()) + 1
     modelled = fit.ties == "davidson" and fit.tie_parameter > 0
     theta = fit.scores / fit.scale
     terms = outcomes(
@@ -263,15 +373,14 @@ def _made(
     rows[place, pairs.i], rows[place, pairs.j] = 1.0, -1.0
     pull = rows * terms.by_odds[:, None]
     parts = np.zeros((count, p, p))
-    for cluster in range(count):
-        inside = labels == cluster
-        own = rows[inside]
-        parts[cluster] = own.T @ (own * terms.odds_odds[inside, None])
-        if modelled:
-            mixed = own.T @ terms.odds_tie[inside]
-            parts[cluster, :, n] += mixed
-            parts[cluster, n, :] += mixed
-            parts[cluster, n, n] = terms.tie_tie[inside].sum()
+    i, j, weight = pairs.i, pairs.j, terms.odds_odds
+    for a, b, sign in ((i, i, 1), (j, j, 1), (i, j, -1), (j, i, -1)):
+        np.add.at(parts, (labels, a, b), sign * weight)
+    if modelled:
+        for a, sign in ((i, 1), (j, -1)):
+            np.add.at(parts, (labels, a, n), sign * terms.odds_tie)
+            np.add.at(parts, (labels, n, a), sign * terms.odds_tie)
+        np.add.at(parts, (labels, n, n), terms.tie_tie)
     if modelled:
         pull[:, n] = terms.by_tie
     scores = np.zeros((count, p))
