@@ -14,9 +14,8 @@ the same with errors clustered by rater; and the fit with effects of raters. For
 holds how often the 95 % intervals of scores, and of differences of two scores, hold the truth, that
 of the system covered least, and how long the intervals are, over those of the plain fit (the median
 of all crowds). A second table holds the first two methods where as many pairs are judged by fewer
-raters, or by more. A third has 200 items with three ratings each: whoever rates an item, its log
-odds are as far from those of its systems as its texts differ from others of theirs, and errors
-clustered by rater are held beside those clustered by rater and by item.
+raters, or by more. In a third 200 items have three ratings each, and each item log odds of its own
+around those of its two systems; it holds errors clustered by rater, and by rater and item.
 
 Two truths are held against them. That of the crowd is the score that the plain fit would give if
 endlessly many raters of this kind answered endlessly often; that of the typical rater is the score
@@ -232,7 +231,7 @@ METHODS = ("plain", "clustered", "effects")
 OTHER_RATERS = (2, 3, 5, 10, 100)
 
 ITEM_SPREADS = (0.0, 0.5, 1.0)
-ITEM_RATERS = (30, 10)
+ITEM_RATERS = (30, 10, 3)
 ITEM_METHODS = ("plain", "clustered", "rater and item")
 
 

@@ -5,9 +5,10 @@ single texts or batches a mean for each system. In a table that names the item a
 ``calipers annotate`` and ``calipers judge`` write it, every column that is none of the fixed ones
 is a question; in any other table of pairs one column holds the answers.
 
-Answers of one rater are alike, and so are those of a judge about one pair of texts: standard errors
-come from clusters of raters where there are several, else of items. Where both people and a model
-were asked the same, the model is held against the people, item by item.
+Answers of one rater are alike, and so are answers about one pair of texts: standard errors come
+from clusters of raters where there are several, from those of raters and of items where several
+raters saw the same items, else from items. Where both people and a model were asked the same, the
+model is held against the people, item by item.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from calipers.judgements.tables import (
 )
 from calipers.results.judged import (
     BesidePeople,
+    Cluster,
     Method,
     RatedSystem,
     RaterCeiling,
@@ -52,7 +54,7 @@ from calipers.samples.source import split_suffix
 from calipers.samples.wording import counted, describe, names
 from calipers.uncertainty.bradley_terry import BradleyTerry, fit_bradley_terry
 from calipers.uncertainty.ceiling import Ceiling, ceiling, ratings_ceiling
-from calipers.uncertainty.clustered import clustered_covariance, student
+from calipers.uncertainty.clustered import clustered_covariance, crossed_covariance, student
 from calipers.uncertainty.correlation import Kind
 from calipers.uncertainty.rated_pairs import RatedPairs, count_rated_pairs
 from calipers.uncertainty.rater_agreement import agreement_between, first_share, ratings_between
@@ -397,7 +399,7 @@ def _fitted(
     """Fit the scores, with errors as the raters ask for."""
     by_rater = len(np.unique(pairs.rater)) if pairs.raters else 0
     by_item = len(np.unique(pairs.item)) if pairs.items and (pairs.item >= 0).all() else 0
-    method, cluster = _method(group, options.raters, by_rater, by_item, len(pairs))
+    method, cluster = _method(group, options.raters, pairs, by_rater, by_item)
     raters = _about(group, rows, by_rater, len(pairs))
     share = first_share(pairs, level=options.level)
     if pairs.first.any():
@@ -420,19 +422,21 @@ def _fitted(
         raise group.table.source.error(f"column {question!r}{whose}: {error}") from None
     intervals, covariance, errors = model.intervals, model.covariance, model.standard_errors
     if cluster:
-        labels = pairs.rater if cluster == "rater" else pairs.item
-        clustered = clustered_covariance(model, pairs, labels)
+        if cluster == "rater and item":
+            clustered = crossed_covariance(model, pairs)
+        else:
+            labels = pairs.rater if cluster == "rater" else pairs.item
+            clustered = clustered_covariance(model, pairs, labels)
         intervals, covariance = clustered.intervals, clustered.covariance
         errors = clustered.standard_errors
-        count = by_rater if cluster == "rater" else by_item
-        raters = replace(raters, cluster=cluster, clusters=count)
+        raters = _with_clusters(raters, cluster, by_rater, by_item)
     fit = _fit(model, pairs, model.tie_share, model.tie_parameter, intervals, covariance, errors)
     return fit, replace(raters, method=method)
 
 
 def _method(
-    group: RaterGroup, asked: str | None, raters: int, items: int, answers: int
-) -> tuple[Method, Literal["", "rater", "item"]]:
+    group: RaterGroup, asked: str | None, pairs: RatedPairs, raters: int, items: int
+) -> tuple[Method, Cluster]:
     """Choose how answers of one rater are dealt with, and what the clusters are."""
     if asked in ("clustered", "effects") and not raters:
         raise group.table.source.error(
@@ -444,10 +448,29 @@ def _method(
     if asked == "ignore":
         return "ignore", ""
     if raters >= LEAST:
-        return "clustered", "rater"
-    if LEAST <= items < answers:
+        return "clustered", _clusters(pairs.rater, pairs.item) if items else "rater"
+    if LEAST <= items < len(pairs):
         return "clustered", "item"
     return "ignore", ""
+
+
+def _clusters(rater: NDArray[np.int64], item: NDArray[np.int64]) -> Cluster:
+    """Choose the clusters of answers of several raters: by item too, where these share some."""
+    raters, items = len(np.unique(rater)), len(np.unique(item))
+    both = len(np.unique(np.column_stack([rater, item]), axis=0))
+    if both == items or items < LEAST:
+        return "rater"
+    return "item" if both == raters else "rater and item"
+
+
+def _with_clusters(raters: Raters, cluster: Cluster, by_rater: int, by_item: int) -> Raters:
+    """Say what the clusters are, and how many."""
+    return replace(
+        raters,
+        cluster=cluster,
+        clusters={"": 0, "item": by_item}.get(cluster, by_rater),
+        item_clusters=by_item if cluster == "rater and item" else 0,
+    )
 
 
 def _about(group: RaterGroup, rows: Sequence[Row], raters: int, answers: int) -> Raters:
@@ -569,11 +592,17 @@ def _of_ratings(
             "ratings; use clustered or ignore"
         )
     method: Method = "ignore" if options.raters == "ignore" else "clustered"
-    cluster: Literal["", "rater", "item"] = ""
+    cluster: Cluster = ""
+    by_rater, by_item = _numbered(rater), _numbered(item)
     if method == "clustered":
-        cluster = "rater" if count >= LEAST else "item"
-    labels = {"rater": rater, "item": item, "": [str(row) for row in range(len(rows))]}[cluster]
-    ratings = _means(system, labels, rating, options.level)
+        cluster = _clusters(by_rater, by_item) if count >= LEAST else "item"
+    ways = {
+        "rater": [by_rater],
+        "item": [by_item],
+        "rater and item": [by_rater, by_item],
+        "": [np.arange(len(rows))],
+    }
+    ratings = _means(system, ways[cluster], rating, options.level)
     ranked = {name: one.mean for name, one in ratings.systems.items() if name in scores.systems}
     kept = [place for place, name in enumerate(system) if name in ranked]
     raters = _about(group, rows, count, len(rows))
@@ -584,12 +613,7 @@ def _of_ratings(
         ranked,
         {},
         ratings=ratings,
-        raters=replace(
-            raters,
-            method=method,
-            cluster=cluster,
-            clusters=len(set(labels)) if cluster else 0,
-        ),
+        raters=_with_clusters(replace(raters, method=method), cluster, count, len(set(item))),
         ceiling=_ceiling(
             lambda kind: ratings_ceiling(
                 [system[place] for place in kept],
@@ -605,40 +629,73 @@ def _of_ratings(
     return Judged(truth, question, ratings=tuple(answers))
 
 
+def _numbered(labels: Sequence[str]) -> NDArray[np.int64]:
+    return np.asarray(np.unique(np.asarray(labels), return_inverse=True)[1], dtype=np.int64)
+
+
 def _means(
-    system: Sequence[str], cluster: Sequence[str], rating: NDArray[np.float64], level: float
+    system: Sequence[str],
+    ways: Sequence[NDArray[np.int64]],
+    rating: NDArray[np.float64],
+    level: float,
 ) -> Ratings:
     """Mean of each system, with the covariance of the means from clusters of ratings.
 
     With e the sum, over a cluster's ratings of a system, of what lies above the mean, divided by
     how many ratings the system has, V = G/(G − 1)·Σ e eᵀ over the clusters; a system's factor has
-    the number of those clusters that rated it, and its interval takes Student's t.
+    the number of those clusters that rated it, and its interval takes Student's t. Of clusters in
+    two ways, V is that of the first and that of the second without that of both; the second says
+    nothing of a system that has one such cluster alone.
     """
     known, place = np.unique(np.asarray(system), return_inverse=True)
-    _, unit = np.unique(np.asarray(cluster), return_inverse=True)
-    n, clusters = len(known), int(unit.max()) + 1
-    often = np.bincount(place, minlength=n).astype(np.float64)
-    means = np.bincount(place, rating, minlength=n) / often
-    parts = np.zeros((clusters, n))
-    np.add.at(parts, (unit, place), (rating - means[place]) / often[place])
-    met = np.zeros((clusters, n), dtype=np.bool_)
-    met[unit, place] = True
-    raters = met.sum(axis=0).astype(np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        factor = np.where(raters > 1, np.sqrt(raters / (raters - 1)), math.nan)
-    covariance = (parts.T @ parts) * np.outer(factor, factor)
+    often = np.bincount(place).astype(np.float64)
+    means = np.bincount(place, rating) / often
+    above = (rating - means[place]) / often[place]
+    covariance, met = _of_clusters(ways[0], place, above)
+    degrees = met - 1
+    if len(ways) > 1:
+        more, items = _of_clusters(ways[1], place, above)
+        both = np.unique(np.column_stack(ways), axis=0, return_inverse=True)[1].ravel()
+        more = more - _of_clusters(both, place, above)[0]
+        several = items > 1
+        covariance = _non_negative(covariance + np.where(np.outer(several, several), more, 0.0))
+        degrees = np.where(several, np.minimum(degrees, items - 1), degrees)
     errors = np.sqrt(covariance.diagonal())
     order = np.argsort(-means, kind="stable")
     systems = {}
     for i in order:
         interval = None
         if math.isfinite(errors[i]):
-            reach = float(student(level, raters[i] - 1)) * float(errors[i])
+            reach = float(student(level, degrees[i])) * float(errors[i])
             interval = (float(means[i]) - reach, float(means[i]) + reach)
         systems[str(known[i])] = RatedSystem(
             float(means[i]), float(errors[i]), interval, int(often[i])
         )
     return Ratings(systems, covariance[np.ix_(order, order)], level)
+
+
+def _of_clusters(
+    unit: NDArray[np.int64], place: NDArray[np.int64], above: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give the covariance of means from one kind of cluster, and how many rated each system."""
+    shape = int(unit.max()) + 1, int(place.max()) + 1
+    parts = np.zeros(shape)
+    np.add.at(parts, (unit, place), above)
+    met = np.zeros(shape, dtype=np.bool_)
+    met[unit, place] = True
+    count = met.sum(axis=0).astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        factor = np.where(count > 1, np.sqrt(count / (count - 1)), math.nan)
+    return (parts.T @ parts) * np.outer(factor, factor), count
+
+
+def _non_negative(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Set negative eigenvalues to 0; systems without a variance stay without."""
+    kept = np.ix_(*[np.isfinite(covariance.diagonal())] * 2)
+    values, axes = np.linalg.eigh(covariance[kept])
+    made = covariance.copy()
+    made[kept] = (axes * values.clip(min=0)) @ axes.T
+    return made
 
 
 # A model beside people ---------------------------------------------------------------------------

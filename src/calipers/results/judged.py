@@ -17,6 +17,9 @@ Interval = tuple[float, float]
 Method = Literal["clustered", "effects", "ignore"]
 """How answers of one rater are dealt with."""
 
+Cluster = Literal["", "rater", "item", "rater and item"]
+"""What answers are alike in; empty where they count as independent."""
+
 
 @dataclass(frozen=True)
 class RatedSystem(Plain):
@@ -97,7 +100,10 @@ class Raters(Plain):
         ``"ignore"``: answers taken for independent; ``"clustered"``: errors from clusters of
         answers; ``"effects"``: a discrimination and a side bias of each rater.
     cluster, clusters
-        What the clusters are, ``"rater"`` or ``"item"``, and how many; empty and 0 without.
+        What the clusters are, and how many: ``"rater"``, ``"item"``, or ``"rater and item"``, of
+        which the number is that of raters; empty and 0 without.
+    item_clusters
+        How many clusters of items there are beside those of raters; 0 without.
     first_share, first_share_interval
         How often the text shown first was preferred, of the times that one was; NaN where it is
         not known.
@@ -114,8 +120,9 @@ class Raters(Plain):
     answers: int
     flagged: int
     method: Method
-    cluster: Literal["", "rater", "item"] = ""
+    cluster: Cluster = ""
     clusters: int = 0
+    item_clusters: int = 0
     first_share: float = float("nan")
     first_share_interval: Interval | None = None
     side_bias: float = float("nan")

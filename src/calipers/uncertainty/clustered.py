@@ -373,14 +373,13 @@ def _made(
     rows[place, pairs.i], rows[place, pairs.j] = 1.0, -1.0
     pull = rows * terms.by_odds[:, None]
     parts = np.zeros((count, p, p))
-    i, j, weight = pairs.i, pairs.j, terms.odds_odds
+    i, j, tie = pairs.i, pairs.j, np.full(len(pairs), n)
     for a, b, sign in ((i, i, 1), (j, j, 1), (i, j, -1), (j, i, -1)):
-        np.add.at(parts, (labels, a, b), sign * weight)
+        np.add.at(parts, (labels, a, b), sign * terms.odds_odds)
     if modelled:
-        for a, sign in ((i, 1), (j, -1)):
-            np.add.at(parts, (labels, a, n), sign * terms.odds_tie)
-            np.add.at(parts, (labels, n, a), sign * terms.odds_tie)
-        np.add.at(parts, (labels, n, n), terms.tie_tie)
+        for a, b, sign in ((i, tie, 1), (tie, i, 1), (j, tie, -1), (tie, j, -1)):
+            np.add.at(parts, (labels, a, b), sign * terms.odds_tie)
+        np.add.at(parts, (labels, tie, tie), terms.tie_tie)
     if modelled:
         pull[:, n] = terms.by_tie
     scores = np.zeros((count, p))

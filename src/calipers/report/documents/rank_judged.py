@@ -247,7 +247,12 @@ def _of_errors(raters: Data) -> Iterator[str]:
         return
     who = f"{raters['answers']:,} answers of {_raters(raters)}"
     own = ", each with effects of their own" if raters["method"] == "effects" else ""
-    if raters["cluster"]:
+    if raters["item_clusters"]:
+        yield (
+            f"{who}{own}; standard errors come from clusters of {raters['clusters']:,} raters and "
+            f"of {raters['item_clusters']:,} items"
+        )
+    elif raters["cluster"]:
         yield (
             f"{who}{own}; standard errors come from {raters['clusters']:,} clusters, one for each "
             f"{raters['cluster']}"
