@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NoReturn
@@ -54,8 +54,9 @@ from calipers.samples.source import split_suffix
 from calipers.samples.wording import counted, describe, names
 from calipers.uncertainty.bradley_terry import BradleyTerry, fit_bradley_terry
 from calipers.uncertainty.ceiling import Ceiling, ceiling, ratings_ceiling
-from calipers.uncertainty.clustered import clustered_covariance, crossed_covariance, student
+from calipers.uncertainty.clustered import clustered_covariance, crossed_covariance
 from calipers.uncertainty.correlation import Kind
+from calipers.uncertainty.rated_means import RatedMeans, rated_means
 from calipers.uncertainty.rated_pairs import RatedPairs, count_rated_pairs
 from calipers.uncertainty.rater_agreement import agreement_between, first_share, ratings_between
 from calipers.uncertainty.rater_effects import RaterFit, fit_rater_effects
@@ -448,16 +449,19 @@ def _method(
     if asked == "ignore":
         return "ignore", ""
     if raters >= LEAST:
-        return "clustered", _clusters(pairs.rater, pairs.item) if items else "rater"
+        return "clustered", _clusters(
+            pairs.rater.tolist(), pairs.item.tolist()
+        ) if items else "rater"
     if LEAST <= items < len(pairs):
         return "clustered", "item"
     return "ignore", ""
 
 
-def _clusters(rater: NDArray[np.int64], item: NDArray[np.int64]) -> Cluster:
+def _clusters(rater: Iterable[Hashable], item: Iterable[Hashable]) -> Cluster:
     """Choose the clusters of answers of several raters: by item too, where these share some."""
-    raters, items = len(np.unique(rater)), len(np.unique(item))
-    both = len(np.unique(np.column_stack([rater, item]), axis=0))
+    pairs = set(zip(rater, item, strict=True))
+    raters, items = (len(set(column)) for column in zip(*pairs, strict=True))
+    both = len(pairs)
     if both == items or items < LEAST:
         return "rater"
     return "item" if both == raters else "rater and item"
@@ -593,16 +597,13 @@ def _of_ratings(
         )
     method: Method = "ignore" if options.raters == "ignore" else "clustered"
     cluster: Cluster = ""
-    by_rater, by_item = _numbered(rater), _numbered(item)
     if method == "clustered":
-        cluster = _clusters(by_rater, by_item) if count >= LEAST else "item"
-    ways = {
-        "rater": [by_rater],
-        "item": [by_item],
-        "rater and item": [by_rater, by_item],
-        "": [np.arange(len(rows))],
-    }
-    ratings = _means(system, ways[cluster], rating, options.level)
+        cluster = _clusters(rater, item) if count >= LEAST else "item"
+    ways = {"rater": [rater], "item": [item], "rater and item": [rater, item]}
+    alone = [list(range(len(rows)))]
+    ratings = _means(
+        rated_means(system, rating, *ways.get(cluster, alone), level=options.level), options.level
+    )
     ranked = {name: one.mean for name, one in ratings.systems.items() if name in scores.systems}
     kept = [place for place, name in enumerate(system) if name in ranked]
     raters = _about(group, rows, count, len(rows))
@@ -629,73 +630,17 @@ def _of_ratings(
     return Judged(truth, question, ratings=tuple(answers))
 
 
-def _numbered(labels: Sequence[str]) -> NDArray[np.int64]:
-    return np.asarray(np.unique(np.asarray(labels), return_inverse=True)[1], dtype=np.int64)
-
-
-def _means(
-    system: Sequence[str],
-    ways: Sequence[NDArray[np.int64]],
-    rating: NDArray[np.float64],
-    level: float,
-) -> Ratings:
-    """Mean of each system, with the covariance of the means from clusters of ratings.
-
-    With e the sum, over a cluster's ratings of a system, of what lies above the mean, divided by
-    how many ratings the system has, V = G/(G − 1)·Σ e eᵀ over the clusters; a system's factor has
-    the number of those clusters that rated it, and its interval takes Student's t. Of clusters in
-    two ways, V is that of the first and that of the second without that of both; the second says
-    nothing of a system that has one such cluster alone.
-    """
-    known, place = np.unique(np.asarray(system), return_inverse=True)
-    often = np.bincount(place).astype(np.float64)
-    means = np.bincount(place, rating) / often
-    above = (rating - means[place]) / often[place]
-    covariance, met = _of_clusters(ways[0], place, above)
-    degrees = met - 1
-    if len(ways) > 1:
-        more, items = _of_clusters(ways[1], place, above)
-        both = np.unique(np.column_stack(ways), axis=0, return_inverse=True)[1].ravel()
-        more = more - _of_clusters(both, place, above)[0]
-        several = items > 1
-        covariance = _non_negative(covariance + np.where(np.outer(several, several), more, 0.0))
-        degrees = np.where(several, np.minimum(degrees, items - 1), degrees)
-    errors = np.sqrt(covariance.diagonal())
-    order = np.argsort(-means, kind="stable")
+def _means(found: RatedMeans, level: float) -> Ratings:
+    """Put means in the form of results, the highest first."""
+    order = np.argsort(-found.means, kind="stable")
     systems = {}
     for i in order:
-        interval = None
-        if math.isfinite(errors[i]):
-            reach = float(student(level, degrees[i])) * float(errors[i])
-            interval = (float(means[i]) - reach, float(means[i]) + reach)
-        systems[str(known[i])] = RatedSystem(
-            float(means[i]), float(errors[i]), interval, int(often[i])
+        mean, error, (low, high) = found.means[i], found.standard_errors[i], found.intervals[i]
+        interval = (float(low), float(high)) if math.isfinite(error) else None
+        systems[found.names[i]] = RatedSystem(
+            float(mean), float(error), interval, int(found.counts[i])
         )
-    return Ratings(systems, covariance[np.ix_(order, order)], level)
-
-
-def _of_clusters(
-    unit: NDArray[np.int64], place: NDArray[np.int64], above: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give the covariance of means from one kind of cluster, and how many rated each system."""
-    shape = int(unit.max()) + 1, int(place.max()) + 1
-    parts = np.zeros(shape)
-    np.add.at(parts, (unit, place), above)
-    met = np.zeros(shape, dtype=np.bool_)
-    met[unit, place] = True
-    count = met.sum(axis=0).astype(np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        factor = np.where(count > 1, np.sqrt(count / (count - 1)), math.nan)
-    return (parts.T @ parts) * np.outer(factor, factor), count
-
-
-def _non_negative(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Set negative eigenvalues to 0; systems without a variance stay without."""
-    kept = np.ix_(*[np.isfinite(covariance.diagonal())] * 2)
-    values, axes = np.linalg.eigh(covariance[kept])
-    made = covariance.copy()
-    made[kept] = (axes * values.clip(min=0)) @ axes.T
-    return made
+    return Ratings(systems, found.covariance[np.ix_(order, order)], level)
 
 
 # A model beside people ---------------------------------------------------------------------------

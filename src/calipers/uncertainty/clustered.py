@@ -20,9 +20,10 @@ Where several people judge the same texts, answers are alike by person and by it
     V = V_person + V_item − V_both
 
 (Cameron, Gelbach and Miller, J. Business & Economic Statistics 2011), *both* being the answers of
-one person about one item, each of the three made as above. Its negative eigenvalues, noise of few
-clusters, are set to 0, and a contrast has the degrees of freedom of persons or of items, whichever
-are fewer. Where no item has two persons the last two terms are the same, and V is that of persons.
+one person about one item, each of the three made as above. Where noise of few clusters gives it a
+negative eigenvalue, the negative part of V_item − V_both is left out, so that no variance is below
+that by person. A contrast has the degrees of freedom of persons or of items, whichever are fewer.
+Where no item has two persons the last two terms are the same, and V is that of persons.
 
 What it does not see: dependence beyond both, such as that of items about one prompt.
 """
@@ -176,9 +177,21 @@ def crossed(first: Sandwich, second: Sandwich, both: Sandwich) -> CrossedSandwic
     both
         From what lies in one cluster of either.
     """
-    values, axes = np.linalg.eigh(first.covariance + second.covariance - both.covariance)
-    covariance = (axes * values.clip(min=0)) @ axes.T
-    return CrossedSandwich(np.asarray(covariance), first, second)
+    covariance = combined(first.covariance, second.covariance - both.covariance)
+    return CrossedSandwich(covariance, first, second)
+
+
+def combined(first: Matrix, more: Matrix) -> Matrix:
+    """Add to the covariance of one kind of cluster what another kind has more than both together.
+
+    Of a sum with negative eigenvalues, the negative part of `more` is left out.
+    """
+    total = first + more
+    values = np.linalg.eigvalsh(total)
+    if values.min(initial=0.0) >= -FLOOR * values.max(initial=0.0):
+        return total
+    values, axes = np.linalg.eigh(more)
+    return np.asarray(first + (axes * values.clip(min=0)) @ axes.T)
 
 
 @dataclass(frozen=True, eq=False)
