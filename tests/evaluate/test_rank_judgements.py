@@ -133,17 +133,35 @@ def test_two_files_of_people_are_named_by_their_files(files):
     assert list(found.truths) == ["sensible (people)", "sensible (again)"]
 
 
-def test_errors_are_clustered_by_rater(people):
+def test_errors_are_clustered_by_rater_and_by_item_where_raters_share_items(people):
     default = calipers.rank(SCORES, judgements=people, **ONE)["sensible"]
     plain = calipers.rank(SCORES, judgements=people, **ONE, raters="ignore")["sensible"]
     assert default.raters.method == "clustered"
-    assert (default.raters.cluster, default.raters.clusters) == ("rater", 8)
+    raters = default.raters
+    assert (raters.cluster, raters.clusters, raters.item_clusters) == ("rater and item", 8, 180)
     assert (plain.raters.method, plain.raters.cluster) == ("ignore", "")
     for name in SYSTEMS:
         assert default.fit[name].score == plain.fit[name].score
         assert default.fit[name].standard_error != plain.fit[name].standard_error
         low, high = default.fit[name].interval
         assert (high - low) / 2 > 2.2 * default.fit[name].standard_error  # Student's t, 7 degrees
+    text = " ".join(str(calipers.rank(SCORES, judgements=people, **ONE)).split())
+    assert "standard errors come from clusters of 8 raters and of 180 items" in text
+
+
+def test_errors_are_clustered_by_rater_alone_where_items_have_one_rating(people):
+    apart = [replace(one, item=f"item {place}") for place, one in enumerate(people)]
+    found = calipers.rank(SCORES, judgements=apart, **ONE)
+    raters = found["sensible"].raters
+    assert (raters.cluster, raters.clusters, raters.item_clusters) == ("rater", 8, 0)
+    text = " ".join(str(found).split())
+    assert "standard errors come from 8 clusters, one for each rater" in text
+
+
+def test_errors_are_clustered_by_item_where_nobody_answers_twice(people):
+    strangers = [replace(one, rater=f"p{place}") for place, one in enumerate(people)]
+    raters = calipers.rank(SCORES, judgements=strangers, **ONE)["sensible"].raters
+    assert (raters.count, raters.cluster, raters.clusters) == (360, "item", 180)
 
 
 def test_effects_of_raters(people):
@@ -272,6 +290,8 @@ def test_ratings_are_means_with_clustered_errors(tmp_path):
     found = calipers.rank(SCORES, judgements=tmp_path / "rated.csv", reference="human")
     truth = found["coherence"]
     assert truth.made_of == "ratings"
+    raters = truth.raters
+    assert (raters.cluster, raters.clusters, raters.item_clusters) == ("rater and item", 3, 40)
     held = truth.ratings
     assert list(held.systems) == ["human", "c", "b", "a"]
     answers = {
@@ -281,7 +301,8 @@ def test_ratings_are_means_with_clustered_errors(tmp_path):
     for name, one in held.systems.items():
         assert one.mean == pytest.approx(np.mean(answers[name]))
         assert one.ratings == 30
-        # Of three raters: the deviation of their own means over the root of three
+        # Of three raters: the deviation of their own means over the root of three; items differ
+        # less than ratings of one item do, and add nothing
         own = [np.mean(answers[name][10 * rater : 10 * rater + 10]) for rater in range(3)]
         assert one.standard_error == pytest.approx(np.std(own, ddof=1) / math.sqrt(3))
         low, high = one.interval

@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 
 from calipers.errors import InputError
 from calipers.uncertainty.bradley_terry import fit_bradley_terry
-from calipers.uncertainty.clustered import clustered_covariance, sandwich
+from calipers.uncertainty.clustered import (
+    clustered_covariance,
+    combined,
+    crossed_covariance,
+    sandwich,
+)
 from calipers.uncertainty.rated_pairs import RatedPairs
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
@@ -31,12 +36,14 @@ def crowds():
         sys.path.remove(str(EXPERIMENTS))
 
 
-def judged(names, i, j, outcome, rater, first=None):
+def judged(names, i, j, outcome, rater, first=None, item=None):
     columns = [np.array(column, dtype=np.int64) for column in (i, j, outcome, rater)]
     raters = tuple(f"r{number}" for number in range(int(columns[3].max()) + 1))
     shown = np.zeros_like(columns[0]) if first is None else np.array(first)
     unknown = np.full_like(columns[0], -1)
-    return RatedPairs(names, raters, (), *columns, shown, unknown, np.zeros_like(unknown))
+    items = () if item is None else tuple(f"i{number}" for number in range(int(max(item)) + 1))
+    seen = unknown if item is None else np.asarray(item)
+    return RatedPairs(names, raters, items, *columns, shown, seen, np.zeros_like(unknown))
 
 
 def drawn(rng, n=4, rows=120, raters=8, tie=0.15):
@@ -176,6 +183,79 @@ def test_one_cluster_that_alone_tells_of_a_system_counts_as_independent():
     assert found.standard_errors[2] > 0.5 * fit.standard_errors[2]
 
 
+def test_raters_and_items_by_hand():
+    # x is preferred in 6 of 8 judgements, 2 raters on 4 items, so p = 3/4 and the derivatives are
+    # 1/4 where x wins, −3/4 where it loses. Raters: +1/2 each way off (3 of 4 each: 0) ...
+    outcome = [1, 1, 1, 1, 1, 1, -1, -1]
+    rater = [0, 1, 0, 1, 0, 1, 0, 1]
+    item = [0, 0, 1, 1, 2, 2, 3, 3]
+    pairs = judged(("x", "y"), [0] * 8, [1] * 8, outcome, rater, item=item)
+    fit = fit_bradley_terry(pairs.preferences)
+    found = crossed_covariance(fit, pairs)
+    # ... so that V of raters is 0; items have the sums 1/2, 1/2, 1/2 and −3/2, judgements 1/4 six
+    # times and −3/4 twice; by equal clusters each sum of squares takes the factor G/(G − 1)
+    items, both = 4 / 3 * (3 / 4 + 9 / 4), 8 / 7 * (6 / 16 + 2 * 9 / 16)
+    variance = (items - both) / (8 * 3 / 16) ** 2
+    apart = found.difference("x", "y")
+    assert apart.standard_error == pytest.approx(100 * math.sqrt(variance))
+    # Raters have one degree of freedom, items three
+    assert found.degrees == pytest.approx([1, 1])
+    reach = 12.706204736432095 * apart.standard_error
+    assert apart.interval == pytest.approx((apart.value - reach, apart.value + reach))
+    assert found.clusters == 2
+
+
+def test_items_that_contradict_themselves_leave_the_errors_of_raters():
+    # Every item has one win of either side: V of items is 0, less than that of judgements
+    rater = [0, 1, 0, 2, 1, 2, 1, 0]
+    item = [0, 0, 1, 1, 2, 2, 3, 3]
+    pairs = judged(("x", "y"), [0] * 8, [1] * 8, [1, -1] * 4, rater, item=item)
+    fit = fit_bradley_terry(pairs.preferences)
+    by_rater, found = clustered_covariance(fit, pairs), crossed_covariance(fit, pairs)
+    by_item = clustered_covariance(fit, pairs, pairs.item)
+    assert by_item.covariance == pytest.approx(np.zeros((2, 2)), abs=1e-9)
+    assert found.covariance == pytest.approx(by_rater.covariance)
+    assert found.standard_errors.min() > 1
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 1000))
+def test_laws_of_raters_and_items(seed):
+    rng = np.random.default_rng(seed)
+    plain = drawn(rng)
+    fit = fit_bradley_terry(plain.preferences)
+    by_rater = clustered_covariance(fit, plain)
+    columns = plain.names, plain.i, plain.j, plain.outcome, plain.rater, plain.first
+    # Items that are all different, not known, or of one rater each: errors by rater alone
+    for item in (np.arange(120), None, plain.rater * 3 + rng.integers(0, 3, 120)):
+        found = crossed_covariance(fit, judged(*columns, item=item))
+        np.testing.assert_array_equal(found.covariance, by_rater.covariance)
+        np.testing.assert_array_equal(found.intervals, by_rater.intervals)
+    # Either kind may come first, and names do not matter
+    item = rng.integers(0, 40, 120)
+    found = crossed_covariance(fit, judged(*columns, item=item))
+    total = by_rater.covariance + clustered_covariance(fit, plain, item).covariance
+    total = total - clustered_covariance(fit, plain, item * 8 + plain.rater).covariance
+    assert found.covariance.sum(axis=0) == pytest.approx(np.zeros(4), abs=1e-6)
+    assert np.linalg.eigvalsh(found.covariance).min() > -1e-6
+    if np.linalg.eigvalsh(total).min() > -1e-6:
+        assert found.covariance == pytest.approx(total)
+        turned = crossed_covariance(fit, plain, 7 - item, [f"p{rater}" for rater in plain.rater])
+        assert turned.covariance == pytest.approx(found.covariance)
+        assert turned.degrees == pytest.approx(found.degrees)
+    assert (found.degrees <= by_rater.degrees + 1e-9).all()
+
+
+def test_no_variance_below_that_of_the_first_kind_where_a_sum_is_negative():
+    rng = np.random.default_rng(0)
+    root = rng.standard_normal((3, 3))
+    first, more = root @ root.T, np.diag([1.0, -50.0, 2.0])
+    found = combined(first, more)
+    assert np.linalg.eigvalsh(found - first).min() > -1e-12
+    assert found == pytest.approx(first + np.diag([1.0, 0.0, 2.0]))
+    assert combined(first, np.eye(3)) == pytest.approx(first + np.eye(3))
+
+
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 1000))
 def test_laws(seed):
@@ -225,6 +305,10 @@ def test_refusals():
     nobody = RatedPairs(*[getattr(pairs, f) if f != "raters" else () for f in pairs.__dict__][:10])
     with pytest.raises(InputError, match="need the rater of every judgement"):
         clustered_covariance(fit, nobody)
+    with pytest.raises(InputError, match="need the rater of every judgement"):
+        crossed_covariance(fit, nobody)
+    with pytest.raises(InputError, match="at least 2 clusters, found 1"):
+        crossed_covariance(fit, pairs, None, np.zeros(120))
     with pytest.raises(InputError, match="unknown system"):
         clustered_covariance(fit, pairs).difference("p", "nobody")
 
@@ -247,3 +331,12 @@ def test_intervals_cover_in_simulated_crowds(crowds, kind):
     assert np.mean(inside) >= 0.93
     if kind == "all, uneven":
         assert np.mean(plain) < 0.87
+
+
+@pytest.mark.slow
+def test_intervals_by_rater_and_item_cover_where_items_differ(crowds):
+    crowd = crowds.Crowd("items", item=1.0)
+    rows = crowds.measure(crowd, 100, 30, crowds.PAIRS, 5, crowds.ITEM_METHODS)
+    held = {row.method: row.scores for row in rows if row.truth == "crowd"}
+    assert held["clustered"] < 0.93
+    assert 0.93 < held["rater and item"] < 0.98

@@ -2016,13 +2016,14 @@ class RankOptions(Seeded):
         "What becomes of answers of one rater, who are alike: their standard errors come from "
         "clusters (clustered), every rater has a discrimination and a bias towards the text shown "
         "first (effects), or they count as those of many (ignore). By default clustered, where "
-        "the raters are known: by rater, or where there is one, by item.",
+        "the raters are known: by rater, and by item where several saw the same ones or there is "
+        "one rater.",
         one_of("clustered", "effects", "ignore", optional=True),
         panel=CERTAINTY,
         doc='How answers of one rater are dealt with: ``"clustered"`` standard errors, by rater, '
-        'or by item where there is one rater; ``"effects"``, a discrimination and a bias towards '
-        'the text shown first of each; or ``"ignore"``, as if everybody had answered once. By '
-        "default clustered, where the raters are known.",
+        'and by item where several raters saw the same ones or there is one rater; ``"effects"``, '
+        'a discrimination and a bias towards the text shown first of each; or ``"ignore"``, as if '
+        "everybody had answered once. By default clustered, where the raters are known.",
     )
     drop_flagged: bool = option(
         False,

@@ -143,7 +143,7 @@ class CrossedSandwich:
     Attributes
     ----------
     covariance
-        Shape ``(p, p)``.
+        Of the first n parameters, shape ``(n, n)``.
     first, second
         From the clusters of either kind alone.
     """
@@ -167,8 +167,8 @@ class CrossedSandwich:
         return min(self.first.degrees(contrast), self.second.degrees(contrast))
 
 
-def crossed(first: Sandwich, second: Sandwich, both: Sandwich) -> CrossedSandwich:
-    """Make the covariance of a fit from clusters of two kinds.
+def crossed(first: Sandwich, second: Sandwich, both: Sandwich, *, n: int) -> CrossedSandwich:
+    """Make the covariance of the first n parameters of a fit from clusters of two kinds.
 
     Parameters
     ----------
@@ -176,9 +176,11 @@ def crossed(first: Sandwich, second: Sandwich, both: Sandwich) -> CrossedSandwic
         From the clusters of either kind.
     both
         From what lies in one cluster of either.
+    n
+        Of how many parameters, the first ones.
     """
-    covariance = combined(first.covariance, second.covariance - both.covariance)
-    return CrossedSandwich(covariance, first, second)
+    more = second.covariance - both.covariance
+    return CrossedSandwich(combined(first.covariance[:n, :n], more[:n, :n]), first, second)
 
 
 def combined(first: Matrix, more: Matrix) -> Matrix:
@@ -308,7 +310,8 @@ def crossed_covariance(
     elif count == one.max():
         made = _made(fit, rows, other, tied)
     else:
-        made = crossed(*(_made(fit, rows, labels, tied) for labels in (one, other, both)))
+        kinds = [_made(fit, rows, labels, tied) for labels in (one, other, both)]
+        made = crossed(kinds[0], kinds[1], kinds[2], n=len(fit.names))
     return errors_of(fit.names, fit.scores, made, scale=fit.scale, level=fit.level)
 
 
