@@ -43,6 +43,22 @@ def test_the_truth_of_raters_who_are_alike_is_what_they_were_drawn_from(crowds):
     assert 0.7 < tastes[0] / (100 * crowds.TRUTH[0]) < 0.97  # those of a crowd lie closer
 
 
+def test_items_are_seen_by_several_raters_and_differ(crowds):
+    drawn = crowds.draw_rated_items(
+        np.random.default_rng(0), crowds.Crowd("apart", item=50.0), 5, 3000
+    )
+    assert np.bincount(drawn.item).tolist() == [3] * 1000
+    assert len(np.unique(drawn.item * 5 + drawn.rater)) == 3000
+    # Items so far apart that all raters of one say the same
+    outcome = drawn.outcome.reshape(1000, 3)
+    assert (outcome == outcome[:, :1]).all(axis=1).mean() > 0.95
+
+
+def test_the_truth_of_items_that_differ_lies_closer(crowds):
+    found = crowds.truth_of(replace(crowds.CROWDS[0], item=2.0), many=20_000)
+    assert 0.4 < np.polyfit(100 * crowds.TRUTH, found, 1)[0] < 0.9
+
+
 @pytest.mark.slow
 def test_tables_have_a_row_for_each_crowd_and_method(crowds):
     rows = crowds.measure(crowds.CROWDS[4], 2, 6, 150, 0)
@@ -55,3 +71,5 @@ def test_tables_have_a_row_for_each_crowd_and_method(crowds):
     assert lines[2].startswith("| all of these | plain |")
     few = crowds.measure(crowds.CROWDS[0], 2, 3, 300, 0, ("plain", "clustered"))
     assert crowds.table_of_raters(few).splitlines()[2].startswith("| alike | 3 |")
+    items = crowds.measure(crowds.CROWDS[0], 2, 6, 300, 0, crowds.ITEM_METHODS)
+    assert crowds.table_of_items(items).splitlines()[2].startswith("| alike | 6 | 0.0 |")

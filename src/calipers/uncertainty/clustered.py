@@ -47,6 +47,9 @@ Matrix = NDArray[np.float64]
 LEAST = 2
 """Clusters below which nothing tells how far they differ."""
 
+BLOCK = 4096
+"""Clusters that are adjusted at once, which bounds the memory."""
+
 FLOOR = 1e-10
 """Relative size below which an eigenvalue is rounding."""
 
@@ -111,6 +114,19 @@ def sandwich(information: Matrix, parts: Matrix, scores: Matrix) -> Sandwich:
         s_g, shape ``(clusters, p)``.
     """
     inverse = np.asarray(np.linalg.inv(information), dtype=np.float64)
+    adjusted = np.empty_like(parts)
+    lone = np.zeros_like(inverse)
+    for start in range(0, len(parts), BLOCK):
+        block = slice(start, start + BLOCK)
+        adjusted[block], more = _adjusted(parts[block], inverse)
+        lone += more
+    moved = np.einsum("gpq,gq->gp", adjusted, scores) @ inverse
+    covariance = moved.T @ moved + inverse @ lone @ inverse
+    return Sandwich(np.asarray(covariance), inverse, parts, adjusted)
+
+
+def _adjusted(parts: Matrix, inverse: Matrix) -> tuple[Matrix, Matrix]:
+    """Give A_g, and the information of what single clusters alone tell of, summed."""
     values, axes = np.linalg.eigh(parts)
     top = values.max(axis=1, keepdims=True)
     kept = values > FLOOR * np.maximum(top, FLOOR)
@@ -127,13 +143,11 @@ def sandwich(information: Matrix, parts: Matrix, scores: Matrix) -> Sandwich:
     # What lies outside the range of H_g has no leverage, and stays as it is
     outside = axes * ~kept[:, None, :] @ axes.transpose(0, 2, 1)
     adjusted = half @ middle @ against + outside
-    moved = np.einsum("gpq,gq->gp", adjusted, scores) @ inverse
-    covariance = moved.T @ moved
-    if alone.any():
-        # Nothing tells how its judgements depend on each other: there they count as independent
-        lone = half @ (turned * alone[:, None, :] @ turned.transpose(0, 2, 1)) @ half
-        covariance = covariance + inverse @ lone.sum(axis=0) @ inverse
-    return Sandwich(np.asarray(covariance), inverse, parts, adjusted)
+    if not alone.any():
+        return adjusted, np.zeros_like(inverse)
+    # Nothing tells how its judgements depend on each other: there they count as independent
+    lone = half @ (turned * alone[:, None, :] @ turned.transpose(0, 2, 1)) @ half
+    return adjusted, lone.sum(axis=0)
 
 
 @dataclass(frozen=True, eq=False)
