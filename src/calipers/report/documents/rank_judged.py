@@ -179,11 +179,7 @@ def people_tables(data: Data) -> Iterator[Table]:
 
 def _items_table(models: Mapping[str, Data], level: str) -> Table:
     """Say how often answers are those of a person: of models, and of people themselves."""
-    among = {
-        clean(one["people"]): one
-        for one in models.values()
-        if one["people_same"] is not None
-    }
+    among = {clean(one["people"]): one for one in models.values() if one["people_same"] is not None}
     runs = []
     for header, key in (("same answer", "same"), ("kappa", "kappa")):
         values = [one[key] for one in models.values()]
