@@ -75,6 +75,24 @@ def test_the_same_study_goes_on(calipers, files, served):
     assert len(tokens) == 3
 
 
+def test_the_manifest_of_an_export_tells_the_agreement(calipers, files, served, tmp_path):
+    calipers(
+        *("annotate", "s.sqlite", *files, "--annotators", "2", "--ratings-per-item", "2"),
+        *("--per-pair", "8", "--checks", "0"),
+    )
+    with Study.open("s.sqlite") as study:
+        for place, annotator in enumerate(study.annotators):
+            while (turn := study.turns.next(annotator)) is not None:
+                values = {each.name: 1 + 4 * ((turn + place) % 2) for each in PAIRS.questions}
+                study.turns.answer(annotator, turn, values)
+        study.export(tmp_path / "j.jsonl")
+        found = study.status().agreement
+    told = json.loads((tmp_path / "j.jsonl.manifest.json").read_text())["agreement"]
+    assert [each["question"] for each in told] == [each.name for each in PAIRS.questions]
+    assert [each["alpha"] for each in told] == [each.alpha for each in found]
+    assert all(-1 <= each["alpha"] <= 1 for each in told)
+
+
 def test_another_host_is_warned_of(calipers, files, served):
     run = calipers("annotate", "s.sqlite", *files, "--host", "192.168.1.7")
     assert "warning: everybody on this network can reach this page." in run.stderr
@@ -85,7 +103,16 @@ def test_what_was_answered_is_exported_and_ranked_by(calipers, files, served, tm
     answer("s.sqlite", 24)
     run = calipers("annotate", "s.sqlite", "--export", "j.csv")
     assert run.exit_code == 0, run.output
-    assert "wrote j.csv, 24 judgements" in run.stderr
+    assert "wrote j.csv, 24 judgements, and j.csv.manifest.json, who answered" in run.stderr
+    manifest = (tmp_path / "j.csv.manifest.json").read_text()
+    told = json.loads(manifest)
+    assert told["given"] == 24
+    assert [each["name"] for each in told["rubric"]["questions"]] == [
+        q.name for q in PAIRS.questions
+    ]
+    assert [each["answered"] for each in told["annotators"]] == [24]
+    with Study.open("s.sqlite") as study:
+        assert study.annotators[0].token not in manifest
     assert (tmp_path / "j.csv").read_text().count("\n") == 25
     assert calipers("annotate", "s.sqlite", "--export", "j.csv").exit_code == 2
     assert calipers("annotate", "s.sqlite", "--export", "j.csv", "--force").exit_code == 0
@@ -178,7 +205,7 @@ def test_what_is_fixed_cannot_be_given_again(calipers, files, served):
     calipers("annotate", "s.sqlite", *files)
     run = calipers("annotate", "s.sqlite", "--per-pair", "4")
     assert run.exit_code == 2
-    assert "per_pair is fixed when a study is made" in run.stderr
+    assert "--per-pair (per_pair) is fixed when a study is made" in run.stderr
     run = calipers("annotate", "s.sqlite", *files)
     assert "samples can only be given to a new study" in run.stderr
 

@@ -287,6 +287,7 @@ def test_the_simulated_judge_of_the_documentation_is_exposed():
         server.shutdown()
     assert found["simulated"]["sensible"].first.interval[0] > 0.5
     assert "cannot be trusted without both orders" in found.warnings[-1]
+    assert "<details open><summary>1 warning</summary>" in found._repr_html_()
     assert rated["simulated"].counts["answered"] > 0
 
 

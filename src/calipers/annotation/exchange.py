@@ -10,17 +10,28 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from calipers import __version__
 from calipers.errors import InputError
+from calipers.files import at_home
 from calipers.judgements.items import Item
 from calipers.samples.wording import counted
+from calipers.whole_files import write_text_atomically
 
 if TYPE_CHECKING:
     from calipers.annotation.study import Study
     from calipers.judgements.judgement import PairJudgement
 
 
-def write_export(study: Study, path: str | Path) -> None:
+def write_export(study: Study, path: str | Path) -> Path:
     """Write all judgements of a study as ``.csv``, or with the texts as ``.jsonl``.
+
+    Beside them goes a manifest in JSON: what was asked, how far the study is, what each annotator
+    did, and how far annotators agree (Krippendorff's α).
+
+    Returns
+    -------
+    Path
+        Of the manifest.
 
     Raises
     ------
@@ -37,10 +48,20 @@ def write_export(study: Study, path: str | Path) -> None:
         questions=[question.name for question in rubric.questions],
         pairs=rubric.task == "pairs",
     )
+    data = {"calipers": __version__, "rubric": rubric.to_dict(), **study.status().to_dict()}
+    manifest = manifest_of(path)
+    write_text_atomically(manifest, json.dumps(data, ensure_ascii=False, indent=1) + "\n")
+    return manifest
+
+
+def manifest_of(path: str | Path) -> Path:
+    """Give the path of the manifest of an export."""
+    place = at_home(path)
+    return place.with_name(f"{place.name}.manifest.json")
 
 
 def export_text(study: Study, ending: str) -> bytes:
-    """Give what :func:`write_export` writes."""
+    """Give the judgements as :func:`write_export` writes them."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"judgements.{ending}")
         write_export(study, path)

@@ -410,7 +410,9 @@ class Study:
         Parameters
         ----------
         path
-            Ends in ``.csv`` or ``.jsonl``; the latter holds the texts too.
+            Ends in ``.csv`` or ``.jsonl``; the latter holds the texts too. Beside it goes
+            ``PATH.manifest.json``: the questions, how far the study is, what each annotator did,
+            and how far they agree.
 
         Raises
         ------

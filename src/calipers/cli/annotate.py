@@ -97,7 +97,8 @@ Export = Annotated[
         "--export",
         metavar="FILE",
         help="Write all judgements as .csv, or with the texts as .jsonl, for calipers rank "
-        "--judgements, and end.",
+        "--judgements, with a manifest of the questions, the annotators and their agreement "
+        "beside them, and end.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -195,13 +196,15 @@ def annotate(
                 f"--label-studio must name a file ending in .json; found {label_studio!r}"
             )
         written.append(("--label-studio", str(Path(label_studio).with_suffix(".xml"))))
-    named = [(flag, path) for flag, path in written if path is not None]
-    check_outputs(named, [study, *(generated or ())], force=outputs.force)
-    work = bool(named or add_annotators or status or import_label_studio or outputs.paths)
     if export is not None:
+        from calipers.annotation.exchange import manifest_of
         from calipers.judgements.tables import check_path
 
         check_path(export)
+        written.append(("--export", str(manifest_of(export))))
+    named = [(flag, path) for flag, path in written if path is not None]
+    check_outputs(named, [study, *(generated or ())], force=outputs.force)
+    work = bool(named or add_annotators or status or import_label_studio or outputs.paths)
     if not work:
         from calipers.annotation.server import check_server
 
@@ -216,7 +219,8 @@ def annotate(
                 _import(opened, import_label_studio)
             if export is not None:
                 opened.export(export)
-                _tell(outputs, f"wrote {export}, {_count(opened)}")
+                about = f"{manifest_of(export)}, who answered and how far they agree"
+                _tell(outputs, f"wrote {export}, {_count(opened)}, and {about}")
             if label_studio is not None:
                 from calipers.annotation.exchange import write_tasks
 

@@ -97,8 +97,9 @@ def _open(path: Path, options: AnnotateOptions) -> Study:
         None,
     )
     if changed is not None:
+        flag = f"--{changed.replace('_', '-')}"
         raise InputError(
-            f"{changed} is fixed when a study is made, together with its samples; leave it out to "
-            f"go on with {path}"
+            f"{flag} ({changed}) is fixed when a study is made, together with its samples; leave "
+            f"it out to go on with {path}"
         )
     return Study.open(path)

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from calipers.errors import InputError, unknown_name
 from calipers.evaluate.options import RankOptions
-from calipers.evaluate.rank_scores import Scores
+from calipers.evaluate.rank_scores import Scores, only_on_one_side
 from calipers.judgements.judgement import STEPS
 from calipers.judgements.tables import (
     KNOWN,
@@ -178,7 +178,7 @@ def judged_truths(
             if named:
                 name = f"{name} {group.by} {group.label}"
             found.append(replace(judged, truth=replace(judged.truth, name=name)))
-        notes += _left_out(scores, systems, table.source.path)
+        notes += only_on_one_side(scores, systems, table.source.path)
     return _apart(found), list(dict.fromkeys(notes))
 
 
@@ -296,16 +296,6 @@ def _check_scored(table: Table, scores: Scores, judged: dict[str, int]) -> None:
                 f"{unknown} (only systems with scores and the reference, --reference NAME, may be "
                 "judged; --keep-unscored leaves others in the fit)",
             )
-
-
-def _left_out(scores: Scores, systems: dict[str, int], source: str) -> Iterator[str]:
-    """Say which systems stand on one side only."""
-    extra = [name for name in systems if name not in (*scores.systems, scores.reference)]
-    lacking = [name for name in scores.systems if name not in systems]
-    if extra:
-        yield f"{source}: {names(extra)} left out of the correlations: no scores"
-    if lacking:
-        yield f"{names(lacking)} left out of the correlations: not in {source}"
 
 
 # Pairs -------------------------------------------------------------------------------------------

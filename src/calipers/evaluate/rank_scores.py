@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -393,3 +393,24 @@ def _without_own(
     if reference is None:
         return InputError(f"{rule}; say which of {names(systems)} is the reference")
     return InputError(f"{rule}, but the reference {reference!r} has no row of it")
+
+
+def only_on_one_side(scores: Scores, systems: Iterable[str], source: str) -> Iterator[str]:
+    """Say which systems have scores or are in a truth, but not both.
+
+    Parameters
+    ----------
+    scores
+        With their systems.
+    systems
+        Those of the truth.
+    source
+        What a person calls the truth.
+    """
+    systems = tuple(systems)
+    extra = [name for name in systems if name not in (*scores.systems, scores.reference)]
+    lacking = [name for name in scores.systems if name not in systems]
+    if extra:
+        yield f"{source}: {names(extra)} left out of the correlations: no scores"
+    if lacking:
+        yield f"{names(lacking)} left out of the correlations: not in {source}"

@@ -8,14 +8,14 @@ no truth: it holds the standard errors of NAME. What raters answered becomes tru
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from calipers.errors import unknown_name
 from calipers.evaluate.options import RankOptions
 from calipers.evaluate.rank_judgements import Judged, judged_truths, tables_of
-from calipers.evaluate.rank_scores import Scores
+from calipers.evaluate.rank_scores import Scores, only_on_one_side
 from calipers.results.ranking import Truth
 from calipers.samples.row_tables import Row, Table, as_number, is_blank, read_table
 from calipers.samples.wording import names
@@ -107,7 +107,7 @@ def _truths_of_scores(table: Table, scores: Scores, columns: Sequence[str] | Non
         )
         for column in numeric
     ]
-    notes += [*_left_out(scores, rows, table.source.path), *_blank(truths)]
+    notes += [*only_on_one_side(scores, rows, table.source.path), *_blank(truths)]
     return Truths(tuple(truths), tuple(notes))
 
 
@@ -172,14 +172,3 @@ def _blank(truths: Sequence[Truth]) -> Iterator[str]:
         blank = [name for name, score in truth.scores.items() if math.isnan(score)]
         if blank:
             yield f"{truth.name}: no value of {names(blank)}; compared with the other systems"
-
-
-def _left_out(scores: Scores, systems: Iterable[str], source: str) -> Iterator[str]:
-    """Say which systems stand on one side only."""
-    systems = tuple(systems)
-    extra = [name for name in systems if name not in (*scores.systems, scores.reference)]
-    lacking = [name for name in scores.systems if name not in systems]
-    if extra:
-        yield f"{source}: {names(extra)} left out of the correlations: no scores"
-    if lacking:
-        yield f"{names(lacking)} left out of the correlations: not in {source}"

@@ -178,12 +178,8 @@ def people_tables(data: Data) -> Iterator[Table]:
 
 
 def _items_table(models: Mapping[str, Data], level: str) -> Table:
-    """Say how often answers are the same, of models and people and of people with one another."""
-    among = {
-        f"{clean(one['people'])}, among themselves": one
-        for one in models.values()
-        if one["people_same"] is not None
-    }
+    """Say how often answers are those of a person: of models, and of people themselves."""
+    among = {clean(one["people"]): one for one in models.values() if one["people_same"] is not None}
     runs = []
     for header, key in (("same answer", "same"), ("kappa", "kappa")):
         values = [one[key] for one in models.values()]
@@ -288,7 +284,7 @@ def judged_meanings(data: Data) -> Iterator[tuple[str, str]]:
         yield CEILING, "what the scores of two such groups of raters would reach with each other"
     models = [one["people"] for one in truths if one.get("people")]
     if any(one["items"] for one in models):
-        yield "same answer", "share of answers that are those of a person about the same item"
+        yield "same answer", "share of answers that are those of another person about the same item"
         yield "kappa", "the same beyond chance: 0 is that of chance, 1 full agreement"
 
 

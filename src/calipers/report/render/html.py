@@ -80,7 +80,8 @@ def _parts(document: Document) -> Iterator[str]:
     marks = " · ".join(map(_explained, document.of_kind(*SIGNS)))
     yield f'<div style="{FAINT}; font-size: .85em; max-width: 70em">{marks}</div>'
     yield from _folded("note", document.of_kind(*REMARKS))
-    yield from _folded("warning", document.of_kind("warning"))
+    seen = document.of_kind("verdict", "caution")  # say what matters of the warnings already
+    yield from _folded("warning", document.of_kind("warning"), opened=not seen)
     for table in more:
         body = (_table(table) if table.columns else "") + "".join(map(_faint, table.notes))
         yield f"<details><summary>{_text(table.heading)}</summary>{body}</details>"
@@ -100,12 +101,12 @@ def _paragraph(note: Note) -> str:
     return f"<div><b>{text}</b></div>" if note.kind == "heading" else f"<div>{text}</div>"
 
 
-def _folded(word: str, notes: Sequence[Note]) -> Iterator[str]:
-    """Fold notes or warnings under how many there are."""
+def _folded(word: str, notes: Sequence[Note], *, opened: bool = False) -> Iterator[str]:
+    """Fold notes or warnings under how many there are; `opened`, they are seen at once."""
     if notes:
         items = "".join(f"<li>{_named(note)}</li>" for note in notes)
         count = f"{len(notes)} {word}{'s' if notes[1:] else ''}"
-        yield f"<details><summary>{count}</summary><ul>{items}</ul></details>"
+        yield f"<details{' open' * opened}><summary>{count}</summary><ul>{items}</ul></details>"
 
 
 def _named(note: Note) -> str:
