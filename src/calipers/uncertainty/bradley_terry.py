@@ -99,11 +99,7 @@ class BradleyTerry:
             If a name is unknown, or a place is not from 0 to n - 1.
         """
         p, q = place_of(self.names, i), place_of(self.names, j)
-        value = float(self.scores[p] - self.scores[q])
-        v = self.covariance
-        error = math.sqrt(max(float(v[p, p] - 2 * v[p, q] + v[q, q]), 0.0))
-        reach = _quantile(self.level) * error
-        return ScoreDifference(value, error, (value - reach, value + reach))
+        return difference_of(self.scores, self.covariance, p, q, quantile(self.level))
 
 
 def fit_bradley_terry(
@@ -154,7 +150,7 @@ def fit_bradley_terry(
     summit = climb(kept.wins, kept.ties)
     covariance = summit.covariance * scale**2
     scores, errors = summit.theta * scale, np.sqrt(covariance.diagonal().clip(min=0))
-    reach = _quantile(level) * errors
+    reach = quantile(level) * errors
     return BradleyTerry(
         names=preferences.names,
         scores=scores,
@@ -193,7 +189,18 @@ def place_of(names: tuple[str, ...], name: str | int) -> int:
     return int(name)
 
 
-def _quantile(level: float) -> float:
+def difference_of(
+    scores: NDArray[np.float64], covariance: NDArray[np.float64], p: int, q: int, reach: float
+) -> ScoreDifference:
+    """Tell how far score p lies above score q, the interval reaching so many standard errors."""
+    value = float(scores[p] - scores[q])
+    variance = float(covariance[p, p] - 2 * covariance[p, q] + covariance[q, q])
+    error = math.sqrt(max(variance, 0.0))
+    return ScoreDifference(value, error, (value - reach * error, value + reach * error))
+
+
+def quantile(level: float) -> float:
+    """Give how many standard errors a normal interval reaches."""
     from scipy.special import ndtri
 
     return float(ndtri((1 + level) / 2))

@@ -38,7 +38,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
-from calipers.uncertainty.bradley_terry import BradleyTerry, ScoreDifference, place_of
+from calipers.uncertainty.bradley_terry import (
+    BradleyTerry,
+    ScoreDifference,
+    difference_of,
+    place_of,
+)
 from calipers.uncertainty.davidson import outcomes
 from calipers.uncertainty.rated_pairs import RatedPairs
 
@@ -253,14 +258,12 @@ class ClusteredErrors:
             If a name is unknown, or a place is not from 0 to n - 1.
         """
         p, q = place_of(self.names, i), place_of(self.names, j)
-        value, v = float(self.scores[p] - self.scores[q]), self.covariance
-        error = math.sqrt(max(float(v[p, p] - 2 * v[p, q] + v[q, q]), 0.0))
         contrast = np.zeros(len(self._made.inverse))
         contrast[p] += 1
         contrast[q] -= 1
         degrees = self._made.degrees(contrast) if p != q else 1.0
-        reach = float(student(self.level, degrees)) * error
-        return ScoreDifference(value, error, (value - reach, value + reach))
+        reach = float(student(self.level, degrees))
+        return difference_of(self.scores, self.covariance, p, q, reach)
 
 
 def clustered_covariance(

@@ -40,7 +40,14 @@ from numpy.typing import NDArray
 
 from calipers.errors import InputError, unknown_name
 from calipers.numeric.validation import check_inner_share
-from calipers.uncertainty.bradley_terry import ScoreDifference, Ties, fit_bradley_terry, place_of
+from calipers.uncertainty.bradley_terry import (
+    ScoreDifference,
+    Ties,
+    difference_of,
+    fit_bradley_terry,
+    place_of,
+    quantile,
+)
 from calipers.uncertainty.clustered import ClusteredErrors, errors_of, student
 from calipers.uncertainty.rated_pairs import RatedPairs
 from calipers.uncertainty.rater_effects_fit import (
@@ -166,10 +173,7 @@ class RaterFit:
         if self._errors is not None:
             return self._errors.difference(i, j)
         p, q = place_of(self.names, i), place_of(self.names, j)
-        value, v = float(self.scores[p] - self.scores[q]), self.covariance
-        error = math.sqrt(max(float(v[p, p] - 2 * v[p, q] + v[q, q]), 0.0))
-        reach = _quantile(self.level) * error
-        return ScoreDifference(value, error, (value - reach, value + reach))
+        return difference_of(self.scores, self.covariance, p, q, quantile(self.level))
 
     def relative_discrimination(
         self, rater: str, others: Sequence[str] | None = None
@@ -254,7 +258,7 @@ def _fit(
     scale: float,
     level: float,
 ) -> RaterFit:
-    n, v, z = model.n, summit.covariance, _quantile(level)
+    n, v, z = model.n, summit.covariance, quantile(level)
     scores = summit.point[:n] * scale
     covariance = v[:n, :n] * scale**2
     errors = np.sqrt(covariance.diagonal().clip(min=0))
@@ -365,12 +369,6 @@ def _of_rater(
     return value, math.sqrt(max(variance, 0.0))
 
 
-def _quantile(level: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri((1 + level) / 2))
-
-
 def _quantile_of_rater(level: float, raters: int) -> float:
     """Quantile of Student's t, as spreads are estimated from so many raters."""
-    return float(student(level, max(raters - 1, 4))) if raters > 1 else _quantile(level)
+    return float(student(level, max(raters - 1, 4))) if raters > 1 else quantile(level)
