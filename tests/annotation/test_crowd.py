@@ -24,7 +24,7 @@ from calipers.uncertainty.preferences import count_preferences
 
 pytestmark = pytest.mark.slow
 
-SCORES = {"human": 60.0, "large": 25.0, "medium": 0.0, "small": -30.0, "tiny": -55.0}
+SCORES = {"human": 140.0, "large": 70.0, "medium": 0.0, "small": -70.0, "tiny": -140.0}
 RATERS, PER_PAIR = 30, 60
 KILLED_AFTER = 250
 
@@ -32,9 +32,9 @@ KILLED_AFTER = 250
 class Rater(threading.Thread):
     """Reads a page, prefers the better system as a Bradley–Terry model has it, and goes on."""
 
-    def __init__(self, port: int, token: str, seed: int) -> None:
+    def __init__(self, port: int, token: str) -> None:
         super().__init__(daemon=True)
-        self.port, self.token, self.chance = port, token, Random(seed)
+        self.port, self.token = port, token
         self.cookie = ""
         self.acknowledged: dict[str, int] = {}
         self.broken = 0
@@ -92,11 +92,15 @@ class Rater(threading.Thread):
     def prefer(self, left: list[str], right: list[str]) -> int:
         if left[0] not in SCORES or right[0] not in SCORES:  # shuffled words: an attention check
             return 1 if left[0] in SCORES else 5
-        difference = (SCORES[left[0]] - SCORES[right[0]]) / 100
-        if self.chance.random() < 0.1:
+        # By the item alone: whoever is shown it, and on whichever side, the answer is the same
+        better, worse = sorted((left, right), key=lambda text: -SCORES[text[0]])
+        chance = Random(f"{better} {worse}")
+        difference = (SCORES[better[0]] - SCORES[worse[0]]) / 100
+        if chance.random() < 0.1:
             return 3
-        wins = self.chance.random() < 1 / (1 + exp(-difference))
-        return self.chance.choice((1, 2)) if wins else self.chance.choice((4, 5))
+        wins = chance.random() < 1 / (1 + exp(-difference))
+        step = chance.choice((1, 2)) if wins else chance.choice((4, 5))
+        return step if better == left else 6 - step
 
 
 def text(system: str, number: int) -> str:
@@ -121,7 +125,7 @@ def crowd(tmp_path_factory):
     server = Server(path)
     with Study.open(path) as study:
         tokens = [each.token for each in study.annotators]
-    raters = [Rater(server.port, token, seed) for seed, token in enumerate(tokens)]
+    raters = [Rater(server.port, token) for token in tokens]
     for each in raters:
         each.start()
     deadline = time.monotonic() + 120
