@@ -81,9 +81,11 @@ def rooms(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Rooms]]:
 
 def begin(page: Any) -> None:
     page.get_by_role("main").get_by_role("link", name="Begin").click()
+    page.wait_for_url("**/item/*")
 
 
 def texts(page: Any) -> list[str]:
+    page.wait_for_load_state()
     return page.locator("[role=group]").all_inner_texts()
 
 
@@ -92,6 +94,7 @@ def choose(page: Any, words: str = "Slightly A") -> None:
     for question in page.get_by_role("radiogroup").all():
         question.get_by_role("radio", name=words).check()
     page.get_by_role("button", name="Save").click()
+    page.wait_for_load_state()
 
 
 def answered(page: Any) -> str:
@@ -153,6 +156,7 @@ def test_reload_back_button_and_a_second_tab(rooms):
     choose(page, "Tie")
     assert answered(page).startswith("2 of 6")
     page.get_by_role("link", name="Back").click()
+    page.wait_for_url("**/item/2")
     assert texts(page) == second
     assert page.get_by_role("radio", name="Tie", checked=True).count() == 3
     page.get_by_role("link", name="go on where you were").click()
