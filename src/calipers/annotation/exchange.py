@@ -38,17 +38,9 @@ def write_export(study: Study, path: str | Path) -> Path:
     InputError
         If the name ends otherwise, or the file cannot be written.
     """
-    from calipers.judgements.tables import write_judgements
-
-    rubric = study.settings.rubric
-    write_judgements(
-        path,
-        study.judgements(),
-        shown={item.id: item for item in study.items()},
-        questions=[question.name for question in rubric.questions],
-        pairs=rubric.task == "pairs",
-    )
-    data = {"calipers": __version__, "rubric": rubric.to_dict(), **study.status().to_dict()}
+    _write_table(study, path)
+    rubric = study.settings.rubric.to_dict()
+    data = {"calipers": __version__, "rubric": rubric, **study.status().to_dict()}
     manifest = manifest_of(path)
     write_text_atomically(manifest, json.dumps(data, ensure_ascii=False, indent=1) + "\n")
     return manifest
@@ -64,8 +56,21 @@ def export_text(study: Study, ending: str) -> bytes:
     """Give the judgements as :func:`write_export` writes them."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"judgements.{ending}")
-        write_export(study, path)
+        _write_table(study, path)
         return path.read_bytes()
+
+
+def _write_table(study: Study, path: str | Path) -> None:
+    from calipers.judgements.tables import write_judgements
+
+    rubric = study.settings.rubric
+    write_judgements(
+        path,
+        study.judgements(),
+        shown={item.id: item for item in study.items()},
+        questions=[question.name for question in rubric.questions],
+        pairs=rubric.task == "pairs",
+    )
 
 
 def write_tasks(study: Study, path: str | Path) -> Path:

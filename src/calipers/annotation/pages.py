@@ -14,13 +14,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from jinja2 import Environment
 
 from calipers.annotation.turns import Turn
 from calipers.judgements.items import Item
 from calipers.judgements.rubric import Question, Rubric
-from calipers.report.html.islands import visible
+from calipers.report.html.escaping import escaping_templates
 
 STATIC = {
     "style.css": "text/css; charset=utf-8",
@@ -222,14 +221,7 @@ def seconds_in_words(seconds: float) -> str:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("calipers.annotation", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: value if isinstance(value, Markup) else visible(str(value)),
-    )
+    environment = escaping_templates("calipers.annotation")
     environment.globals["static_version"] = static_version()
     environment.filters["grouped"] = lambda number: f"{number:,}"
     environment.filters["seconds"] = seconds_in_words

@@ -12,7 +12,6 @@ the systems here.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import re
@@ -376,5 +375,4 @@ def answer_tokens(rubric: Rubric) -> int:
 
 
 def _hashed(*parts: str) -> int:
-    content = json.dumps(parts, ensure_ascii=True).encode("ascii")
-    return int.from_bytes(hashlib.sha256(content).digest()[:8], "big") >> (64 - _ID_BITS)
+    return int(content_id(*parts), 16) >> (64 - _ID_BITS)  # which has 64 bits

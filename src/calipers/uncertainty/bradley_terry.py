@@ -31,6 +31,7 @@ from calipers.errors import InputError, unknown_name
 from calipers.numeric.validation import check_inner_share
 from calipers.uncertainty.bradley_terry_fit import check_scores_exist, climb
 from calipers.uncertainty.preferences import Preferences, split_ties
+from calipers.uncertainty.spread import quantile
 
 Ties = Literal["davidson", "half", "random", "drop"]
 
@@ -99,7 +100,7 @@ class BradleyTerry:
             If a name is unknown, or a place is not from 0 to n - 1.
         """
         p, q = place_of(self.names, i), place_of(self.names, j)
-        return difference_of(self.scores, self.covariance, p, q, quantile(self.level))
+        return difference_of(self.scores, self.covariance, p, q, quantile(math.inf, self.level))
 
 
 def fit_bradley_terry(
@@ -150,7 +151,7 @@ def fit_bradley_terry(
     summit = climb(kept.wins, kept.ties)
     covariance = summit.covariance * scale**2
     scores, errors = summit.theta * scale, np.sqrt(covariance.diagonal().clip(min=0))
-    reach = quantile(level) * errors
+    reach = quantile(math.inf, level) * errors
     return BradleyTerry(
         names=preferences.names,
         scores=scores,
@@ -197,10 +198,3 @@ def difference_of(
     variance = float(covariance[p, p] - 2 * covariance[p, q] + covariance[q, q])
     error = math.sqrt(max(variance, 0.0))
     return ScoreDifference(value, error, (value - reach * error, value + reach * error))
-
-
-def quantile(level: float) -> float:
-    """Give how many standard errors a normal interval reaches."""
-    from scipy.special import ndtri
-
-    return float(ndtri((1 + level) / 2))

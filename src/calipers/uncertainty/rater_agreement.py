@@ -35,6 +35,7 @@ from calipers.errors import InputError, unknown_name
 from calipers.numeric.validation import check_inner_share, check_whole
 from calipers.uncertainty.proportions import effective_counts
 from calipers.uncertainty.rated_pairs import UNKNOWN, Places, RatedPairs
+from calipers.uncertainty.spread import quantile
 
 Matrix = NDArray[np.float64]
 Kind = Literal["nominal", "ordinal", "interval"]
@@ -278,11 +279,11 @@ def share_of(
     if not n:
         return Share(math.nan, None, 0.0, 0.0, reason)
     count = float(inside.sum())
-    best = _wilson(count / n, n, _quantile(level, math.inf))
+    best = _wilson(count / n, n, quantile(math.inf, level))
     for labels in clusters:
         groups = len(np.unique(labels))
         effective = effective_counts(inside, labels)[1]
-        found = _wilson(count / n, effective, _quantile(level, max(groups - 1, 1)))
+        found = _wilson(count / n, effective, quantile(max(groups - 1, 1), level))
         if groups > 1 and found[1] - found[0] > best[1] - best[0]:
             best = found
     return Share(count / n, best, count, float(n))
@@ -294,13 +295,6 @@ def _wilson(share: float, n: float, z: float) -> tuple[float, float]:
     reach = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     low = 0.0 if share <= 0 else max(0.0, middle - reach)
     return low, 1.0 if share >= 1 else min(1.0, middle + reach)
-
-
-def _quantile(level: float, degrees: float) -> float:
-    from scipy.special import ndtri, stdtrit
-
-    chance = (1 + level) / 2
-    return float(ndtri(chance) if math.isinf(degrees) else stdtrit(degrees, chance))
 
 
 def first_share(pairs: RatedPairs, *, level: float = 0.95) -> Share:
@@ -608,5 +602,5 @@ def _mean_share(part: Matrix, whole: Matrix, level: float, reason: str) -> Share
     if 0 < value < 1 and items > 1:
         spread = items / (items - 1) * float(((part - value * whole) ** 2).sum()) / total**2
         n = value * (1 - value) / spread if spread > 0 else total
-    interval = _wilson(value, n, _quantile(level, math.inf))
+    interval = _wilson(value, n, quantile(math.inf, level))
     return Share(value, interval, float(part.sum()), total)

@@ -46,7 +46,6 @@ from calipers.uncertainty.bradley_terry import (
     difference_of,
     fit_bradley_terry,
     place_of,
-    quantile,
 )
 from calipers.uncertainty.clustered import ClusteredErrors, errors_of, student
 from calipers.uncertainty.rated_pairs import RatedPairs
@@ -61,6 +60,7 @@ from calipers.uncertainty.rater_effects_fit import (
     climb_with_raters,
     spreads_of,
 )
+from calipers.uncertainty.spread import quantile
 
 Matrix = NDArray[np.float64]
 Interval = tuple[float, float]
@@ -173,7 +173,7 @@ class RaterFit:
         if self._errors is not None:
             return self._errors.difference(i, j)
         p, q = place_of(self.names, i), place_of(self.names, j)
-        return difference_of(self.scores, self.covariance, p, q, quantile(self.level))
+        return difference_of(self.scores, self.covariance, p, q, quantile(math.inf, self.level))
 
     def relative_discrimination(
         self, rater: str, others: Sequence[str] | None = None
@@ -258,7 +258,7 @@ def _fit(
     scale: float,
     level: float,
 ) -> RaterFit:
-    n, v, z = model.n, summit.covariance, quantile(level)
+    n, v, z = model.n, summit.covariance, quantile(math.inf, level)
     scores = summit.point[:n] * scale
     covariance = v[:n, :n] * scale**2
     errors = np.sqrt(covariance.diagonal().clip(min=0))
@@ -371,4 +371,4 @@ def _of_rater(
 
 def _quantile_of_rater(level: float, raters: int) -> float:
     """Quantile of Student's t, as spreads are estimated from so many raters."""
-    return float(student(level, max(raters - 1, 4))) if raters > 1 else quantile(level)
+    return float(student(level, max(raters - 1, 4))) if raters > 1 else quantile(math.inf, level)

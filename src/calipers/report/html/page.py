@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from calipers.assets import PLOTLY
 from calipers.report.documents import compare
+from calipers.report.html.escaping import escaping_templates
 from calipers.report.html.islands import island, policy, visible
 from calipers.report.html.lists import FIRST, system_lists
 from calipers.report.html.map import map_data
@@ -163,14 +164,7 @@ def _tuning(comparison: Data) -> dict[str, str] | None:
 
 def _environment() -> Environment:
     """Make templates from the files of the package, every value escaped and made visible."""
-    environment = Environment(
-        loader=PackageLoader("calipers.report.html", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: value if isinstance(value, Markup) else visible(str(value)),
-    )
+    environment = escaping_templates("calipers.report.html")
     environment.filters |= {
         "as_is": Markup,
         "grouped": grouped,

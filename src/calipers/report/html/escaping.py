@@ -1,0 +1,24 @@
+"""Templates that escape every value and make it visible, for the pages that show samples."""
+
+from __future__ import annotations
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from calipers.report.html.islands import visible
+
+
+def escaping_templates(package: str) -> Environment:
+    """Give the templates in the folder ``templates`` of a package.
+
+    Every value is escaped, and characters that HTML may not hold are shown as U+FFFD; a name that
+    nobody gave is an error.
+    """
+    return Environment(
+        loader=PackageLoader(package, "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: value if isinstance(value, Markup) else visible(str(value)),
+    )
