@@ -11,7 +11,13 @@ from hypothesis.extra.numpy import arrays
 
 from calipers.errors import InputError
 from calipers.estimate import Supports, neighbourhoods
-from calipers.estimate.knn.nearest import Candidates, nearest_in_tile, nearest_neighbours, settle
+from calipers.estimate.knn.nearest import (
+    Candidates,
+    nearest_between,
+    nearest_in_tile,
+    nearest_neighbours,
+    settle,
+)
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.distances import sieve_limits, sieves, squared_distance
 from calipers.numeric.threads import available_threads, workers
@@ -174,6 +180,25 @@ def test_replicates_equal_a_run_without_the_block(rng, ties):
         )
 
 
+@pytest.mark.parametrize("block", [48, None])
+def test_the_nearest_rows_of_another_set_are_found_on_both_sides(rng, block):
+    sets = rng.integers(0, 4, (130, 3)).astype(np.float32), rng.standard_normal((70, 3))
+    left, right = sieves(*sets)
+    squared = ((sets[0][:, None].astype(float) - sets[1]) ** 2).sum(axis=2)
+    found = nearest_between(left, right, k=6, threads=2, block=block)
+    for nearest, apart in zip(found, (squared, squared.T), strict=True):
+        order = np.argsort(apart, axis=1, kind="stable")[:, :6]
+        np.testing.assert_array_equal(nearest.index, order)
+        np.testing.assert_allclose(nearest.squared, np.take_along_axis(apart, order, axis=1))
+
+
+def test_of_a_small_set_all_rows_are_nearest():
+    left, right = sieves(np.array([[0.0], [5.0]]), np.array([[1.0], [2.0], [9.0]]))
+    ours, theirs = nearest_between(left, right, k=3, threads=1)
+    assert ours.index.tolist() == [[0, 1, 2], [1, 0, 2]]
+    assert theirs.index.tolist() == [[0, 1], [0, 1], [1, 0]]
+
+
 def test_tiles_merge_in_any_order_from_empty_lists(rng):
     (points,) = sieves(rng.standard_normal((200, 9)).astype(np.float32))
     whole = nearest_neighbours(points, k=5, threads=1)
@@ -181,7 +206,8 @@ def test_tiles_merge_in_any_order_from_empty_lists(rng):
     found = Candidates.empty(200, 5)
     for place in rng.permutation(len(tiles)):
         rows, columns = tiles[place]
-        left, right = nearest_in_tile(points, (rows, columns), Candidates.empty(200, 5))
+        nothing = Candidates.empty(200, 5)
+        left, right = nearest_in_tile((points,) * 2, (rows, columns), (nothing,) * 2, own=True)
         found.merge(rows, left)
         found.merge(columns, right)
     with workers(1) as pool:

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from calipers.estimate import Supports, neighbourhoods
-from calipers.estimate.knn import neighbourhoods as search
+from calipers.estimate.knn import passes
 from calipers.estimate.knn.ball_counts import BallCounts, count_tile
 from calipers.estimate.knn.balls import radii_of
 from calipers.estimate.knn.nearest import Candidates, nearest_neighbours, settle
 from calipers.estimate.knn.neighbourhoods import Work
+from calipers.estimate.knn.passes import LocalPasses
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.distances import sieves
 from calipers.numeric.threads import Workers
@@ -82,7 +83,7 @@ def test_the_deepest_ball_may_be_one_whose_distance_was_not_computed_again():
 
 
 def test_the_pass_across_finds_the_nearest_on_both_sides_by_their_bounds(rng):
-    work = Work(2, 2, True, "euclidean", Supports(), 1, 48)
+    work = Work(2, 2, True, "euclidean", Supports(), LocalPasses(1, 48))
     sets = rng.standard_normal((110, 4)), rng.standard_normal((70, 4))
     sides = [
         work.side(points, Blocks.none(len(points.points))) for points in sieves(*sets, threads=1)
@@ -108,7 +109,7 @@ def test_of_equally_deep_balls_the_first_counts_in_any_order_of_tiles(turned):
 def test_a_block_size_cuts_the_pass_across_into_such_tiles(rng, monkeypatch):
     seen = []
     monkeypatch.setattr(
-        search,
+        passes,
         "count_tile",
         lambda *tile, **more: seen.append(tile[2:4]) or count_tile(*tile, **more),
     )

@@ -65,22 +65,23 @@ def insert(squared: Any, index: Any, row: int, value: float, which: int) -> None
 
 
 @kernel
-def scan_own(
-    panels: Any, pairs: Any, rows: Any, columns: Any, places: Any, left: Any, right: Any
+def scan_nearest(
+    panels: Any, pairs: Any, rows: Any, columns: Any, places: Any, own: bool, left: Any, right: Any
 ) -> None:
-    """Go through all pairs of a tile that lie above the diagonal."""
+    """Go through all pairs of a tile; within one set, those that lie above the diagonal."""
+    row_panels, column_panels = panels
     row0, column0 = places
     products, passing = np.empty((PANEL, PANEL), np.float32), np.empty(PANEL, np.uint64)
     for patch in range(pairs.shape[0]):
         row, column = pairs[patch, 0], pairs[patch, 1]
         multiply_panels(
-            panels, (row0 + row) // PANEL, panels, (column0 + column) // PANEL, products
+            row_panels, (row0 + row) // PANEL, column_panels, (column0 + column) // PANEL, products
         )
         if sift(products, rows, columns, row, column, passing) == 0:
             continue
         for r in range(row, row + PANEL):
             bits = passing[r - row]
-            if row0 + row == column0 + column:  # each pair once, and no row with itself
+            if own and row0 + row == column0 + column:  # each pair once, no row with itself
                 bits &= ~np.uint64(0) << np.uint64(r - row) << np.uint64(1)
             while bits:
                 c = column + lowest_bit(bits)
@@ -286,6 +287,25 @@ def scan_pairs(
                         middle = squared_distance(left, i, right, j)
                     _deepen(_depth(owners.radii.smaller[r], middle), i, c, columns.gain, of_rows)
                     _deepen(_depth(others.radii.smaller[c], middle), j, r, rows.gain, of_columns)
+
+
+@kernel
+def count_listed(
+    points: Any, rows: Any, columns: Any, balls: Any, found: Any, k: int, closed: bool
+) -> None:
+    """Enter pairs that are listed, the place of one row of either side for each, exactly.
+
+    Each pair is to be listed once; it counts for the balls of both.
+    """
+    left, right = points
+    owners, others = balls
+    of_rows, of_columns = found
+    for pair in range(rows.shape[0]):
+        i, j = rows[pair], columns[pair]
+        squared = squared_distance(left, i, right, j)
+        apart = owners.codes[i] ^ others.codes[j]
+        _count_pair(squared, i, j, others.labels[j], apart, owners, of_rows, k, closed)
+        _count_pair(squared, j, i, owners.labels[i], apart, others, of_columns, k, closed)
 
 
 @inlined

@@ -14,11 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.estimate.knn.kernels import merge_candidates, scan_own, search_open, settle_candidates
+from calipers.estimate.knn.kernels import (
+    merge_candidates,
+    scan_nearest,
+    search_open,
+    settle_candidates,
+)
 from calipers.numeric.distances import Sieve, fill_panels
 from calipers.numeric.simd import Thresholds, patches
 from calipers.numeric.threads import Workers, workers
-from calipers.numeric.tiles import Span, block_of, panel_spans, triangle
+from calipers.numeric.tiles import Span, block_of, panel_spans, rectangle, triangle
 
 
 def search_again(
@@ -156,7 +161,7 @@ def nearest_neighbours(
     block = block or block_of(n, n // 2, threads)
 
     def work(tile: tuple[Span, Span]) -> tuple[tuple[Span, Span], Candidates, Candidates]:
-        return tile, *nearest_in_tile(points, tile, found)
+        return tile, *nearest_in_tile((points, points), tile, (found, found), own=True)
 
     with workers(threads) as pool:
         for (rows, columns), left, right in pool.map(work, triangle(panel_spans(n, block))):
@@ -165,23 +170,68 @@ def nearest_neighbours(
         return settle(found, points, points, k, pool, own=True)
 
 
+def nearest_between(
+    left: Sieve, right: Sieve, *, k: int, threads: int | None = None, block: int | None = None
+) -> tuple[Nearest, Nearest]:
+    """Find the k nearest rows of the other set for every row of two sets.
+
+    Parameters
+    ----------
+    left, right
+        The sets, prepared together by :func:`calipers.numeric.distances.sieves`.
+    k
+        How many, from 1; where the other set is smaller, all of it.
+    threads, block
+        Where and in what pieces the work is done; neither changes the result.
+
+    Returns
+    -------
+    tuple of Nearest
+        Of the left rows among the right ones, and of the right rows among the left ones.
+    """
+    n, m = len(left.points), len(right.points)
+    found = Candidates.empty(n, min(k, m)), Candidates.empty(m, min(k, n))
+    block = block or block_of(n, m, threads)
+
+    def work(tile: tuple[Span, Span]) -> tuple[tuple[Span, Span], Candidates, Candidates]:
+        return tile, *nearest_in_tile((left, right), tile, found, own=False)
+
+    with workers(threads) as pool:
+        tiles = rectangle(panel_spans(n, block), panel_spans(m, block))
+        for (rows, columns), ours, theirs in pool.map(work, tiles):
+            found[0].merge(rows, ours)
+            found[1].merge(columns, theirs)
+        return (
+            settle(found[0], left, right, found[0].k, pool, own=False),
+            settle(found[1], right, left, found[1].k, pool, own=False),
+        )
+
+
 def nearest_in_tile(
-    points: Sieve, tile: tuple[Span, Span], known: Candidates
+    sets: tuple[Sieve, Sieve],
+    tile: tuple[Span, Span],
+    known: tuple[Candidates, Candidates],
+    *,
+    own: bool,
 ) -> tuple[Candidates, Candidates]:
     """Candidates across one tile, for its rows and for its columns.
 
     Only pairs that could enter the lists of `known` are looked at; any state of `known`, also an
-    empty one, leads to the same nearest neighbours. Spans start at a multiple of 48.
+    empty one, leads to the same nearest neighbours. Spans start at a multiple of 48. With `own`
+    both sets are one, and no row is its own neighbour.
     """
     (row0, row1), (column0, column1) = tile
-    k = known.k
-    left, right = Candidates.empty(row1 - row0, k), Candidates.empty(column1 - column0, k)
-    rows = _thresholds(points, row0, row1, known)
+    left = Candidates.empty(row1 - row0, known[0].k)
+    right = Candidates.empty(column1 - column0, known[1].k)
+    rows = _thresholds(sets[0], row0, row1, known[0])
     # On the diagonal rows and columns are the same, and share what tightens their limits
-    columns = rows if row0 == column0 else _thresholds(points, column0, column1, known)
-    pairs = patches(row1 - row0, column1 - column0, points.panels)
-    pairs = pairs[row0 + pairs[:, 0] <= column0 + pairs[:, 1]]
-    scan_own(points.panels, pairs, rows, columns, (row0, column0), left, right)
+    diagonal = own and row0 == column0
+    columns = rows if diagonal else _thresholds(sets[1], column0, column1, known[1])
+    panels = sets[0].panels, sets[1].panels
+    pairs = patches(row1 - row0, column1 - column0, panels[0])
+    if own:
+        pairs = pairs[row0 + pairs[:, 0] <= column0 + pairs[:, 1]]
+    scan_nearest(panels, pairs, rows, columns, (row0, column0), own, left, right)
     return left, right
 
 

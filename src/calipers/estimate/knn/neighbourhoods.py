@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
 from calipers.estimate.axes import unit_rows
-from calipers.estimate.knn.ball_counts import BallCounts, count_tile, exact_ratio
 from calipers.estimate.knn.balls import (
     Counts,
     Distance,
@@ -28,12 +27,9 @@ from calipers.estimate.knn.balls import (
     median_radius,
     radii_of,
 )
-from calipers.estimate.knn.kernels import radii_without_blocks
-from calipers.estimate.knn.nearest import Nearest, nearest_neighbours, settle
+from calipers.estimate.knn.passes import LocalPasses, Passes, SettledCounts, chosen_passes
 from calipers.numeric.blocks import Blocks, SideName
 from calipers.numeric.distances import Points, Sieve, sieves
-from calipers.numeric.threads import Workers, workers
-from calipers.numeric.tiles import Span, block_of, panel_spans, rectangle
 from calipers.numeric.validation import check_choice, check_pair, check_whole
 
 # Neighbours kept beyond k, at least, so that the radii without one block of rows are known too
@@ -45,32 +41,6 @@ HALVED = 12
 
 
 @dataclass(frozen=True)
-class SettledCounts:
-    """Counts of the balls of one set, with the nearest owners and the deepest balls settled."""
-
-    counts: BallCounts
-    nearest: Nearest
-    ratio: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, owners: Side, guests: Side, counts: BallCounts, pool: Workers) -> SettledCounts:
-        """Settle the nearest owners and the deepest balls."""
-        candidates = counts.candidates
-        nearest = settle(candidates, guests.points, owners.points, candidates.k, pool, own=False)
-        return cls(counts, nearest, exact_ratio(owners, guests, counts))
-
-    def across(self, owners: Side) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Squared distances of the guests to their k-th nearest owner, and without each block.
-
-        Where too few owners are known once a block is deleted, the last known one counts.
-        """
-        squared, index = self.nearest.squared, self.nearest.index
-        without = np.empty((len(squared), owners.radii.without.shape[1]))
-        radii_without_blocks(squared, index, owners.radii.labels, owners.k, without)
-        return squared[:, owners.k - 1], without
-
-
-@dataclass(frozen=True)
 class Work:
     """The choices of one call, and the three passes that follow from them."""
 
@@ -79,8 +49,7 @@ class Work:
     closed: bool
     distance: Distance
     supports: Supports
-    threads: int | None
-    size: int | None
+    passes: Passes
 
     def side(self, points: Sieve, blocks: Blocks) -> Side:
         """Find the balls of one set."""
@@ -92,7 +61,7 @@ class Work:
             spare = max(spare, math.ceil(self.k + 6 * math.sqrt(2 * self.k)) + HALVED)
         while True:
             kept = min(self.k_max + spare, others)
-            nearest = nearest_neighbours(points, k=kept, threads=self.threads, block=self.size)
+            nearest = self.passes.nearest(points, kept)
             radii, short = radii_of(
                 nearest, k=self.k, k_max=self.k_max, blocks=blocks, supports=self.supports
             )
@@ -105,26 +74,9 @@ class Work:
     def count_across(self, reference: Side, generated: Side) -> tuple[SettledCounts, SettledCounts]:
         """Look at every pair of the two sets once."""
         n, m = len(reference.points.points), len(generated.points.points)
-        sizes = reference.radii.sizes
-        total = (
-            BallCounts.empty(n, m, sizes, self._nearest_across(n, sizes[1])),
-            BallCounts.empty(m, n, sizes, self._nearest_across(m, sizes[1])),
-        )
-
-        def look(tile: tuple[Span, Span]) -> tuple[slice, slice, tuple[BallCounts, BallCounts]]:
-            found = count_tile(reference, generated, *tile, total, closed=self.closed)
-            return slice(*tile[0]), slice(*tile[1]), found
-
-        with workers(self.threads) as pool:
-            size = self.size or block_of(n, m, self.threads)
-            tiles = rectangle(panel_spans(n, size), panel_spans(m, size))
-            for rows, columns, parts in pool.map(look, tiles):
-                total[0].add(parts[0], rows, columns)
-                total[1].add(parts[1], columns, rows)
-            return (
-                SettledCounts.of(reference, generated, total[0], pool),
-                SettledCounts.of(generated, reference, total[1], pool),
-            )
+        blocks = reference.radii.sizes[1]
+        kept = self._nearest_across(n, blocks), self._nearest_across(m, blocks)
+        return self.passes.count(reference, generated, closed=self.closed, kept=kept)
 
     def _nearest_across(self, owners: int, blocks: int) -> int:
         """How many nearest owners of every guest to keep."""
@@ -450,7 +402,8 @@ def measure_neighbourhoods(
     check_blocks(blocks, len(left), len(right))
     if distance == "cosine":
         left, right = directions(left, right)
-    work = Work(k, k_max, ties == "closed", distance, supports, threads, block_size)
+    passes = chosen_passes() or LocalPasses(threads, block_size)
+    work = Work(k, k_max, ties == "closed", distance, supports, passes)
     sides = [
         work.side(sieve, labels)
         for sieve, labels in zip(sieves(left, right, threads=threads), blocks, strict=True)

@@ -1,0 +1,163 @@
+"""The two passes over all pairs of rows behind every neighbourhood, wherever they run.
+
+:class:`LocalPasses` runs them on the threads of this process. Whatever else runs them (a GPU, a
+cluster) gives the same neighbours and the same counts, and is chosen for a stretch of a program by
+:func:`passes_on`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.estimate.knn.ball_counts import BallCounts, count_tile, exact_ratio
+from calipers.estimate.knn.balls import Side
+from calipers.estimate.knn.kernels import radii_without_blocks
+from calipers.estimate.knn.nearest import Nearest, nearest_neighbours, settle
+from calipers.numeric.distances import Sieve
+from calipers.numeric.threads import Workers, workers
+from calipers.numeric.tiles import Span, block_of, panel_spans, rectangle
+
+
+@dataclass(frozen=True)
+class SettledCounts:
+    """Counts of the balls of one set, with the nearest owners and the deepest balls settled."""
+
+    counts: BallCounts
+    nearest: Nearest
+    ratio: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, owners: Side, guests: Side, counts: BallCounts, pool: Workers) -> SettledCounts:
+        """Settle the nearest owners and the deepest balls."""
+        candidates = counts.candidates
+        nearest = settle(candidates, guests.points, owners.points, candidates.k, pool, own=False)
+        return cls(counts, nearest, exact_ratio(owners, guests, counts))
+
+    def across(self, owners: Side) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Squared distances of the guests to their k-th nearest owner, and without each block.
+
+        Where too few owners are known once a block is deleted, the last known one counts.
+        """
+        squared, index = self.nearest.squared, self.nearest.index
+        without = np.empty((len(squared), owners.radii.without.shape[1]))
+        radii_without_blocks(squared, index, owners.radii.labels, owners.k, without)
+        return squared[:, owners.k - 1], without
+
+
+class Passes(Protocol):
+    """What finds the neighbours within a set, and counts who lies in whose balls."""
+
+    def nearest(self, points: Sieve, k: int) -> Nearest:
+        """Find the k nearest neighbours of every row within its own set, itself left out.
+
+        They come closest first, equal ones by index, with exact squared distances.
+        """
+        ...
+
+    def count(
+        self, reference: Side, generated: Side, *, closed: bool, kept: tuple[int, int]
+    ) -> tuple[SettledCounts, SettledCounts]:
+        """Look at every pair of two sets once.
+
+        Parameters
+        ----------
+        reference, generated
+            The two sets with their balls.
+        closed
+            Whether the rim of a ball belongs to it.
+        kept
+            How many nearest reference rows of every generated row are kept, and how many nearest
+            generated rows of every reference row.
+
+        Returns
+        -------
+        tuple of SettledCounts
+            Of the reference's balls, whose guests are the generated rows, and the other way round.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class LocalPasses:
+    """Both passes on threads of this process, tile by tile.
+
+    Attributes
+    ----------
+    threads
+        How many; None for one each core.
+    block
+        Rows of a tile; None for what suits the sizes. Neither changes a number.
+    """
+
+    threads: int | None = None
+    block: int | None = None
+
+    def nearest(self, points: Sieve, k: int) -> Nearest:
+        """Find the k nearest neighbours of every row within its own set."""
+        return nearest_neighbours(points, k=k, threads=self.threads, block=self.block)
+
+    def count(
+        self, reference: Side, generated: Side, *, closed: bool, kept: tuple[int, int]
+    ) -> tuple[SettledCounts, SettledCounts]:
+        """Look at every pair of two sets once."""
+        n, m = len(reference.points.points), len(generated.points.points)
+        total = empty_counts(reference, generated, kept)
+
+        def look(tile: tuple[Span, Span]) -> tuple[slice, slice, tuple[BallCounts, BallCounts]]:
+            found = count_tile(reference, generated, *tile, total, closed=closed)
+            return slice(*tile[0]), slice(*tile[1]), found
+
+        with workers(self.threads) as pool:
+            size = self.block or block_of(n, m, self.threads)
+            tiles = rectangle(panel_spans(n, size), panel_spans(m, size))
+            for rows, columns, parts in pool.map(look, tiles):
+                total[0].add(parts[0], rows, columns)
+                total[1].add(parts[1], columns, rows)
+            return settled_counts(reference, generated, total, pool)
+
+
+def empty_counts(
+    reference: Side, generated: Side, kept: tuple[int, int]
+) -> tuple[BallCounts, BallCounts]:
+    """Counts of both sets before any pair was seen; `kept` as for :meth:`Passes.count`."""
+    n, m = len(reference.points.points), len(generated.points.points)
+    sizes = reference.radii.sizes
+    return BallCounts.empty(n, m, sizes, kept[0]), BallCounts.empty(m, n, sizes, kept[1])
+
+
+def settled_counts(
+    reference: Side, generated: Side, total: tuple[BallCounts, BallCounts], pool: Workers
+) -> tuple[SettledCounts, SettledCounts]:
+    """Settle what bounds left open, once all pairs were seen."""
+    return (
+        SettledCounts.of(reference, generated, total[0], pool),
+        SettledCounts.of(generated, reference, total[1], pool),
+    )
+
+
+_chosen: ContextVar[Passes | None] = ContextVar("passes", default=None)
+
+
+def chosen_passes() -> Passes | None:
+    """What :func:`passes_on` chose where this is called; None for this process."""
+    return _chosen.get()
+
+
+@contextmanager
+def passes_on(passes: Passes | None) -> Iterator[None]:
+    """Have all neighbourhoods that are measured within run somewhere else; None changes nothing."""
+    if passes is None:
+        yield
+        return
+    before = _chosen.set(passes)
+    try:
+        yield
+    finally:
+        _chosen.reset(before)
