@@ -67,6 +67,7 @@ def test_cells_without_samples_are_left_out():
 def test_number_of_buckets():
     assert bucket_count("auto", 4000, 500) == 50
     assert bucket_count("auto", 3, 3) == 2
+    assert bucket_count("auto", 50_000, 50_020) == bucket_count("auto", 10**6, 10**7) == 5000
     assert bucket_count(17, 10, 10) == 17
     for wrong, words in ((1, "from 2; found 1"), ("ten", "found 'ten'"), (21, "at most the 20")):
         with pytest.raises(InputError, match=words):

@@ -19,6 +19,7 @@ from calipers.embed.cache import Cache, DamagedChunkError
 from calipers.embed.catalogue import load_embedder
 from calipers.embed.embedder import Embedder, Embeddings, EncodedBatch, SampleError, as_embedder
 from calipers.errors import CalipersError, InputError
+from calipers.numeric.scratch import scratch
 from calipers.progress import Advance, Progress, Silent
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Rows:
         if not self.views:
             widths = {name: batch.views[name].shape[1] for name in self._names}
             shapes = {name: (len(self.truncated), width) for name, width in widths.items()}
-            self.views = {name: np.empty(shape, np.float32) for name, shape in shapes.items()}
+            self.views = {name: scratch(shape, np.float32) for name, shape in shapes.items()}
         rows = slice(start, start + len(batch.truncated))
         for name, view in self.views.items():
             vectors = batch.views[name]

@@ -31,6 +31,7 @@ from calipers.errors import InputError
 from calipers.estimate.moments import STEP, Moments
 from calipers.numeric.compile import inlined, kernel, summation
 from calipers.numeric.distances import Points, column_sums
+from calipers.numeric.scratch import scratch
 from calipers.numeric.simd import HEIGHT, PANEL, WIDTH, address, multiply_block, multiply_patch
 from calipers.numeric.threads import Workers, limit_threads, workers
 from calipers.numeric.tiles import Span, spans
@@ -115,7 +116,7 @@ def coordinates(points: Points, centre: Matrix, axes: Matrix, workers: Workers) 
     workers
         The threads; no effect on the result.
     """
-    out = np.empty((len(points), axes.shape[1]), np.float32)
+    out: Float32Matrix = scratch((len(points), axes.shape[1]), np.float32)
     if points.dtype == np.float32:
         middle, panels = centre.astype(np.float32), _axis_panels(axes)
 
@@ -414,7 +415,7 @@ def _scaled(rows: Points, exponent: int) -> Points:
 
 def unit_rows(points: Points, pool: Workers | None = None) -> Points:
     """Scale every row to Euclidean length one; rows of zeros stay as they are."""
-    scaled = np.empty_like(points)
+    scaled: Points = scratch(points.shape, points.dtype)
 
     def work(span: Span) -> None:
         _scale_rows(points, span[0], span[1], scaled)
@@ -572,7 +573,7 @@ def _axes(left: Points, right: Points) -> tuple[Matrix, Matrix, int]:
 
 def _moments(rows: Points) -> Moments:
     """Moments in float64 whatever the rows are, without a second copy of all of them."""
-    parts = [Moments.of(part.astype(np.float64)) for part in _steps(rows)]
+    parts = [Moments.of(part, precise=True) for part in _steps(rows)]
     total = parts[0]
     for part in parts[1:]:
         total = total.merge(part)

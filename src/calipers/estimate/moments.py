@@ -32,14 +32,14 @@ class Moments:
     scatter: NDArray[np.float64]
 
     @classmethod
-    def of(cls, points: Points) -> Moments:
+    def of(cls, points: Points, *, precise: bool = False) -> Moments:
         """Compute the moments of rows of shape ``(n, d)``, in blocks of rows.
 
         The mean is taken in float64, products in the precision of the rows: enough for principal
-        axes; give float64 rows where the last digits matter.
+        axes. With `precise` products are taken in float64 too, for where the last digits matter.
         """
         mean = points.mean(axis=0, dtype=np.float64)
-        centre = mean.astype(points.dtype)
+        centre = mean if precise else mean.astype(points.dtype)
         scatter = np.zeros((points.shape[1], points.shape[1]))
         for start in range(0, len(points), STEP):
             deviations = points[start : start + STEP] - centre
@@ -47,9 +47,13 @@ class Moments:
         return cls(len(points), mean, scatter)
 
     @classmethod
-    def by_block(cls, points: Points, blocks: Blocks) -> tuple[Moments, ...]:
+    def by_block(
+        cls, points: Points, blocks: Blocks, *, precise: bool = False
+    ) -> tuple[Moments, ...]:
         """The moments of every block of rows; merged without one, they make its replicate."""
-        return tuple(cls.of(points[blocks.labels == block]) for block in range(blocks.count))
+        return tuple(
+            cls.of(points[blocks.labels == block], precise=precise) for block in range(blocks.count)
+        )
 
     def merge(self, other: Moments) -> Moments:
         """The moments of both sets together."""

@@ -130,10 +130,19 @@ class Quantisation:
         return self.runs[int(np.argmin(self.inertias))]
 
 
+MOST_CELLS = 5000
+"""Most cells that are chosen for a person.
+
+The time of k-means grows with samples times cells, and with a tenth of the samples in cells the
+histograms would become no surer however many samples there are.
+"""
+
+
 def bucket_count(buckets: Buckets, n: int, m: int) -> int:
     """Return how many cells to use for n and m samples.
 
-    A number as asked; for ``"auto"`` a tenth of the smaller set (mauve-text); for ``"cube-root"``
+    A number as asked; for ``"auto"`` a tenth of the smaller set (mauve-text), at most
+    :data:`MOST_CELLS`; for ``"cube-root"``
     the cube root of the smaller set, which balances the bounds of the errors that estimation and
     quantisation make (Pillutla et al., JMLR 2023, theorem 14).
 
@@ -143,7 +152,7 @@ def bucket_count(buckets: Buckets, n: int, m: int) -> int:
         If it is below 2 or above the number of samples in both sets together.
     """
     if buckets == "auto":
-        return max(2, round(min(n, m) / 10))
+        return min(max(2, round(min(n, m) / 10)), MOST_CELLS)
     if buckets == "cube-root":
         return max(2, round(float(np.cbrt(min(n, m)))))
     if not is_whole(buckets, 2):
@@ -214,8 +223,8 @@ def quantise(
     reference, generated
         Rows, shapes ``(n, d)`` and ``(m, d)``.
     buckets
-        Number of cells; ``"auto"`` for a tenth of the smaller set; ``"cube-root"`` for its cube
-        root.
+        Number of cells; ``"auto"`` for a tenth of the smaller set, at most 5,000; ``"cube-root"``
+        for its cube root.
     restarts
         How many runs; all are kept, so that the spread between them is known.
     seed

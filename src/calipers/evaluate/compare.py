@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from calipers.catalogue.choosing import Choice, check_extras, choose, key
+from calipers.catalogue.estimation import COUNTING
 from calipers.catalogue.shown import shown_among
 from calipers.catalogue.suggest import check_known
 from calipers.embed.embedder import Embedder
-from calipers.estimate.quantise import bucket_count
+from calipers.estimate.quantise import MOST_CELLS, bucket_count
 from calipers.evaluate.embedding import (
     cache_of,
     embed_sides,
@@ -77,13 +78,14 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
         comparison, spreads = score_systems(inputs, embedded, choices, shown, options)
         comparison, of_texts = with_text_scores(comparison, inputs, texts, options)
         usual = usual_warnings(options, inputs.reference.samples)
+        capped = _capped_cells(inputs, choices, options)
         first = (
             *size_cautions(inputs, keep_sizes=options.keep_sizes),
             *(Caution("embedder", "images compared pixel by pixel", text) for text in usual),
         )
         comparison = replace(
             comparison,
-            warnings=(*sentences(first), *comparison.warnings),
+            warnings=(*sentences(first), *capped, *comparison.warnings),
             cautions=worst_first((*first, *comparison.cautions)),
             settings={
                 "embedder": model.name,
@@ -149,6 +151,23 @@ def _check_sizes(inputs: ComparisonInputs, options: CompareOptions) -> None:
     check_k(inputs, options.k)
     n, *others = map(len, inputs.sets)
     bucket_count(options.buckets, n, min(others))
+
+
+def _capped_cells(
+    inputs: ComparisonInputs, choices: Sequence[Choice], options: CompareOptions
+) -> tuple[str, ...]:
+    """Say where cells are fewer than a tenth of the samples, which --buckets auto promises."""
+    n, *others = map(len, inputs.sets)
+    counted = any(
+        choice.metric.family == "frontier" and choice.option("estimator") == COUNTING
+        for choice in choices
+    )
+    if options.buckets != "auto" or not counted or min(n, *others) <= 10 * MOST_CELLS:
+        return ()
+    return (
+        f"MAUVE and its family are counted over {MOST_CELLS:,} cells, fewer than a tenth of the "
+        "samples, which would take k-means too long; --buckets chooses another number",
+    )
 
 
 def _shown_keys(

@@ -468,7 +468,7 @@ class Measuring(Neighbours):
     buckets: Buckets = option(
         "auto",
         "Number of clusters of the quantisation for MAUVE and its family: auto is a tenth of the "
-        "number of samples, cube-root its cube root.",
+        "number of samples, at most 5,000; cube-root its cube root.",
         Rule(
             "be auto, cube-root or a whole number of at least 2",
             _buckets,
@@ -478,7 +478,7 @@ class Measuring(Neighbours):
         ),
         kept=True,
         doc='Cells of the quantisation behind MAUVE; ``"auto"`` for a tenth of the smaller set, '
-        '``"cube-root"`` for the cube root of its size.',
+        'at most 5,000, ``"cube-root"`` for the cube root of its size.',
     )
     estimator: str = option(
         "quantisation",

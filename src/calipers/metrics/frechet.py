@@ -50,7 +50,7 @@ def frechet_distance(reference: ArrayLike, generated: ArrayLike) -> Score:
     9.0
     """
     left, right = check_pair(reference, generated)
-    return frechet_score(*(Moments.of(side.astype(np.float64)) for side in (left, right)))
+    return frechet_score(*(Moments.of(side, precise=True) for side in (left, right)))
 
 
 def frechet_score(reference: Moments, generated: Moments) -> Score:
@@ -127,5 +127,5 @@ def frechet_distance_without(pair: Pair) -> tuple[NDArray[np.float64], NDArray[n
     """The distance without each block of the reference, and of the generated rows."""
     sets = zip(pair.projected, pair.labels, strict=True)
     with limit_threads(1):
-        left, right = (Moments.by_block(rows.astype(float), labels) for rows, labels in sets)
+        left, right = (Moments.by_block(rows, labels, precise=True) for rows, labels in sets)
     return frechet_without(*pair.moments, left, right)

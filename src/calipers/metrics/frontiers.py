@@ -187,7 +187,7 @@ def mauve(
     c
         Scaling constant of the area, above 0.
     buckets
-        Number of cells, or ``"auto"`` for a tenth of the smaller set.
+        Number of cells, or ``"auto"`` for a tenth of the smaller set, at most 5,000.
     restarts
         Runs of k-means, of which the one with the smallest inertia counts.
     seed

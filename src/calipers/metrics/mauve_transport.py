@@ -194,7 +194,7 @@ def mauve_ot(
     regularisation
         None for exact costs, ``"median"`` for entropic plans with the median cost, or their ε.
     buckets
-        Number of cells, or ``"auto"`` for a tenth of the smaller set.
+        Number of cells, or ``"auto"`` for a tenth of the smaller set, at most 5,000.
     restarts
         Runs of k-means, of which the one with the smallest inertia counts.
     seed

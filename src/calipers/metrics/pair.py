@@ -153,8 +153,8 @@ class Pair:
     @lazily
     def moments(self) -> tuple[Moments, Moments]:
         """Mean and covariance of both sets."""
-        left, right = (rows.astype(np.float64) for rows in self.projected)
-        return Moments.of(left), Moments.of(right)
+        left, right = self.projected
+        return Moments.of(left, precise=True), Moments.of(right, precise=True)
 
     def once(self, name: str, make: Callable[[], Made]) -> Made:
         """What several metrics read, made when the first of them asks for it."""

@@ -107,7 +107,7 @@ def quantised_transport(
     reference, generated
         Embeddings, shapes ``(n, d)`` and ``(m, d)``; taken as given.
     buckets
-        Number of cells, or ``"auto"`` for a tenth of the smaller set.
+        Number of cells, or ``"auto"`` for a tenth of the smaller set, at most 5,000.
     restarts
         Runs of k-means, of which the one with the smallest inertia counts.
     seed
@@ -211,7 +211,7 @@ def entropic_transport(
         ε, above 0, in the unit of squared distances, or ``"median"``: the median cost between two
         different cells.
     buckets
-        Number of cells, or ``"auto"`` for a tenth of the smaller set.
+        Number of cells, or ``"auto"`` for a tenth of the smaller set, at most 5,000.
     restarts
         Runs of k-means, of which the one with the smallest inertia counts.
     seed

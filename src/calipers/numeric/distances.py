@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from calipers.lazy import lazily
 from calipers.numeric.compile import kernel, summation
+from calipers.numeric.scratch import scratch
 from calipers.numeric.simd import PANEL
 from calipers.numeric.threads import Workers, workers
 from calipers.numeric.tiles import Span, panel_spans
@@ -145,7 +146,7 @@ def _largest_deviation(points: Points, centre: NDArray[np.float64], pool: Worker
 
 def _sieve(points: Points, centre: NDArray[np.float64], scale: float, pool: Workers) -> Sieve:
     count = -(-len(points) // PANEL)
-    panels = np.zeros((count, points.shape[1], PANEL), np.float32)
+    panels = scratch((count, points.shape[1], PANEL), np.float32)
     low = np.full(count * PANEL, np.inf, np.float32)
     share = 0.5 * (1 - slack(points.shape[1]))
 

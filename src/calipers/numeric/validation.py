@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from calipers.errors import InputError, unknown_name
 from calipers.numeric.arrays import as_numpy
 from calipers.numeric.distances import Points
+from calipers.numeric.scratch import converted
 
 LARGEST = 1e100
 
@@ -36,7 +37,7 @@ def check_points(points: ArrayLike, name: str) -> Points:
     if 0 in array.shape:
         raise InputError(f"{name} must have at least one row and one column; found {array.shape}")
     if array.dtype not in (np.float32, np.float64):
-        array = array.astype(np.float32 if array.dtype.itemsize < 4 else np.float64)
+        array = converted(array, np.float32 if array.dtype.itemsize < 4 else np.float64)
     array = np.ascontiguousarray(array)
     _check_finite(array, name)
     return array
@@ -54,7 +55,7 @@ def check_pair(reference: ArrayLike, generated: ArrayLike) -> tuple[Points, Poin
             f"found {left.shape[1]} and {right.shape[1]}"
         )
     if left.dtype != right.dtype:
-        return left.astype(np.float64), right.astype(np.float64)
+        return converted(left, np.float64), converted(right, np.float64)
     return left, right
 
 

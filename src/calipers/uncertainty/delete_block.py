@@ -158,7 +158,7 @@ class DeleteBlock(Pair):
 
     def _block(self, rows: Points) -> Moments:
         own = labels_of(self.whole, self.side).labels == self.block
-        return Moments.of(rows[own].astype(float))
+        return Moments.of(rows[own], precise=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from calipers.lazy import lazily
 from calipers.numeric.compile import inlined, kernel
 from calipers.numeric.distances import Points, centre_and_scale, slack
+from calipers.numeric.scratch import scratch
 from calipers.numeric.simd import (
     PANEL,
     VECTOR_LENGTH,
@@ -78,7 +79,7 @@ def lay_out(
     sizes = [len(points) for points in sets]
     n, d = sum(sizes), sets[0].shape[1]
     centre, exponent = centre_and_scale(sets, workers)
-    rows = np.empty((filled(n, PANEL), filled(d, VECTOR_LENGTH)), np.float32)
+    rows = scratch((filled(n, PANEL), filled(d, VECTOR_LENGTH)), np.float32)
     low = np.empty(len(rows), np.float32)
     starts = np.cumsum([0, *sizes])
     factors = 2.0**-exponent, 0.5 * (1 - slack(rows.shape[1]))
