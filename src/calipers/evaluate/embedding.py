@@ -20,6 +20,7 @@ from calipers.embed import (
 from calipers.embed.processes import in_processes
 from calipers.embed.vectors import Precomputed
 from calipers.errors import InputError
+from calipers.estimate.knn.passes import Passes
 from calipers.evaluate.inputs import ComparisonInputs, InputSet
 from calipers.evaluate.options import Embedding, Model, Neighbours, ProbeOptions
 from calipers.progress import Progress
@@ -124,6 +125,15 @@ def cache_of(options: Model) -> Cache | None:
     """Give the place where embeddings are kept; None where they are not."""
     folder = options.cache_dir
     return Cache(None if folder is None else Path(folder)) if options.cache else None
+
+
+def passes_of(options: Model) -> Passes | None:
+    """Give what searches neighbours on the GPU that was named; None for the processor."""
+    if options.device.partition(":")[0] != "cuda":
+        return None
+    from calipers.engine.torch_passes import TorchPasses
+
+    return TorchPasses(options.device, getattr(options, "threads", None))
 
 
 def usual_warnings(wanted: Embedding, samples: SampleSet) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -139,7 +140,7 @@ def _side_by_side(
     if available_threads(threads) == 1:
         return first(), second()
     with limit_threads(1), ThreadPoolExecutor(1) as pool:
-        later = pool.submit(second)
+        later = pool.submit(copy_context().run, second)
         return first(), later.result()
 
 

@@ -669,7 +669,8 @@ class Model(Group):
     )
     device: str = option(
         "auto",
-        "Where the embedder runs: auto, cpu, cuda, mps.",
+        "Where the embedder runs: auto, cpu, cuda, mps. With cuda, neighbours are searched there "
+        "too, with the same counts.",
         panel=EMBEDDING,
         metavar="NAME",
         complete=("auto", "cpu", "cuda", "mps"),

@@ -308,6 +308,23 @@ def count_listed(
         _count_pair(squared, j, i, owners.labels[i], apart, others, of_columns, k, closed)
 
 
+@kernel
+def enter_close(points: Any, rows: Any, columns: Any, balls: Any, spreads: Any, found: Any) -> None:
+    """Enter listed pairs whose products cancel into depths and misses, from exact distances."""
+    left, right = points
+    owners, others = balls
+    of_rows, of_columns = found
+    gain = np.zeros(max(of_rows.ratio.shape[0], of_columns.ratio.shape[0]), np.float32)
+    for pair in range(rows.shape[0]):
+        i, j = rows[pair], columns[pair]
+        squared = squared_distance(left, i, right, j)
+        _deepen(_depth(owners.smaller[i], squared), i, j, gain, of_rows)
+        _deepen(_depth(others.smaller[j], squared), j, i, gain, of_columns)
+        if spreads[0] >= 0:
+            of_rows.missed[j] *= _ratio(squared, spreads[0])
+            of_columns.missed[i] *= _ratio(squared, spreads[1])
+
+
 @inlined
 def _near_a_radius(marks: Any, owner: int, median: float, low: float, high: float) -> bool:
     """Whether a radius lies where the squared distance may lie."""

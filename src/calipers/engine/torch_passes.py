@@ -1,0 +1,266 @@
+"""Both passes over all pairs on a GPU, through torch, with the counts of the processor.
+
+The device multiplies float32 rows tile by tile and keeps what its bounds cannot rule out: for every
+row a few candidates for its nearest rows, and the pairs that may lie in each other's balls. These
+are settled in float64 on the processor, by the same loops as everywhere, so no count depends on the
+device. The bounds hold for float32 sums in any order; TF32, which is coarser, is switched off while
+a pass runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.embed.options import choose_device
+from calipers.errors import require
+from calipers.estimate.knn.ball_counts import BallCounts
+from calipers.estimate.knn.balls import Side
+from calipers.estimate.knn.kernels import CLOSE, TINY, count_listed, enter_close
+from calipers.estimate.knn.nearest import MORE, Candidates, Nearest, settle
+from calipers.estimate.knn.passes import SettledCounts, empty_counts, settled_counts
+from calipers.numeric.distances import Sieve, slack
+from calipers.numeric.simd import PANEL
+from calipers.numeric.threads import workers
+from calipers.numeric.tiles import Span, panel_spans, rectangle
+
+MOST_ROWS = 16_384
+"""Rows of a tile, at most: 16,384 x 16,384 products take a gigabyte."""
+
+BYTES_OF_A_PAIR = 48
+"""What a tile takes on the device for each of its pairs: products, bounds, masks, depths."""
+
+ON_PROCESSOR = 2_048
+"""Rows of a tile where torch runs on the processor."""
+
+
+@dataclass(frozen=True)
+class TorchPasses:
+    """Both passes on a device of torch.
+
+    Attributes
+    ----------
+    device
+        Such as ``"cuda"`` or ``"cuda:1"``; ``"cpu"`` runs the same code on the processor.
+    threads
+        For what is settled on the processor; None for one each core.
+    block
+        Rows of a tile; None for what fits into the free memory of the device. Changes no count.
+    """
+
+    device: str = "cuda"
+    threads: int | None = None
+    block: int | None = None
+
+    def nearest(self, points: Sieve, k: int) -> Nearest:
+        """Find the k nearest neighbours of every row within its own set."""
+        n = len(points.points)
+        found = Candidates.empty(n, k)
+        with _exact_products(self.device) as torch:
+            rows = _DeviceRows(torch, self.device, points)
+
+            def look(own: Span, other: Span) -> None:
+                bounds = rows.bounds(own, rows, other)
+                first, last = max(own[0], other[0]), min(own[1], other[1])
+                if first < last:  # no row is its own neighbour
+                    same = torch.arange(first, last, device=self.device)
+                    bounds[same - own[0], same - other[0]] = torch.inf
+                found.merge(own, _smallest(torch, bounds, k + MORE, other[0]))
+
+            self._each_tile(torch, n, n, look)
+        with workers(self.threads) as pool:
+            return settle(found, points, points, k, pool, own=True)
+
+    def count(
+        self, reference: Side, generated: Side, *, closed: bool, kept: tuple[int, int]
+    ) -> tuple[SettledCounts, SettledCounts]:
+        """Look at every pair of two sets once."""
+        sides, total = (reference, generated), empty_counts(reference, generated, kept)
+        with _exact_products(self.device) as torch:
+            tile = _CountedTile(torch, self.device, sides, total, closed)
+            n, m = (len(side.points.points) for side in sides)
+            self._each_tile(torch, n, m, tile.look)
+        with workers(self.threads) as pool:
+            return settled_counts(reference, generated, total, pool)
+
+    def _each_tile(self, torch: Any, n: int, m: int, look: Callable[[Span, Span], None]) -> None:
+        """Look at all tiles, and at the quarters of one for which the device has no room."""
+        size = self.block or _tile_rows(torch, self.device)
+        waiting = rectangle(panel_spans(n, size), panel_spans(m, size))[::-1]
+        while waiting:
+            rows, columns = waiting.pop()
+            try:
+                look(rows, columns)
+            except torch.OutOfMemoryError:
+                largest = max(rows[1] - rows[0], columns[1] - columns[0])
+                if largest <= PANEL:
+                    raise
+                torch.cuda.empty_cache()
+                waiting += rectangle(*(_halves(span) for span in (rows, columns)))
+
+
+def _halves(span: Span) -> list[Span]:
+    half = max(1, -(-(span[1] - span[0]) // (2 * PANEL))) * PANEL
+    return [(start, min(start + half, span[1])) for start in range(*span, half)]
+
+
+@contextmanager
+def _exact_products(device: str) -> Iterator[Any]:
+    """Give torch, with all products of float32 numbers in float32.
+
+    Raises
+    ------
+    MissingExtraError
+        If torch is not installed.
+    InputError
+        If it does not see the device.
+    """
+    torch = require("torch", extra="models", purpose="the search for neighbours on a GPU")
+    choose_device(device, torch)
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")
+    try:
+        with torch.inference_mode():
+            yield torch
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+def _tile_rows(torch: Any, device: str) -> int:
+    if device == "cpu":
+        return ON_PROCESSOR
+    free = torch.cuda.mem_get_info(device)[0]
+    return int(np.clip(np.sqrt(free / 2 / BYTES_OF_A_PAIR), PANEL, MOST_ROWS))
+
+
+class _DeviceRows:
+    """The centred and scaled rows of a set on the device: all, or those of a tile at a time."""
+
+    def __init__(self, torch: Any, device: str, points: Sieve) -> None:
+        self._torch, self._device, self._points = torch, device, points
+        self.low = torch.from_numpy(points.low).to(device)
+        self._all: Any = None
+        n, d = points.points.shape
+        if device != "cpu" and 4 * n * d <= torch.cuda.mem_get_info(device)[0] / 4:
+            self._all = torch.empty((n, d), dtype=torch.float32, device=device)
+            for start, stop in panel_spans(n):
+                self._all[start:stop] = self._read((start, stop))
+
+    def bounds(self, own: Span, others: _DeviceRows, other: Span) -> Any:
+        """Lower bounds of half the squared distances of the pairs of a tile."""
+        low = self.low[slice(*own), None] + others.low[None, slice(*other)]
+        return low - self.take(own) @ others.take(other).T
+
+    def take(self, span: Span) -> Any:
+        """Some of the rows, shape ``(rows, d)``."""
+        return self._read(span) if self._all is None else self._all[slice(*span)]
+
+    def _read(self, span: Span) -> Any:
+        first, last = span[0] // PANEL, -(-span[1] // PANEL)
+        panels = self._points.panels[first:last]
+        rows = panels.transpose(0, 2, 1).reshape(-1, panels.shape[1])[: span[1] - span[0]]
+        return self._torch.from_numpy(np.ascontiguousarray(rows)).to(self._device)
+
+
+def _smallest(torch: Any, bounds: Any, count: int, start: int) -> Candidates:
+    """The columns with the smallest bounds of every row, smallest first."""
+    found = torch.topk(bounds, min(count, bounds.shape[1]), dim=1, largest=False, sorted=True)
+    return Candidates(
+        np.ascontiguousarray(found.values.cpu().numpy()),
+        np.ascontiguousarray(found.indices.cpu().numpy()) + start,
+    )
+
+
+class _CountedTile:
+    """What one tile of the pass across adds to the counts of both sets."""
+
+    def __init__(
+        self,
+        torch: Any,
+        device: str,
+        sides: tuple[Side, Side],
+        total: tuple[BallCounts, BallCounts],
+        closed: bool,
+    ) -> None:
+        self._torch, self._sides, self._total, self._closed = torch, sides, total, closed
+        self._rows = [_DeviceRows(torch, device, side.points) for side in sides]
+
+        def there(values: NDArray[Any]) -> Any:
+            return torch.from_numpy(values.astype(np.float32)).to(device)
+
+        scale = sides[0].points.half_scale
+        self._limits = [there(side.points.limits(side.radii.largest)) for side in sides]
+        self._smaller = [there(side.radii.smaller * scale) for side in sides]
+        self._spreads = np.array([side.spread for side in sides])
+        self._spread = bool(np.isfinite(self._spreads).all())
+        self._deep = any((side.radii.smaller >= 0).any() for side in sides)
+        self._share = 1 - slack(sides[0].points.points.shape[1])
+
+    def look(self, rows: Span, columns: Span) -> None:
+        """Take in all pairs of a tile; nothing is taken in where the device has no room for it."""
+        torch, total = self._torch, self._total
+        bounds = self._rows[0].bounds(rows, self._rows[1], columns)
+        inside = bounds < self._limits[0][slice(*rows), None]
+        inside |= bounds < self._limits[1][None, slice(*columns)]
+        pairs = self._listed(inside, rows, columns)
+        nearest = (
+            _smallest(torch, bounds.T, total[0].bound.shape[1], rows[0]),
+            _smallest(torch, bounds, total[1].bound.shape[1], columns[0]),
+        )
+        more = self._measured(bounds, rows, columns) if self._deep or self._spread else None
+        left, right = self._sides
+        points, balls = (left.points.points, right.points.points), (left.radii, right.radii)
+        count_listed(points, *pairs, balls, total, left.k, self._closed)
+        total[0].candidates.merge(columns, nearest[0])
+        total[1].candidates.merge(rows, nearest[1])
+        if more is not None:
+            close, depths, misses = more
+            for which, (found, guests) in enumerate(zip(total, (columns, rows), strict=True)):
+                _deepest(found, slice(*guests), *depths[which])
+                found.missed[slice(*guests)] *= misses[which]
+            spreads = self._spreads if self._spread else np.full(2, -1.0)
+            enter_close(points, close[0], close[1], balls, spreads, total)
+
+    def _listed(self, mask: Any, rows: Span, columns: Span) -> tuple[NDArray[Any], NDArray[Any]]:
+        found = self._torch.nonzero(mask).cpu().numpy()
+        return (
+            np.ascontiguousarray(found[:, 0]) + rows[0],
+            np.ascontiguousarray(found[:, 1]) + columns[0],
+        )
+
+    def _measured(self, bounds: Any, rows: Span, columns: Span) -> tuple[Any, Any, Any]:
+        """Depths in smaller balls and misses of common ones; pairs that cancel are listed."""
+        torch = self._torch
+        whole = self._rows[0].low[slice(*rows), None] + self._rows[1].low[None, slice(*columns)]
+        half = bounds + whole * (1 / self._share - 1)
+        near = ~(half >= float(CLOSE) * whole + float(TINY))
+        close = self._listed(near, rows, columns)
+        smaller = self._smaller[0][slice(*rows)], self._smaller[1][slice(*columns)]
+        depths = []
+        for radii, axis, start in ((smaller[0][:, None], 0, rows[0]), (smaller[1], 1, columns[0])):
+            ratio = torch.where(near | (radii < 0), -1.0, radii / half).max(dim=axis)
+            depths.append(
+                (ratio.values.double().cpu().numpy(), ratio.indices.cpu().numpy() + start)
+            )
+        misses: list[Any] = [1.0, 1.0]
+        if self._spread:
+            scale = self._sides[0].points.half_scale
+            for which, axis in ((0, 0), (1, 1)):
+                share = half / float(self._spreads[which] * scale)
+                logs = torch.where(near, 0.0, torch.log(share.clamp(max=1.0)))
+                misses[which] = np.exp(logs.double().sum(dim=axis).cpu().numpy())
+        return close, depths, misses
+
+
+def _deepest(
+    found: BallCounts, guests: slice, ratio: NDArray[np.float64], owners: NDArray[np.int64]
+) -> None:
+    """Take in the deepest ball of a tile for each guest; the first owner of equal ones."""
+    known, deepest = found.ratio[guests], found.deepest[guests]
+    deeper = (ratio > known) | ((ratio == known) & (owners < deepest))
+    known[deeper], deepest[deeper] = ratio[deeper], owners[deeper]
