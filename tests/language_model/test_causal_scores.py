@@ -304,7 +304,8 @@ def test_a_batch_that_does_not_fit_in_memory_is_halved(zoo, monkeypatch):
     monkeypatch.setattr(causal_scoring._Scorer, "score", small)
     found = scores_of(model, zoo.TEXTS)
     assert sizes[0] > 4
-    assert all(np.abs(a - b).max() < 1e-6 for a, b in zip(expected, found, strict=True))
+    for one, other in zip(expected, found, strict=True):  # float32: batches of other sizes round
+        np.testing.assert_allclose(other, one, rtol=5e-7, atol=1e-6)
 
     def none(self, windows):
         raise MemoryError

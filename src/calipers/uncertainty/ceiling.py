@@ -52,7 +52,9 @@ TOGETHER = 2_000_000
 """Weights of units that are in memory at once."""
 
 MOST_STEPS = 60
-CLOSE = 1e-7
+CLOSE = 1e-12
+DIGITS = 9
+"""Of a half's scores: what tells less apart is rounding, which differs between processors."""
 
 VARIANCE = 0.25
 """Of the random weights: small, so that a weighted crowd is hardly smaller than the crowd."""
@@ -391,7 +393,7 @@ def _interval(
 def _bradley_terry(wins: Matrix) -> Matrix:
     """Scores of many tables of wins ``(tables, n, n)`` at once, by Newton's method.
 
-    Each system ties once with one of score 0.
+    Each system ties once with one of score 0. Systems whose wins are alike come out equal.
     """
     n = wins.shape[-1]
     met = wins + wins.transpose(0, 2, 1)
@@ -408,4 +410,4 @@ def _bradley_terry(wins: Matrix) -> Matrix:
         theta += move
         if np.abs(move).max() < CLOSE:
             break
-    return np.asarray(theta - theta.mean(axis=1, keepdims=True))
+    return np.round(theta - theta.mean(axis=1, keepdims=True), DIGITS)
