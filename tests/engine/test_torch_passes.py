@@ -1,5 +1,8 @@
 """The passes through torch give the counts of the processor's own, whatever the tiles."""
 
+import importlib.util
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -13,33 +16,16 @@ from calipers.numeric.blocks import Blocks
 
 torch = pytest.importorskip("torch")
 
-EXACT = ("radii", "held", "inside", "own_nearest", "nearest", "distance", "capped", "capped_own")
-CLOSE = ("realism", "missed", "across")
-ALL = Supports(capped=3, smaller=2, spread=(2, 1.2), across=True)
+_spec = importlib.util.spec_from_file_location(
+    "same_counts", Path(__file__).with_name("same_counts.py")
+)
+same = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(same)
+ALL, gaussians = same.ALL, same.gaussians
 
 
 def check_equal(sets, *, block=96, **options):
-    on_processor = neighbourhoods(*sets, threads=1, **options)
-    with passes_on(TorchPasses("cpu", threads=1, block=block)):
-        on_device = neighbourhoods(*sets, threads=1, **options)
-    for side in ("reference", "generated"):
-        ours, theirs = getattr(on_device, side), getattr(on_processor, side)
-        for name in EXACT:
-            np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name), name)
-        for name in CLOSE:
-            left, right = getattr(ours, name), getattr(theirs, name)
-            assert (left is None) == (right is None)
-            if left is not None:
-                np.testing.assert_allclose(left, right, rtol=1e-6, atol=1e-6, err_msg=name)
-        assert (ours.replicates is None) == (theirs.replicates is None)
-        kept = {} if theirs.replicates is None else vars(theirs.replicates)
-        for name, value in kept.items():
-            np.testing.assert_array_equal(getattr(ours.replicates, name), value, name)
-    return on_device
-
-
-def gaussians(rng, n=250, m=190, d=7, dtype=np.float32):
-    return rng.standard_normal((n, d)).astype(dtype), rng.standard_normal((m, d)).astype(dtype)
+    return same.check_equal(sets, TorchPasses("cpu", threads=1, block=block), **options)
 
 
 @pytest.mark.parametrize("block", [48, 96, None])

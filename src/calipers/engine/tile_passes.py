@@ -1,0 +1,199 @@
+"""Both passes over all pairs tile by tile through files, so that others can help and a run goes on.
+
+Rows are written to a work folder once, tiles are made there by whoever runs them, and merged as
+they come. A run that was stopped, by whatever, finds its finished tiles by a hash of all that they
+depend on, and makes only the others.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from types import TracebackType
+from typing import TypeVar
+
+from calipers.engine.tiles import (
+    Arrays,
+    CountTile,
+    NearestTile,
+    SavedRows,
+    SavedSide,
+    Tile,
+    grid,
+    make_tile,
+    no_counts,
+    no_neighbours,
+)
+from calipers.engine.work_folder import WorkFolder, digest_of
+from calipers.errors import InputError
+from calipers.estimate.knn.balls import Side
+from calipers.estimate.knn.nearest import Nearest
+from calipers.estimate.knn.passes import LocalPasses, SettledCounts
+from calipers.numeric.distances import Sieve
+from calipers.numeric.tiles import rectangle, triangle
+
+FORMAT = "calipers-tiles-1"
+
+FEW_PAIRS = 4_000_000
+"""Pairs of rows that are looked at sooner where they are than sent anywhere."""
+
+Runner = Callable[[Sequence[Tile]], Iterator[int]]
+"""Makes the files of tiles, and yields the place of every tile once its file is there."""
+
+AnyTile = TypeVar("AnyTile", NearestTile, CountTile)
+
+
+class TilePasses:
+    """Both passes, each a set of tiles in a work folder.
+
+    It is a context, at whose end nothing of the run is left there; where it ends by an error, or
+    the program by force, all that was finished stays.
+
+    Parameters
+    ----------
+    folder
+        Where rows and results lie. Whoever makes tiles must see it.
+    run
+        What makes the tiles; None for this process, one after the other on all threads.
+    threads
+        Of this process; None for one each core.
+    few_pairs
+        Passes over no more pairs of rows run in this process, without files.
+    """
+
+    def __init__(
+        self,
+        folder: WorkFolder,
+        *,
+        run: Runner | None = None,
+        threads: int | None = None,
+        few_pairs: int = FEW_PAIRS,
+    ) -> None:
+        self._folder, self._threads, self._few_pairs = folder, threads, few_pairs
+        self._run = run or self._one_by_one
+        self._local = LocalPasses(threads)
+        self._used: dict[str, None] = {}
+        self._claims = ExitStack()
+        self._saved: deque[tuple[Sieve, SavedRows]] = deque(maxlen=2)
+
+    def __enter__(self) -> TilePasses:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._saved.clear()
+        try:
+            if error is None:
+                for name in self._used:
+                    self._folder.discard(name)
+        finally:
+            self._claims.close()
+        if error is None:
+            self._folder.discard_if_empty()
+
+    def nearest(self, points: Sieve, k: int) -> Nearest:
+        """Find the k nearest neighbours of every row within its own set."""
+        n = len(points.points)
+        if n * n <= self._few_pairs:
+            return self._local.nearest(points, k)
+        saved = self._rows(points)
+        name = self._claimed(f"nearest-{digest_of(*self._format(), saved.name, k)}")
+        total = no_neighbours(n, k)
+        tiles = [NearestTile(saved, tile, k, _file(name, tile)) for tile in triangle(grid(n))]
+        for tile, found in self._made(tiles, lambda: saved.save(points)):
+            tile.merge(found, total)
+        return total
+
+    def count(
+        self, reference: Side, generated: Side, *, closed: bool, kept: tuple[int, int]
+    ) -> tuple[SettledCounts, SettledCounts]:
+        """Look at every pair of two sets once."""
+        sides = reference, generated
+        n, m = (len(side.points.points) for side in sides)
+        if n * m <= self._few_pairs:
+            return self._local.count(reference, generated, closed=closed, kept=kept)
+        saved = [self._side(side) for side in sides]
+        key = digest_of(*self._format(), *(side.name for side in saved), closed, *kept)
+        name = self._claimed(f"count-{key}")
+        total = no_counts(reference, generated, kept)
+        tiles = [
+            CountTile(saved[0], saved[1], tile, closed, kept, _file(name, tile))
+            for tile in rectangle(grid(n), grid(m))
+        ]
+
+        def save() -> None:
+            for each, side in zip(saved, sides, strict=True):
+                each.save(side)
+
+        for tile, found in self._made(tiles, save):
+            tile.merge(found, total)
+        for each in saved:
+            self._folder.discard(each.name)
+            self._folder.discard(each.rows.name)
+        return total
+
+    def _made(
+        self, tiles: Sequence[AnyTile], save: Callable[[], None]
+    ) -> Iterator[tuple[AnyTile, Arrays]]:
+        """Give what every tile holds: first those that are there, then the others as they come."""
+        missing = []
+        for tile in tiles:
+            found = self._folder.read_arrays(tile.result)
+            if found is None:
+                missing.append(tile)
+            else:
+                yield tile, found
+        if not missing:
+            return
+        save()
+        for tile in map(missing.__getitem__, self._run(missing)):
+            found = self._folder.read_arrays(tile.result)
+            if found is None:
+                raise InputError(
+                    f"{self._folder.place}: {tile.result} was written by a worker but cannot be "
+                    "read here; the work folder must be one that all machines share: name it "
+                    "with --work-dir (work_dir= in Python)"
+                )
+            yield tile, found
+
+    def _one_by_one(self, tiles: Sequence[Tile]) -> Iterator[int]:
+        for place, tile in enumerate(tiles):
+            make_tile(tile, self._threads)
+            yield place
+
+    def _rows(self, points: Sieve) -> SavedRows:
+        for known, saved in self._saved:
+            if known is points:
+                return saved
+        name = f"rows-{digest_of(*self._format(), points.points, points.low, points.half_scale)}"
+        saved = SavedRows(self._folder, self._claimed(name), points.half_scale)
+        self._saved.append((points, saved))
+        return saved
+
+    def _side(self, side: Side) -> SavedSide:
+        rows = self._rows(side.points)
+        balls = *side.radii, side.nearest.squared
+        name = f"balls-{digest_of(rows.name, *balls, side.k, side.median, side.spread)}"
+        return SavedSide(rows, self._claimed(name), side.k, side.median, side.spread)
+
+    def _claimed(self, name: str) -> str:
+        """Keep other runs from the files of this name, until the context ends."""
+        if name not in self._used:
+            self._claims.enter_context(self._folder.claimed(name))
+            self._used[name] = None
+        return name
+
+    @staticmethod
+    def _format() -> tuple[str, str]:
+        from calipers import __version__
+
+        return FORMAT, __version__
+
+
+def _file(name: str, tile: tuple[tuple[int, int], tuple[int, int]]) -> str:
+    return f"{name}/{tile[0][0]}-{tile[1][0]}.npz"

@@ -1,0 +1,280 @@
+"""The passes over all pairs as tiles of a fixed grid, each a file that can be made anywhere.
+
+A tile is told by the names of its rows in a :class:`~calipers.engine.work_folder.WorkFolder` and
+two ranges. What it gives is exact, depends on nothing else, and lies in one file; merging takes the
+nearest rows by distance and place, sums of counts, the deepest ball. So tiles can be made in any
+order, twice, and by whom one likes: the merged result is that of one machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.engine.work_folder import WorkFolder
+from calipers.estimate.knn.ball_counts import BallCounts
+from calipers.estimate.knn.balls import Radii, Side
+from calipers.estimate.knn.nearest import Nearest, nearest_between, nearest_neighbours
+from calipers.estimate.knn.passes import LocalPasses, SettledCounts
+from calipers.numeric.distances import Sieve
+from calipers.numeric.simd import PANEL
+from calipers.numeric.tiles import Span, panel_spans
+
+Arrays = dict[str, NDArray[Any]]
+
+PARTS = 16
+"""Ranges into which a set is cut, where they come out neither too small nor too large."""
+
+LEAST_ROWS, MOST_ROWS = 50 * PANEL, 1024 * PANEL
+
+SUMS = ("held", "held_without", "held_from", "held_halves")
+"""Counts of the balls' owners."""
+
+GUEST_SUMS = ("inside", "inside_without", "inside_halves", "capped")
+
+
+def grid(n: int) -> list[Span]:
+    """Cut the rows of a set, by their number alone, so that a run that goes on finds its tiles."""
+    size = int(np.clip(-(-n // PARTS), LEAST_ROWS, MOST_ROWS))
+    return panel_spans(n, size)
+
+
+@dataclass(frozen=True)
+class SavedRows:
+    """The rows of a set in a work folder.
+
+    Attributes
+    ----------
+    folder
+        Where they lie.
+    name
+        The name of the set there.
+    half_scale
+        As :attr:`calipers.numeric.distances.Sieve.half_scale`.
+    """
+
+    folder: WorkFolder
+    name: str
+    half_scale: float
+
+    def save(self, points: Sieve) -> None:
+        """Write what is not there yet."""
+        arrays = {"points": points.points, "panels": points.panels, "low": points.low}
+        for name, array in arrays.items():
+            if not self.folder.has(f"{self.name}/{name}.npy"):
+                self.folder.write_array(f"{self.name}/{name}.npy", array)
+
+    def open(self, span: Span) -> Sieve:
+        """Open a range of the rows, which starts at a multiple of 48."""
+        start, stop = span
+        first, last = start // PANEL, -(-stop // PANEL)
+        points, panels, low = (
+            self.folder.open_array(f"{self.name}/{name}.npy")
+            for name in ("points", "panels", "low")
+        )
+        return Sieve(
+            points[start:stop],
+            panels[first:last],
+            low[first * PANEL : last * PANEL],
+            self.half_scale,
+        )
+
+
+@dataclass(frozen=True)
+class SavedSide:
+    """The balls of a set in a work folder, beside its rows.
+
+    Attributes
+    ----------
+    rows
+        The rows.
+    name
+        The name of the balls in the same folder.
+    k, median, spread
+        As of :class:`calipers.estimate.knn.balls.Side`.
+    """
+
+    rows: SavedRows
+    name: str
+    k: int
+    median: float
+    spread: float
+
+    def save(self, side: Side) -> None:
+        """Write what is not there yet."""
+        self.rows.save(side.points)
+        arrays = {**side.radii._asdict(), "marks": side.nearest.squared}
+        for name, array in arrays.items():
+            if not self.rows.folder.has(f"{self.name}/{name}.npy"):
+                self.rows.folder.write_array(f"{self.name}/{name}.npy", array)
+
+    def open(self, span: Span) -> Side:
+        """Open a range of the rows, with their balls."""
+
+        def part(name: str) -> NDArray[Any]:
+            return self.rows.folder.open_array(f"{self.name}/{name}.npy")[slice(*span)]
+
+        radii = Radii(*(part(name) for name in Radii._fields))
+        marks = Nearest(part("marks"), np.empty((0, 0), np.int64))  # distances alone count
+        return Side(self.rows.open(span), marks, radii, self.k, self.median, self.spread)
+
+
+@dataclass(frozen=True)
+class NearestTile:
+    """The nearest rows within a set, between two ranges of it or within one.
+
+    Attributes
+    ----------
+    saved
+        The rows.
+    tile
+        The two ranges, the first not after the second.
+    k
+        How many nearest rows.
+    result
+        The name of the file.
+    """
+
+    saved: SavedRows
+    tile: tuple[Span, Span]
+    k: int
+    result: str
+
+    @property
+    def folder(self) -> WorkFolder:
+        """Where rows and results lie."""
+        return self.saved.folder
+
+    def make(self, threads: int | None) -> Arrays:
+        """Find them, exactly."""
+        first, second = self.tile
+        rows = self.saved.open(first)
+        if first == second:
+            k = min(self.k, first[1] - first[0] - 1)
+            parts = {"rows": nearest_neighbours(rows, k=k, threads=threads)} if k else {}
+        else:
+            left, right = nearest_between(rows, self.saved.open(second), k=self.k, threads=threads)
+            parts = {"rows": left, "columns": right}
+        return {
+            f"{name}.{which}": getattr(part, which)
+            for name, part in parts.items()
+            for which in ("squared", "index")
+        }
+
+    def merge(self, found: Arrays, total: Nearest) -> None:
+        """Take in what a file holds, in place."""
+        (rows, columns), names = self.tile, {name.partition(".")[0] for name in found}
+        for name, own, other in (("rows", rows, columns), ("columns", columns, rows)):
+            if name in names:
+                part = Nearest(found[f"{name}.squared"], found[f"{name}.index"])
+                merge_nearest(total, own, part, other[0])
+
+
+@dataclass(frozen=True)
+class CountTile:
+    """Who of a range of one set lies in whose balls of a range of the other, and the other way.
+
+    Attributes
+    ----------
+    reference, generated
+        The two sets with their balls.
+    tile
+        A range of each.
+    closed, kept
+        As of :meth:`calipers.estimate.knn.passes.Passes.count`.
+    result
+        The name of the file.
+    """
+
+    reference: SavedSide
+    generated: SavedSide
+    tile: tuple[Span, Span]
+    closed: bool
+    kept: tuple[int, int]
+    result: str
+
+    @property
+    def folder(self) -> WorkFolder:
+        """Where rows and results lie."""
+        return self.reference.rows.folder
+
+    def make(self, threads: int | None) -> Arrays:
+        """Look at every pair of the tile once."""
+        rows, columns = self.tile
+        kept = min(self.kept[0], rows[1] - rows[0]), min(self.kept[1], columns[1] - columns[0])
+        found = LocalPasses(threads).count(
+            self.reference.open(rows), self.generated.open(columns), closed=self.closed, kept=kept
+        )
+        arrays: Arrays = {}
+        for name, part in zip(("reference", "generated"), found, strict=True):
+            own = {each: _narrow(getattr(part.counts, each)) for each in (*SUMS, *GUEST_SUMS)}
+            own |= {"missed": part.counts.missed, "ratio": part.ratio}
+            own |= {"squared": part.nearest.squared, "index": part.nearest.index}
+            arrays |= {f"{name}.{each}": array for each, array in own.items()}
+        return arrays
+
+    def merge(self, found: Arrays, total: tuple[SettledCounts, SettledCounts]) -> None:
+        """Take in what a file holds, in place."""
+        rows, columns = (slice(*span) for span in self.tile)
+        for name, into, owners, guests in (
+            ("reference", total[0], rows, columns),
+            ("generated", total[1], columns, rows),
+        ):
+            for each in SUMS:
+                getattr(into.counts, each)[owners] += found[f"{name}.{each}"]
+            for each in GUEST_SUMS:
+                getattr(into.counts, each)[guests] += found[f"{name}.{each}"]
+            into.counts.missed[guests] *= found[f"{name}.missed"]
+            np.maximum(into.ratio[guests], found[f"{name}.ratio"], out=into.ratio[guests])
+            part = Nearest(found[f"{name}.squared"], found[f"{name}.index"])
+            merge_nearest(into.nearest, (guests.start, guests.stop), part, owners.start)
+
+
+Tile = NearestTile | CountTile
+
+
+def make_tile(tile: Tile, threads: int | None = None) -> None:
+    """Make a tile's file, unless it is there and whole."""
+    if tile.folder.read_arrays(tile.result) is None:
+        tile.folder.write_arrays(tile.result, tile.make(threads))
+
+
+def merge_nearest(total: Nearest, rows: Span, part: Nearest, start: int) -> None:
+    """Take in the nearest rows of a range of others that starts at `start`, in place.
+
+    Closest come first, equal ones by place, whatever the order in which ranges are taken in.
+    """
+    own = slice(*rows)
+    squared = np.concatenate([total.squared[own], part.squared], axis=1)
+    moved = np.where(part.index < 0, part.index, part.index + start)
+    index = np.concatenate([total.index[own], moved], axis=1)
+    order = np.lexsort((index, squared), axis=-1)[:, : total.squared.shape[1]]
+    total.squared[own] = np.take_along_axis(squared, order, axis=1)
+    total.index[own] = np.take_along_axis(index, order, axis=1)
+
+
+def no_neighbours(n: int, k: int) -> Nearest:
+    """Nothing found yet."""
+    return Nearest(np.full((n, k), np.inf), np.full((n, k), -1, np.int64))
+
+
+def no_counts(
+    reference: Side, generated: Side, kept: tuple[int, int]
+) -> tuple[SettledCounts, SettledCounts]:
+    """No pair seen yet; room for as many nearest owners of every guest as `kept` says."""
+    n, m, sizes = len(reference.points.points), len(generated.points.points), reference.radii.sizes
+
+    def empty(owners: int, guests: int, nearest: int) -> SettledCounts:
+        counts = BallCounts.empty(owners, guests, sizes, 0)
+        return SettledCounts(counts, no_neighbours(guests, nearest), np.zeros(guests))
+
+    return empty(n, m, kept[0]), empty(m, n, kept[1])
+
+
+def _narrow(counts: NDArray[np.int32]) -> NDArray[Any]:
+    """Counts in the fewest bytes that hold them: those of a tile are small."""
+    most = int(counts.max(initial=0))
+    return counts.astype(np.uint8 if most < 2**8 else np.uint16 if most < 2**16 else np.int32)

@@ -1,0 +1,241 @@
+"""Passes through files of tiles give what one machine gives, and go on where they were stopped."""
+
+import importlib.util
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calipers.engine import tile_passes, tiles
+from calipers.engine.tile_passes import TilePasses
+from calipers.engine.work_folder import WorkFolder, digest_of
+from calipers.errors import InputError
+from calipers.estimate import neighbourhoods
+from calipers.estimate.knn.passes import passes_on
+from calipers.numeric.blocks import Blocks
+
+_spec = importlib.util.spec_from_file_location(
+    "same_counts", Path(__file__).with_name("same_counts.py")
+)
+same = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(same)
+ALL, gaussians = same.ALL, same.gaussians
+
+
+@pytest.fixture(autouse=True)
+def small_tiles(monkeypatch):
+    """Tiles of 48 to 96 rows."""
+    monkeypatch.setattr(tiles, "LEAST_ROWS", 48)
+    monkeypatch.setattr(tiles, "MOST_ROWS", 96)
+
+
+def passes_in(folder, **options):
+    return TilePasses(WorkFolder(str(folder)), threads=1, few_pairs=0, **options)
+
+
+def measure(sets, folder, run=None, **options):
+    with passes_in(folder, run=run) as passes, passes_on(passes):
+        return neighbourhoods(*sets, **options)
+
+
+def check_equal(sets, folder, **options):
+    with passes_in(folder) as passes:
+        found = same.check_equal(sets, passes, **options)
+    assert not Path(folder).exists()
+    return found
+
+
+def test_counts_are_those_of_one_machine(rng, tmp_path):
+    found = check_equal(gaussians(rng), tmp_path / "work", k=4, k_max=6, supports=ALL)
+    assert found.reference.held.sum() > 0
+
+
+@pytest.mark.parametrize("ties", ["closed", "open"])
+def test_ties_and_copies_count_as_on_one_machine(rng, tmp_path, ties):
+    sets = [rng.integers(0, 3, (size, 3)).astype(np.float32) for size in (230, 150)]
+    check_equal(sets, tmp_path / "work", k=5, ties=ties, supports=ALL)
+
+
+def test_replicates_are_kept(rng, tmp_path):
+    sets = gaussians(rng, 240, 200)
+    blocks = tuple(Blocks.balanced(len(rows), seed=0) for rows in sets)
+    found = check_equal(sets, tmp_path / "work", k=4, blocks=blocks, supports=ALL)
+    assert found.reference.replicates.held_halves.sum() > 0
+
+
+@pytest.mark.parametrize("n", [5, 47, 48, 49, 97])
+def test_sets_smaller_than_a_tile_or_hardly_larger(rng, tmp_path, n):
+    """A range of a single row has no neighbour in itself; k may pass the rows of a range."""
+    check_equal(gaussians(rng, n, 145, 3), tmp_path / "work", k=4, supports=ALL)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("distance", ["euclidean", "cosine"])
+def test_both_precisions_and_distances(rng, tmp_path, dtype, distance):
+    sets = [rows + dtype(100) for rows in gaussians(rng, dtype=dtype)]
+    check_equal(sets, tmp_path / "work", k=3, distance=distance)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(2, 130), st.integers(2, 130), st.integers(1, 3), st.integers(0, 2**32 - 1))
+def test_any_sizes_with_many_ties(tmp_path_factory, n, m, d, seed):
+    rng = np.random.default_rng(seed)
+    sets = [rng.integers(0, 4, (size, d)).astype(np.float32) for size in (n, m)]
+    check_equal(sets, tmp_path_factory.mktemp("tiles") / "work", k=1, k_max=min(n, m) - 1)
+
+
+def test_few_pairs_need_no_files(rng, tmp_path):
+    place = tmp_path / "work"
+    with TilePasses(WorkFolder(str(place))) as passes:
+        same.check_equal(gaussians(rng), passes, k=3)
+    assert not place.exists()
+
+
+class StoppedError(Exception):
+    """What stands for a driver that is killed."""
+
+
+def stopping_after(count):
+    """Run tiles until so many are there."""
+
+    def run(waiting):
+        for place, tile in enumerate(waiting):
+            if place == count:
+                raise StoppedError
+            tiles.make_tile(tile, 1)
+            yield place
+
+    return run
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 13])
+def test_a_run_that_was_stopped_goes_on(rng, tmp_path, monkeypatch, count):
+    sets, place = gaussians(rng), tmp_path / "work"
+    expected = neighbourhoods(*sets, k=4, supports=ALL)
+    with pytest.raises(StoppedError):
+        measure(sets, place, stopping_after(count), k=4, supports=ALL)
+    kept = list(place.rglob("*.npz"))
+    assert len(kept) == count
+    made = []
+    monkeypatch.setattr(
+        tile_passes, "make_tile", lambda tile, threads: made.append(tile) or tiles.make_tile(tile)
+    )
+    found = measure(sets, place, k=4, supports=ALL)
+    same.check_same(found, expected)
+    ranges = [len(tiles.grid(len(rows))) for rows in sets]
+    whole = sum(n * (n + 1) // 2 for n in ranges) + ranges[0] * ranges[1]
+    assert len(made) == whole - count
+    assert not place.exists()
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed", "empty", "removed"])
+def test_damaged_results_are_made_again(rng, tmp_path, damage):
+    sets, place = gaussians(rng), tmp_path / "work"
+    with pytest.raises(StoppedError):
+        measure(sets, place, stopping_after(9), k=4)
+    for path in sorted(place.rglob("*.npz"))[::2]:
+        content = bytearray(path.read_bytes())
+        if damage == "removed":
+            path.unlink()
+            continue
+        if damage == "changed":
+            content[len(content) // 2] ^= 255
+        path.write_bytes({"cut": content[:-100], "empty": b""}.get(damage, content))
+    check_equal(sets, place, k=4)
+
+
+def test_other_samples_or_options_find_nothing_there(rng, tmp_path):
+    sets, place = gaussians(rng), tmp_path / "work"
+    with pytest.raises(StoppedError):
+        measure(sets, place, stopping_after(9), k=4)
+    kept = set(place.rglob("*.npz"))
+    other = sets[0].copy()
+    other[3, 2] += 1e-3
+    with passes_in(place) as passes:
+        same.check_equal((other, sets[1]), passes, k=4)
+        same.check_equal(sets, passes, k=3)
+    assert kept == set(place.rglob("*.npz"))  # and what another run made stays
+
+
+def test_two_runs_of_the_same_samples_do_not_meet(rng, tmp_path):
+    sets, place = gaussians(rng), tmp_path / "work"
+
+    def meet(waiting):
+        measure(sets, place, k=4)
+        yield from range(len(waiting))
+
+    with pytest.raises(InputError, match="another run measures the same samples"):
+        measure(sets, place, meet, k=4)
+
+
+def test_rows_that_are_missing_on_the_way(rng, tmp_path):
+    place = tmp_path / "work"
+
+    def lose(waiting):
+        next(place.rglob("panels.npy")).unlink()
+        tiles.make_tile(waiting[0])
+        yield 0
+
+    with pytest.raises(InputError, match=r"panels\.npy is missing or damaged"):
+        measure(gaussians(rng), place, lose, k=4)
+
+
+def test_a_result_that_the_driver_cannot_see(rng, tmp_path):
+    with pytest.raises(InputError, match="must be one that all machines share"):
+        measure(gaussians(rng), tmp_path, lambda waiting: iter([0]), k=4)
+
+
+def test_a_full_disk_keeps_what_was_finished(rng, tmp_path, monkeypatch):
+    sets, place = gaussians(rng), tmp_path / "work"
+    save, written = np.savez, []
+
+    def full(file, **arrays):
+        if len(written) == 5:
+            file.write(b"part")
+            raise OSError(28, "No space left on device")
+        written.append(1)
+        save(file, **arrays)
+
+    monkeypatch.setattr(np, "savez", full)
+    with pytest.raises(InputError, match=r"No space left on device; what was finished is kept"):
+        measure(sets, place, k=4)
+    assert len(list(place.rglob("*.npz"))) == 5
+    assert not list(place.rglob("*.tmp"))
+    monkeypatch.setattr(np, "savez", save)
+    check_equal(sets, place, k=4)
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written(rng, tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(InputError, match="cannot be written: Permission denied"):
+        measure(gaussians(rng), tmp_path / "work", k=4)
+
+
+def test_object_storage_through_fsspec(rng, tmp_path):
+    pytest.importorskip("fsspec")
+    sets = gaussians(rng)
+    place = "memory://work"
+    with passes_in(place) as passes:
+        same.check_equal(sets, passes, k=4, supports=ALL)
+    folder = WorkFolder(place)
+    assert not folder.has("anything")
+    with pytest.raises(InputError, match="nowhere://x: Protocol not known"):
+        WorkFolder("nowhere://x").has("anything")
+
+
+def test_hashes_see_shape_type_and_content():
+    rows = np.arange(6, dtype=np.float32)
+    made = {
+        digest_of(rows),
+        digest_of(rows.astype(np.float64)),
+        digest_of(rows.reshape(2, 3)),
+        digest_of(rows[::-1]),
+        digest_of(rows, 1),
+        digest_of("a", "b"),
+        digest_of("ab"),
+    }
+    assert len(made) == 7
