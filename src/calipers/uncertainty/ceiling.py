@@ -410,4 +410,4 @@ def _bradley_terry(wins: Matrix) -> Matrix:
         theta += move
         if np.abs(move).max() < CLOSE:
             break
-    return np.round(theta - theta.mean(axis=1, keepdims=True), DIGITS)
+    return np.asarray(np.round(theta - theta.mean(axis=1, keepdims=True), DIGITS))
