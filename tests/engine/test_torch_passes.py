@@ -107,11 +107,12 @@ def test_a_comparison_gives_the_same_scores_through_torch(rng, monkeypatch):
     before = compare(*sets, **asked)
     seen = []
     monkeypatch.setattr(
-        "calipers.evaluate.compare.passes_of",
-        lambda options: seen.append(options.device) or TorchPasses("cpu", threads=1, block=96),
+        torch_passes,
+        "TorchPasses",
+        lambda *given: seen.append(given) or TorchPasses("cpu", threads=1, block=96),
     )
-    after = compare(*sets, **asked)
-    assert seen == ["auto"]
+    after = compare(*sets, device="cuda", **asked)
+    assert seen == [("cuda", 1)]
     values = [
         {name: score.value for name, score in found.systems[0].scores.items()}
         for found in (before, after)

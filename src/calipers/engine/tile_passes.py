@@ -7,9 +7,10 @@ depend on, and makes only the others.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from threading import Lock
 from types import TracebackType
 from typing import TypeVar
 
@@ -32,6 +33,7 @@ from calipers.estimate.knn.nearest import Nearest
 from calipers.estimate.knn.passes import LocalPasses, SettledCounts
 from calipers.numeric.distances import Sieve
 from calipers.numeric.tiles import rectangle, triangle
+from calipers.progress import Progress, Silent
 
 FORMAT = "calipers-tiles-1"
 
@@ -60,6 +62,8 @@ class TilePasses:
         Of this process; None for one each core.
     few_pairs
         Passes over no more pairs of rows run in this process, without files.
+    progress
+        Shows how many tiles are there.
     """
 
     def __init__(
@@ -69,11 +73,15 @@ class TilePasses:
         run: Runner | None = None,
         threads: int | None = None,
         few_pairs: int = FEW_PAIRS,
+        progress: Progress | None = None,
     ) -> None:
+        self._progress = progress or Silent()
         self._folder, self._threads, self._few_pairs = folder, threads, few_pairs
         self._run = run or self._one_by_one
         self._local = LocalPasses(threads)
         self._used: dict[str, None] = {}
+        self._counting = Counter[str]()
+        self._lock = Lock()
         self._claims = ExitStack()
         self._saved: deque[tuple[Sieve, SavedRows]] = deque(maxlen=2)
 
@@ -130,11 +138,16 @@ class TilePasses:
             for each, side in zip(saved, sides, strict=True):
                 each.save(side)
 
+        rows = [name for each in saved for name in (each.name, each.rows.name)]
+        with self._lock:
+            self._counting.update(rows)
         for tile, found in self._made(tiles, save):
             tile.merge(found, total)
-        for each in saved:
-            self._folder.discard(each.name)
-            self._folder.discard(each.rows.name)
+        with self._lock:
+            self._counting.subtract(rows)
+            for name in rows:
+                if not self._counting[name]:  # no other thread reads them
+                    self._folder.discard(name)
         return total
 
     def _made(
@@ -142,24 +155,27 @@ class TilePasses:
     ) -> Iterator[tuple[AnyTile, Arrays]]:
         """Give what every tile holds: first those that are there, then the others as they come."""
         missing = []
-        for tile in tiles:
-            found = self._folder.read_arrays(tile.result)
-            if found is None:
-                missing.append(tile)
-            else:
+        with self._progress.task("neighbours: tiles of pairs", total=len(tiles)) as advance:
+            for tile in tiles:
+                found = self._folder.read_arrays(tile.result)
+                if found is None:
+                    missing.append(tile)
+                else:
+                    yield tile, found
+                    advance(1)
+            if not missing:
+                return
+            save()
+            for tile in map(missing.__getitem__, self._run(missing)):
+                found = self._folder.read_arrays(tile.result)
+                if found is None:
+                    raise InputError(
+                        f"{self._folder.place}: {tile.result} was written by a worker but cannot "
+                        "be read here; the work folder must be one that all machines share: name "
+                        "it with --work-dir (work_dir= in Python)"
+                    )
                 yield tile, found
-        if not missing:
-            return
-        save()
-        for tile in map(missing.__getitem__, self._run(missing)):
-            found = self._folder.read_arrays(tile.result)
-            if found is None:
-                raise InputError(
-                    f"{self._folder.place}: {tile.result} was written by a worker but cannot be "
-                    "read here; the work folder must be one that all machines share: name it "
-                    "with --work-dir (work_dir= in Python)"
-                )
-            yield tile, found
+                advance(1)
 
     def _one_by_one(self, tiles: Sequence[Tile]) -> Iterator[int]:
         for place, tile in enumerate(tiles):
@@ -167,7 +183,7 @@ class TilePasses:
             yield place
 
     def _rows(self, points: Sieve) -> SavedRows:
-        for known, saved in self._saved:
+        for known, saved in list(self._saved):
             if known is points:
                 return saved
         name = f"rows-{digest_of(*self._format(), points.points, points.low, points.half_scale)}"
@@ -183,9 +199,10 @@ class TilePasses:
 
     def _claimed(self, name: str) -> str:
         """Keep other runs from the files of this name, until the context ends."""
-        if name not in self._used:
-            self._claims.enter_context(self._folder.claimed(name))
-            self._used[name] = None
+        with self._lock:
+            if name not in self._used:
+                self._claims.enter_context(self._folder.claimed(name))
+                self._used[name] = None
         return name
 
     @staticmethod

@@ -182,7 +182,6 @@ class WorkFolder:
                 ),
                 name,
             )
-            shutil.rmtree(self._local_copies / name, ignore_errors=True)
             return
         path = Path(self.place) / name
         if path.is_file():
@@ -200,6 +199,11 @@ class WorkFolder:
                 os.rmdir(self.place)
             except OSError:
                 return
+        self.discard_copies()
+
+    def discard_copies(self) -> None:
+        """Remove what this machine fetched from object storage."""
+        shutil.rmtree(self._local_copies, ignore_errors=True)
 
     @property
     def _local_copies(self) -> Path:

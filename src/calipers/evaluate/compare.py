@@ -11,13 +11,12 @@ from calipers.catalogue.estimation import COUNTING
 from calipers.catalogue.shown import shown_among
 from calipers.catalogue.suggest import check_known
 from calipers.embed.embedder import Embedder
-from calipers.estimate.knn.passes import passes_on
 from calipers.estimate.quantise import MOST_CELLS, bucket_count
 from calipers.evaluate.embedding import (
     cache_of,
     embed_sides,
     open_embedder,
-    passes_of,
+    running_where,
     usual_warnings,
     with_scaling,
 )
@@ -73,7 +72,7 @@ def compare(reference: Any, generated: Any, options: CompareOptions) -> Comparis
     held = reference if isinstance(reference, Reference) else None
     inputs, options, model, choices, texts = plan_comparison(reference, generated, options)
     progress = options.progress or Silent()
-    with limit_threads(options.threads), passes_on(passes_of(options)):
+    with limit_threads(options.threads), running_where(options, progress):
         known = None if held is None else held.embed
         embedded = embed_sides(inputs, model, cache_of(options), progress, known)
         shown = _shown_keys(choices, model.views, options)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -20,9 +21,17 @@ from calipers.embed import (
 from calipers.embed.processes import in_processes
 from calipers.embed.vectors import Precomputed
 from calipers.errors import InputError
-from calipers.estimate.knn.passes import Passes
+from calipers.estimate.knn.passes import Passes, passes_on
 from calipers.evaluate.inputs import ComparisonInputs, InputSet
-from calipers.evaluate.options import Embedding, Model, Neighbours, ProbeOptions
+from calipers.evaluate.options import (
+    CompareOptions,
+    Embedding,
+    Model,
+    Neighbours,
+    OverlapOptions,
+    ProbeOptions,
+    SweepOptions,
+)
 from calipers.progress import Progress
 from calipers.samples import SampleSet
 
@@ -127,13 +136,50 @@ def cache_of(options: Model) -> Cache | None:
     return Cache(None if folder is None else Path(folder)) if options.cache else None
 
 
-def passes_of(options: Model) -> Passes | None:
-    """Give what searches neighbours on the GPU that was named; None for the processor."""
-    if options.device.partition(":")[0] != "cuda":
-        return None
-    from calipers.engine.torch_passes import TorchPasses
+@contextmanager
+def running_where(
+    options: CompareOptions | SweepOptions | OverlapOptions, progress: Progress
+) -> Iterator[None]:
+    """Search neighbours where the options say: here, on a GPU, on a cluster, or through files.
 
-    return TorchPasses(options.device, getattr(options, "threads", None))
+    Raises
+    ------
+    InputError
+        If that place cannot do it.
+    """
+    with ExitStack() as stack:
+        passes: Passes | None = None
+        if options.engine == "ray" or options.work_dir is not None:
+            passes = stack.enter_context(_through_files(options, progress))
+        elif options.device.partition(":")[0] == "cuda":
+            from calipers.engine.torch_passes import TorchPasses
+
+            passes = TorchPasses(options.device, options.threads)
+        stack.enter_context(passes_on(passes))
+        yield
+
+
+@contextmanager
+def _through_files(
+    options: CompareOptions | SweepOptions | OverlapOptions, progress: Progress
+) -> Iterator[Passes]:
+    from calipers.engine.tile_passes import TilePasses
+    from calipers.engine.work_folder import WorkFolder
+
+    place = options.work_dir
+    if place is None:
+        kept = Cache(None if options.cache_dir is None else Path(options.cache_dir))
+        place = kept.directory / "neighbours"
+    folder, threads = WorkFolder(str(place)), options.threads
+    with ExitStack() as stack:
+        run = None
+        if options.engine == "ray":
+            from calipers.engine.ray_cluster import ray_cluster
+
+            cluster = ray_cluster(options.address, folder, threads=threads)
+            run = stack.enter_context(cluster).make_tiles
+        passes = TilePasses(folder, run=run, threads=threads, progress=progress)
+        yield stack.enter_context(passes)
 
 
 def usual_warnings(wanted: Embedding, samples: SampleSet) -> tuple[str, ...]:

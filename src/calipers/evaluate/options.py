@@ -11,13 +11,14 @@ import math
 import os
 import re
 from dataclasses import MISSING, dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from calipers.catalogue.estimation import ESTIMATORS
 from calipers.errors import InputError, unknown_name
 from calipers.evaluate.option import (
     CERTAINTY,
     EMBEDDING,
+    ENGINE,
     FLAG,
     INPUT,
     LANGUAGE_MODEL,
@@ -196,6 +197,7 @@ CHANGES = (
 TIES = one_of("closed", "open")
 DISTANCE = one_of("euclidean", "cosine")
 PROJECTION = one_of("none", "union")
+ENGINES = one_of("local", "ray")
 NORMALISE = one_of("l2", "none", optional=True)
 KEYS = Rule("name at least one metric", _keys, _check_keys, "LIST")
 NAMES = Rule("be names with commas between them", _names, unchecked, "LIST")
@@ -441,6 +443,53 @@ class Neighbours(Group):
         'images that are embedded here, as in Le Bronnec et al. (ACL 2024), and for ``"none"`` '
         "with vectors that are given.",
     )
+
+
+@options_class
+class Engine(Group):
+    """Where the passes over all pairs run."""
+
+    engine: Literal["local", "ray"] = option(
+        "local",
+        "Where neighbours are searched: local is this machine, its GPU with --device cuda; ray is "
+        "a Ray cluster. No count depends on it.",
+        ENGINES,
+        kept=True,
+        panel=ENGINE,
+        doc='Where neighbours are searched: ``"local"`` on this machine, on its GPU with '
+        '``device="cuda"``; ``"ray"`` on a Ray cluster. No count depends on it.',
+    )
+    address: str | None = option(
+        None,
+        "Address of the Ray cluster: auto for the one that this machine belongs to, or "
+        "ray://HOST:PORT. By default workers are started on this machine.",
+        panel=ENGINE,
+        metavar="ADDRESS",
+        complete=("auto",),
+        doc='Address of the Ray cluster: ``"auto"`` for the one that this machine belongs to, or '
+        "``ray://HOST:PORT``; None starts workers on this machine.",
+    )
+    work_dir: str | Path | None = option(
+        None,
+        "Folder for the search for neighbours, from which a run that was stopped goes on; with "
+        "--engine ray all machines must see it, and it may lie in object storage "
+        "(s3://bucket/work). By default one in the folder for caches with ray, none with local.",
+        _Folder("", lambda text: text, unchecked, "FOLDER"),
+        panel=ENGINE,
+        doc="Folder for the search for neighbours, from which a run that was stopped goes on; with "
+        '``engine="ray"`` all machines must see it, and it may lie in object storage '
+        '(``"s3://bucket/work"``). None for one in the folder for caches with Ray, and for none on '
+        "this machine alone.",
+    )
+
+    def __post_init__(self) -> None:
+        """Check every value, and that an address has an engine to use it."""
+        super().__post_init__()
+        if self.address is not None and self.engine != "ray":
+            raise InputError(
+                f"address {self.address!r} is that of a Ray cluster; it needs --engine ray "
+                '(engine="ray" in Python)'
+            )
 
 
 @options_class
@@ -1230,7 +1279,7 @@ class JudgeOptions(Running, Loading, Seeded, Judged, Reading):
 
 
 @options_class
-class CompareOptions(Embedding, Seeded, Inference, Measuring, Labels, Sizes, Files):
+class CompareOptions(Embedding, Engine, Seeded, Inference, Measuring, Labels, Sizes, Files):
     """The options of ``compare``."""
 
 
@@ -1331,7 +1380,7 @@ class DemoOptions(Seeded):
 
 
 @options_class
-class SweepOptions(Embedding, Seeded, Neighbours, Sampling, Files):
+class SweepOptions(Embedding, Engine, Seeded, Neighbours, Sampling, Files):
     """The options of ``sweep``."""
 
     over: Over = option(
@@ -1397,7 +1446,7 @@ class SweepOptions(Embedding, Seeded, Neighbours, Sampling, Files):
 
 
 @options_class
-class OverlapOptions(Embedding, Seeded, Neighbours, Sizes, Files):
+class OverlapOptions(Embedding, Engine, Seeded, Neighbours, Sizes, Files):
     """The options of ``overlap``."""
 
     max_samples: int | None = reworded(

@@ -14,13 +14,12 @@ import numpy as np
 from calipers.embed import Cache, Embedder, Embeddings, embed_samples
 from calipers.errors import InputError
 from calipers.estimate.knn.neighbourhoods import neighbourhoods
-from calipers.estimate.knn.passes import passes_on
 from calipers.evaluate.embedding import (
     cache_of,
     check_columns,
     notes_of_all,
     open_embedder,
-    passes_of,
+    running_where,
     usual_warnings,
     with_scaling,
 )
@@ -82,7 +81,7 @@ def overlap(systems: Any, options: OverlapOptions) -> Overlap:
     check_k(inputs, options.k)
     model = open_embedder(options, inputs.sets, fit_on_all=True)
     settings, progress = pair_settings(options), options.progress or Silent()
-    with limit_threads(options.threads), passes_on(passes_of(options)):
+    with limit_threads(options.threads), running_where(options, progress):
         members = _embed(inputs, model, cache_of(options), progress)
         views = _measure(members, model.views, settings, progress)
     shared = notes_of_all([file.embeddings for each in members for file in each.files])

@@ -12,13 +12,12 @@ from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.keys import split_key
 from calipers.embed import Embedder, Embeddings
 from calipers.errors import InputError, unknown_name
-from calipers.estimate.knn.passes import passes_on
 from calipers.evaluate.embedding import (
     Embedded,
     cache_of,
     embed_sides,
     open_embedder,
-    passes_of,
+    running_where,
     usual_warnings,
     with_scaling,
 )
@@ -92,7 +91,7 @@ def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
     # A sweep cuts both sides to one size
     check_extras((choice for each in wanted.values() for choice in each), equal_sizes=True)
     plan, progress = Plan(chosen, options), options.progress or Silent()
-    with limit_threads(options.threads), passes_on(passes_of(options)):
+    with limit_threads(options.threads), running_where(options, progress):
         known = None if held is None else held.embed
         embedded = embed_sides(inputs, model, cache_of(options), progress, known)
         found = _sweep_systems(inputs, embedded, wanted, plan, progress)
