@@ -73,7 +73,7 @@ class Balls:
                 for start in range(0, len(rows), AT_ONCE)
             ]
         )
-        sizes = np.ceil(np.log2(np.maximum(self.radii, 1e-9))).astype(int)
+        sizes = np.ceil(2 * np.log2(np.maximum(self.radii, 1e-9))).astype(int)
         self.classes = [
             (self.radii[sizes == size].max(), cKDTree(self.rows[sizes == size]), sizes == size)
             for size in np.unique(sizes)
@@ -102,17 +102,19 @@ class Balls:
 
     @staticmethod
     def _hold_in(guests: Rows, held: Rows, largest: float, tree: cKDTree, radii: Rows) -> None:
-        """Look for guests outside so far in the balls of one class of sizes, in place."""
-        near = min(NEAR, tree.n)
-        outside = np.flatnonzero(~held)
-        if not len(outside):
-            return
-        apart, which = tree.query(guests[outside], k=[*range(1, near + 1)], workers=-1)
-        held[outside] = (apart <= radii[which]).any(axis=1)
-        for guest in outside[~held[outside] & (apart[:, -1] <= largest)]:  # perhaps in a later one
-            balls = tree.query_ball_point(guests[guest], largest)
-            gaps = np.linalg.norm(tree.data[balls] - guests[guest], axis=1)
-            held[guest] = bool((gaps <= radii[balls]).any())
+        """Look for guests outside so far in the balls of one class of sizes, in place.
+
+        Ever more centres are looked at, until the farthest of them lies beyond the largest ball.
+        """
+        left, near = np.flatnonzero(~held), NEAR
+        while len(left):
+            near = min(near, tree.n)
+            apart, which = tree.query(guests[left], k=[*range(1, near + 1)], workers=-1)
+            held[left] = (apart <= radii[which]).any(axis=1)
+            if near == tree.n:
+                return
+            left = left[~held[left] & (apart[:, -1] <= largest)]
+            near *= 4
 
 
 def by_trees(reference: Rows, generated: Rows, k: int) -> dict[str, float]:
