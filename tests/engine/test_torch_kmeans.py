@@ -26,7 +26,7 @@ topics = same.topics
 
 
 def check_equal(sets, *, block=96, threads=1, **options):
-    return same.check_equal(sets, TorchRounds("cpu", threads=threads, block=block), **options)
+    return same.check_equal(sets, TorchRounds("cpu", threads, block, 0), **options)
 
 
 @pytest.mark.parametrize("block", [48, 96, None])
@@ -88,7 +88,7 @@ def test_no_room_for_the_smallest_tile_is_an_error(rng, monkeypatch):
         raise torch.OutOfMemoryError("no room")
 
     monkeypatch.setattr(torch_kmeans._DeviceSteps, "_candidates", full)
-    with pytest.raises(torch.OutOfMemoryError), rounds_on(TorchRounds("cpu")):
+    with pytest.raises(torch.OutOfMemoryError), rounds_on(TorchRounds("cpu", few_pairs=0)):
         quantise(*topics(rng), buckets=5)
 
 
@@ -109,7 +109,10 @@ def test_tiles_that_would_list_too_many_pairs_are_halved(rng, monkeypatch):
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_a_gpu_that_is_not_there_is_told(rng):
-    with pytest.raises(InputError, match="finds no cuda device"), rounds_on(TorchRounds("cuda")):
+    with (
+        pytest.raises(InputError, match="finds no cuda device"),
+        rounds_on(TorchRounds("cuda", few_pairs=0)),
+    ):
         quantise(*topics(rng), buckets=5)
 
 
@@ -123,7 +126,7 @@ def test_a_comparison_gives_the_same_scores_through_torch(rng, monkeypatch):
     monkeypatch.setattr(
         torch_kmeans,
         "TorchRounds",
-        lambda *given: seen.append(given) or TorchRounds("cpu", threads=1, block=96),
+        lambda *given: seen.append(given) or TorchRounds("cpu", 1, 96, 0),
     )
     after = compare(*sets, device="cuda", **asked).systems[0].scores
     assert seen == [("cuda", 1)]

@@ -22,9 +22,8 @@ from calipers.engine.work_folder import WorkFolder, digest_of
 from calipers.errors import InputError
 from calipers.estimate.kmeans.centres import place_centres
 from calipers.estimate.kmeans.kernels import Floats, Table
-from calipers.estimate.kmeans.lloyd import MOST_BOUNDS, LocalRounds
+from calipers.estimate.kmeans.lloyd import MOST_BOUNDS
 from calipers.estimate.kmeans.rounds import Clustering, Round, Sums, run_rounds
-from calipers.numeric.threads import workers
 from calipers.progress import Progress, Silent
 
 FORMAT = "calipers-rounds-1"
@@ -71,7 +70,7 @@ class FileRounds:
         progress: Progress | None = None,
     ) -> None:
         self._folder, self._run, self._threads = folder, run, threads
-        self._few_pairs = MOST_BOUNDS if few_pairs is None else few_pairs
+        self.few_pairs = MOST_BOUNDS if few_pairs is None else few_pairs
         self._progress = progress or Silent()
         self._tables: dict[str, SavedTable] = {}
         self._runs: dict[str, None] = {}
@@ -108,9 +107,6 @@ class FileRounds:
 
     def run(self, table: Table, first: Floats, max_iterations: int) -> Clustering:
         """Cluster rows."""
-        if table.n * len(first) <= self._few_pairs:
-            with workers(self._threads) as pool:
-                return LocalRounds(pool).run(table, first, max_iterations)
         with self._lock, self._progress.task("cells: rounds of k-means", total=None):
             saved = self._saved(table)
             name = f"{saved.name}/{digest_of(first, max_iterations)}"
@@ -132,6 +128,7 @@ class FileRounds:
                     "iterations": np.array(found.iterations),
                 },
             )
+            self._folder.discard(steps.files.place)
             self._folder.discard(name)
             return found
 
@@ -168,7 +165,7 @@ class _FileSteps:
     def __init__(
         self, table: Table, saved: SavedTable, files: RoundFiles, centres: int, rounds: FileRounds
     ) -> None:
-        self._table, self._saved, self._files, self._rounds = table, saved, files, rounds
+        self._table, self._saved, self.files, self._rounds = table, saved, files, rounds
         self._folder, self._spans = files.folder, ranges(table.n, centres)
         self.labels: NDArray[np.int32] = np.full(table.n, -1, np.int32)
         self.own: NDArray[np.float64] = np.full(table.n, np.inf)
@@ -176,24 +173,24 @@ class _FileSteps:
 
     def resumed(self) -> Round | None:
         """The round at which the run was stopped; None where nothing whole is left of it."""
-        kept = self._folder.read_arrays(f"{self._files.name}/at.npz")
+        kept = self._folder.read_arrays(self.files.place)
         if kept is not None:
             number, moved = int(kept["number"]), float(kept["moved"])
-            values = self._files.read_centres(number)
-            known = (self._files.read_labels(number - 1, span) for span in self._spans)
+            values = self.files.read_centres(number)
+            known = (self.files.read_labels(number - 1, span) for span in self._spans)
             if values is not None and (not number or all(each is not None for each in known)):
                 return Round(number, place_centres(values, None, len(values)), len(values), moved)
-        self._folder.discard(self._files.name)
+        self._folder.discard(self.files.name)
         return None
 
     def assign(self, at: Round) -> None:
         """Bring every row to its nearest centre."""
-        files, number = self._files, at.number
+        files, number = self.files, at.number
         if files.read_centres(number) is None:
             values = at.centres.values[: at.count]
             self._folder.write_arrays(files.centres(number), {"values": values})
         self._folder.write_arrays(
-            f"{files.name}/at.npz", {"number": np.array(number), "moved": np.array(at.moved)}
+            files.place, {"number": np.array(number), "moved": np.array(at.moved)}
         )
         if number > 1:
             self._folder.discard(files.of_round(number - 2))
@@ -213,7 +210,7 @@ class _FileSteps:
         """Give what every part holds: first those that are there, then the others as they come."""
         missing = []
         for span in self._spans:
-            part = RoundPart(self._saved, self._files, number, span)
+            part = RoundPart(self._saved, self.files, number, span)
             found = self._folder.read_arrays(part.result)
             if found is None:
                 missing.append(part)

@@ -107,6 +107,16 @@ class RoundFiles:
     folder: WorkFolder
     name: str
 
+    @property
+    def place(self) -> str:
+        """The name of the file that tells at which round the run is, while it runs."""
+        return f"{self.name}/at.npz"
+
+    def number(self) -> int | None:
+        """The round at which the run is; None where it does not run."""
+        found = self.folder.read_arrays(self.place)
+        return None if found is None else int(found["number"])
+
     def of_round(self, number: int) -> str:
         """The name of the folder of a round."""
         return f"{self.name}/{number}"
@@ -196,12 +206,12 @@ class RoundPart:
 
 
 def make_part(part: RoundPart, threads: int | None = None, table: Table | None = None) -> None:
-    """Make a part's file, unless it is there and whole.
+    """Make a part's file, unless it is there and whole, or the run went on without it.
 
     Parameters
     ----------
     part
-        The part.
+        The part; where it was given out twice, the second copy may come when its round is over.
     threads
         How many; None for one each core.
     table
@@ -210,7 +220,12 @@ def make_part(part: RoundPart, threads: int | None = None, table: Table | None =
     folder = part.files.folder
     if folder.read_arrays(part.result) is not None:
         return
-    rows = part.saved.open(part.span) if table is None else part_of(table, part.span)
-    found = part.make(rows, threads)
-    if folder.has(part.files.centres(part.number)):  # else the run went on: this was a second copy
+    try:
+        rows = part.saved.open(part.span) if table is None else part_of(table, part.span)
+        found = part.make(rows, threads)
+    except InputError:
+        if part.files.number() != part.number:
+            return
+        raise
+    if part.files.number() == part.number:
         folder.write_arrays(part.result, found)

@@ -26,6 +26,9 @@ from calipers.numeric.tiles import Span, panel_spans, spans
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Rows, and a centre for each."""
 
+SMALL = 2**23
+"""Pairs that are looked at sooner where they are."""
+
 BYTES_OF_A_PAIR = 24
 """What a tile takes on the device for each of its pairs: products, bounds, masks, lists."""
 
@@ -48,11 +51,15 @@ class TorchRounds:
         For what is settled on the processor; None for one each core.
     block
         Rows of a tile; None for what fits into the free memory of the device. Changes no label.
+    few_pairs
+        Tables of no more pairs of rows and centres are clustered on the processor, which keeps
+        bounds.
     """
 
     device: str = "cuda"
     threads: int | None = None
     block: int | None = None
+    few_pairs: int = SMALL
 
     def run(self, table: Table, first: Floats, max_iterations: int) -> Clustering:
         """Cluster rows."""

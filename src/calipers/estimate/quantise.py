@@ -93,7 +93,7 @@ def _fits(
     if small:
         # With all cores ours, a fifth run on four of them need not wait until another ends
         abreast = pool.threads + (pool.threads >= available_threads())
-    if chosen_rounds() or pool.threads == 1 or abreast <= 1 or len(seeds) == 1:
+    if chosen_rounds(table.n * cells) or pool.threads == 1 or abreast <= 1 or len(seeds) == 1:
         return [fit(seed) for seed in seeds]
     with ThreadPoolExecutor(min(abreast, len(seeds))) as runs:
         return list(runs.map(fit, seeds))

@@ -54,7 +54,7 @@ def k_means(
     workers
         The threads that share the rows; no effect on the result.
     """
-    rounds = chosen_rounds() or LocalRounds(workers)
+    rounds = chosen_rounds(table.n * centres) or LocalRounds(workers)
     return rounds.run(table, table.rows[_draw(table, centres, seed)], max_iterations)
 
 

@@ -130,6 +130,11 @@ class Steps(Protocol):
 class Rounds(Protocol):
     """What runs k-means from its first centres to the end."""
 
+    @property
+    def few_pairs(self) -> int:
+        """Pairs of rows and centres up to which it is not worth it."""
+        ...
+
     def run(self, table: Table, first: Floats, max_iterations: int) -> Clustering:
         """Cluster rows.
 
@@ -176,9 +181,13 @@ def next_centres(table: Table, steps: Steps, sums: Sums, at: Round) -> Floats:
 _chosen: ContextVar[Rounds | None] = ContextVar("rounds", default=None)
 
 
-def chosen_rounds() -> Rounds | None:
-    """What :func:`rounds_on` chose where this is called; None for the threads of this process."""
-    return _chosen.get()
+def chosen_rounds(pairs: int) -> Rounds | None:
+    """What :func:`rounds_on` chose where this is called, for so many pairs of rows and centres.
+
+    None for the threads of this process.
+    """
+    chosen = _chosen.get()
+    return None if chosen is None or pairs <= chosen.few_pairs else chosen
 
 
 @contextmanager
