@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from calipers.engine.tiles import Arrays
 from calipers.engine.work_folder import WorkFolder
 from calipers.errors import InputError
-from calipers.estimate.kmeans.kernels import Floats, Table, filled
+from calipers.estimate.kmeans.kernels import Floats, Table
 from calipers.estimate.kmeans.lloyd import LocalSteps
 from calipers.estimate.kmeans.rounds import Round
 from calipers.numeric.simd import PANEL
@@ -73,23 +73,7 @@ class SavedTable:
             self.folder.open_array(f"{self.rows}/{name}.npy") for name in ("rows", "low", "weights")
         )
         nowhere = np.zeros(rows.shape[1])
-        return part_of(Table(rows, low, weights, len(weights), nowhere, 0, self.unit), span)
-
-
-def part_of(table: Table, span: Span) -> Table:
-    """A range of the rows of a table, which starts at a multiple of 48, in the same unit."""
-    start, stop = span
-    places = slice(start, filled(stop, PANEL))
-    weights = table.weights[start:stop]
-    return Table(
-        table.rows[places],
-        table.low[places],
-        weights,
-        stop - start,
-        table.centre,
-        table.exponent,
-        table.unit,
-    )
+        return Table(rows, low, weights, len(weights), nowhere, 0, self.unit).part(span)
 
 
 @dataclass(frozen=True)
@@ -221,7 +205,7 @@ def make_part(part: RoundPart, threads: int | None = None, table: Table | None =
     if folder.read_arrays(part.result) is not None:
         return
     try:
-        rows = part.saved.open(part.span) if table is None else part_of(table, part.span)
+        rows = part.saved.open(part.span) if table is None else table.part(part.span)
         found = part.make(rows, threads)
     except InputError:
         if part.files.number() != part.number:

@@ -8,7 +8,7 @@ do not rule them out; all loops work in place and compile into one another.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,6 +71,13 @@ class Table:
         squared = self.weights @ self.low[: self.n] / (0.5 * (1 - slack(self.rows.shape[1])))
         mean = self.weights.astype(np.float32) @ self.rows[: self.n] / self.n
         return float(squared / self.n - mean @ mean) / len(self.centre)
+
+    def part(self, span: Span) -> Table:
+        """A range of the rows, which starts at a multiple of 48; sums keep their unit."""
+        places = slice(span[0], filled(span[1], PANEL))
+        weights = self.weights[slice(*span)]
+        rows, low = self.rows[places], self.low[places]
+        return replace(self, rows=rows, low=low, weights=weights, n=len(weights))
 
 
 def lay_out(
