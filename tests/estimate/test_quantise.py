@@ -14,8 +14,10 @@ from calipers.catalogue.estimation import SMOOTHING
 from calipers.errors import InputError
 from calipers.estimate import Histograms, Quantisation, preprocess, quantise
 from calipers.estimate.histograms import check_smoothing, probabilities
+from calipers.estimate.kmeans import rounds
 from calipers.estimate.kmeans.kernels import lay_out
-from calipers.estimate.kmeans.lloyd import k_means, place_centres
+from calipers.estimate.kmeans.lloyd import LocalSteps, k_means
+from calipers.estimate.kmeans.rounds import Round, next_centres
 from calipers.estimate.quantise import bucket_count, joined_cells
 from calipers.estimate.shared_cells import shared_quantise, shared_space
 from calipers.numeric.blocks import Blocks
@@ -496,7 +498,7 @@ def test_one_round_is_one_step_of_lloyd_with_labels_of_the_new_centres(rows, mon
     after, inertia = labels_of([rows[before == c].mean(axis=0, dtype=float) for c in range(15)])
     assert (before != after).any()
     stopped = fit(rows, 15, max_iterations=1)
-    monkeypatch.setattr(module, "TOLERANCE", 1e9)
+    monkeypatch.setattr(rounds, "TOLERANCE", 1e9)
     for found in (stopped, fit(rows, 15)):
         assert found.iterations == 1
         np.testing.assert_array_equal(found.labels, after)
@@ -509,13 +511,14 @@ def test_bounds_never_lie_above_the_distances(rng, monkeypatch, few):
     monkeypatch.setattr(module, "DENSE", few)
     rows = (rng.standard_normal((300, 24)) / 50 + np.repeat([[-1], [1]], 150, axis=0)).astype("f4")
     table = lay_out([rows], Workers.alone())
-    middle = place_centres(table.rows[:300:10], None, 30)
-    run = module._start(table, len(middle.low), Workers.alone())
+    at = Round.first(table.rows[:300:10])
+    run = LocalSteps(table, 48, Workers.alone(), bounded=True)
     for _ in range(4):
-        module._assign(run, middle)
+        run.assign(at)
+        middle = at.centres
         gaps = table.rows[:300, None].astype(float) - middle.values[:30].astype(float)
         exact = np.sqrt((gaps**2).sum(axis=-1))
-        labels, own = run.found.labels, run.found.own
+        labels, own = run.labels, run.own
         np.testing.assert_array_equal(labels, exact.argmin(axis=1))
         np.testing.assert_allclose(own, exact.min(axis=1) ** 2, rtol=1e-12)
         exact[np.arange(300), labels] = np.inf
@@ -525,20 +528,21 @@ def test_bounds_never_lie_above_the_distances(rng, monkeypatch, few):
             assert (run.found.groups[:, group] - middle.group_total[group] <= nearest).all()
         drifted = middle.values[:30] + (rng.standard_normal((30, 32)) / 500).astype("f4")
         drifted[:, 24:] = 0
-        middle = place_centres(drifted, middle, 30)
+        at = at.following(drifted)
 
 
 def test_sums_that_follow_the_rows_equal_sums_made_anew(rows):
     table = lay_out([rows], Workers.alone())
-    run = module._start(table, 48, Workers.alone())
-    middle = place_centres(table.rows[:40], None, 40)
+    run = LocalSteps(table, 48, Workers.alone(), bounded=True)
+    at = Round.first(table.rows[:40])
     for _ in range(6):
-        module._assign(run, middle)
-        module._sum_up(run)
-        anew = [table.rows[:900][run.found.labels == c].sum(axis=0, dtype=float) for c in range(40)]
-        np.testing.assert_allclose(run.sums[:40], anew, atol=1e-12)
-        middle = place_centres(module._means(run, middle, 40), middle, 40)
-    assert module._sum_up(run) == 0
+        run.assign(at)
+        sums = run.sum_up()
+        anew = [table.rows[:900][run.labels == c].sum(axis=0, dtype=float) for c in range(40)]
+        np.testing.assert_allclose(sums.rows[:40] / table.unit, anew, atol=1e-12)
+        np.testing.assert_array_equal(sums.mass[:40], np.bincount(run.labels) * table.unit)
+        at = at.following(next_centres(table, run, sums, at))
+    assert run.sum_up().changed == 0
 
 
 @pytest.mark.parametrize(("n", "d"), [(1, 1), (47, 16), (48, 17), (97, 3)])
@@ -553,10 +557,9 @@ def test_sizes_that_fill_no_vector(rng, n, d):
 def test_the_nearest_of_two_equal_centres_is_the_first():
     rows = np.repeat(np.array([[0.0], [1.0], [3.0]], np.float32), 20, axis=0)
     table = lay_out([rows], Workers.alone())
-    middle = place_centres(table.rows[[0, 20, 20, 40, 0]], None, 5)
-    run = module._start(table, len(middle.low), Workers.alone())
-    module._assign(run, middle)
-    np.testing.assert_array_equal(run.found.labels, np.repeat([0, 1, 3], 20))
+    run = LocalSteps(table, 48, Workers.alone(), bounded=True)
+    run.assign(Round.first(table.rows[[0, 20, 20, 40, 0]]))
+    np.testing.assert_array_equal(run.labels, np.repeat([0, 1, 3], 20))
 
 
 def weighted(sets, weights, centres, seed=0):

@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from calipers.errors import InputError
 from calipers.estimate.histograms import Histograms, count_cells
 from calipers.estimate.kmeans.kernels import Table, lay_out
-from calipers.estimate.kmeans.lloyd import MOST_BOUNDS, Clustering, cell_means, k_means
+from calipers.estimate.kmeans.lloyd import MOST_BOUNDS, cell_means, k_means
+from calipers.estimate.kmeans.rounds import Clustering, chosen_rounds
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.distances import Points
 from calipers.numeric.threads import Workers, available_threads, workers
@@ -78,7 +79,10 @@ def _without_gaps(labels: NDArray[np.int32], cells: int) -> NDArray[np.int32]:
 def _fits(
     table: Table, cells: int, seeds: list[int], max_iterations: int, pool: Workers
 ) -> list[Clustering]:
-    """Run k-means from every seed: small runs a thread each, large ones with all threads inside."""
+    """Run k-means from every seed: small runs a thread each, large ones with all threads inside.
+
+    Where something else runs the rounds, it does so one run after the other.
+    """
     small = table.n * cells <= SMALL and len(seeds) >= pool.threads
     inside = Workers.alone() if small else pool
 
@@ -89,7 +93,7 @@ def _fits(
     if small:
         # With all cores ours, a fifth run on four of them need not wait until another ends
         abreast = pool.threads + (pool.threads >= available_threads())
-    if pool.threads == 1 or abreast <= 1 or len(seeds) == 1:
+    if chosen_rounds(table.n * cells) or pool.threads == 1 or abreast <= 1 or len(seeds) == 1:
         return [fit(seed) for seed in seeds]
     with ThreadPoolExecutor(min(abreast, len(seeds))) as runs:
         return list(runs.map(fit, seeds))

@@ -21,6 +21,7 @@ from calipers.embed import (
 from calipers.embed.processes import in_processes
 from calipers.embed.vectors import Precomputed
 from calipers.errors import InputError
+from calipers.estimate.kmeans.rounds import Rounds, rounds_on
 from calipers.estimate.knn.passes import Passes, passes_on
 from calipers.evaluate.inputs import ComparisonInputs, InputSet
 from calipers.evaluate.options import (
@@ -140,7 +141,7 @@ def cache_of(options: Model) -> Cache | None:
 def running_where(
     options: CompareOptions | SweepOptions | OverlapOptions, progress: Progress
 ) -> Iterator[None]:
-    """Search neighbours where the options say: here, on a GPU, on a cluster, or through files.
+    """Search neighbours and cluster where the options say: here, on a GPU, a cluster, or in files.
 
     Raises
     ------
@@ -150,11 +151,14 @@ def running_where(
     with ExitStack() as stack:
         passes: Passes | None = None
         if options.engine == "ray" or options.work_dir is not None:
-            passes = stack.enter_context(_through_files(options, progress))
+            passes, rounds = stack.enter_context(_through_files(options, progress))
+            stack.enter_context(rounds_on(rounds))
         elif options.device.partition(":")[0] == "cuda":
+            from calipers.engine.torch_kmeans import TorchRounds
             from calipers.engine.torch_passes import TorchPasses
 
             passes = TorchPasses(options.device, options.threads)
+            stack.enter_context(rounds_on(TorchRounds(options.device, options.threads)))
         stack.enter_context(passes_on(passes))
         yield
 
@@ -162,7 +166,8 @@ def running_where(
 @contextmanager
 def _through_files(
     options: CompareOptions | SweepOptions | OverlapOptions, progress: Progress
-) -> Iterator[Passes]:
+) -> Iterator[tuple[Passes, Rounds]]:
+    from calipers.engine.kmeans_files import FileRounds
     from calipers.engine.tile_passes import TilePasses
     from calipers.engine.work_folder import WorkFolder
 
@@ -172,14 +177,15 @@ def _through_files(
         place = kept.directory / "neighbours"
     folder, threads = WorkFolder(str(place)), options.threads
     with ExitStack() as stack:
-        run = None
+        run = run_parts = None
         if options.engine == "ray":
             from calipers.engine.ray_cluster import ray_cluster
 
-            cluster = ray_cluster(options.address, folder, threads=threads)
-            run = stack.enter_context(cluster).make_tiles
+            cluster = stack.enter_context(ray_cluster(options.address, folder, threads=threads))
+            run, run_parts = cluster.make_tiles, cluster.run
+        rounds = FileRounds(folder, run=run_parts, threads=threads, progress=progress)
         passes = TilePasses(folder, run=run, threads=threads, progress=progress)
-        yield stack.enter_context(passes)
+        yield stack.enter_context(passes), stack.enter_context(rounds)
 
 
 def usual_warnings(wanted: Embedding, samples: SampleSet) -> tuple[str, ...]:

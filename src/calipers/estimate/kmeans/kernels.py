@@ -8,7 +8,7 @@ do not rule them out; all loops work in place and compile into one another.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,6 +52,9 @@ class Table:
     centre, exponent
         What was taken from the rows, shape ``(d,)``, and the power of two by which they were then
         divided.
+    unit
+        How many steps of a whole number make 1 in sums of weighted rows: a power of two, so large
+        that the sum of all weights stays below 2⁶². Such sums are exact, in every order.
     """
 
     rows: Floats
@@ -60,6 +63,7 @@ class Table:
     n: int
     centre: NDArray[np.float64]
     exponent: int
+    unit: float
 
     @lazily
     def spread(self) -> float:
@@ -67,6 +71,13 @@ class Table:
         squared = self.weights @ self.low[: self.n] / (0.5 * (1 - slack(self.rows.shape[1])))
         mean = self.weights.astype(np.float32) @ self.rows[: self.n] / self.n
         return float(squared / self.n - mean @ mean) / len(self.centre)
+
+    def part(self, span: Span) -> Table:
+        """A range of the rows, which starts at a multiple of 48; sums keep their unit."""
+        places = slice(span[0], filled(span[1], PANEL))
+        weights = self.weights[slice(*span)]
+        rows, low = self.rows[places], self.low[places]
+        return replace(self, rows=rows, low=low, weights=weights, n=len(weights))
 
 
 def lay_out(
@@ -97,7 +108,8 @@ def lay_out(
     list(workers.map(work, pieces))
     rows[n:], low[n:] = 0.0, np.inf
     each = np.repeat(np.ones(len(sets)) if weights is None else np.asarray(weights), sizes)
-    return Table(rows, low, each, n, centre, exponent)
+    unit = 2.0 ** (61 - int(np.frexp(each.sum())[1]))
+    return Table(rows, low, each, n, centre, exponent, unit)
 
 
 def filled(count: int, whole: int) -> int:
@@ -332,12 +344,49 @@ def _reach(squared: float) -> Any:
 
 
 @kernel
+def measure_own(rows: Any, labels: Any, values: Any, own: Any, first: int, last: int) -> None:
+    """Set the squared distances of rows `first` to `last` to the centres that they have."""
+    for i in range(first, last):
+        own[i] = measure(rows, i, values, labels[i]) if labels[i] >= 0 else np.inf
+
+
+@kernel
+def settle_listed(
+    rows: Any,
+    pairs: Any,
+    first: int,
+    last: int,
+    before: Any,
+    found: Any,
+    centres: Any,
+) -> None:
+    """Settle in float64 which of the listed centres is the nearest of its row.
+
+    `pairs` are rows and centres, of which those from `first` to `last` count; `before` the labels
+    that rows had before any was settled.
+    """
+    for place in range(first, last):
+        i, c = pairs[0][place], pairs[1][place]
+        if c != found.labels[i]:
+            _try_centre(rows, i, c, before[i], found, centres)
+
+
+@kernel
 def shift_sums(
-    rows: Any, counted: Any, labels: Any, weights: Any, sums: Any, first: int, last: int
+    rows: Any,
+    counted: Any,
+    labels: Any,
+    weights: Any,
+    unit: float,
+    sums: Any,
+    mass: Any,
+    first: int,
+    last: int,
 ) -> int:
     """Bring the sums of the centres' rows up to date, in columns `first` to `last`.
 
-    Returns how many rows have changed their centre since they were counted.
+    Sums and masses are whole multiples of ``1 / unit``, so no order of rows changes them; masses
+    are kept with column 0. Returns how many rows have changed their centre since they were counted.
     """
     changed = 0
     for i in range(labels.shape[0]):
@@ -345,22 +394,18 @@ def shift_sums(
         if old == new:
             continue
         changed += 1
-        for t in range(first, last):
-            term = weights[i] * np.float64(rows[i, t])
+        factor = weights[i] * unit
+        if first == 0:
+            whole = np.int64(np.rint(factor))
+            mass[new] += whole
             if old >= 0:
+                mass[old] -= whole
+        if old >= 0:
+            for t in range(first, last):
+                term = np.int64(np.rint(factor * np.float64(rows[i, t])))
+                sums[new, t] += term
                 sums[old, t] -= term
-            sums[new, t] += term
+        else:
+            for t in range(first, last):
+                sums[new, t] += np.int64(np.rint(factor * np.float64(rows[i, t])))
     return changed
-
-
-@kernel
-def mean_rows(sums: Any, labels: Any, weights: Any, means: Any, counts: Any) -> None:
-    """Set the mean of every centre's rows; a centre without rows stays where it is."""
-    mass = np.zeros(counts.shape[0])
-    for i in range(labels.shape[0]):
-        counts[labels[i]] += 1
-        mass[labels[i]] += weights[i]
-    for c in range(counts.shape[0]):
-        if counts[c] > 0:
-            for t in range(means.shape[1]):
-                means[c, t] = np.float32(sums[c, t] / mass[c])

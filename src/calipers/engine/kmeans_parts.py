@@ -1,0 +1,215 @@
+"""A round of k-means over a range of rows, as a file that can be made anywhere.
+
+A part is told by the name of its rows in a :class:`~calipers.engine.work_folder.WorkFolder`, a
+round and a range. It reads the centres of the round and the labels that its rows had before, and
+gives their labels, their distances and what they add to the sums of all centres: whole numbers, so
+parts can be made in any order, twice, and by whom one likes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.engine.tiles import Arrays
+from calipers.engine.work_folder import WorkFolder
+from calipers.errors import InputError
+from calipers.estimate.kmeans.kernels import Floats, Table
+from calipers.estimate.kmeans.lloyd import LocalSteps
+from calipers.estimate.kmeans.rounds import Round
+from calipers.numeric.simd import PANEL
+from calipers.numeric.threads import workers
+from calipers.numeric.tiles import Span, panel_spans
+
+PAIRS = 2**28
+"""Pairs of rows and centres in a part, about: some seconds of one processor."""
+
+LEAST_PARTS = 16
+"""Parts of a round, where they do not come out too small."""
+
+LEAST_ROWS = 50 * PANEL
+
+
+def ranges(n: int, centres: int) -> list[Span]:
+    """Cut the rows of a table, by numbers alone, so that a run that goes on finds its parts."""
+    return panel_spans(n, max(LEAST_ROWS, min(PAIRS // centres, -(-n // LEAST_PARTS))))
+
+
+@dataclass(frozen=True)
+class SavedTable:
+    """The rows to cluster, in a work folder.
+
+    Attributes
+    ----------
+    folder
+        Where they lie.
+    name
+        The name of the table there.
+    unit
+        As :attr:`calipers.estimate.kmeans.kernels.Table.unit`.
+    """
+
+    folder: WorkFolder
+    name: str
+    unit: float
+
+    @property
+    def rows(self) -> str:
+        """The name of the folder that holds the rows alone, which are large."""
+        return f"{self.name}/table"
+
+    def save(self, table: Table) -> None:
+        """Write what is not there yet."""
+        arrays: Arrays = {"rows": table.rows, "low": table.low, "weights": table.weights}
+        for name, array in arrays.items():
+            if not self.folder.has(f"{self.rows}/{name}.npy"):
+                self.folder.write_array(f"{self.rows}/{name}.npy", array)
+
+    def open(self, span: Span) -> Table:
+        """Open a range of the rows."""
+        rows, low, weights = (
+            self.folder.open_array(f"{self.rows}/{name}.npy") for name in ("rows", "low", "weights")
+        )
+        nowhere = np.zeros(rows.shape[1])
+        return Table(rows, low, weights, len(weights), nowhere, 0, self.unit).part(span)
+
+
+@dataclass(frozen=True)
+class RoundFiles:
+    """Where the files of a run of k-means lie.
+
+    Attributes
+    ----------
+    folder
+        The work folder.
+    name
+        The name of the run there.
+    """
+
+    folder: WorkFolder
+    name: str
+
+    @property
+    def place(self) -> str:
+        """The name of the file that tells at which round the run is, while it runs."""
+        return f"{self.name}/at.npz"
+
+    def number(self) -> int | None:
+        """The round at which the run is; None where it does not run."""
+        found = self.folder.read_arrays(self.place)
+        return None if found is None else int(found["number"])
+
+    def of_round(self, number: int) -> str:
+        """The name of the folder of a round."""
+        return f"{self.name}/{number}"
+
+    def centres(self, number: int) -> str:
+        """The name of the file that holds the centres of a round."""
+        return f"{self.of_round(number)}/centres.npz"
+
+    def part(self, number: int, span: Span) -> str:
+        """The name of the file of a range of rows."""
+        return f"{self.of_round(number)}/{span[0]}.npz"
+
+    def read_centres(self, number: int) -> Floats | None:
+        """The centres of a round, shape ``(centres, depth)``; None where they are not whole."""
+        found = self.folder.read_arrays(self.centres(number))
+        return None if found is None else found["values"]
+
+    def read_labels(self, number: int, span: Span) -> NDArray[np.int32] | None:
+        """The labels of a range after a round; None where they are not whole."""
+        found = self.folder.read_arrays(self.part(number, span))
+        return None if found is None else found["labels"]
+
+
+@dataclass(frozen=True)
+class RoundPart:
+    """A range of rows brought to the centres of a round.
+
+    Attributes
+    ----------
+    saved
+        The rows.
+    files
+        Where what is known of the run lies, and goes.
+    number
+        The round.
+    span
+        The range.
+    """
+
+    saved: SavedTable
+    files: RoundFiles
+    number: int
+    span: Span
+
+    @property
+    def result(self) -> str:
+        """The name of its file."""
+        return self.files.part(self.number, self.span)
+
+    def make(self, table: Table, threads: int | None) -> Arrays:
+        """Bring the rows of a range, which are given, to their centres.
+
+        Raises
+        ------
+        InputError
+            If what the round before left is missing or damaged.
+        """
+        values = self.files.read_centres(self.number)
+        if values is None:
+            raise self._missing(self.files.centres(self.number))
+        before = np.full(table.n, -1, np.int32)
+        if self.number:
+            found = self.files.read_labels(self.number - 1, self.span)
+            if found is None:
+                raise self._missing(self.files.part(self.number - 1, self.span))
+            before = found
+        at = Round.first(values)
+        with workers(threads) as pool:
+            steps = LocalSteps(table, len(at.centres.low), pool, bounded=False)
+            steps.start_from(before)
+            steps.measure_own(at)
+            steps.assign(at)
+            sums = steps.sum_up()
+        return {
+            "labels": steps.labels,
+            "own": steps.own,
+            "sums": sums.rows[: at.count],
+            "mass": sums.mass[: at.count],
+            "changed": np.array(np.count_nonzero(steps.labels != before)),
+        }
+
+    def _missing(self, name: str) -> InputError:
+        return InputError(
+            f"{self.files.folder.place}: {name} is missing or damaged; start the run again, which "
+            "goes on from what is whole"
+        )
+
+
+def make_part(part: RoundPart, threads: int | None = None, table: Table | None = None) -> None:
+    """Make a part's file, unless it is there and whole, or the run went on without it.
+
+    Parameters
+    ----------
+    part
+        The part; where it was given out twice, the second copy may come when its round is over.
+    threads
+        How many; None for one each core.
+    table
+        All rows, where they are at hand; None to read them from the work folder.
+    """
+    folder = part.files.folder
+    if folder.read_arrays(part.result) is not None:
+        return
+    try:
+        rows = part.saved.open(part.span) if table is None else table.part(part.span)
+        found = part.make(rows, threads)
+    except InputError:
+        if part.files.number() != part.number:
+            return
+        raise
+    if part.files.number() == part.number:
+        folder.write_arrays(part.result, found)

@@ -1,0 +1,146 @@
+"""K-means on a GPU, through torch, with the labels of the processor.
+
+The device multiplies rows with all centres, tile by tile, and lists the pairs that its bounds
+cannot rule out; these few are settled in float64 on the processor, by the same loops as everywhere.
+So no label, centre or inertia depends on the device.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.engine.torch_passes import ON_PROCESSOR, _exact_products, _halves
+from calipers.estimate.kmeans.kernels import Floats, Table, settle_listed
+from calipers.estimate.kmeans.lloyd import LocalSteps
+from calipers.estimate.kmeans.rounds import Clustering, Round, run_rounds
+from calipers.numeric.distances import FLOOR, slack
+from calipers.numeric.simd import PANEL
+from calipers.numeric.threads import Workers, workers
+from calipers.numeric.tiles import Span, panel_spans, spans
+
+Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Rows, and a centre for each."""
+
+SMALL = 2**23
+"""Pairs that are looked at sooner where they are."""
+
+BYTES_OF_A_PAIR = 24
+"""What a tile takes on the device for each of its pairs: products, bounds, masks, lists."""
+
+MOST_PAIRS = 2**30
+"""Pairs of a tile, at most."""
+
+MOST_LISTED = 2**25
+"""Pairs that a tile may list, which then lie in half a gigabyte; tiles of copies list many."""
+
+
+@dataclass(frozen=True)
+class TorchRounds:
+    """K-means on a device of torch.
+
+    Attributes
+    ----------
+    device
+        Such as ``"cuda"`` or ``"cuda:1"``; ``"cpu"`` runs the same code on the processor.
+    threads
+        For what is settled on the processor; None for one each core.
+    block
+        Rows of a tile; None for what fits into the free memory of the device. Changes no label.
+    few_pairs
+        Tables of no more pairs of rows and centres are clustered on the processor, which keeps
+        bounds.
+    """
+
+    device: str = "cuda"
+    threads: int | None = None
+    block: int | None = None
+    few_pairs: int = SMALL
+
+    def run(self, table: Table, first: Floats, max_iterations: int) -> Clustering:
+        """Cluster rows."""
+        at = Round.first(first)
+        with _exact_products(self.device) as torch, workers(self.threads) as pool:
+            steps = _DeviceSteps(torch, self, table, len(at.centres.low), pool)
+            return run_rounds(table, steps, at, max_iterations)
+
+
+class _DeviceSteps(LocalSteps):
+    """Rows that find their centres by products on a device."""
+
+    def __init__(
+        self, torch: Any, rounds: TorchRounds, table: Table, places: int, pool: Workers
+    ) -> None:
+        super().__init__(table, places, pool, bounded=False)
+        self._torch, self._device, self._pool = torch, rounds.device, pool
+        self._block, self._gap = rounds.block, 2.02 * slack(table.rows.shape[1])
+        self._all: Any = None
+        if self._device != "cpu" and table.rows.nbytes <= self._free() / 4:
+            self._all = self._there(table.rows[: table.n])
+
+    def assign(self, at: Round) -> None:
+        """Bring every row to its nearest centre."""
+        torch, n = self._torch, self._table.n
+        self.measure_own(at)
+        values, low = (self._there(each[: at.count]) for each in at.centres[:2])
+        before = self.labels.copy()
+        waiting = panel_spans(n, self._block or self._tile_rows(at.count))[::-1]
+        while waiting:
+            span = waiting.pop()
+            least = span[1] - span[0] <= PANEL
+            try:
+                listed = self._candidates(span, values, low, np.inf if least else MOST_LISTED)
+            except torch.OutOfMemoryError:
+                if least:
+                    raise
+                torch.cuda.empty_cache()
+                listed = None
+            if listed is None:
+                waiting += _halves(span)[::-1]
+            else:
+                self._settle(span, listed, before, at)
+
+    def _candidates(self, span: Span, values: Any, low: Any, most: float) -> Pairs | None:
+        """Rows of a span and those centres that may be their nearest; None where they are many."""
+        torch, rows = self._torch, slice(*span)
+        own = 0.5 * (1 + 2.0**-22) * self.own[rows] + FLOOR
+        limit, row_low = self._there(own.astype(np.float32)), self._there(self._table.low[rows])
+        taken = self._there(self._table.rows[rows]) if self._all is None else self._all[rows]
+        bounds = row_low[:, None] + low - taken @ values.T
+        above = (bounds + self._gap * low).amin(dim=1) + self._gap * row_low
+        limit = torch.minimum(limit, above * (1 + 2.0**-20) + FLOOR)
+        open_pairs = bounds < limit[:, None]
+        labels = torch.from_numpy(self.labels[rows]).to(self._device).long()
+        known = torch.nonzero(labels >= 0)[:, 0]
+        open_pairs[known, labels[known]] = False  # measured already
+        if int(open_pairs.sum()) > most:
+            return None
+        found = torch.nonzero(open_pairs).cpu().numpy()
+        return found[:, 0] + span[0], np.ascontiguousarray(found[:, 1])
+
+    def _settle(self, span: Span, pairs: Pairs, before: NDArray[np.int32], at: Round) -> None:
+        """Settle listed pairs, whose rows are in order, with all pairs of a row on one thread."""
+        size = -(-(span[1] - span[0]) // (4 * self._pool.threads))
+        starts = [span[0] + start for start, _ in spans(span[1] - span[0], size)]
+        cuts = [*np.searchsorted(pairs[0], starts).tolist(), len(pairs[0])]
+
+        def work(part: Span) -> None:
+            settle_listed(self._table.rows, pairs, *part, before, self.found, at.centres)
+
+        list(self._pool.map(work, pairwise(cuts)))
+
+    def _there(self, values: NDArray[Any]) -> Any:
+        return self._torch.from_numpy(values).to(self._device)
+
+    def _tile_rows(self, centres: int) -> int:
+        if self._device == "cpu":
+            return ON_PROCESSOR
+        pairs = min(self._free() / 2 / BYTES_OF_A_PAIR, MOST_PAIRS)
+        return int(np.clip(pairs / centres, PANEL, self._table.n))
+
+    def _free(self) -> float:
+        return float(self._torch.cuda.mem_get_info(self._device)[0])
