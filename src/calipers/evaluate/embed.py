@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from calipers.evaluate.options import EmbedOptions
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Silent
 from calipers.samples import SampleSet
+from calipers.samples.readers.vectors import MADE, Made
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,12 @@ class Embedded:
             "samples": self.samples.content_hash[:16],
         }
         return "|".join(f"{key}:{value}" for key, value in fields.items())
+
+    def about(self, views: Sequence[str]) -> dict[str, str]:
+        """What a file of some views says of them, so that a comparison knows their embedder."""
+        pooled = {view: self.embeddings.view_signature.get(view, "own") for view in views}
+        made = Made(tuple(views), self.embeddings.signature, pooled)
+        return {MADE: made.line(), **{view: self.signature(view) for view in views}}
 
 
 @one_side(EmbedOptions)
