@@ -8,7 +8,12 @@ from typing import Any
 
 from calipers.embed import Embeddings, embed_samples
 from calipers.errors import InputError, unknown_name
-from calipers.evaluate.embedding import cache_of, open_unfitted, usual_warnings
+from calipers.evaluate.embedding import (
+    cache_of,
+    embedding_where,
+    open_unfitted,
+    usual_warnings,
+)
 from calipers.evaluate.inputs import Reader
 from calipers.evaluate.option import one_side
 from calipers.evaluate.options import EmbedOptions
@@ -85,7 +90,7 @@ def embed(samples: Any, options: EmbedOptions) -> Embedded:
             "Python) out"
         )
     progress = options.progress or Silent()
-    with limit_threads(options.threads):
+    with limit_threads(options.threads), embedding_where(options):
         embeddings = embed_samples(held, model, cache=cache_of(options), progress=progress)
     warnings = (*held.notes, *usual_warnings(options, held), *embeddings.notes)
     return Embedded(held, embeddings, warnings)
