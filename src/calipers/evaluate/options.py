@@ -1564,12 +1564,15 @@ class EmbedOptions(Embedding, Engine, Reading, Files):
         Engine,
         "engine",
         "Where samples are embedded: local is this machine; ray is a Ray cluster.",
+        doc='Where samples are embedded: ``"local"`` on this machine, ``"ray"`` on a Ray cluster.',
     )
     work_dir: str | Path | None = reworded(
         Engine,
         "work_dir",
         "With --engine ray, folder for what is embedded, which all machines must see; it may lie "
         "in object storage (s3://bucket/work). By default the folder of cached embeddings.",
+        doc='With ``engine="ray"``, folder for what is embedded, which all machines must see; it '
+        'may lie in object storage (``"s3://bucket/work"``). None for that of the cache.',
     )
 
     fit_on: Any = option(
