@@ -65,6 +65,21 @@ def test_all_views_go_to_npz_unless_one_is_named(job):
     assert read_samples("x.npz", field="form").vectors.shape == (3, 1)
 
 
+def test_shards_are_a_new_folder(job):
+    result = job("-o", "v", "--shards", "2")
+    assert result.stdout.splitlines()[0] == "v: vectors of 3 samples"
+    assert sorted(path.name for path in Path("v").iterdir()) == [
+        "vectors-00000-of-00002.safetensors",
+        "vectors-00001-of-00002.safetensors",
+    ]
+    made = read_samples("v").embedded
+    assert made.signature == Letters.signature
+    assert made.views["meaning"].tolist() == [[1, 1, 1], [2, 1, 0], [0, 0, 4]]
+    assert (
+        "v: is there already; name a folder that is not" in job("-o", "v", "--shards", "2").stderr
+    )
+
+
 def test_json_tells_the_rest(job):
     result = job("-o", "x.safetensors", "--json", "-", "--quiet")
     found = json.loads(result.stdout)
@@ -78,6 +93,7 @@ def test_json_tells_the_rest(job):
     ("arguments", "message"),
     [
         (["-o", "x.txt"], "x.txt: the file for vectors must end in .npy, .npz, .safetensors"),
+        (["-o", "v", "--shards", "0"], "--shards must be a whole number of at least 1; found '0'"),
         (["-o", "no/x.npy"], "--output no/x.npy: there is no folder 'no'"),
         (["-o", "x.npy", "--view", "frm"], "unknown view 'frm'; did you mean 'form'?"),
         (["-o", "x.npy", "--layer", "0"], "--layer must be a whole number of at least 1"),

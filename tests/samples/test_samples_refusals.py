@@ -263,24 +263,24 @@ REFUSED: list[tuple[str, str, dict[str, str], str]] = [
         "x",
         {},
         "a file with suffix '.docx' cannot be read; possible are .txt, .jsonl, .json, "
-        ".csv, .tsv, .parquet, .eval, .npy, .npz, .safetensors, each also with .gz; images "
-        "are read from a folder",
+        ".csv, .tsv, .parquet, .arrow, .feather, .eval, .npy, .npz, .safetensors, each also with "
+        ".gz; images are read from a folder",
     ),
     (
         "data",
         "x",
         {},
         "a file with no suffix cannot be read; possible are .txt, .jsonl, .json, .csv, "
-        ".tsv, .parquet, .eval, .npy, .npz, .safetensors, each also with .gz; images are read "
-        "from a folder",
+        ".tsv, .parquet, .arrow, .feather, .eval, .npy, .npz, .safetensors, each also with .gz; "
+        "images are read from a folder",
     ),
     (
         "data.gz",
         "x",
         {},
         "a file with no suffix before .gz cannot be read; possible are .txt, .jsonl, "
-        ".json, .csv, .tsv, .parquet, .eval, .npy, .npz, .safetensors, each also with .gz; "
-        "images are read from a folder",
+        ".json, .csv, .tsv, .parquet, .arrow, .feather, .eval, .npy, .npz, .safetensors, each "
+        "also with .gz; images are read from a folder",
     ),
     ("empty.txt", "", {}, "is empty"),
 ]

@@ -10,7 +10,7 @@ import typer
 from calipers.cli.command import command, name_fields
 from calipers.cli.outputs import STDIO, Outputs, Results
 from calipers.cli.streams import calm, write, write_error
-from calipers.evaluate.option import INPUT, OUTPUT
+from calipers.evaluate.option import INPUT, OUTPUT, whole
 from calipers.evaluate.options import EmbedOptions
 
 if TYPE_CHECKING:
@@ -33,7 +33,18 @@ Output = Annotated[
         "-o",
         metavar="VECTORS",
         help="File to write the vectors to: .npy (one view), .npz or .safetensors (one array for "
-        "each view).",
+        "each view), or with --shards a new folder. Of .safetensors and shards calipers compare "
+        "knows the embedder.",
+        rich_help_panel=OUTPUT,
+        show_default=False,
+    ),
+]
+Shards = Annotated[
+    str | None,
+    typer.Option(
+        "--shards",
+        metavar="N",
+        help="Write N .safetensors files of as many rows each, to the folder that --output names.",
         rich_help_panel=OUTPUT,
         show_default=False,
     ),
@@ -62,6 +73,10 @@ EXAMPLES = (
         "calipers embed a.jsonl --embedder tfidf --fit-on human.jsonl -o a.npy",
     ),
     (
+        "A folder of 16 files, for sets that are too large for one:",
+        "calipers embed corpus/ --field text --shards 16 -o vectors",
+    ),
+    (
         "A folder of images:",
         "calipers embed images/ --embedder ./dinov2-base -o images.safetensors",
     ),
@@ -76,7 +91,9 @@ EXAMPLES = (
     checked=False,
     shown=EXAMPLES,
 )
-def embed(samples: Samples, *, options: EmbedOptions, outputs: Outputs) -> None:
+def embed(
+    samples: Samples, *, options: EmbedOptions, shards: Shards = None, outputs: Outputs
+) -> None:
     """Turn samples into vectors and write them to a file.
 
     This is the first step of every comparison, on its own: for vectors that another program uses,
@@ -84,16 +101,20 @@ def embed(samples: Samples, *, options: EmbedOptions, outputs: Outputs) -> None:
     continues where it was.
     """
     output = outputs.paths["output"]
-    from calipers.embed.vectors import check_format
+    from calipers.embed.vectors import check_format, check_new
 
-    check_format(output, 1)
+    parts = None if shards is None else whole(1).parse("--shards", shards)
+    if parts is None:
+        check_format(output, 1)
+    else:
+        check_new(output)
     outputs.check([each for each in (samples, options.fit_on) if each not in (None, STDIO)])
     with calm(quiet=outputs.quiet):
         from calipers.evaluate.embed import embed as run
 
         found = run(samples, **options.keywords())
         name_fields([found.samples], options)
-    outputs.deliver(_results(found, _views(found, options.view, output), outputs))
+    outputs.deliver(_results(found, _views(found, options.view, output), outputs, parts))
 
 
 def _views(found: Embedded, view: str | None, output: str) -> list[str]:
@@ -103,7 +124,7 @@ def _views(found: Embedded, view: str | None, output: str) -> list[str]:
     return known[:1] if output.lower().endswith(".npy") else known
 
 
-def _results(found: Embedded, views: list[str], outputs: Outputs) -> Results:
+def _results(found: Embedded, views: list[str], outputs: Outputs, shards: int | None) -> Results:
     from calipers.report import json_text
 
     data = _data(found, views, outputs.paths["output"])
@@ -117,15 +138,19 @@ def _results(found: Embedded, views: list[str], outputs: Outputs) -> Results:
         show=show,
         warnings=lambda: found.warnings,
         texts={"json": lambda: json_text(data)},
-        files={"output": lambda path: _write(found, views, path)},
+        files={"output": lambda path: _write(found, views, path, shards)},
     )
 
 
-def _write(found: Embedded, views: list[str], path: str) -> None:
-    from calipers.embed.vectors import write_vectors
+def _write(found: Embedded, views: list[str], path: str, shards: int | None) -> None:
+    from calipers.embed.vectors import write_shards, write_vectors
 
     arrays = {name: found.embeddings.views[name] for name in views}
-    write_vectors(path, arrays, about={name: found.signature(name) for name in views})
+    about = found.about(views)
+    if shards is None:
+        write_vectors(path, arrays, about=about)
+    else:
+        write_shards(path, arrays, shards=shards, about=about)
 
 
 def _data(found: Embedded, views: list[str], output: str) -> dict[str, Any]:

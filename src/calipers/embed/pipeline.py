@@ -1,7 +1,8 @@
 """From a sample set to its vectors: chunk by chunk, from the cache where it has them.
 
 What an embedder can prepare without its model is prepared in a thread while the vectors of the
-samples before are computed. Trouble with the cache becomes a note, never an error.
+samples before are computed. Trouble with the cache becomes a note, never an error. Other machines
+can fill the cache first (:func:`embedding_on`).
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,6 +143,44 @@ class Shelf:
             yield self._refusal
 
 
+class Elsewhere(Protocol):
+    """What embeds samples on other machines, by filling a cache."""
+
+    def fill(
+        self, samples: SampleSet, embedder: Embedder, cache: Cache | None, progress: Progress
+    ) -> Cache | None:
+        """Embed what a cache lacks of a set; what is left out is embedded here.
+
+        Parameters
+        ----------
+        samples, embedder
+            What is embedded by what, which reads samples of that kind.
+        cache
+            Where vectors are kept; None for nowhere.
+        progress
+            What shows how far it is, in samples.
+
+        Returns
+        -------
+        Cache or None
+            That which has the vectors.
+        """
+        ...
+
+
+_elsewhere: ContextVar[Elsewhere | None] = ContextVar("calipers_embedding_on", default=None)
+
+
+@contextmanager
+def embedding_on(elsewhere: Elsewhere | None) -> Iterator[None]:
+    """Have all that is embedded within embedded on other machines first; None for this one."""
+    token = _elsewhere.set(elsewhere)
+    try:
+        yield
+    finally:
+        _elsewhere.reset(token)
+
+
 def embed_samples(
     samples: Any,
     embedder: Embedder | str = "minilm",
@@ -188,19 +228,14 @@ def embed_samples(
     if samples.vectors is not None:
         views = {embedder.views[0]: samples.vectors}
         return Embeddings(views, dict(embedder.signature), (), dict(embedder.view_signature))
+    progress, elsewhere = progress or Silent(), _elsewhere.get()
+    if elsewhere is not None:
+        cache = elsewhere.fill(samples, embedder, cache, progress)
     shelf, rows = Shelf(cache, embedder), Rows(len(samples), embedder.views)
-    with (progress or Silent()).task(f"Embedding {samples.name}", len(samples)) as advance:
+    with progress.task(f"Embedding {samples.name}", len(samples)) as advance:
         pieces = _pieces(samples, embedder, shelf, rows, advance)
         for piece, prepared in ahead(pieces, lambda piece: _prepare(piece, embedder, samples.name)):
-            with _named(piece, samples.name):
-                batch = embedder.encode(prepared)
-            counts = {name: len(view) for name, view in batch.views.items()}
-            expected = dict.fromkeys(embedder.views, piece.size)
-            if counts != expected or len(batch.truncated) != piece.size:
-                raise CalipersError(
-                    f"the embedder {embedder.name!r} must give one row for each of {piece.size} "
-                    f"samples in the views {', '.join(embedder.views)}; it gave {counts}"
-                )
+            batch = _encode(piece, prepared, embedder, samples.name)
             rows.put(piece.chunk.start + piece.first, batch)
             if piece.closes:
                 shelf.keep(piece.chunk, rows.part(piece.chunk.start, len(piece.chunk.items)))
@@ -208,6 +243,30 @@ def embed_samples(
     notes = (*rows.notes(embedder), *embedder.told(), *shelf.notes())
     pooled = dict(embedder.view_signature)
     return Embeddings(rows.views, dict(embedder.signature), notes, pooled, rows.truncated)
+
+
+def embed_chunk(chunk: Chunk, embedder: Embedder, name: str) -> EncodedBatch:
+    """Embed the samples of one chunk, with the vectors and the errors of :func:`embed_samples`.
+
+    Parameters
+    ----------
+    chunk
+        Which samples.
+    embedder
+        What embeds them.
+    name
+        What messages call their set.
+
+    Raises
+    ------
+    SampleError
+        If one cannot be read; counts from the beginning of the set.
+    """
+    rows = Rows(len(chunk.items), embedder.views)
+    for piece in _divided(chunk, embedder.at_once):
+        prepared = _prepare(piece, embedder, name)
+        rows.put(piece.first, _encode(piece, prepared, embedder, name))
+    return rows.part(0, len(chunk.items))
 
 
 def check_reads(samples: SampleSet, embedder: Embedder) -> None:
@@ -277,8 +336,25 @@ def _pieces(
             rows.put(chunk.start, kept)
             advance(len(chunk.items))
             continue
-        for first in range(0, len(chunk.items), step):
-            yield _Piece(chunk, first, min(first + step, len(chunk.items)))
+        yield from _divided(chunk, step)
+
+
+def _divided(chunk: Chunk, step: int) -> Iterator[_Piece]:
+    for first in range(0, len(chunk.items), step):
+        yield _Piece(chunk, first, min(first + step, len(chunk.items)))
+
+
+def _encode(piece: _Piece, prepared: Any, embedder: Embedder, name: str) -> EncodedBatch:
+    with _named(piece, name):
+        batch = embedder.encode(prepared)
+    counts = {view: len(rows) for view, rows in batch.views.items()}
+    expected = dict.fromkeys(embedder.views, piece.size)
+    if counts != expected or len(batch.truncated) != piece.size:
+        raise CalipersError(
+            f"the embedder {embedder.name!r} must give one row for each of {piece.size} "
+            f"samples in the views {', '.join(embedder.views)}; it gave {counts}"
+        )
+    return batch
 
 
 def _prepare(piece: _Piece, embedder: Embedder, name: str) -> Any:

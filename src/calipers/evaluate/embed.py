@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from calipers.embed import Embeddings, embed_samples
 from calipers.errors import InputError, unknown_name
-from calipers.evaluate.embedding import cache_of, open_unfitted, usual_warnings
+from calipers.evaluate.embedding import (
+    cache_of,
+    embedding_where,
+    open_unfitted,
+    usual_warnings,
+)
 from calipers.evaluate.inputs import Reader
 from calipers.evaluate.option import one_side
 from calipers.evaluate.options import EmbedOptions
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Silent
 from calipers.samples import SampleSet
+from calipers.samples.readers.vectors import MADE, Made
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +51,12 @@ class Embedded:
             "samples": self.samples.content_hash[:16],
         }
         return "|".join(f"{key}:{value}" for key, value in fields.items())
+
+    def about(self, views: Sequence[str]) -> dict[str, str]:
+        """What a file of some views says of them, so that a comparison knows their embedder."""
+        pooled = {view: self.embeddings.view_signature.get(view, "own") for view in views}
+        made = Made(tuple(views), self.embeddings.signature, pooled)
+        return {MADE: made.line(), **{view: self.signature(view) for view in views}}
 
 
 @one_side(EmbedOptions)
@@ -77,7 +90,7 @@ def embed(samples: Any, options: EmbedOptions) -> Embedded:
             "Python) out"
         )
     progress = options.progress or Silent()
-    with limit_threads(options.threads):
+    with limit_threads(options.threads), embedding_where(options):
         embeddings = embed_samples(held, model, cache=cache_of(options), progress=progress)
     warnings = (*held.notes, *usual_warnings(options, held), *embeddings.notes)
     return Embedded(held, embeddings, warnings)

@@ -18,6 +18,7 @@ from calipers.embed import (
     check_reads,
     embed_samples,
 )
+from calipers.embed.pipeline import embedding_on
 from calipers.embed.processes import in_processes
 from calipers.embed.vectors import Precomputed
 from calipers.errors import InputError
@@ -27,6 +28,7 @@ from calipers.evaluate.inputs import ComparisonInputs, InputSet
 from calipers.evaluate.options import (
     CompareOptions,
     Embedding,
+    EmbedOptions,
     Model,
     Neighbours,
     OverlapOptions,
@@ -117,6 +119,7 @@ def open_unfitted(wanted: Embedding, samples: SampleSet) -> Embedder:
     return model
 
 
+OnEngine = CompareOptions | SweepOptions | OverlapOptions | EmbedOptions
 Scaled = TypeVar("Scaled", bound=Neighbours | ProbeOptions)
 
 
@@ -138,6 +141,58 @@ def cache_of(options: Model) -> Cache | None:
 
 
 @contextmanager
+def embedding_where(options: OnEngine) -> Iterator[None]:
+    """Embed where the options say: here, or on a Ray cluster, which fills the cache.
+
+    Raises
+    ------
+    InputError
+        If the options do not go together.
+    """
+    if options.engine != "ray":
+        yield
+        return
+    if options.processes not in (None, 1):
+        raise InputError(
+            "processes (--processes) divides the work of this machine; leave it out with --engine "
+            'ray (engine="ray"), whose actors embed'
+        )
+    from calipers.engine.ray_cluster import RayCluster, ray_cluster
+    from calipers.engine.ray_embedding import RayEmbedding
+    from calipers.engine.work_folder import WorkFolder
+
+    kept = Cache(None if options.cache_dir is None else Path(options.cache_dir)).directory
+    place = options.work_dir or (kept if options.cache else kept / "embedding")
+    folder, opened = WorkFolder(str(place)), list[RayCluster]()
+    with ExitStack() as stack:
+
+        def connect() -> RayCluster:
+            if not opened:
+                cluster = ray_cluster(options.address, folder, threads=options.threads)
+                opened.append(stack.enter_context(cluster))
+            return opened[0]
+
+        def shipped(samples: SampleSet, embedder: Embedder) -> Embedder | EmbedderChoice | None:
+            return _shipped(options, samples, embedder)
+
+        on_ray = stack.enter_context(RayEmbedding(connect, folder, shipped))
+        stack.enter_context(embedding_on(on_ray))
+        yield
+
+
+def _shipped(
+    options: OnEngine, samples: SampleSet, embedder: Embedder
+) -> Embedder | EmbedderChoice | None:
+    """Tell what the actors of a cluster embed with; None where samples are embedded here."""
+    from calipers.engine.ray_embedding import choice_for_actors
+
+    wanted = options.embedder
+    if wanted is None or isinstance(wanted, str):
+        wanted = options.choice_of(_usual(samples) if wanted is None else wanted)
+    return choice_for_actors(wanted, embedder) if isinstance(wanted, EmbedderChoice) else embedder
+
+
+@contextmanager
 def running_where(
     options: CompareOptions | SweepOptions | OverlapOptions, progress: Progress
 ) -> Iterator[None]:
@@ -149,6 +204,7 @@ def running_where(
         If that place cannot do it.
     """
     with ExitStack() as stack:
+        stack.enter_context(embedding_where(options))
         passes: Passes | None = None
         if options.engine == "ray" or options.work_dir is not None:
             passes, rounds = stack.enter_context(_through_files(options, progress))

@@ -447,17 +447,17 @@ class Neighbours(Group):
 
 @options_class
 class Engine(Group):
-    """Where the passes over all pairs run."""
+    """Where samples are embedded, and where the passes over all pairs run."""
 
     engine: Literal["local", "ray"] = option(
         "local",
-        "Where neighbours are searched: local is this machine, its GPU with --device cuda; ray is "
-        "a Ray cluster. No count depends on it.",
+        "Where samples are embedded and neighbours are searched: local is this machine, its GPU "
+        "with --device cuda; ray is a Ray cluster. No count depends on it.",
         ENGINES,
         kept=True,
         panel=ENGINE,
-        doc='Where neighbours are searched: ``"local"`` on this machine, on its GPU with '
-        '``device="cuda"``; ``"ray"`` on a Ray cluster. No count depends on it.',
+        doc='Where samples are embedded and neighbours are searched: ``"local"`` on this machine, '
+        'on its GPU with ``device="cuda"``; ``"ray"`` on a Ray cluster. No count depends on it.',
     )
     address: str | None = option(
         None,
@@ -472,14 +472,15 @@ class Engine(Group):
     work_dir: str | Path | None = option(
         None,
         "Folder for the search for neighbours, from which a run that was stopped goes on; with "
-        "--engine ray all machines must see it, and it may lie in object storage "
-        "(s3://bucket/work). By default one in the folder for caches with ray, none with local.",
+        "--engine ray also for what is embedded, and all machines must see it: it may lie in "
+        "object storage (s3://bucket/work). By default one in the folder for caches with ray, none "
+        "with local.",
         _Folder("", lambda text: text, unchecked, "FOLDER"),
         panel=ENGINE,
         doc="Folder for the search for neighbours, from which a run that was stopped goes on; with "
-        '``engine="ray"`` all machines must see it, and it may lie in object storage '
-        '(``"s3://bucket/work"``). None for one in the folder for caches with Ray, and for none on '
-        "this machine alone.",
+        '``engine="ray"`` also for what is embedded, and all machines must see it: it may lie in '
+        'object storage (``"s3://bucket/work"``). None for one in the folder for caches with Ray, '
+        "and for none on this machine alone.",
     )
 
     def __post_init__(self) -> None:
@@ -1556,8 +1557,23 @@ class ProbeOptions(Embedding, Seeded, Reading):
 
 
 @options_class
-class EmbedOptions(Embedding, Reading, Files):
+class EmbedOptions(Embedding, Engine, Reading, Files):
     """The options of ``embed``."""
+
+    engine: Literal["local", "ray"] = reworded(
+        Engine,
+        "engine",
+        "Where samples are embedded: local is this machine; ray is a Ray cluster.",
+        doc='Where samples are embedded: ``"local"`` on this machine, ``"ray"`` on a Ray cluster.',
+    )
+    work_dir: str | Path | None = reworded(
+        Engine,
+        "work_dir",
+        "With --engine ray, folder for what is embedded, which all machines must see; it may lie "
+        "in object storage (s3://bucket/work). By default the folder of cached embeddings.",
+        doc='With ``engine="ray"``, folder for what is embedded, which all machines must see; it '
+        'may lie in object storage (``"s3://bucket/work"``). None for that of the cache.',
+    )
 
     fit_on: Any = option(
         None,

@@ -51,7 +51,7 @@ def scratch(shape: Sequence[int], dtype: DTypeLike) -> NDArray[Any]:
     """
     kind = np.dtype(dtype)
     size = math.prod(shape) * kind.itemsize
-    if size <= SMALL or size <= SHARE * budget().limit:
+    if lies_in_memory(size):
         return np.zeros(shape, kind)
     folder = tempfile.gettempdir()
     try:
@@ -67,11 +67,24 @@ def scratch(shape: Sequence[int], dtype: DTypeLike) -> NDArray[Any]:
     return np.frombuffer(room, kind).reshape(shape)
 
 
+def lies_in_memory(size: int) -> bool:
+    """Tell whether :func:`scratch` keeps an array of so many bytes in memory."""
+    return size <= SMALL or size <= SHARE * budget().limit
+
+
 def converted(rows: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
     """Copy rows to another type, block by block, into :func:`scratch`."""
     made = scratch(rows.shape, dtype)
     for start in range(0, len(rows), _ROWS):
         made[start : start + _ROWS] = rows[start : start + _ROWS]
+    return made
+
+
+def taken(rows: NDArray[Any], places: NDArray[np.integer]) -> NDArray[Any]:
+    """Copy some rows, in the order of their places, block by block, into :func:`scratch`."""
+    made = scratch((len(places), *rows.shape[1:]), rows.dtype)
+    for start in range(0, len(places), _ROWS):
+        made[start : start + _ROWS] = rows[places[start : start + _ROWS]]
     return made
 
 

@@ -38,7 +38,8 @@ def check_points(points: ArrayLike, name: str) -> Points:
         raise InputError(f"{name} must have at least one row and one column; found {array.shape}")
     if array.dtype not in (np.float32, np.float64):
         array = converted(array, np.float32 if array.dtype.itemsize < 4 else np.float64)
-    array = np.ascontiguousarray(array)
+    if not array.flags.c_contiguous:
+        array = converted(array, array.dtype)
     _check_finite(array, name)
     return array
 

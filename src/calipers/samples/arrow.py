@@ -1,4 +1,4 @@
-"""Arrow arrays as columns of strings and as lists of token ids, checked, and not copied.
+"""Arrow arrays as columns of strings, lists of token ids and vectors, checked, and not copied.
 
 Loaded where there is an Arrow array: pyarrow is the extra ``parquet``.
 """
@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 from calipers.errors import InputError
 from calipers.memory import budget
 from calipers.samples.columns import Part, RowError, StringColumn, sample_error
+from calipers.samples.joining import Shard, joined
 from calipers.samples.kinds import TokenData, read_only
+from calipers.samples.source import Source
 from calipers.samples.tokens import LARGEST, wrong_id
 
 
@@ -49,6 +51,29 @@ def token_lists(ids: pa.Array | pa.ChunkedArray, where: str) -> TokenData:
             f"holds {ids.type}"
         )
     return joined_tokens(_checked_chunks(ids, where, token_array))
+
+
+def vectors(lists: pa.Array | pa.ChunkedArray, where: str) -> NDArray[Any]:
+    """Take the lists of floats that a person holds as vectors, those of one chunk without a copy.
+
+    Raises
+    ------
+    InputError
+        If there is a null, or lists differ in length.
+    """
+    chunks = lists.chunks if isinstance(lists, pa.ChunkedArray) else [lists]
+    chunks = [chunk for chunk in chunks if len(chunk)]
+    columns = vector_width(chunks[0]) if chunks else 0
+    firsts = accumulate(map(len, chunks), initial=1)
+    row_error = partial(sample_error, where)
+    parts = [
+        vector_array(chunk, columns, first, row_error)
+        for chunk, first in zip(chunks, firsts, strict=False)
+    ]
+    if len(parts) == 1:
+        return parts[0]
+    shard = Shard(where, len(lists), columns, vector_dtype(lists.type), lambda: iter(parts))
+    return joined([shard], Source(where, where))
 
 
 def _checked_chunks(
@@ -146,9 +171,12 @@ def _first_undecodable(array: pa.Array) -> int | None:
 
 def is_id_type(kind: pa.DataType) -> bool:
     """Tell whether an Arrow column of this type holds lists of whole numbers."""
+    return bool(_is_list(kind) and pa.types.is_integer(kind.value_type))
+
+
+def _is_list(kind: pa.DataType) -> bool:
     is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
-    is_list = is_list or pa.types.is_fixed_size_list(kind)
-    return bool(is_list and pa.types.is_integer(kind.value_type))
+    return bool(is_list or pa.types.is_fixed_size_list(kind))
 
 
 def token_array(lists: Any, first: int, row_error: RowError) -> tuple[Any, Any]:
@@ -199,3 +227,60 @@ def _limit(kind: pa.DataType) -> pa.Scalar:
     """Give the largest id in a type, since a limit beyond it cannot be compared with it."""
     bits = kind.bit_width - pa.types.is_signed_integer(kind)
     return pa.scalar(min(LARGEST, 2**bits - 1), kind)
+
+
+# Vectors -----------------------------------------------------------------------------------------
+
+
+def is_vector_type(kind: pa.DataType) -> bool:
+    """Tell whether an Arrow column of this type holds lists of floating-point numbers."""
+    return bool(_is_list(kind) and pa.types.is_floating(kind.value_type))
+
+
+def vector_dtype(kind: pa.DataType) -> np.dtype[Any]:
+    """Tell as what vectors of a type are held: float32, or float64 where they are that."""
+    return np.dtype(np.float64 if pa.types.is_float64(kind.value_type) else np.float32)
+
+
+def vector_width(lists: Any) -> int:
+    """Tell how many numbers the first vector of an array has; 0 where there is none."""
+    return int(_counts(lists.drop_null()[:1]).sum())
+
+
+def vector_array(lists: Any, columns: int, first: int, row_error: RowError) -> NDArray[Any]:
+    """Check an Arrow array of vectors, and return it as an array, without a copy.
+
+    Parameters
+    ----------
+    lists
+        Lists of floating-point numbers, of any of Arrow's types of lists; also a slice.
+    columns
+        How many numbers each must have.
+    first
+        Number of the array's first row, for messages.
+    row_error
+        Builds the error for a row.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (lists, columns): float16, float32 or float64.
+    """
+    _refuse_nulls(lists, first, row_error, "the vector is null")
+    if not columns:
+        raise row_error(first, "the vector is empty")
+    counts = _counts(lists)
+    wrong = np.flatnonzero(counts != columns)
+    if wrong.size:
+        row = int(wrong[0])
+        raise row_error(
+            first + row,
+            f"the vector must have {columns:,} numbers, as the first has; found {counts[row]:,}",
+        )
+    numbers = lists.flatten()  # of a slice, those of its own rows
+    if numbers.null_count:
+        place = int(np.flatnonzero(numbers.is_null().to_numpy(zero_copy_only=False))[0])
+        row, column = divmod(place, columns)
+        raise row_error(first + row, f"number {column + 1:,} of the vector is null")
+    values: NDArray[Any] = numbers.to_numpy(zero_copy_only=True)
+    return values.reshape(len(lists), columns)

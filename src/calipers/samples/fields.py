@@ -51,13 +51,18 @@ NAME_IT = "choose one with --field (field= in Python)"
 
 
 def find_field(
-    fields: Sequence[str], textual: Sequence[str], source: Source, *, listed: Sequence[str] = ()
+    fields: Sequence[str],
+    textual: Sequence[str],
+    source: Source,
+    *,
+    listed: Sequence[str] = (),
+    vectors: Sequence[str] = (),
 ) -> str:
-    """Find the field of the text, or else that of the token ids, among those of a file's rows.
+    """Find the field of the text, or else of the token ids or vectors, among those of the rows.
 
     The only field is taken whatever its name. Otherwise it must be the only one with a usual
     name that holds a string; where there is none, the only one with a usual name for token ids
-    that holds a list of numbers.
+    that holds a list of numbers, or else the only one that holds vectors.
 
     Parameters
     ----------
@@ -68,7 +73,9 @@ def find_field(
     source
         The file, for messages.
     listed
-        The fields that hold lists of numbers.
+        The fields that hold lists of whole numbers.
+    vectors
+        The fields that hold lists of floating-point numbers.
 
     Raises
     ------
@@ -79,10 +86,12 @@ def find_field(
         return fields[0]
     usual = [field for field in fields if field.casefold() in USUAL]
     ids = [field for field in listed if field.casefold() in TOKENS]
-    found = [field for field in usual if field in textual] or ids or usual
+    found = [field for field in usual if field in textual] or ids or list(vectors) or usual
     if len(found) == 1:
         return found[0]
-    what = "the token ids" if found == ids else "the text"
+    what = "the text"
+    if found == ids or found == list(vectors):
+        what = "the token ids" if found == ids else "the vectors"
     raise _ambiguous(found, what, source) if found else _missing(fields, source)
 
 

@@ -46,10 +46,12 @@ def hold(value: Any, source: Source) -> SampleSet:
     """
     name = source.name
     if is_arrow(value):
-        from calipers.samples.arrow import is_id_type
+        from calipers.samples.arrow import is_id_type, is_vector_type, vectors
 
         if is_id_type(value.type):
             return SampleSet.from_tokens(value, name=name or "tokens")
+        if is_vector_type(value.type):
+            return from_array(vectors(value, name or "vectors"), name or "vectors", "<array>")
         return SampleSet.from_texts(value, name=name or "texts")
     if is_pillow(value):
         raise InputError(f"{name or 'images'}: this is one image; give a list of several")

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from calipers.errors import InputError
 from calipers.memory import budget
 from calipers.numeric.arrays import as_numpy
+from calipers.numeric.scratch import converted, lies_in_memory, taken
 from calipers.samples.columns import StringColumn
 from calipers.samples.wording import counted, numbered
 
@@ -112,35 +113,67 @@ def as_array(value: object, where: str) -> NDArray[Any]:
         raise InputError(f"{where}: cannot be read as an array: {error}") from error
 
 
-def _as_float(array: NDArray[Any], where: str) -> NDArray[Any]:
-    if array.dtype.hasobject:
+def float_type(given: np.dtype[Any], where: str) -> np.dtype[Any]:
+    """Tell as what embeddings of a type are held: float32 or float64.
+
+    Raises
+    ------
+    InputError
+        If it is no type of real numbers.
+    """
+    if given.hasobject:
         raise InputError(
-            f"{where}: an array of Python objects (dtype {array.dtype}) is refused; "
+            f"{where}: an array of Python objects (dtype {given}) is refused; "
             "embeddings must be numbers"
         )
-    if array.dtype.kind == "f" and array.dtype.itemsize in (4, 8):
-        return array.astype(array.dtype.newbyteorder("="), copy=False)
-    if array.dtype.kind in "iu" or array.dtype == np.float16:
-        budget().take(4 * array.size, lambda problem: InputError(f"{where}: {problem}"))
-        return array.astype(np.float32)
+    if given.kind == "f" and given.itemsize in (4, 8):
+        return given.newbyteorder("=")
+    if given.kind in "iu" or given == np.float16:
+        return np.dtype(np.float32)
     raise InputError(
         f"{where}: embeddings must be float16, float32, float64 or integers, "
-        f"but this array is {array.dtype}"
+        f"but this array is {given}"
     )
+
+
+def _as_float(array: NDArray[Any], where: str) -> NDArray[Any]:
+    kind = float_type(array.dtype, where)
+    if array.dtype == kind:
+        return array
+    take_room(kind.itemsize * array.size, where)
+    return converted(array, kind)
+
+
+def take_room(size: int, where: str) -> None:
+    """Count an array that is made while samples are read, unless it will lie in a file.
+
+    Raises
+    ------
+    InputError
+        If it takes more memory than may be taken.
+    """
+    if lies_in_memory(size):
+        budget().take(size, lambda problem: InputError(f"{where}: {problem}"))
 
 
 def _check_finite(array: NDArray[Any], where: str) -> None:
     step = max(1, BLOCK // array.shape[1])
     blocks = range(0, len(array), step)
-    bad = np.concatenate([_not_finite(array[i : i + step]) + i for i in blocks])
+    bad = np.concatenate([not_finite(array[i : i + step]) + i for i in blocks])
     if bad.size:
-        raise InputError(
-            f"{where}: NaN or infinite values in {bad.size:,} of {counted(len(array), 'row')}: "
-            f"{numbered('row', (bad + 1).tolist())}"
-        )
+        raise rows_not_finite(bad, len(array), where)
 
 
-def _not_finite(block: NDArray[Any]) -> NDArray[np.intp]:
+def rows_not_finite(bad: NDArray[np.intp], n: int, where: str) -> InputError:
+    """Build the error for rows, counted from 0, of n that hold NaN or infinite values."""
+    return InputError(
+        f"{where}: NaN or infinite values in {bad.size:,} of {counted(n, 'row')}: "
+        f"{numbered('row', (bad + 1).tolist())}"
+    )
+
+
+def not_finite(block: NDArray[Any]) -> NDArray[np.intp]:
+    """Find the rows of a block that hold NaN or infinite values."""
     return np.flatnonzero(~np.isfinite(block).all(axis=1))
 
 
@@ -266,7 +299,7 @@ class VectorData:
 
     def take(self, rows: NDArray[np.intp]) -> Self:
         """Keep the given rows, in the given order."""
-        return type(self)(read_only(self.array[rows]))
+        return type(self)(read_only(taken(self.array, rows)))
 
     def items(self, start: int, stop: int) -> list[NDArray[Any]]:
         """Give some rows, as they are."""
@@ -326,7 +359,7 @@ class EmbeddedData(VectorData):
 
     def take(self, rows: NDArray[np.intp]) -> Self:
         """Keep the given rows of every view, in the given order."""
-        views = {name: read_only(array[rows]) for name, array in self.views.items()}
+        views = {name: read_only(taken(array, rows)) for name, array in self.views.items()}
         return replace(self, array=next(iter(views.values())), views=views)
 
     def hash(self, start: int, stop: int) -> str:

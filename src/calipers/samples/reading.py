@@ -26,6 +26,16 @@ from calipers.samples.readers.image_folder import (
     read_image_folder,
 )
 from calipers.samples.readers.inspect_logs import read_eval
+from calipers.samples.readers.shards import SUFFIXES as SHARDS
+from calipers.samples.readers.shards import (
+    are_shards_of_one_set,
+    check_complete,
+    find_shards,
+    is_shard_name,
+    natural,
+    read_shards,
+    shard_paths,
+)
 from calipers.samples.readers.text_files import (
     read_csv,
     read_json,
@@ -34,7 +44,7 @@ from calipers.samples.readers.text_files import (
     read_standard_input,
     read_tsv,
 )
-from calipers.samples.readers.text_folder import read_text_folder
+from calipers.samples.readers.text_folder import has_texts, read_text_folder
 from calipers.samples.readers.vectors import read_numpy, read_safetensors
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import (
@@ -52,12 +62,20 @@ from calipers.samples.wording import counted, names
 STANDARD_INPUT = "-"
 
 
-def _read_parquet(stream: BinaryIO, source: Source) -> SampleSet:
+def _read_parquet(path: Path, source: Source) -> SampleSet:
     """Read a sample from each row of a parquet file, if pyarrow is there."""
     require("pyarrow", extra="parquet", purpose=f"{source.path}: a parquet file")
     from calipers.samples.readers import tables
 
-    return tables.read_parquet(stream, source)
+    return tables.read_parquet(path, source)
+
+
+def _read_arrow(path: Path, source: Source) -> SampleSet:
+    """Read a sample from each row of an Arrow file, if pyarrow is there."""
+    require("pyarrow", extra="parquet", purpose=f"{source.path}: an Arrow file")
+    from calipers.samples.readers import tables
+
+    return tables.read_arrow(path, source)
 
 
 _STREAMED: dict[str, Callable[[BinaryIO, Source], SampleSet]] = {
@@ -67,17 +85,19 @@ _STREAMED: dict[str, Callable[[BinaryIO, Source], SampleSet]] = {
     ".csv": read_csv,
     ".tsv": read_tsv,
 }
-_SEEKING: dict[str, Callable[[BinaryIO, Source], SampleSet]] = {
+_TABLES: dict[str, Callable[[Path, Source], SampleSet]] = {
     ".parquet": _read_parquet,
-    ".eval": read_eval,
+    ".arrow": _read_arrow,
+    ".feather": _read_arrow,
 }
+_SEEKING: dict[str, Callable[[BinaryIO, Source], SampleSet]] = {".eval": read_eval}
 _MAPPED: dict[str, Callable[[Path, Source], SampleSet]] = {
     ".npy": read_numpy,
     ".npz": read_numpy,
     ".safetensors": read_safetensors,
 }
 
-SUFFIXES = (*_STREAMED, *_SEEKING, *_MAPPED)
+SUFFIXES = (*_STREAMED, *_TABLES, *_SEEKING, *_MAPPED)
 """The kinds of files that can be read, each also with ``.gz`` behind it."""
 
 
@@ -95,13 +115,15 @@ def read_samples(
 ) -> SampleSet:
     """Read the samples of a file, a folder of images, a saved dataset or standard input.
 
-    Texts are read from ``.txt`` (a sample a line), ``.jsonl``, ``.json``, ``.csv``, ``.tsv`` and
-    ``.parquet`` files and from folders saved by Hugging Face ``datasets``, and so are token ids,
-    where a field holds lists of whole numbers. Embeddings are read from ``.npy``, ``.npz`` and
-    ``.safetensors``, where arrays with three or four axes are images. All other folders are
-    searched for image files, with all folders beneath them; in a folder without images each
-    ``.txt`` file is one text, in the order of their names. A file may be gzipped, with ``.gz``
-    behind its name.
+    Texts are read from ``.txt`` (a sample a line), ``.jsonl``, ``.json``, ``.csv``, ``.tsv``,
+    ``.parquet``, ``.arrow`` and ``.feather`` files and from folders saved by Hugging Face
+    ``datasets``, and so are token ids, where a field holds lists of whole numbers. Embeddings are
+    read from ``.npy``, ``.npz`` and ``.safetensors``, where arrays with three or four axes are
+    images, and from fields of parquet and Arrow that hold lists of floats. All other folders are
+    searched for image files, with all folders beneath them; in a folder without images the
+    ``.npy``, ``.safetensors``, ``.parquet``, ``.arrow`` or ``.feather`` files that lie in it are
+    the shards of one set, as are files that match a pattern; or each ``.txt`` file is one text,
+    in the order of their names. A file may be gzipped, with ``.gz`` behind its name.
     Sample logs of lm-evaluation-harness and output files of OpenAI's batch interface are
     recognised by their rows; every repeat and every choice is a sample. Logs of inspect
     (``.eval``, or ``.json``) give the completion of every sample.
@@ -111,7 +133,8 @@ def read_samples(
     Parameters
     ----------
     path
-        A file, a folder, or ``"-"`` for standard input (JSON lines, JSON or text).
+        A file, a folder, a pattern of shards such as ``"vectors/*.npy"``, or ``"-"`` for standard
+        input (JSON lines, JSON or text).
     name
         What to call the set; by default the file's name without its suffixes.
     field
@@ -161,11 +184,45 @@ def _read_source(source: Source) -> SampleSet:
         with reading():
             return _with_labels(read_standard_input(source), source)
     path = Path(source.path)
+    if shards := _shards_of_pattern(source.path):
+        return _read_shards(shards, replace(source, name=source.name or default_name(path)))
     source = replace(source, path=str(path), name=source.name or default_name(path))
     _check_there(path, source)
     read = _read_folder if path.is_dir() else _read_file
     with reading(), fitting_in_memory(path):
         return _with_labels(read(path, source), source)
+
+
+def _shards_of_pattern(pattern: str) -> list[Path]:
+    """List the files that match a pattern, in their order; none where it is no pattern.
+
+    Raises
+    ------
+    InputError
+        If one of them is no shard.
+    """
+    if not glob.has_magic(pattern) or os.path.lexists(pattern):
+        return []
+    paths = natural(map(Path, glob.glob(str(at_home(pattern)), recursive=True)))
+    others = [path.name for path in paths if not is_shard_name(path) or path.is_dir()]
+    if others:
+        raise InputError(
+            f"{pattern}: a pattern in the place of one set must match its shards "
+            f"({', '.join(SHARDS)}) alone; it matches {names(others, limit=3)}"
+        )
+    if paths:
+        check_complete(paths, Source(pattern, ""))
+    return paths
+
+
+def _read_shards(paths: Sequence[Path], source: Source) -> SampleSet:
+    with reading():
+        if len(paths) == 1:
+            return _read_source(replace(source, path=str(paths[0])))
+        for path in paths:
+            check_there(path)
+        with fitting_in_memory(paths[0].parent):
+            return _with_labels(read_shards(paths, source), source)
 
 
 def as_sample_set(
@@ -185,11 +242,12 @@ def as_sample_set(
     Parameters
     ----------
     value
-        A path; a list or column of strings, or of lists of token ids; a list of dicts, a data
-        frame of pandas or polars, an Arrow table or a dataset of Hugging Face ``datasets``; an
-        array or tensor of shape (n, d), or a data frame of numbers, which are embeddings; an array
-        of shape (n, height, width) or (n, height, width, c), a list of arrays or of Pillow images,
-        or a list of paths of image files; or a sample set, which is returned as it is.
+        A path, or a list of the paths of shards; a list or column of strings, or of lists of token
+        ids; a list of dicts, a data frame of pandas or polars, an Arrow table or a dataset of
+        Hugging Face ``datasets``; an array or tensor of shape (n, d), a data frame of numbers or
+        an Arrow array of lists of floats, which are embeddings; an array of shape (n, height,
+        width) or (n, height, width, c), a list of arrays or of Pillow images, or a list of paths
+        of image files; or a sample set, which is returned as it is.
     name
         What to call the set; by default a file's name, or the kind of the samples.
     field, group, group_needed, cluster, cluster_needed, skip_bad, progress
@@ -220,6 +278,9 @@ def as_sample_set(
     )
     if isinstance(value, str | Path):
         return _read_source(replace(source, path=str(value)))
+    if paths := shard_paths(value):
+        where = f"{paths[0]} and {len(paths) - 1} more" if len(paths) > 1 else str(paths[0])
+        return _read_shards(paths, replace(source, path=where, name=source.name or "shards"))
     return hold(value, source)
 
 
@@ -251,17 +312,24 @@ def _read_folder(path: Path, source: Source) -> SampleSet:
     if is_dataset(path):
         return read_dataset(path, source)
     images = read_image_folder(path, source)
-    texts = read_text_folder(path, source) if images is None else None
-    found = images if texts is None else texts
-    return read_dataset(path, source) if found is None else found
+    if images is not None:
+        return images
+    # A single text, such as readme.txt, is about the shards
+    if has_texts(path, source, least=2) or (shards := find_shards(path, source)) is None:
+        texts = read_text_folder(path, source)
+        return read_dataset(path, source) if texts is None else texts
+    files, notes = shards
+    if len(files) == 1:
+        return _read_file(files[0], replace(source, path=str(files[0]))).noting(*notes)
+    return read_shards(files, source).noting(*notes)
 
 
 def _read_file(path: Path, source: Source) -> SampleSet:
     suffix = split_suffix(path)[1]
     if is_image_name(path.name):
         raise one_image(source)
-    if suffix in _MAPPED:
-        return _MAPPED[suffix](path, source)
+    if suffix in _MAPPED or suffix in _TABLES:
+        return {**_MAPPED, **_TABLES}[suffix](path, source)
     if suffix in _SEEKING:
         with open_seekable(path) as stream:
             return _SEEKING[suffix](stream, source)
@@ -374,6 +442,12 @@ def _matches(pattern: str, spec: str) -> list[str]:
 def _read(spec: _Spec, asked: Source) -> tuple[SampleSet, ...]:
     if any(map(_is_image, spec.paths)) and spec.pattern:
         return (_read_images(spec, asked),)
+    if spec.pattern and are_shards_of_one_set(spec.paths):
+        raise InputError(
+            f"{spec.name}={spec.pattern}: matches {counted(len(spec.paths), 'file')} that are "
+            "shards of one set by their names, but the files of a pattern are the seeds of a "
+            f"system; give the folder that holds them: {spec.name}={Path(spec.paths[0]).parent}"
+        )
     name = spec.name if len(spec.paths) == 1 else ""
     return tuple(_read_source(replace(asked, path=path, name=name)) for path in spec.paths)
 

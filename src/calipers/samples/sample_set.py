@@ -253,6 +253,11 @@ class SampleSet:
         return cls(name=name, source=source, data=VectorData(checked_vectors(vectors, where)))
 
     @classmethod
+    def of_checked_vectors(cls, vectors: NDArray[Any], *, name: str, source: str) -> Self:
+        """Hold an (n, d) array of float32 or float64 that was checked as it was read."""
+        return cls(name=name, source=source, data=VectorData(vectors))
+
+    @classmethod
     def from_embeddings(
         cls, embeddings: object, *, name: str, source: str = "<embeddings>"
     ) -> Self:

@@ -23,9 +23,9 @@ def read_dataset(folder: Path, source: Source) -> SampleSet:
     if not files:
         raise source.error("holds no samples")
     require("pyarrow", extra="parquet", purpose=f"{source.path}: a dataset saved to disk")
-    from calipers.samples.readers.tables import read_arrow_files
+    from calipers.samples.readers.tables import open_arrow, read_tables
 
-    return read_arrow_files(files, source)
+    return read_tables([open_arrow(file, source) for file in files], source)
 
 
 def _data_files(folder: Path, source: Source) -> list[str]:

@@ -1,17 +1,19 @@
-"""Tables in Arrow memory: parquet files, and the files of saved datasets, a batch at a time.
+"""Tables in Arrow memory: parquet and Arrow files, and those of saved datasets, a batch at a time.
 
-Loaded when such a file is read: pyarrow is the extra ``parquet``.
+Several files may be one table. Loaded when such a file is read: pyarrow is the extra ``parquet``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from calipers.errors import first_line
 from calipers.files import check_plain
@@ -20,17 +22,28 @@ from calipers.samples.arrow import (
     check_unpacked,
     is_id_type,
     is_string,
+    is_vector_type,
     joined_strings,
     joined_tokens,
     string_array,
     token_array,
     utf8_array,
+    vector_array,
+    vector_dtype,
+    vector_width,
 )
 from calipers.samples.columns import RowError, StringColumn
-from calipers.samples.fields import find_field, other_texts, root
+from calipers.samples.fields import TOKENS, find_field, other_texts, root
+from calipers.samples.joining import Shard, joined
 from calipers.samples.readers.rows import read_rows, without_prompts
 from calipers.samples.sample_set import SampleSet
-from calipers.samples.source import Source, check_decompressed
+from calipers.samples.source import (
+    Source,
+    Wanted,
+    check_decompressed,
+    is_gzipped,
+    open_seekable,
+)
 from calipers.samples.wording import names, shortened
 
 ROWS = 4096
@@ -41,29 +54,75 @@ Batches = Callable[[Sequence[str] | None], Iterator[Any]]
 _LOGS = ({"doc_id", "resps"}, {"custom_id", "response"})
 
 
-def read_parquet(stream: BinaryIO, source: Source) -> SampleSet:
+@dataclass(frozen=True)
+class TableFile:
+    """A file that is a table, or a part of one.
+
+    Attributes
+    ----------
+    path
+        The file.
+    schema
+        Its columns and their types.
+    rows
+        How many rows it says that it has.
+    batches
+        Gives its record batches.
+    mapped
+        Whether they lie on disk, memory-mapped, so that their texts take no memory.
+    """
+
+    path: Path
+    schema: pa.Schema
+    rows: int
+    batches: Batches
+    mapped: bool
+
+
+def read_parquet(path: Path, source: Source) -> SampleSet:
     """Read a sample from each row of a parquet file."""
-    try:
-        file = pq.ParquetFile(stream)
-        schema = file.schema_arrow
+    return read_tables([open_parquet(path, source)], source)
+
+
+def read_arrow(path: Path, source: Source) -> SampleSet:
+    """Read a sample from each row of an Arrow file, or of a feather file of version 2."""
+    return read_tables([open_arrow(path, source)], source)
+
+
+def open_parquet(path: Path, source: Source) -> TableFile:
+    """Look at a parquet file; its rows are read when they are asked for, a batch at a time.
+
+    Raises
+    ------
+    InputError
+        If it is damaged, or claims more rows than fit in memory.
+    """
+    with open_seekable(path) as stream, _refusing_no_parquet(source):
+        metadata = pq.ParquetFile(stream)
+        schema, rows = metadata.schema_arrow, metadata.metadata.num_rows
         # Names are decoded when they are first asked for.
         _ = schema.names
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise source.error(f"cannot be read as a parquet file: {first_line(error)}") from error
-
-    rows = file.metadata.num_rows
     budget().check_claim(f"claims to hold {rows:,} rows", (ROW + 8) * rows, source.error)
 
     def batches(columns: Sequence[str] | None) -> Iterator[Any]:
-        # Few bytes on disk may be many in memory here too.
-        size = 0
-        at_once = _rows_at_once(file.metadata, stream, columns)
-        for batch in file.iter_batches(batch_size=at_once, columns=columns):
-            size += batch.nbytes
-            check_decompressed(source.path, size)
-            yield batch
+        with open_seekable(path) as stream:
+            with _refusing_no_parquet(source):
+                file = pq.ParquetFile(stream)
+            at_once = _rows_at_once(file.metadata, stream, columns)
+            try:
+                yield from file.iter_batches(batch_size=at_once, columns=columns)
+            except (pa.ArrowException, OSError) as error:
+                raise source.error(f"cannot be read: {first_line(error)}") from error
 
-    return read_table(schema, batches, source)
+    return TableFile(path, schema, rows, batches, mapped=False)
+
+
+@contextmanager
+def _refusing_no_parquet(source: Source) -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise source.error(f"cannot be read as a parquet file: {first_line(error)}") from error
 
 
 def _rows_at_once(metadata: Any, stream: BinaryIO, columns: Sequence[str] | None) -> int:
@@ -100,25 +159,49 @@ def _longest_value(chunk: Any, stream: BinaryIO) -> int:
     return size // 2
 
 
-def read_table(
-    schema: pa.Schema, batches: Batches, source: Source, *, mapped: bool = False
-) -> SampleSet:
-    """Read a sample, or several, from each row of a table that comes in record batches.
+def read_tables(tables: Sequence[TableFile], source: Source) -> SampleSet:
+    """Read a sample, or several, from each row of a table in one file or in several.
 
-    `mapped` says whether the batches lie on disk, memory-mapped, so that their texts take no
-    memory.
+    Raises
+    ------
+    InputError
+        If the files differ in their columns, a row cannot be read, or no column can be chosen.
     """
     source = source.counting("row")
+    schema = tables[0].schema
+    for table in tables[1:]:
+        if table.schema != schema:
+            raise source.error(
+                f"its files must have the same columns; {tables[0].path.name} has "
+                f"{names(schema.names)}, and {table.path.name} has others, or of other types"
+            )
+    mapped = all(table.mapped for table in tables)
+
+    def batches(columns: Sequence[str] | None) -> Iterator[Any]:
+        for table in tables:
+            # Few bytes on disk may be many in memory here too
+            size = 0
+            for batch in table.batches(columns):
+                size += 0 if mapped else batch.nbytes
+                check_decompressed(table.path, size)
+                yield batch
+
     twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
     if twice:
         raise source.error(f"has the column {names(twice)} twice")
     textual = [field.name for field in schema if is_string(field.type)]
     unknown = [field.name for field in schema if pa.types.is_null(field.type)]
     listed = [field.name for field in schema if is_id_type(field.type)]
+    vectors = [
+        field.name
+        for field in schema
+        if is_vector_type(field.type) and field.name.casefold() not in TOKENS
+    ]
     field: str | None = source.field
     others: tuple[str, ...] | None = None
     if field is None and not any(log <= set(schema.names) for log in _LOGS):
-        field = find_field(schema.names, textual + unknown, source, listed=listed)
+        possible = textual + unknown
+        field = find_field(schema.names, possible, source, listed=listed, vectors=vectors)
         others = other_texts(textual, field)
     prompt = "prompt" if "prompt" in textual else None
     try:
@@ -126,6 +209,8 @@ def read_table(
             samples = _read_texts(field, prompt, batches, source, mapped=mapped)
         elif field is not None and field in listed and not source.labels:
             samples = _read_tokens(field, prompt, batches, source)
+        elif field is not None and field in vectors:
+            samples = _read_vectors(field, tables, source)
         else:
             source = _with_labels_there(schema, source)
             rows = _plain_rows(batches(_needed(field, schema, source)), source)
@@ -175,6 +260,51 @@ def _read_tokens(field: str, prompt: str | None, batches: Batches, source: Sourc
         prompts=prompts,
         notes=notes,
     )
+
+
+def _read_vectors(field: str, tables: Sequence[TableFile], source: Source) -> SampleSet:
+    """Take the vectors out of Arrow memory into one array, and their labels beside them."""
+    rows = joined([_shard(field, table, source) for table in tables], source)
+    samples = SampleSet.of_checked_vectors(rows, name=source.name, source=source.path)
+    labels = {wanted.kind: _label_values(wanted, tables, source) for wanted in source.labels}
+    if (groups := labels.get("group")) is not None:
+        samples = samples.with_groups(groups)
+    if (clusters := labels.get("cluster")) is not None:
+        samples = samples.with_clusters(clusters)
+    return samples
+
+
+def _shard(field: str, table: TableFile, source: Source) -> Shard:
+    """See a file of vectors as a part of a set; messages name the file and count its own rows."""
+    own = replace(source, path=str(table.path))
+    parts = (batch.column(field) for batch in table.batches([field]) if len(batch))
+    first = next(parts, None)
+    columns = 0
+    if first is not None:
+        columns = vector_width(first)
+        vector_array(first, columns, 1, own.row_error)  # a bad row there goes before other columns
+
+    def blocks() -> Iterator[NDArray[Any]]:
+        row = 1
+        for batch in table.batches([field]):
+            check_decompressed(table.path, batch.nbytes)
+            yield vector_array(batch.column(field), columns, row, own.row_error)
+            row += len(batch)
+
+    kind = vector_dtype(table.schema.field(field).type)
+    return Shard(str(table.path), table.rows, columns, kind, blocks)
+
+
+def _label_values(
+    wanted: Wanted, tables: Sequence[TableFile], source: Source
+) -> list[object] | None:
+    if wanted.path not in tables[0].schema.names:
+        if wanted.needed:
+            columns = names(tables[0].schema.names)
+            raise source.error(f"has no column {wanted.path!r} of {wanted.kind}s; it has {columns}")
+        return None
+    parts = (batch.column(0) for table in tables for batch in table.batches([wanted.path]))
+    return [value for part in parts for value in part.to_pylist()]
 
 
 def _read_column(
@@ -254,37 +384,67 @@ def _with_labels_there(schema: pa.Schema, source: Source) -> Source:
     return source
 
 
-def read_arrow_files(files: Sequence[Path], source: Source) -> SampleSet:
-    """Read Arrow streams that are one table; the data stay on disk, memory-mapped."""
+def open_arrow(path: Path, source: Source) -> TableFile:
+    """Look at an Arrow file, or at a stream in a file, as Arrow or Hugging Face ``datasets`` write.
+
+    The data stay on disk, memory-mapped, unless the file is gzipped.
+
+    Raises
+    ------
+    InputError
+        If it is damaged or cut short.
+    """
+    check_plain(path)
+    schema, rows, _ = _opened_arrow(path, source)
 
     def batches(columns: Sequence[str] | None) -> Iterator[Any]:
-        for file in files:
-            reader = _open_arrow(file, source)
-            if reader.schema != schema:
-                raise source.error(
-                    f"its files must have the same columns; {files[0].name} has "
-                    f"{names(schema.names)}, and {file.name} has others, or of other types"
-                )
-            for batch in reader:
+        _, _, found = _opened_arrow(path, source)
+        with _refusing_no_arrow(path, source):
+            for batch in found:
                 chosen = batch if columns is None else batch.select(columns)
-                _check_whole(chosen, file, source)
+                _check_whole(chosen, path, source)
                 yield chosen
 
-    schema = _open_arrow(files[0], source).schema
-    return read_table(schema, batches, source, mapped=True)
+    return TableFile(path, schema, rows, batches, mapped=not is_gzipped(path))
 
 
-def _open_arrow(file: Path, source: Source) -> Any:
-    check_plain(file)
+def _opened_arrow(path: Path, source: Source) -> tuple[pa.Schema, int, Iterator[Any]]:
+    """Give the schema of a file, the number of its rows, and what goes through its batches."""
+    with _refusing_no_arrow(path, source):
+        if is_gzipped(path):
+            with open_seekable(path) as stream:
+                data: Any = pa.BufferReader(stream.read())
+        else:
+            data = pa.memory_map(str(path))
+        if data.read(len(ARROW)) == ARROW:
+            data.seek(0)
+            file = pa.ipc.open_file(data)
+            # Names are decoded when they are first asked for.
+            _ = file.schema.names
+            batches = map(file.get_batch, range(file.num_record_batches))
+            return file.schema, file.count_rows(), batches
+        data.seek(0)
+        _ = pa.ipc.open_stream(data).schema.names
+        data.seek(0)
+        rows = sum(len(batch) for batch in pa.ipc.open_stream(data))
+        data.seek(0)
+        reader = pa.ipc.open_stream(data)
+        return reader.schema, rows, iter(reader)
+
+
+ARROW = b"ARROW1"
+"""What an Arrow file begins with, and a stream does not."""
+
+
+@contextmanager
+def _refusing_no_arrow(path: Path, source: Source) -> Iterator[None]:
+    named = "" if source.path == str(path) else f"its file {shortened(path.name)}"
     try:
-        reader = pa.ipc.open_stream(pa.memory_map(str(file)))
-        # Names are decoded when they are first asked for.
-        _ = reader.schema.names
+        yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise source.error(
-            f"cannot read its file {shortened(file.name)}: {shortened(first_line(error), 200)}"
-        ) from error
-    return reader
+        reason = shortened(first_line(error), 200)
+        problem = f"cannot read {named}" if named else "cannot be read as an Arrow file"
+        raise source.error(f"{problem}: {reason}") from error
 
 
 def _check_whole(batch: Any, file: Path, source: Source) -> None:

@@ -33,11 +33,8 @@ def read_text_folder(folder: Path, source: Source) -> SampleSet | None:
     InputError
         If there is a single one, or one is not valid UTF-8.
     """
-    try:
-        entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
-    except OSError as error:
-        raise source.error(f"the folder cannot be read: {error.strerror or error}") from error
-    files = [entry for entry in entries if is_text_name(entry) and not entry.is_dir()]
+    entries = _entries(folder, source)
+    files = _text_files(entries)
     if not files:
         return None
     if len(files) == 1:
@@ -49,6 +46,22 @@ def read_text_folder(folder: Path, source: Source) -> SampleSet | None:
     plain = Source(source.path, source.name).counting("sample")
     samples = read_rows(((n, text) for n, text in enumerate(_texts(files), 1)), plain)
     return samples.noting(*_notes(files, entries))
+
+
+def has_texts(folder: Path, source: Source, *, least: int) -> bool:
+    """Tell whether so many text files lie in a folder."""
+    return len(_text_files(_entries(folder, source))) >= least
+
+
+def _entries(folder: Path, source: Source) -> list[Path]:
+    try:
+        return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
+    except OSError as error:
+        raise source.error(f"the folder cannot be read: {error.strerror or error}") from error
+
+
+def _text_files(entries: Sequence[Path]) -> list[Path]:
+    return [entry for entry in entries if is_text_name(entry) and not entry.is_dir()]
 
 
 def _texts(files: Sequence[Path]) -> Iterator[str]:

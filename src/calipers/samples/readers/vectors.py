@@ -11,8 +11,10 @@ import io
 import json
 import math
 import struct
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -20,7 +22,9 @@ from numpy.typing import NDArray
 
 from calipers.errors import InputError
 from calipers.memory import budget
+from calipers.numeric.scratch import scratch
 from calipers.samples.fields import NAME_IT
+from calipers.samples.kinds import take_room
 from calipers.samples.sample_set import SampleSet
 from calipers.samples.source import LabelKind, Source, check_decompressed, is_gzipped, open_seekable
 from calipers.samples.wording import describe, names, shortened
@@ -37,8 +41,25 @@ def read_numpy(path: Path, source: Source) -> SampleSet:
 
     One with two axes holds embeddings, one with three or four images.
     """
+    array, labels = open_numpy(path, source)
+    samples = from_array(array, source.name, source.path)
+    if "group" in labels:
+        samples = samples.with_groups(labels["group"].tolist())
+    if "cluster" in labels:
+        samples = samples.with_clusters(labels["cluster"].tolist())
+    return samples
+
+
+def open_numpy(path: Path, source: Source) -> tuple[NDArray[Any], Labels]:
+    """Open the array of a file where it lies, with the labels of its rows where it has any.
+
+    Raises
+    ------
+    InputError
+        If it is damaged, cut short or pickled, or too large for the memory that may be taken.
+    """
     try:
-        array, labels = _load(path, source)
+        return _load(path, source)
     except (InputError, MemoryError):
         raise
     except OSError as error:
@@ -51,12 +72,6 @@ def read_numpy(path: Path, source: Source) -> SampleSet:
             raise _pickled(source) from error
         reason = shortened(str(error).partition("\n")[0], REASON)
         raise source.error(f"cannot be read as a NumPy file: {reason}") from error
-    samples = from_array(array, source.name, source.path)
-    if "group" in labels:
-        samples = samples.with_groups(labels["group"].tolist())
-    if "cluster" in labels:
-        samples = samples.with_clusters(labels["cluster"].tolist())
-    return samples
 
 
 def from_array(array: Any, name: str, source: str) -> SampleSet:
@@ -201,11 +216,35 @@ _DTYPES = {
 def read_safetensors(path: Path, source: Source) -> SampleSet:
     """Read embeddings from the only tensor, or from the one that the field names.
 
-    bfloat16 becomes float32. The tensor is memory-mapped where its type allows and the file is
-    not gzipped.
+    Of a file that ``calipers embed`` wrote all views are read, with the signature of their
+    embedder, unless the field names one. bfloat16 becomes float32. Tensors are memory-mapped where
+    their type allows and the file is not gzipped.
+    """
+    if source.field is None and (made := read_made(path, source)) is not None:
+        views = {name: _read_tensor(path, replace(source, field=name)) for name in made.views}
+        return made.holding(views, source)
+    return from_array(_read_tensor(path, source), source.name, source.path)
+
+
+def _read_tensor(path: Path, source: Source) -> NDArray[Any]:
+    array, half = open_tensor(path, source)
+    if half:
+        take_room(2 * array.nbytes, source.path)
+        array = from_bfloat16(array)
+    return array
+
+
+def open_tensor(path: Path, source: Source) -> tuple[NDArray[Any], bool]:
+    """Open a tensor where it lies; tell whether it is bfloat16, whose bits come as uint16.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged or cut short, or has no such tensor.
     """
     with open_seekable(path) as stream:
         header, start = _header(stream, source)
+        header.pop(METADATA, None)
         name = pick(list(header), source)
         try:
             tensor = read_entry(header[name])
@@ -225,10 +264,80 @@ def read_safetensors(path: Path, source: Source) -> SampleSet:
         if not tensor.numbers:
             raise source.error(f"the tensor {name!r} of shape {tensor.shape} holds no values")
         array = _tensor(path, stream, dtype, start + tensor.first, tensor.shape)
-    if tensor.dtype == "BF16":
-        budget().take(4 * array.size, source.error)
-        array = _from_bfloat16(array)
-    return from_array(array, source.name, source.path)
+    return array, tensor.dtype == "BF16"
+
+
+@dataclass(frozen=True)
+class Made:
+    """What ``calipers embed`` says of the vectors that it wrote.
+
+    Attributes
+    ----------
+    views
+        The views in the file, the main one first.
+    signature, view_signature
+        How they were made: in all views, and how each was pooled.
+    """
+
+    views: tuple[str, ...]
+    signature: Mapping[str, str]
+    view_signature: Mapping[str, str]
+
+    def line(self) -> str:
+        """Write it as one line of JSON."""
+        return json.dumps(
+            {
+                "views": list(self.views),
+                "signature": dict(self.signature),
+                "view_signature": dict(self.view_signature),
+            },
+            ensure_ascii=False,
+        )
+
+    @classmethod
+    def of_line(cls, line: str) -> Made | None:
+        """Read it back; None where it is something else."""
+        try:
+            found = json.loads(line)
+            views = tuple(found["views"])
+            signature, pooled = dict(found["signature"]), dict(found["view_signature"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return None
+        words = (*views, *signature, *signature.values(), *pooled, *pooled.values())
+        return cls(views, signature, pooled) if all(isinstance(w, str) for w in words) else None
+
+    def holding(self, views: Mapping[str, NDArray[Any]], source: Source) -> SampleSet:
+        """Hold the views, which are of float32 or float64, as what the embedder made."""
+        made = SimpleNamespace(
+            views=views, signature=self.signature, view_signature=self.view_signature, notes=()
+        )
+        return SampleSet.from_embeddings(made, name=source.name, source=source.path)
+
+
+def read_made(path: Path, source: Source) -> Made | None:
+    """Read how the vectors of a safetensors file were made; None where it does not say.
+
+    Raises
+    ------
+    InputError
+        If it is no safetensors file, or lacks a view that it should have.
+    """
+    with open_seekable(path) as stream:
+        header, _ = _header(stream, source)
+    about = header.pop(METADATA, None)
+    line = about.get(MADE) if isinstance(about, dict) else None
+    made = Made.of_line(line) if isinstance(line, str) else None
+    if made is None or not made.views:
+        return None
+    for name in made.views:
+        if name not in header:
+            raise source.error(f"says that it holds the view {name!r}, but it does not")
+    return made
+
+
+METADATA = "__metadata__"
+MADE = "calipers.embeddings"
+"""Key of the metadata under which a file says how its vectors were made."""
 
 
 @dataclass(frozen=True)
@@ -274,6 +383,12 @@ def read_entries(content: bytes) -> dict[str, Any]:
     ValueError
         If it is no JSON object.
     """
+    header = _read_object(content)
+    header.pop(METADATA, None)
+    return header
+
+
+def _read_object(content: bytes) -> dict[str, Any]:
     try:
         header = json.loads(content)
     except RecursionError:
@@ -282,7 +397,6 @@ def read_entries(content: bytes) -> dict[str, Any]:
         raise ValueError("its header is not valid JSON") from error
     if not isinstance(header, dict):
         raise ValueError(f"its header must be an object, but it is {describe(header)}")
-    header.pop("__metadata__", None)
     return header
 
 
@@ -322,12 +436,12 @@ def _whole_numbers(key: str, entry: dict[str, Any]) -> list[int]:
 
 
 def _header(stream: BinaryIO, source: Source) -> tuple[dict[str, Any], int]:
-    """Return the header, and where the tensors' bytes start."""
+    """Return the header, with its metadata, and where the tensors' bytes start."""
     try:
         (length,) = struct.unpack("<Q", stream.read(8))
         if length > LONGEST:
             raise ValueError("it does not begin with the length of a header")
-        return read_entries(stream.read(length)), 8 + length
+        return _read_object(stream.read(length)), 8 + length
     except (struct.error, ValueError) as error:
         raise source.error(f"is not a safetensors file: {error}") from error
 
@@ -341,5 +455,13 @@ def _tensor(
     return np.frombuffer(stream.read(math.prod(shape) * dtype.itemsize), dtype).reshape(shape)
 
 
-def _from_bfloat16(bits: NDArray[Any]) -> NDArray[np.float32]:
-    return (bits.astype(np.uint32) << 16).view(np.float32)
+def from_bfloat16(bits: NDArray[Any]) -> NDArray[np.float32]:
+    """Give the float32 values of bfloat16 numbers, whose bits come as uint16."""
+    made = scratch(bits.shape, np.uint32)
+    for start in range(0, len(bits), _ROWS):
+        made[start : start + _ROWS] = bits[start : start + _ROWS]
+        made[start : start + _ROWS] <<= np.uint32(16)
+    return made.view(np.float32)
+
+
+_ROWS = 4096

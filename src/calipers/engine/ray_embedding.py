@@ -1,0 +1,555 @@
+"""Embedding by Ray Data: actors read shards of samples, and write vectors where the cache has them.
+
+The samples that the cache lacks are written to the work folder, some chunks a file. Ray Data hands
+the names of these files to a pool of actors; each has loaded the embedder once, reads the samples
+of a file and writes the vectors of every chunk to a file of its own, at once and whole. So neither
+samples nor vectors pass through Ray, a run that was stopped goes on from the chunks that are there,
+and what was embedded on a cluster is found by every later run. The vectors are those of this
+machine: it reads them from the same files.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.embed import Cache, Embedder, EmbedderChoice, EncodedBatch
+from calipers.embed.cache import DamagedChunkError
+from calipers.embed.pipeline import embed_chunk
+from calipers.embed.processes import may_divide
+from calipers.engine.ray_cluster import TRIES, RayCluster
+from calipers.engine.work_folder import WorkFolder, digest_of
+from calipers.errors import CalipersError, InputError, first_line
+from calipers.numeric.threads import limit_threads
+from calipers.progress import Progress
+from calipers.samples import Chunk, SampleSet
+
+FEW_ROWS = 2048
+"""Samples that are embedded sooner where they are than workers are started."""
+
+MOST_THREADS = 8
+"""Threads of an actor: further ones add little, and every actor holds the model in memory."""
+
+SHARDS_EACH = 8
+"""Files of samples for each actor, where there are enough: the last ones leave few actors idle."""
+
+MOST_CHUNKS = 16
+"""Chunks in a file of samples."""
+
+Shipped = Callable[[SampleSet, Embedder], Embedder | EmbedderChoice | None]
+"""Tells what actors embed a set with: a choice, which they load, or the embedder itself."""
+
+
+@dataclass(frozen=True)
+class ChunkStore:
+    """Vectors of chunks in a work folder: under a path as the cache keeps them, else as ``.npz``.
+
+    Attributes
+    ----------
+    folder
+        What all machines see.
+    identity
+        That of the embedder.
+    """
+
+    folder: WorkFolder
+    identity: str
+
+    def has(self, content_hash: str) -> bool:
+        """Tell whether the vectors of a chunk are there."""
+        return self.folder.has(self._name(content_hash))
+
+    def write(self, content_hash: str, batch: EncodedBatch) -> None:
+        """Write the vectors of a chunk, at once and whole.
+
+        Raises
+        ------
+        OSError, InputError
+            If there is no room, or the folder cannot be written to.
+        """
+        if not self.folder.remote:
+            self._cache.store(self.identity, content_hash, batch)
+            return
+        arrays: dict[str, NDArray[Any]] = {f"view.{name}": x for name, x in batch.views.items()}
+        name = self._name(content_hash)
+        self.folder.write_arrays(name, {**arrays, "truncated": batch.truncated})
+
+    def read(self, content_hash: str, rows: int, views: Sequence[str]) -> EncodedBatch | None:
+        """Read the vectors of a chunk; None where they are not there, or damaged."""
+        if not self.folder.remote:
+            try:
+                return self._cache.load(self.identity, content_hash, rows=rows, views=views)
+            except DamagedChunkError:
+                return None
+        arrays = self.folder.read_arrays(self._name(content_hash))
+        names = {f"view.{view}" for view in views} | {"truncated"}
+        if arrays is None or arrays.keys() != names or {len(x) for x in arrays.values()} != {rows}:
+            return None
+        return EncodedBatch({view: arrays[f"view.{view}"] for view in views}, arrays["truncated"])
+
+    def discard(self, content_hash: str) -> None:
+        """Remove the vectors of a chunk, and the folders that held it where nothing else does."""
+        self.folder.discard(self._name(content_hash))
+        if not self.folder.remote:
+            path = self._cache.path(self.identity, content_hash)
+            for emptied in (path.parent, path.parent.parent):
+                with suppress(OSError):
+                    emptied.rmdir()
+
+    @property
+    def _cache(self) -> Cache:
+        return Cache(Path(self.folder.place))
+
+    def _name(self, content_hash: str) -> str:
+        path = self._cache.path(self.identity, content_hash)
+        path = path if not self.folder.remote else path.with_suffix(".npz")
+        return path.relative_to(self._cache.directory).as_posix()
+
+
+@dataclass(frozen=True)
+class SampleShards:
+    """Chunks of a set in files of a work folder.
+
+    Attributes
+    ----------
+    folder, name
+        Where, and in which folder there.
+    set_name
+        What messages call the set.
+    tokens
+        Whether samples are lists of token ids; else they are texts.
+    """
+
+    folder: WorkFolder
+    name: str
+    set_name: str
+    tokens: bool
+
+    def write(self, chunks: Sequence[Chunk]) -> str:
+        """Write consecutive chunks; return the name of the file."""
+        items = [item for chunk in chunks for item in chunk.items]
+        if self.tokens:
+            values = np.concatenate([np.asarray(ids, np.int32) for ids in items])
+            lengths = list(map(len, items))
+        else:
+            encoded = [text.encode("utf-8", "surrogatepass") for text in items]
+            values = np.frombuffer(b"".join(encoded), np.uint8)
+            lengths = list(map(len, encoded))
+        name = f"{self.name}/{chunks[0].start}.npz"
+        self.folder.write_arrays(
+            name,
+            {
+                "values": values,
+                "ends": np.cumsum([0, *lengths], dtype=np.int64),
+                "starts": np.array([chunk.start for chunk in chunks], np.int64),
+                "sizes": np.array([len(chunk.items) for chunk in chunks], np.int64),
+                "hashes": np.array([chunk.content_hash for chunk in chunks]),
+            },
+        )
+        return name
+
+    def begin(self, name: str) -> None:
+        """Leave a mark that a file is begun.
+
+        Raises
+        ------
+        InputError
+            If it was begun so often that whoever takes it must be dying over it.
+        """
+        marks = (f"{name}.{place}" for place in range(TRIES))
+        mark = next((mark for mark in marks if not self.folder.has(mark)), None)
+        if mark is None:
+            raise InputError(
+                f"{self.set_name}: the Ray workers that embedded some of its samples died {TRIES} "
+                "times, most likely because memory ran out; what was finished is kept, and the "
+                "same command goes on from there (a smaller --batch-size takes less memory)"
+            )
+        self.folder.write(mark, lambda file: None)
+
+    def read(self, name: str) -> Iterator[Chunk]:
+        """Read the chunks of a file.
+
+        Raises
+        ------
+        InputError
+            If it is not there.
+        """
+        found = self.folder.read_arrays(name)
+        if found is None:
+            raise InputError(f"{self.folder.place}: {name} is missing or damaged")
+        values, ends, row = found["values"], found["ends"].tolist(), 0
+        for start, size, digest in zip(
+            found["starts"].tolist(), found["sizes"].tolist(), found["hashes"].tolist(), strict=True
+        ):
+            places = [(ends[at], ends[at + 1]) for at in range(row, row + size)]
+            if self.tokens:
+                items: list[Any] = [values[first:last] for first, last in places]
+            else:
+                parts = [values[first:last].tobytes() for first, last in places]
+                items = [part.decode("utf-8", "surrogatepass") for part in parts]
+            yield Chunk(start, items, digest)
+            row += size
+
+
+@dataclass(frozen=True)
+class EmbeddingTask:
+    """What an actor does: embed the files of samples that it is given by name.
+
+    Attributes
+    ----------
+    shipped
+        The embedder, or what it is loaded by.
+    signature, identity
+        Those that its embedder must have.
+    shards
+        Where the samples lie.
+    store
+        Where the vectors go.
+    threads
+        How many an actor may use.
+    """
+
+    shipped: Embedder | EmbedderChoice
+    identity: str
+    signature: Mapping[str, str]
+    shards: SampleShards
+    store: ChunkStore
+    threads: int
+
+    def load(self) -> Embedder:
+        """Load the embedder on this machine.
+
+        Raises
+        ------
+        CalipersError
+            If it cannot be loaded, or would give other vectors than that of the driver.
+        """
+        embedder = self.shipped
+        if isinstance(embedder, EmbedderChoice):
+            embedder = embedder.load()
+        if embedder.identity != self.identity:
+            theirs, ours = dict(embedder.signature), dict(self.signature)
+            differ = sorted(key for key in {**ours, **theirs} if ours.get(key) != theirs.get(key))
+            raise InputError(
+                f"the embedder {embedder.name!r} of a Ray node would give other vectors than that "
+                f"of this machine ({', '.join(differ) or 'other versions of packages'} differ); "
+                "all machines need the same packages, model files and kind of device"
+            )
+        return embedder
+
+    def embed(self, name: str, embedder: Embedder) -> int:
+        """Embed a file of samples, but for the chunks that are there; return how many samples.
+
+        Raises
+        ------
+        InputError
+            If actors died :data:`TRIES` times over the same file: Ray Data would try for ever.
+        CalipersError
+            If a sample cannot be read.
+        """
+        rows = 0
+        self.shards.begin(name)
+        for chunk in self.shards.read(name):
+            if not self.store.has(chunk.content_hash):
+                batch = embed_chunk(chunk, embedder, self.shards.set_name)
+                self.store.write(chunk.content_hash, batch)
+            rows += len(chunk.items)
+        return rows
+
+
+class EmbeddingActor:
+    """A worker of the pool, which loads the embedder when the first file comes.
+
+    Errors that a person can put right come back as words: Ray would wrap them.
+    """
+
+    def __init__(self, task: EmbeddingTask) -> None:
+        self._task = task
+        self._embedder: Embedder | None = None
+
+    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+        """Embed the files of a batch; tell of each how many samples it had, or what went wrong."""
+        rows, errors = [], []
+        for name in batch["name"]:
+            done, problem = 0, ""
+            try:
+                with limit_threads(self._task.threads):
+                    self._embedder = self._embedder or self._task.load()
+                    done = self._task.embed(str(name), self._embedder)
+            except CalipersError as error:
+                problem = str(error)
+            except OSError as error:
+                place = self._task.store.folder.place
+                problem = (
+                    f"{place}: cannot be written: {error.strerror or first_line(error)}; what was "
+                    "finished is kept there"
+                )
+            rows.append(done)
+            errors.append(problem)
+        return {"rows": np.array(rows), "error": np.array(errors, dtype=object)}
+
+
+class RayEmbedding:
+    """Embeds on a Ray cluster, by filling the cache.
+
+    It is a context, at whose end vectors that no cache keeps are gone; where it ends by an error,
+    they stay, and the next run goes on from them.
+
+    Parameters
+    ----------
+    connect
+        Connects to the cluster, when it is first called.
+    folder
+        What all machines see: the folder of the cache itself, or another, from which vectors go to
+        the cache.
+    shipped
+        Tells what actors embed a set with; None where it is embedded here.
+    few_rows
+        Samples that are embedded here, where no more are missing; None for :data:`FEW_ROWS`.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], RayCluster],
+        folder: WorkFolder,
+        shipped: Shipped,
+        *,
+        few_rows: int | None = None,
+    ) -> None:
+        self._connect, self._folder, self._shipped = connect, folder, shipped
+        self._few_rows = FEW_ROWS if few_rows is None else few_rows
+        self._places = ExitStack()
+        self._unkept = list[tuple[ChunkStore, SampleSet]]()
+
+    def __enter__(self) -> RayEmbedding:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        with self._places:
+            for store, samples in self._unkept if kind is None else ():
+                for chunk in samples.chunks():
+                    store.discard(chunk.content_hash)
+
+    def fill(
+        self, samples: SampleSet, embedder: Embedder, cache: Cache | None, progress: Progress
+    ) -> Cache | None:
+        """Embed on the cluster what a cache lacks of a set, where actors can embed it.
+
+        Images, and embedders that are cheap or ask a service, are left to this machine.
+
+        Raises
+        ------
+        InputError
+            If a sample cannot be read, the embedder cannot be sent or differs on a node, or the
+            folder cannot be written to.
+        """
+        if samples.kind not in ("texts", "tokens") or not embedder.kept:
+            return cache
+        shipped = self._shipped(samples, embedder)
+        if shipped is None:
+            return cache
+        kept = self._place() if cache is None else cache
+        home = ChunkStore(WorkFolder(str(kept.directory)), embedder.identity)
+        if cache is None:
+            self._unkept.append((home, samples))
+        store = ChunkStore(self._folder, embedder.identity)
+        missing = [chunk for chunk in samples.chunks() if not home.has(chunk.content_hash)]
+        if sum(len(chunk.items) for chunk in missing) <= self._few_rows:
+            return kept
+        check_sendable(shipped)
+        key = digest_of(embedder.identity, samples.content_hash)
+        shards = SampleShards(
+            self._folder, f"samples-{key}", samples.name, samples.kind == "tokens"
+        )
+        task = EmbeddingTask(
+            shipped, embedder.identity, dict(embedder.signature), shards, store, threads=1
+        )
+        with self._folder.claimed(shards.name):
+            try:
+                self._run(task, missing, progress)
+                if store.folder != home.folder:
+                    _move(store, home, missing, embedder.views)
+            finally:
+                self._folder.discard(shards.name)
+        return kept
+
+    def _run(self, task: EmbeddingTask, missing: Sequence[Chunk], progress: Progress) -> None:
+        """Write the samples, and have actors embed them."""
+        # Else Ray warns on the terminal of how Ray Data itself starts its actors
+        os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+        self._connect()
+        gpu = task.signature.get("device", "cpu").startswith("cuda")
+        actors, threads = pool_size(_alive_nodes(), gpu=gpu)
+        each = int(np.clip(len(missing) // (SHARDS_EACH * actors), 1, MOST_CHUNKS))
+        parts = [missing[at : at + each] for at in range(0, len(missing), each)]
+        names = [task.shards.write(part) for part in parts]
+        total = sum(len(chunk.items) for chunk in missing)
+        task = replace(task, threads=threads)
+        with progress.task(f"Embedding {task.shards.set_name} on Ray", total) as advance:
+            for rows in run_pool(task, names, actors=min(actors, len(names)), gpu=gpu):
+                advance(rows)
+
+    def _place(self) -> Cache:
+        """A place on this machine for vectors that are not kept."""
+        if not self._folder.remote:
+            return Cache(Path(self._folder.place))
+        place = self._places.enter_context(TemporaryDirectory(prefix="calipers-embedded-"))
+        return Cache(Path(place))
+
+
+def run_pool(task: EmbeddingTask, names: Sequence[str], *, actors: int, gpu: bool) -> Iterator[int]:
+    """Hand files of samples to a pool of actors; yield how many samples each had, in order.
+
+    Raises
+    ------
+    InputError
+        As the first of the files says that cannot be embedded, or if the cluster is lost.
+    """
+    import ray
+    from ray.data import ActorPoolStrategy, from_items
+
+    with _quiet_ray_data():
+        files = from_items([{"name": name} for name in names], override_num_blocks=len(names))
+        done = files.map_batches(
+            EmbeddingActor,
+            fn_constructor_args=(task,),
+            batch_size=1,
+            num_cpus=1 if gpu else task.threads,
+            num_gpus=1 if gpu else None,
+            compute=ActorPoolStrategy(size=actors),
+        )
+        try:
+            for row in done.iter_rows():
+                if row["error"]:
+                    raise InputError(str(row["error"]))
+                yield int(row["rows"])
+        except ray.exceptions.RayError as error:
+            raise InputError(
+                f"embedding on Ray was stopped by {type(error).__name__}: {first_line(error)}; "
+                "what was finished is kept, and the same command goes on from there"
+            ) from error
+
+
+def pool_size(nodes: Sequence[Mapping[str, float]], *, gpu: bool) -> tuple[int, int]:
+    """Choose how many actors a cluster gets, and how many threads each.
+
+    Parameters
+    ----------
+    nodes
+        The resources of every node, such as ``{"CPU": 8.0, "GPU": 1.0}``.
+    gpu
+        Whether an actor takes a GPU; else it takes processors, as many on every node.
+
+    Raises
+    ------
+    InputError
+        If a GPU is asked for and no node has one.
+
+    Examples
+    --------
+    >>> pool_size([{"CPU": 8.0}, {"CPU": 4.0}, {}], gpu=False)
+    (3, 4)
+    """
+    if gpu:
+        count = sum(int(node.get("GPU", 0)) for node in nodes)
+        if not count:
+            raise InputError(
+                "no node of the Ray cluster has a GPU, but the embedder runs on one; choose "
+                "--device cpu (device= in Python)"
+            )
+        return count, 1
+    processors = [int(node["CPU"]) for node in nodes if node.get("CPU", 0) >= 1] or [1]
+    threads = min(*processors, MOST_THREADS)
+    return sum(count // threads for count in processors), threads
+
+
+def check_sendable(shipped: Embedder | EmbedderChoice) -> None:
+    """Refuse an embedder that cannot be sent to other machines.
+
+    Raises
+    ------
+    InputError
+        If it cannot be pickled.
+    """
+    from ray import cloudpickle
+
+    if isinstance(shipped, EmbedderChoice):
+        return
+    try:
+        cloudpickle.dumps(shipped)
+    except Exception as error:  # whatever its own classes raise
+        raise InputError(
+            f"the embedder {shipped.name!r} cannot be sent to the workers of --engine ray, since "
+            f"it cannot be pickled ({first_line(error)}); name a model in its place, or embed with "
+            'calipers.embed_samples and compare what that gives, or use engine="local"'
+        ) from error
+
+
+def choice_for_actors(choice: EmbedderChoice, embedder: Embedder) -> EmbedderChoice | None:
+    """Tell by what actors load an embedder as it is here; None where it runs no model.
+
+    Where a device was left open, actors take the kind of device that was found here.
+    """
+    if not may_divide(choice):
+        return None
+    device = embedder.signature.get("device", choice.settings.device)
+    if choice.settings.device != "auto":
+        return choice
+    return EmbedderChoice(choice.line, replace(choice.options, device=device))
+
+
+def _move(
+    store: ChunkStore, home: ChunkStore, chunks: Sequence[Chunk], views: Sequence[str]
+) -> None:
+    """Bring the vectors of chunks from the work folder to the cache."""
+    for chunk in chunks:
+        batch = store.read(chunk.content_hash, len(chunk.items), views)
+        if batch is None:
+            continue  # it is embedded here
+        try:
+            home.write(chunk.content_hash, batch)
+        except OSError as error:
+            raise InputError(
+                f"{home.folder.place}: cannot be written: {error.strerror or first_line(error)}; "
+                f"what was finished is kept in {store.folder.place}"
+            ) from error
+        store.discard(chunk.content_hash)
+
+
+def _alive_nodes() -> list[Mapping[str, float]]:
+    import ray
+
+    return [node["Resources"] for node in ray.nodes() if node["Alive"]]
+
+
+@contextmanager
+def _quiet_ray_data() -> Iterator[None]:
+    """Keep Ray Data from writing to the terminal, and results in the order of the files."""
+    from ray.data import DataContext
+
+    context, log = DataContext.get_current(), logging.getLogger("ray.data")
+    before = {name: getattr(context, name) for name in _SILENT if hasattr(context, name)}
+    ordered, level = context.execution_options.preserve_order, log.level
+    try:
+        for name in before:
+            setattr(context, name, False)
+        context.execution_options.preserve_order = True
+        log.setLevel(logging.CRITICAL)
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(context, name, value)
+        context.execution_options.preserve_order = ordered
+        log.setLevel(level)
+
+
+_SILENT = ("enable_progress_bars", "enable_operator_progress_bars", "print_on_execution_start")

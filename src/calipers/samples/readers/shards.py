@@ -1,0 +1,223 @@
+"""Sets in shards: the files of a folder, of a pattern or of a list, read as one set.
+
+Shards of vectors are joined (:mod:`calipers.samples.joining`), shards of a table read one after the
+other. They come in the order of their names with numbers by value, ``shard-2`` before
+``shard-10``. Names such as ``x-00000-of-00008`` tell how many there must be.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.errors import InputError, require
+from calipers.samples.joining import Shard, joined
+from calipers.samples.kinds import float_type
+from calipers.samples.readers.vectors import (
+    Made,
+    from_bfloat16,
+    open_numpy,
+    open_tensor,
+    read_made,
+)
+from calipers.samples.sample_set import SampleSet
+from calipers.samples.source import Source
+from calipers.samples.wording import names, numbered
+
+ARRAYS, TABLES = (".npy", ".safetensors"), (".parquet", ".arrow", ".feather")
+SUFFIXES = (*ARRAYS, *TABLES)
+"""What the names of shards end in."""
+
+ROWS = 4096
+
+_OF = re.compile(r"(?P<before>.*?)-?(?P<number>\d+)-of-(?P<total>\d+)(?P<behind>[^/]*)", re.DOTALL)
+
+
+def is_shard_name(path: str | os.PathLike[str]) -> bool:
+    """Tell from its name whether a file may be a shard."""
+    return Path(path).suffix.lower() in SUFFIXES
+
+
+def find_shards(folder: Path, source: Source) -> tuple[list[Path], tuple[str, ...]] | None:
+    """Find the shards that lie in a folder itself, in their order; None where there are none.
+
+    Returns
+    -------
+    tuple
+        The shards, and what a person must be told of other files. Hidden files are left out.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be read, shards are of several formats, or one is missing.
+    """
+    try:
+        entries = [entry for entry in folder.iterdir() if not entry.name.startswith((".", "_"))]
+    except OSError as error:
+        raise source.error(f"the folder cannot be read: {error.strerror or error}") from error
+    files = [entry for entry in entries if not entry.is_dir()]
+    shards = natural(entry for entry in files if is_shard_name(entry))
+    if not shards:
+        return None
+    check_complete(shards, source)
+    others = sorted(entry.name for entry in entries if entry not in set(shards))
+    note = f"left out beside the shards: {names(others, limit=3)}"
+    return shards, (note,) if others else ()
+
+
+def natural(paths: Iterator[Path] | Sequence[Path]) -> list[Path]:
+    """Sort paths by their names, with numbers in them by value.
+
+    Examples
+    --------
+    >>> [path.name for path in natural([Path("s-10.npy"), Path("s-9.npy"), Path("s-010.npy")])]
+    ['s-9.npy', 's-010.npy', 's-10.npy']
+    """
+
+    def key(path: Path) -> tuple[Any, ...]:
+        # Numbers stand at every second place, so words and numbers never meet
+        parts = re.split(r"(\d+)", str(path))
+        return (*((int(p) if at % 2 else p) for at, p in enumerate(parts)), str(path))
+
+    return sorted(paths, key=key)
+
+
+def check_complete(paths: Sequence[Path], source: Source) -> None:
+    """Refuse shards of several sets, or of one that is not whole, as far as their names tell.
+
+    Raises
+    ------
+    InputError
+        Names the shards that are missing.
+    """
+    found = [_OF.fullmatch(path.name) for path in paths]
+    numbered_ones = [match for match in found if match is not None]
+    if not numbered_ones:
+        return
+    sets = Counter((m["before"], int(m["total"]), m["behind"]) for m in numbered_ones)
+    plain = [path.name for path, match in zip(paths, found, strict=True) if match is None]
+    if len(sets) > 1 or plain:
+        kinds = [*(f"{b}-…-of-{total:05d}{e}" for b, total, e in sets), *plain]
+        raise source.error(
+            f"holds files of several sets, {names(kinds, limit=3)}; give each set a folder of its "
+            "own (in Python also a list of paths)"
+        )
+    ((_, total, _),) = sets
+    present = {int(match["number"]) for match in numbered_ones}
+    first = 0 if 0 in present or total not in present else 1
+    missing = [number for number in range(first, total + first) if number not in present]
+    beyond = sorted(present - set(range(first, total + first)))
+    if missing or beyond:
+        what = "lacks" if missing else "has too many:"
+        raise source.error(
+            f"{what} {numbered('shard', missing or beyond)} of {total:,}, by the names of its "
+            f"files ({paths[0].name}, …)"
+        )
+
+
+def are_shards_of_one_set(paths: Sequence[str]) -> bool:
+    """Tell whether several files are, by their names, parts of one set: ``x-00000-of-00008``."""
+    matches = [_OF.fullmatch(os.path.basename(path)) for path in paths if is_shard_name(path)]
+    return len(paths) > 1 and len(matches) == len(paths) and all(matches)
+
+
+def shard_paths(value: object) -> list[Path]:
+    """Give the paths of shards that a person holds in a list; none where it is something else."""
+    if not isinstance(value, list | tuple) or not value:
+        return []
+    if not all(isinstance(each, str | os.PathLike) for each in value):
+        return []
+    named = all(is_shard_name(each) for each in value)
+    # Strings may be texts, unless they lead somewhere
+    there = all(isinstance(each, os.PathLike) or os.path.isfile(each) for each in value)
+    return [Path(each) for each in value] if named and there else []
+
+
+def read_shards(paths: Sequence[Path], source: Source) -> SampleSet:
+    """Read files as one set, in their order.
+
+    Raises
+    ------
+    InputError
+        If they are of several formats, do not fit together, or one cannot be read.
+    """
+    suffixes = sorted({path.suffix.lower() for path in paths})
+    if len(suffixes) > 1:
+        raise source.error(
+            f"must hold shards of one format; found {names(suffixes)} "
+            f"({', '.join(next(p.name for p in paths if p.suffix.lower() == s) for s in suffixes)})"
+        )
+    for path in paths:
+        if path.is_file() and path.stat().st_size == 0:
+            raise InputError(f"{path}: is empty")
+    if suffixes[0] in TABLES:
+        return _read_table(paths, source)
+    own = [replace(source, path=str(path), group=None, cluster=None) for path in paths]
+    if suffixes[0] == ".safetensors" and source.field is None:
+        made = [read_made(path, each) for path, each in zip(paths, own, strict=True)]
+        if (first := made[0]) is not None:
+            _check_made(first, made, paths)
+            parts = [[replace(each, field=view) for each in own] for view in first.views]
+            views = [_joined(paths, part, source) for part in parts]
+            return first.holding(dict(zip(first.views, views, strict=True)), source)
+    return SampleSet.of_checked_vectors(
+        _joined(paths, own, source), name=source.name, source=source.path
+    )
+
+
+def _check_made(first: Made, made: Sequence[Made | None], paths: Sequence[Path]) -> None:
+    for path, each in zip(paths, made, strict=True):
+        if each != first:
+            raise InputError(
+                f"{path}: was embedded otherwise than {paths[0]}; all shards of a set must come "
+                "from one run of calipers embed"
+            )
+
+
+def _joined(paths: Sequence[Path], own: Sequence[Source], source: Source) -> NDArray[Any]:
+    return joined([_array_shard(p, each) for p, each in zip(paths, own, strict=True)], source)
+
+
+def _array_shard(path: Path, own: Source) -> Shard:
+    """Look at the header of a file; its rows are read when they are asked for."""
+    if path.suffix.lower() == ".npy":
+
+        def opened() -> tuple[NDArray[Any], bool]:
+            return open_numpy(path, own)[0], False
+    else:
+
+        def opened() -> tuple[NDArray[Any], bool]:
+            return open_tensor(path, own)
+
+    array, half = opened()
+    if array.ndim != 2:
+        raise own.error(
+            "a shard must hold vectors, an array of shape (n, d), but this one has the shape "
+            f"{array.shape}"
+        )
+
+    def blocks() -> Iterator[NDArray[Any]]:
+        array, half = opened()
+        for start in range(0, len(array), ROWS):
+            rows = array[start : start + ROWS]
+            yield from_bfloat16(rows) if half else rows
+
+    dtype = np.dtype(np.float32) if half else float_type(array.dtype, own.path)
+    rows, columns = array.shape
+    return Shard(own.path, rows, columns, dtype, blocks)
+
+
+def _read_table(paths: Sequence[Path], source: Source) -> SampleSet:
+    require("pyarrow", extra="parquet", purpose=f"{source.path}: shards of a table")
+    from calipers.samples.readers.tables import open_arrow, open_parquet, read_tables
+
+    opened = open_parquet if paths[0].suffix.lower() == ".parquet" else open_arrow
+    return read_tables([opened(path, replace(source, path=str(path))) for path in paths], source)
