@@ -27,7 +27,7 @@ from calipers.estimate.classifier import Classification, assign_folds, classify,
 from calipers.estimate.estimators import ESTIMATORS, estimate_ratios
 from calipers.estimate.kmeans.kernels import lay_out
 from calipers.estimate.kmeans.lloyd import k_means
-from calipers.estimate.pairwise import centred, squared_distances
+from calipers.estimate.measures import centred, squared_distances
 from calipers.estimate.ratios import (
     gaussian_kl,
     gaussian_ratios,

@@ -22,6 +22,7 @@ from calipers.embed.processes import in_processes
 from calipers.embed.vectors import Precomputed
 from calipers.errors import InputError
 from calipers.estimate.knn.passes import Passes, passes_on
+from calipers.estimate.products import products_on
 from calipers.evaluate.inputs import ComparisonInputs, InputSet
 from calipers.evaluate.options import (
     CompareOptions,
@@ -140,7 +141,7 @@ def cache_of(options: Model) -> Cache | None:
 def running_where(
     options: CompareOptions | SweepOptions | OverlapOptions, progress: Progress
 ) -> Iterator[None]:
-    """Search neighbours where the options say: here, on a GPU, on a cluster, or through files.
+    """Search neighbours and take products where the options say: here, on a GPU, on a cluster.
 
     Raises
     ------
@@ -153,8 +154,10 @@ def running_where(
             passes = stack.enter_context(_through_files(options, progress))
         elif options.device.partition(":")[0] == "cuda":
             from calipers.engine.torch_passes import TorchPasses
+            from calipers.engine.torch_products import TorchProducts
 
             passes = TorchPasses(options.device, options.threads)
+            stack.enter_context(products_on(TorchProducts(options.device)))
         stack.enter_context(passes_on(passes))
         yield
 
