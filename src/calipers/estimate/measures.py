@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from calipers.lazy import lazily
 from calipers.numeric.compile import kernel
 from calipers.numeric.distances import Points, squared_distance
+from calipers.numeric.row_sets import RowSets
 from calipers.numeric.scratch import scratch
 from calipers.numeric.tiles import Span, spans
 
@@ -70,30 +71,9 @@ class Rows:
     @classmethod
     def joined(cls, sides: Sequence[Rows], order: NDArray[np.intp]) -> Rows:
         """The rows of some sets about one centre, one set after the other, in another order."""
-        first = sides[0]
-        given = scratch((len(order), first.given.shape[1]), first.given.dtype)
-        for span in spans(len(order)):
-            given[slice(*span)] = rows_of([side.given for side in sides], order[slice(*span)])
-        return cls(given, first.centre, np.concatenate([side.squares for side in sides])[order])
-
-
-def rows_of(sets: Sequence[Points], index: NDArray[np.intp]) -> Points:
-    """Some rows of some sets, which are counted one after the other.
-
-    Parameters
-    ----------
-    sets
-        Shapes ``(n_s, d)``, of one type.
-    index
-        Which rows, from 0 to the sum of all sizes.
-    """
-    taken: Points = np.empty((len(index), sets[0].shape[1]), sets[0].dtype)
-    start = 0
-    for points in sets:
-        own = (index >= start) & (index < start + len(points))
-        taken[own] = points[index[own] - start]
-        start += len(points)
-    return taken
+        given = RowSets(tuple(side.given for side in sides)).copied(order)
+        squares = np.concatenate([side.squares for side in sides])[order]
+        return cls(given, sides[0].centre, squares)
 
 
 def centred(reference: Points, generated: Points) -> tuple[Rows, Rows]:

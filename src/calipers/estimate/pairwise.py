@@ -22,11 +22,11 @@ from calipers.estimate.measures import (
     Measure,
     Rows,
     Tiles,
-    rows_of,
     squared_distances,
 )
 from calipers.estimate.products import products_for
 from calipers.numeric.blocks import Blocks
+from calipers.numeric.row_sets import RowSets
 from calipers.numeric.threads import Workers, workers
 from calipers.numeric.tiles import Span, rectangle, spans, triangle
 
@@ -131,7 +131,8 @@ def median_distance(rows: tuple[Rows, Rows], pool: Workers, *, seed: int, most: 
     drawn = np.arange(n)
     if n > most:
         drawn = np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
-    points = rows_of([side.given for side in rows], drawn).astype(np.float64) - rows[0].centre
+    given = RowSets(tuple(side.given for side in rows)).take(drawn)
+    points = given.astype(np.float64) - rows[0].centre
     return _middle(_distinct_pairs(Rows.of(points), pool))
 
 
