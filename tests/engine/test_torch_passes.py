@@ -8,6 +8,7 @@ import pytest
 
 from calipers import compare
 from calipers.engine import torch_passes
+from calipers.engine.device import exact_products
 from calipers.engine.torch_passes import TorchPasses
 from calipers.errors import InputError
 from calipers.estimate import Supports, neighbourhoods
@@ -80,7 +81,8 @@ def test_no_room_for_the_smallest_tile_is_an_error(rng, monkeypatch):
         raise torch.OutOfMemoryError("no room")
 
     monkeypatch.setattr(torch_passes._DeviceRows, "bounds", full)
-    with pytest.raises(torch.OutOfMemoryError), passes_on(TorchPasses("cpu")):
+    told = pytest.raises(InputError, match="'cpu' has too little free memory for a tile of 48 rows")
+    with told, passes_on(TorchPasses("cpu")):
         neighbourhoods(*gaussians(rng), k=3)
 
 
@@ -88,7 +90,7 @@ def test_products_are_exact_while_a_pass_runs_and_as_before_after_it():
     before = torch.get_float32_matmul_precision()
     try:
         torch.set_float32_matmul_precision("medium")
-        with torch_passes._exact_products("cpu"):
+        with exact_products("cpu", "a test"):
             assert torch.get_float32_matmul_precision() == "highest"
         assert torch.get_float32_matmul_precision() == "medium"
     finally:

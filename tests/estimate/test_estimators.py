@@ -27,7 +27,7 @@ from calipers.estimate.classifier import Classification, assign_folds, classify,
 from calipers.estimate.estimators import ESTIMATORS, estimate_ratios
 from calipers.estimate.kmeans.kernels import lay_out
 from calipers.estimate.kmeans.lloyd import k_means
-from calipers.estimate.pairwise import centred, squared_distances
+from calipers.estimate.measures import centred, squared_distances
 from calipers.estimate.ratios import (
     gaussian_kl,
     gaussian_ratios,
@@ -38,6 +38,7 @@ from calipers.estimate.ratios import (
 from calipers.estimate.transport import stop_overs
 from calipers.metrics import prd, precision_recall
 from calipers.numeric.blocks import Blocks
+from calipers.numeric.row_sets import RowSets
 from calipers.numeric.threads import workers
 
 _spec = importlib.util.spec_from_file_location(
@@ -338,7 +339,10 @@ def test_pairs_are_measured_about_the_mean_of_all_rows(rng):
 def test_columns_far_from_zero_are_standardised_alike():
     x, y = oracle.two_gaussians(0.5, 3, 80, seed=2)
     rows, labels = np.concatenate([x, y]), np.arange(160) < 80
-    near, far = (logistic(1.0)(rows + place, labels)(rows + place) for place in (0.0, 1e4))
+    near, far = (
+        logistic(1.0)(RowSets((rows + place,)), np.arange(160), labels)(rows + place)
+        for place in (0.0, 1e4)
+    )
     np.testing.assert_allclose(far, near, atol=1e-4)
 
 

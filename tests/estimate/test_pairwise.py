@@ -10,18 +10,15 @@ from hypothesis import strategies as st
 from calipers.errors import InputError
 from calipers.estimate import knn_ratios, neighbourhoods
 from calipers.estimate.knn.from_distances import knn_ratios_from, neighbourhoods_from, pass_over
-from calipers.estimate.pairwise import (
+from calipers.estimate.measures import (
+    ExactTiles,
+    Gaussian,
     Rows,
-    _sum,
+    SwiftTiles,
     centred,
-    exact_tiles,
-    gaussian,
-    group_sums,
-    median_distance,
-    pair_sums,
     squared_distances,
-    swift_tiles,
 )
+from calipers.estimate.pairwise import group_sums, median_distance, pair_sums, sum_of_tiles
 from calipers.metrics.copying import authenticity_score, near_copies_score
 from calipers.metrics.knn_support import (
     coverage_score,
@@ -78,7 +75,7 @@ def test_no_row_meets_itself(rng):
 
 @pytest.mark.parametrize("totals", [[np.inf, -np.inf], [1e308, 1e308], [np.nan, 1.0]])
 def test_sums_that_overflow_are_nan(totals):
-    assert np.isnan(_sum(totals))
+    assert np.isnan(sum_of_tiles(totals))
 
 
 def test_threads_change_no_bit_of_a_sum(rng):
@@ -100,7 +97,7 @@ def test_as_brute_force(rng, size):
     labels[labels == 2] = 1  # a group without rows
     member = labels[:, None] == np.arange(6)
     expected = member.T @ kernel_of(rows, 1.5) @ member
-    tiles = exact_tiles(Rows.of(rows), gaussian(1.5))
+    tiles = ExactTiles(Rows.of(rows), Gaussian(1.5))
     found = group_sums(tiles, labels, 6, Workers.alone(), size=size)
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
@@ -109,9 +106,9 @@ def test_swift_tiles_are_those_of_float64(rng):
     rows = rng.standard_normal((300, 20)) * 5
     whole, part = (0, 300), (40, 90)
     moved = Rows.of(rows, rows.mean(axis=0))
-    found = swift_tiles(moved, 12.0)(part, whole)
+    found = SwiftTiles(moved, Gaussian(12.0))(part, whole)
     assert found.dtype == np.float32
-    exact = exact_tiles(moved, gaussian(12.0))(part, whole)
+    exact = ExactTiles(moved, Gaussian(12.0))(part, whole)
     np.testing.assert_allclose(found, exact, atol=2e-6)
     assert abs(found.mean(dtype=np.float64) - exact.mean()) < 1e-7
 
@@ -121,7 +118,7 @@ def test_threads_change_no_bit_of_a_group(rng):
     labels, found = np.arange(1_000) // 10, []
     for threads in (1, 3):
         with workers(threads) as pool:
-            found.append(group_sums(swift_tiles(rows, 2.0), labels, 100, pool))
+            found.append(group_sums(SwiftTiles(rows, Gaussian(2.0)), labels, 100, pool))
     np.testing.assert_array_equal(*found)
 
 

@@ -9,16 +9,13 @@ a pass runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.embed.options import choose_device
-from calipers.errors import require
+from calipers.engine.device import Device, exact_products, tiles_of
 from calipers.estimate.knn.ball_counts import BallCounts
 from calipers.estimate.knn.balls import Side
 from calipers.estimate.knn.kernels import CLOSE, TINY, count_listed, enter_close
@@ -27,7 +24,7 @@ from calipers.estimate.knn.passes import SettledCounts, empty_counts, settled_co
 from calipers.numeric.distances import Sieve, slack
 from calipers.numeric.simd import PANEL
 from calipers.numeric.threads import workers
-from calipers.numeric.tiles import Span, panel_spans, rectangle
+from calipers.numeric.tiles import Span, panel_spans
 
 MOST_ROWS = 16_384
 """Rows of a tile, at most: 16,384 x 16,384 products take a gigabyte."""
@@ -35,8 +32,7 @@ MOST_ROWS = 16_384
 BYTES_OF_A_PAIR = 48
 """What a tile takes on the device for each of its pairs: products, bounds, masks, depths."""
 
-ON_PROCESSOR = 2_048
-"""Rows of a tile where torch runs on the processor."""
+PURPOSE = "the search for neighbours on a GPU"
 
 
 @dataclass(frozen=True)
@@ -61,8 +57,8 @@ class TorchPasses:
         """Find the k nearest neighbours of every row within its own set."""
         n = len(points.points)
         found = Candidates.empty(n, k)
-        with _exact_products(self.device) as torch:
-            rows = _DeviceRows(torch, self.device, points)
+        with exact_products(self.device, PURPOSE) as device:
+            torch, rows = device.torch, _DeviceRows(device, points)
 
             def look(own: Span, other: Span) -> None:
                 bounds = rows.bounds(own, rows, other)
@@ -72,7 +68,7 @@ class TorchPasses:
                     bounds[same - own[0], same - other[0]] = torch.inf
                 found.merge(own, _smallest(torch, bounds, k + MORE, other[0]))
 
-            self._each_tile(torch, n, n, look)
+            device.each_tile(tiles_of(n, n, self._size(device)), look)
         with workers(self.threads) as pool:
             return settle(found, points, points, k, pool, own=True)
 
@@ -81,73 +77,28 @@ class TorchPasses:
     ) -> tuple[SettledCounts, SettledCounts]:
         """Look at every pair of two sets once."""
         sides, total = (reference, generated), empty_counts(reference, generated, kept)
-        with _exact_products(self.device) as torch:
-            tile = _CountedTile(torch, self.device, sides, total, closed)
+        with exact_products(self.device, PURPOSE) as device:
+            tile = _CountedTile(device, sides, total, closed)
             n, m = (len(side.points.points) for side in sides)
-            self._each_tile(torch, n, m, tile.look)
+            device.each_tile(tiles_of(n, m, self._size(device)), tile.look)
         with workers(self.threads) as pool:
             return settled_counts(reference, generated, total, pool)
 
-    def _each_tile(self, torch: Any, n: int, m: int, look: Callable[[Span, Span], None]) -> None:
-        """Look at all tiles, and at the quarters of one for which the device has no room."""
-        size = self.block or _tile_rows(torch, self.device)
-        waiting = rectangle(panel_spans(n, size), panel_spans(m, size))[::-1]
-        while waiting:
-            rows, columns = waiting.pop()
-            try:
-                look(rows, columns)
-            except torch.OutOfMemoryError:
-                largest = max(rows[1] - rows[0], columns[1] - columns[0])
-                if largest <= PANEL:
-                    raise
-                torch.cuda.empty_cache()
-                waiting += rectangle(*(_halves(span) for span in (rows, columns)))
-
-
-def _halves(span: Span) -> list[Span]:
-    half = max(1, -(-(span[1] - span[0]) // (2 * PANEL))) * PANEL
-    return [(start, min(start + half, span[1])) for start in range(*span, half)]
-
-
-@contextmanager
-def _exact_products(device: str) -> Iterator[Any]:
-    """Give torch, with all products of float32 numbers in float32.
-
-    Raises
-    ------
-    MissingExtraError
-        If torch is not installed.
-    InputError
-        If it does not see the device.
-    """
-    torch = require("torch", extra="models", purpose="the search for neighbours on a GPU")
-    choose_device(device, torch)
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("highest")
-    try:
-        with torch.inference_mode():
-            yield torch
-    finally:
-        torch.set_float32_matmul_precision(before)
-
-
-def _tile_rows(torch: Any, device: str) -> int:
-    if device == "cpu":
-        return ON_PROCESSOR
-    free = torch.cuda.mem_get_info(device)[0]
-    return int(np.clip(np.sqrt(free / 2 / BYTES_OF_A_PAIR), PANEL, MOST_ROWS))
+    def _size(self, device: Device) -> int:
+        return self.block or device.tile_rows(BYTES_OF_A_PAIR, MOST_ROWS)
 
 
 class _DeviceRows:
     """The centred and scaled rows of a set on the device: all, or those of a tile at a time."""
 
-    def __init__(self, torch: Any, device: str, points: Sieve) -> None:
-        self._torch, self._device, self._points = torch, device, points
-        self.low = torch.from_numpy(points.low).to(device)
+    def __init__(self, device: Device, points: Sieve) -> None:
+        torch = device.torch
+        self._device, self._points = device, points
+        self.low = torch.from_numpy(points.low).to(device.name)
         self._all: Any = None
         n, d = points.points.shape
-        if device != "cpu" and 4 * n * d <= torch.cuda.mem_get_info(device)[0] / 4:
-            self._all = torch.empty((n, d), dtype=torch.float32, device=device)
+        if device.holds(4 * n * d):
+            self._all = torch.empty((n, d), dtype=torch.float32, device=device.name)
             for start, stop in panel_spans(n):
                 self._all[start:stop] = self._read((start, stop))
 
@@ -164,7 +115,7 @@ class _DeviceRows:
         first, last = span[0] // PANEL, -(-span[1] // PANEL)
         panels = self._points.panels[first:last]
         rows = panels.transpose(0, 2, 1).reshape(-1, panels.shape[1])[: span[1] - span[0]]
-        return self._torch.from_numpy(np.ascontiguousarray(rows)).to(self._device)
+        return self._device.torch.from_numpy(np.ascontiguousarray(rows)).to(self._device.name)
 
 
 def _smallest(torch: Any, bounds: Any, count: int, start: int) -> Candidates:
@@ -181,17 +132,16 @@ class _CountedTile:
 
     def __init__(
         self,
-        torch: Any,
-        device: str,
+        device: Device,
         sides: tuple[Side, Side],
         total: tuple[BallCounts, BallCounts],
         closed: bool,
     ) -> None:
-        self._torch, self._sides, self._total, self._closed = torch, sides, total, closed
-        self._rows = [_DeviceRows(torch, device, side.points) for side in sides]
+        self._torch, self._sides, self._total, self._closed = device.torch, sides, total, closed
+        self._rows = [_DeviceRows(device, side.points) for side in sides]
 
         def there(values: NDArray[Any]) -> Any:
-            return torch.from_numpy(values.astype(np.float32)).to(device)
+            return device.torch.from_numpy(values.astype(np.float32)).to(device.name)
 
         scale = sides[0].points.half_scale
         self._limits = [there(side.points.limits(side.radii.largest)) for side in sides]

@@ -29,6 +29,7 @@ from scipy.linalg import lapack
 
 from calipers.errors import InputError
 from calipers.estimate.moments import STEP, Moments
+from calipers.estimate.products import products_for
 from calipers.numeric.compile import inlined, kernel, summation
 from calipers.numeric.distances import Points, column_sums
 from calipers.numeric.scratch import scratch
@@ -67,7 +68,13 @@ def scatter_about(
     array
         Shape ``(d, d)``, float64.
     """
-    scatter = np.zeros((len(centre), len(centre)))
+    n, d = sum(map(len, sets)), len(centre)
+    scatter = np.zeros((d, d))
+    elsewhere = products_for(n * d * d)
+    if elsewhere is not None:
+        for points, factor in zip(sets, factors, strict=True):
+            scatter += factor * elsewhere.scatter(points, centre)
+        return scatter
     add: Any = _add_panels if sets[0].dtype == np.float32 else _add_blocks
     for points, factor in zip(sets, factors, strict=True):
         for start, stop in spans(len(points), ROWS_PER_CHUNK):
@@ -116,6 +123,9 @@ def coordinates(points: Points, centre: Matrix, axes: Matrix, workers: Workers) 
     workers
         The threads; no effect on the result.
     """
+    elsewhere = products_for(len(points) * axes.size)
+    if elsewhere is not None:
+        return elsewhere.coordinates(points, centre, axes)
     out: Float32Matrix = scratch((len(points), axes.shape[1]), np.float32)
     if points.dtype == np.float32:
         middle, panels = centre.astype(np.float32), _axis_panels(axes)

@@ -32,8 +32,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError, require
 from calipers.estimate.likelihood_ratios import LikelihoodRatios
-from calipers.estimate.logistic import fit_logistic
+from calipers.estimate.logistic import fit_design, fit_logistic
 from calipers.numeric.distances import Points
+from calipers.numeric.row_sets import RowSets, row_ranks
+from calipers.numeric.scratch import scratch
 from calipers.numeric.threads import limit_threads
 from calipers.numeric.validation import check_choice, check_pair, check_whole, is_positive
 
@@ -90,7 +92,7 @@ def assign_folds(
         either set the sizes of two folds differ by 1 at most.
     """
     n = len(reference)
-    rank = _ranks(np.concatenate([reference, generated]))
+    rank = row_ranks(reference, generated)
     copies = [_count_before(rank[:n]), _count_before(rank[n:])]
     keys = [_pair_key(part, copy) for part, copy in zip((rank[:n], rank[n:]), copies, strict=True)]
     dealt = []
@@ -102,13 +104,6 @@ def assign_folds(
         fold[~copied] = _deal(own[~copied], folds, seed, start=int(copied.sum()))
         dealt.append(fold)
     return dealt[0], dealt[1]
-
-
-def _ranks(rows: Points) -> Folds:
-    """A number for every row, the same for equal rows and no other, whatever their order."""
-    plain = np.ascontiguousarray(rows + 0.0)  # no negative zeros
-    raw = plain.view(np.dtype((np.void, plain.itemsize * plain.shape[1]))).ravel()
-    return np.unique(raw, return_inverse=True)[1].astype(np.int64).ravel()
 
 
 def _count_before(rank: Folds) -> Folds:
@@ -135,7 +130,10 @@ def _deal(keys: Folds, folds: int, seed: int, *, start: int) -> Folds:
 
 
 Labels = NDArray[np.bool_]
-Learner = Callable[[Points, Labels], Callable[[Points], Floats]]
+Index = NDArray[np.intp]
+Learner = Callable[[RowSets, Index, Labels], Callable[[Points], Floats]]
+"""Learns from some rows and their labels, and gives the log-odds of others."""
+
 Model = Literal["logistic", "boosted"]
 
 # Many small steps of small trees: the log-odds of a few thousand samples need no deep ones
@@ -145,9 +143,13 @@ TREES, LEAVES, STEP = 100, 8, 0.05
 def logistic(penalty: float) -> Learner:
     """Logistic regression on columns of mean 0 and variance 1, with ½ · penalty · ‖w‖²."""
 
-    def train(rows: Points, labels: Labels) -> Callable[[Points], Floats]:
-        mean, scale = _standard(rows)
-        weights, intercept = fit_logistic((rows - mean) / scale, labels, penalty)
+    def train(rows: RowSets, index: Index, labels: Labels) -> Callable[[Points], Floats]:
+        mean, scale = _standard(rows, index)
+        design = scratch((len(index), rows.columns + 1), np.float64)
+        for place, part in rows.blocks(index):
+            design[place, :-1] = (part - mean) / scale
+        design[:, -1] = 1.0
+        weights, intercept = fit_design(design, labels, penalty)
         return lambda held: np.asarray((held - mean) / scale @ weights + intercept, np.float64)
 
     return train
@@ -156,7 +158,7 @@ def logistic(penalty: float) -> Learner:
 def boosted(penalty: float) -> Learner:
     """Gradient-boosted trees on histograms of the columns; they know no penalty."""
 
-    def train(rows: Points, labels: Labels) -> Callable[[Points], Floats]:
+    def train(rows: RowSets, index: Index, labels: Labels) -> Callable[[Points], Floats]:
         purpose = "the estimator 'boosted'"
         ensemble = require("sklearn.ensemble", extra="trees", purpose=purpose)
         fitted = ensemble.HistGradientBoostingClassifier(
@@ -166,7 +168,7 @@ def boosted(penalty: float) -> Learner:
             early_stopping=False,
             random_state=0,  # draws the rows that place the bins, where there are many
         )
-        fitted.fit(rows, labels)
+        fitted.fit(rows.copied(index), labels)
         return lambda held: np.asarray(fitted.decision_function(held), np.float64)
 
     return train
@@ -175,12 +177,18 @@ def boosted(penalty: float) -> Learner:
 LEARNERS: dict[str, Callable[[float], Learner]] = {"logistic": logistic, "boosted": boosted}
 
 
-def _standard(rows: Points) -> tuple[Floats, Floats]:
+def _standard(rows: RowSets, index: Index) -> tuple[Floats, Floats]:
     """Mean and standard deviation of the columns; 1 where a column is constant up to rounding."""
-    mean = rows.mean(axis=0, dtype=np.float64)
+    total, largest = np.zeros(rows.columns), np.zeros(rows.columns)
+    for _, part in rows.blocks(index):
+        total += part.sum(axis=0, dtype=np.float64)
+        largest = np.maximum(largest, np.abs(part).max(axis=0))
+    mean, spread = total / len(index), np.zeros(rows.columns)
     # A power of two about the largest number of each column rounds nothing and keeps squares safe
-    exponent = np.frexp(np.abs(rows).max(axis=0))[1]
-    scale = np.ldexp(np.ldexp(rows, -exponent).std(axis=0, dtype=np.float64), exponent)
+    exponent = np.frexp(largest)[1]
+    for _, part in rows.blocks(index):
+        spread += (np.ldexp(part - mean, -exponent) ** 2).sum(axis=0)
+    scale = np.ldexp(np.sqrt(spread / len(index)), exponent)
     return mean, np.where(scale > 1e-12 * np.abs(mean), scale, 1.0)
 
 
@@ -276,8 +284,8 @@ def classify(
     labels = np.arange(n + m) < n
     fold = np.concatenate(assign_folds(left, right, folds=folds, seed=seed))
     with limit_threads(threads):
-        rows = np.concatenate([left, right])
-        scores = _held_out(rows, labels, fold, LEARNERS[model](float(penalty)))
+        rows, every = RowSets((left, right)), np.arange(n + m)
+        scores = _held_out(rows, every, labels, fold, LEARNERS[model](float(penalty)))
     logs = _calibrated(scores, labels, fold) if calibrate else scores
     pins = {
         "estimator": "classifier" if model == "logistic" else model,
@@ -356,34 +364,45 @@ def discriminate(
     check_whole("folds", folds, 2)
     check_whole("seed", seed, 0)
     sides = assign_folds(left, right, folds=parts, seed=seed)
-    trained = [rows[part > 0] for rows, part in zip((left, right), sides, strict=True)]
-    for name, rows, kept in zip(SIDES, (left, right), trained, strict=True):
-        if len(rows) < parts or len(kept) < folds:
+    trained = [
+        RowSets((points,)).copied(np.flatnonzero(part > 0))
+        for points, part in zip((left, right), sides, strict=True)
+    ]
+    for name, points, kept in zip(SIDES, (left, right), trained, strict=True):
+        if len(points) < parts or len(kept) < folds:
             raise InputError(
                 f"a discriminator with 1 part of {parts} for its test and folds = {folds} needs "
                 f"{parts} samples in each set, and {folds} to train on; the {name} set has "
-                f"{len(rows)}"
+                f"{len(points)}"
             )
-    rows, tested = np.concatenate([left, right]), np.concatenate(sides) == 0
+    rows, tested = RowSets((left, right)), np.concatenate(sides) == 0
     labels = np.arange(len(rows)) < len(left)
     fold = np.concatenate(assign_folds(trained[0], trained[1], folds=folds, seed=seed))
-    seen, known = rows[~tested], labels[~tested]
+    seen, known = np.flatnonzero(~tested), labels[~tested]
     with limit_threads(threads):
-        found = [_accuracy(_held_out(seen, known, fold, logistic(p)), known) for p in PENALTIES]
+        found = [
+            _accuracy(_held_out(rows, seen, known, fold, logistic(p)), known) for p in PENALTIES
+        ]
         best = PENALTIES[int(np.argmax(found))]
-        scores = logistic(best)(seen, known)(rows[tested]) - _log_prior(known)
+        log_odds = logistic(best)(rows, seen, known)
+        scores = _applied(log_odds, rows, np.flatnonzero(tested)) - _log_prior(known)
     sizes = int(labels[tested].sum()), int((~labels[tested]).sum())
     return Discrimination(_accuracy(scores, labels[tested]), sizes, best)
 
 
-def _held_out(rows: Points, labels: Labels, fold: Folds, learner: Learner) -> Floats:
-    """Log p/q at every row, from a classifier that was trained on the other folds."""
-    logs = np.empty(len(rows))
+def _held_out(rows: RowSets, index: Index, labels: Labels, fold: Folds, learner: Learner) -> Floats:
+    """Log p/q at some rows, each from a classifier that was trained on the other folds of them."""
+    logs = np.empty(len(index))
     for which in np.unique(fold):
         own = fold == which
-        log_odds = learner(rows[~own], labels[~own])(rows[own])
+        log_odds = _applied(learner(rows, index[~own], labels[~own]), rows, index[own])
         logs[own] = log_odds - _log_prior(labels[~own])
     return logs
+
+
+def _applied(log_odds: Callable[[Points], Floats], rows: RowSets, index: Index) -> Floats:
+    """The log-odds of some rows, block by block."""
+    return np.concatenate([log_odds(part) for _, part in rows.blocks(index)])
 
 
 def _calibrated(scores: Floats, labels: Labels, fold: Folds) -> Floats:

@@ -50,24 +50,34 @@ def fit_logistic(rows: Floats, targets: NDArray[Any], penalty: float) -> tuple[F
     weights, intercept
         Log-odds of being positive are ``rows @ weights + intercept``.
     """
+    return fit_design(np.column_stack([rows, np.ones(len(rows))]), targets, penalty)
+
+
+def fit_design(design: Floats, targets: NDArray[Any], penalty: float) -> tuple[Floats, float]:
+    """The same for rows that end in a one, which may lie in a file: they are only read.
+
+    Parameters
+    ----------
+    design
+        Shape (n, d + 1).
+    """
     from scipy.linalg import qr
 
-    if rows.shape[1] <= len(rows):
-        return _fit(rows, targets.astype(np.float64), float(penalty))
-    span, coordinates = qr(rows.T, mode="economic", check_finite=False)
-    reduced = np.asarray(coordinates.T, dtype=np.float64)
+    if design.shape[1] - 1 <= len(design):
+        return _fit(design, targets.astype(np.float64), float(penalty))
+    span, coordinates = qr(design[:, :-1].T, mode="economic", check_finite=False)
+    reduced = np.column_stack([coordinates.T, design[:, -1]])
     weights, intercept = _fit(reduced, targets.astype(np.float64), float(penalty))
     return span @ weights, intercept
 
 
-def _fit(rows: Floats, targets: Floats, penalty: float) -> tuple[Floats, float]:
+def _fit(design: Floats, targets: Floats, penalty: float) -> tuple[Floats, float]:
     from scipy.special import expit
 
-    design = np.column_stack([rows, np.ones(len(rows))])
     ridge = np.full(design.shape[1], penalty)
     ridge[-1] = 0.0
-    found, odds = np.zeros(design.shape[1]), np.zeros(len(rows))
-    loss, share = _loss(odds, targets, found, ridge), np.full(len(rows), 0.5)
+    found, odds = np.zeros(design.shape[1]), np.zeros(len(design))
+    loss, share = _loss(odds, targets, found, ridge), np.full(len(design), 0.5)
     slope = design.T @ (share - targets)
     pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=PAIRS)
     diagonal = 0.25 * np.einsum("ij,ij->j", design, design) + ridge

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.estimate.products import products_for
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.distances import Points
 
@@ -39,12 +40,16 @@ class Moments:
         axes. With `precise` products are taken in float64 too, for where the last digits matter.
         """
         mean = points.mean(axis=0, dtype=np.float64)
+        n, d = points.shape
+        elsewhere = products_for(n * d * d)
+        if elsewhere is not None:
+            return cls(n, mean, elsewhere.scatter(points, mean))
         centre = mean if precise else mean.astype(points.dtype)
-        scatter = np.zeros((points.shape[1], points.shape[1]))
-        for start in range(0, len(points), STEP):
+        scatter = np.zeros((d, d))
+        for start in range(0, n, STEP):
             deviations = points[start : start + STEP] - centre
             scatter += deviations.T @ deviations
-        return cls(len(points), mean, scatter)
+        return cls(n, mean, scatter)
 
     @classmethod
     def by_block(

@@ -1,76 +1,34 @@
 """Sums of kernels and distances over all pairs of rows, tile by tile.
 
-Kernels are the Gaussian k(x, y) = exp(−|x − y|²/(2h²)), with h the median distance, and KID's cubic
-(x·y/d + 1)³; distances are those of the energy distance. Sums are kept by group of rows: with the
-sum over the pairs of every two groups at hand, the sum over any union of groups costs no second
-look at the rows. Groups are what the caller makes of them: the blocks that replicates leave out, or
-the rows that a permutation moves together. Memory grows with n + m, not with n·m.
-
-Rows are centred on the mean of both sets, so that an offset costs no digits, and squared distances
-come from products, |x|² + |y|² − 2x·y. In float64, where that loses digits because two rows lie
-much closer to each other than to the centre, the squared distance is summed up again from the
-differences of the rows as given: no pair is off by more than some 1e-12 of its own value.
-`swift_tiles` takes the products of the Gaussian in float32, at about half the time: a value is off
-by some 1e-7 times the larger squared length about the centre over h², and the errors of many pairs
-cancel in a sum.
+What is summed is a measure of :mod:`calipers.estimate.measures`. Sums are kept by group of rows:
+with the sum over the pairs of every two groups at hand, the sum over any union of groups costs no
+second look at the rows. Groups are what the caller makes of them: the blocks that replicates leave
+out, or the rows that a permutation moves together. Memory grows with n + m, not with n·m.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.estimate.measures import (
+    ExactTiles,
+    Floats,
+    Measure,
+    Rows,
+    Tiles,
+    squared_distances,
+)
+from calipers.estimate.products import products_for
 from calipers.numeric.blocks import Blocks
-from calipers.numeric.compile import kernel
-from calipers.numeric.distances import Points, squared_distance
+from calipers.numeric.row_sets import RowSets
 from calipers.numeric.threads import Workers, workers
 from calipers.numeric.tiles import Span, rectangle, spans, triangle
-
-Floats = NDArray[np.float64]
-NEAR = 1e-3  # of |x|² + |y|²: below, digits are lost
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows as they were given, less a centre in float64, and the squared lengths of the latter.
-
-    Shapes ``(n, d)``, ``(n, d)`` and ``(n,)``.
-    """
-
-    given: Points
-    points: Floats
-    squares: Floats
-
-    @classmethod
-    def of(cls, points: Points, centre: Floats | float = 0.0) -> Rows:
-        """Take the rows less a centre."""
-        moved = points.astype(np.float64) - centre
-        return cls(points, moved, np.einsum("ij,ij->i", moved, moved))
-
-    def span(self, span: Span) -> Rows:
-        """Some consecutive rows."""
-        return self.take(slice(*span))
-
-    def take(self, rows: slice | NDArray[np.intp]) -> Rows:
-        """Some of the rows, in the given order."""
-        return Rows(self.given[rows], self.points[rows], self.squares[rows])
-
-    @classmethod
-    def joined(cls, one: Rows, other: Rows) -> Rows:
-        """The rows of two sets, one set after the other."""
-        return cls(
-            np.concatenate([one.given, other.given]),
-            np.concatenate([one.points, other.points]),
-            np.concatenate([one.squares, other.squares]),
-        )
-
-
-Measure = Callable[[Rows, Rows], Floats]
 
 
 @dataclass(frozen=True)
@@ -99,20 +57,6 @@ class PairSums:
         return within - 2 * self.across / (self.n * self.m)
 
 
-def centred(reference: Points, generated: Points) -> tuple[Rows, Rows]:
-    """Both sets in float64 about the mean of all rows."""
-    total = sum(side.sum(axis=0, dtype=np.float64) for side in (reference, generated))
-    centre = total / (len(reference) + len(generated))
-    return Rows.of(reference, centre), Rows.of(generated, centre)
-
-
-def squared_distances(left: Rows, right: Rows) -> Floats:
-    """Squared distances of all pairs in float64, shape ``(n, m)``."""
-    tile = left.points @ right.points.T
-    _settle(tile, left.given, left.squares, right.given, right.squares)
-    return tile
-
-
 def pair_sums(
     reference: Rows, generated: Rows, measure: Measure, *, threads: int | None = None
 ) -> PairSums:
@@ -128,14 +72,19 @@ def pair_sums(
     threads
         Number of threads (default: all cores).
     """
-    sides = [spans(len(side.squares)) for side in (reference, generated)]
+    n, m = len(reference.squares), len(generated.squares)
+    elsewhere = products_for((n + m) ** 2 / 2 * len(reference.centre), measure)
+    if elsewhere is not None:
+        one, other = (elsewhere.total(rows, None, measure) for rows in (reference, generated))
+        return PairSums(one, other, elsewhere.total(reference, generated, measure), n, m)
+    sides = spans(n), spans(m)
     with workers(threads) as pool:
         one, other = (
             _total(rows, rows, triangle(cut), measure, pool, symmetric=True)
             for rows, cut in zip((reference, generated), sides, strict=True)
         )
         across = _total(reference, generated, rectangle(*sides), measure, pool)
-    return PairSums(one, other, across, len(reference.squares), len(generated.squares))
+    return PairSums(one, other, across, n, m)
 
 
 def _total(
@@ -155,10 +104,10 @@ def _total(
         with np.errstate(over="ignore", invalid="ignore"):  # told of by NaN
             return float(values.sum()) * (2 if twice else 1)
 
-    return _sum(list(pool.map(work, tiles)))
+    return sum_of_tiles(list(pool.map(work, tiles)))
 
 
-def _sum(totals: list[float]) -> float:
+def sum_of_tiles(totals: Sequence[float]) -> float:
     """The sum, rounded once; NaN where it, or one of its parts, overflows."""
     if not all(map(math.isfinite, totals)):
         return math.nan
@@ -168,66 +117,7 @@ def _sum(totals: list[float]) -> float:
         return math.nan
 
 
-@kernel
-def _settle(tile: Any, x: Any, x_squares: Any, y: Any, y_squares: Any) -> None:
-    """Turn products into squared distances, and sum up anew those that lose digits."""
-    for i in range(tile.shape[0]):
-        for j in range(tile.shape[1]):
-            lengths = x_squares[i] + y_squares[j]
-            tile[i, j] = lengths - 2.0 * tile[i, j]
-            if tile[i, j] < NEAR * lengths:
-                tile[i, j] = squared_distance(x, i, y, j)
-
-
-Tiles = Callable[[Span, Span], NDArray[Any]]
 STRIP = 250  # rows of a strip of distances for the median
-
-
-def gaussian(width: float) -> Measure:
-    """Give the kernel as a measure of two blocks of rows, in float64."""
-
-    def measure(one: Rows, other: Rows) -> Floats:
-        values = squared_distances(one, other)
-        # Divided twice: the square of a small bandwidth may be 0; exp(−∞) is the 0 that is meant
-        with np.errstate(over="ignore"):
-            values /= width
-            values /= -2 * width
-        return np.exp(values, out=values)
-
-    return measure
-
-
-def cubic(d: int) -> Measure:
-    """Give KID's kernel of rows of d numbers, in float64; NaN or infinite where it overflows."""
-
-    def measure(one: Rows, other: Rows) -> Floats:
-        with np.errstate(over="ignore", invalid="ignore"):  # found in the sum
-            values = one.points @ other.points.T
-            values /= d
-            values += 1
-            return values * values * values
-
-    return measure
-
-
-def exact_tiles(rows: Rows, measure: Measure) -> Tiles:
-    """Values of a measure for all pairs of two spans of the same rows."""
-    return lambda one, other: measure(rows.span(one), rows.span(other))
-
-
-def swift_tiles(rows: Rows, width: float) -> Tiles:
-    """Values of the Gaussian kernel for all pairs of two spans of the same rows, in float32."""
-    scaled, half = rows.points / width, -0.5 * rows.squares / width**2
-    one = np.ones(len(half))
-    # The product of a left and a right row is the whole exponent
-    left = np.column_stack([scaled, half, one]).astype(np.float32)
-    right = np.column_stack([scaled, one, half]).astype(np.float32)
-
-    def tile(rows: Span, columns: Span) -> NDArray[np.float32]:
-        values: NDArray[np.float32] = left[slice(*rows)] @ right[slice(*columns)].T
-        return np.exp(values, out=values)
-
-    return tile
 
 
 def median_distance(rows: tuple[Rows, Rows], pool: Workers, *, seed: int, most: int) -> float:
@@ -235,12 +125,14 @@ def median_distance(rows: tuple[Rows, Rows], pool: Workers, *, seed: int, most: 
 
     Of more than `most` rows, a seeded sample of so many counts.
     """
-    points = np.concatenate([side.points for side in rows])
-    if len(points) > most:
-        drawn = np.random.default_rng(seed).choice(len(points), most, replace=False)
-        points = points[np.sort(drawn)]
-    if len(points) < 2:
+    n = sum(len(side.squares) for side in rows)
+    if n < 2:
         return 0.0
+    drawn = np.arange(n)
+    if n > most:
+        drawn = np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
+    given = RowSets(tuple(side.given for side in rows)).take(drawn)
+    points = given.astype(np.float64) - rows[0].centre
     return _middle(_distinct_pairs(Rows.of(points), pool))
 
 
@@ -274,7 +166,7 @@ def group_sums(
     Parameters
     ----------
     tiles
-        From two spans of rows to the values of their pairs.
+        Values of the pairs of any two spans of the rows.
     labels
         The group of every row, ascending, shape ``(n,)``, from 0 to ``count - 1``.
     count
@@ -289,6 +181,11 @@ def group_sums(
     ndarray
         Shape ``(G, G)``, symmetric, float64.
     """
+
+    n, d = tiles.rows.given.shape
+    elsewhere = products_for(n * n / 2 * d, tiles.measure)
+    if elsewhere is not None:
+        return elsewhere.group_sums(tiles.rows, tiles.measure, labels, count)
 
     def work(tile: tuple[Span, Span]) -> tuple[Labels, Labels, Floats]:
         values = tiles(*tile)
@@ -395,7 +292,7 @@ def replicates(
     cut, other = (max(1, side.count) for side in blocks)  # one for all where there are no blocks
     labels = np.concatenate([blocks[0].labels, blocks[1].labels + cut])
     order = np.argsort(labels, kind="stable")
-    tiles = exact_tiles(Rows.joined(*rows).take(order), measure)
+    tiles = ExactTiles(Rows.joined(rows, order), measure)
     with workers(threads) as pool:
         sums = group_sums(tiles, labels[order], cut + other, pool)
     sizes = np.bincount(labels, minlength=cut + other)

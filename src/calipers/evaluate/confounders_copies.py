@@ -34,6 +34,7 @@ from calipers.evaluate.confounders_texts import (
     percent,
 )
 from calipers.numeric.distances import Points
+from calipers.numeric.row_sets import row_ranks
 from calipers.results.caution import Caution, brief_share
 
 MORE_REPEATS = 0.01
@@ -252,9 +253,7 @@ def measure_repeated_rows(reference: Points, generated: Sequence[Points]) -> Dup
 
 def _row_counts(rows: Points) -> NDArray[np.intp]:
     """How often each different row stands in a set."""
-    same = np.ascontiguousarray(rows + 0.0)  # so that no zero has a sign
-    as_bytes = same.view(np.dtype((np.void, same.dtype.itemsize * same.shape[1]))).ravel()
-    return np.unique(as_bytes, return_counts=True)[1]
+    return np.bincount(row_ranks(rows))
 
 
 def _duplicates(

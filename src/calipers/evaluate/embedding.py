@@ -24,6 +24,7 @@ from calipers.embed.vectors import Precomputed
 from calipers.errors import InputError
 from calipers.estimate.kmeans.rounds import Rounds, rounds_on
 from calipers.estimate.knn.passes import Passes, passes_on
+from calipers.estimate.products import products_on
 from calipers.evaluate.inputs import ComparisonInputs, InputSet
 from calipers.evaluate.options import (
     CompareOptions,
@@ -196,7 +197,7 @@ def _shipped(
 def running_where(
     options: CompareOptions | SweepOptions | OverlapOptions, progress: Progress
 ) -> Iterator[None]:
-    """Search neighbours and cluster where the options say: here, on a GPU, a cluster, or in files.
+    """Do the heavy work where the options say: here, on a GPU, on a cluster, or through files.
 
     Raises
     ------
@@ -212,9 +213,11 @@ def running_where(
         elif options.device.partition(":")[0] == "cuda":
             from calipers.engine.torch_kmeans import TorchRounds
             from calipers.engine.torch_passes import TorchPasses
+            from calipers.engine.torch_products import TorchProducts
 
             passes = TorchPasses(options.device, options.threads)
             stack.enter_context(rounds_on(TorchRounds(options.device, options.threads)))
+            stack.enter_context(products_on(TorchProducts(options.device)))
         stack.enter_context(passes_on(passes))
         yield
 

@@ -13,6 +13,7 @@ text is as good as before (docs/experiments.md).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -24,6 +25,7 @@ import numpy as np
 from calipers.catalogue.needs import Needs
 from calipers.embed import Embeddings
 from calipers.estimate.axes import Norm, Projection, preprocess
+from calipers.estimate.products import products_on
 from calipers.estimate.quantise import Buckets, Quantisation
 from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.labels import PairClusters, RunClusters
@@ -123,8 +125,14 @@ def neighbour_rows(reference: Points, generated: Points, settings: Settings) -> 
 
 
 def _prepared(given: Sides, pca: float | None, settings: Settings) -> Sides:
-    rows = preprocess(*given, norm=settings.normalise, pca=pca, threads=settings.threads)
+    with _made_here(settings.projection):
+        rows = preprocess(*given, norm=settings.normalise, pca=pca, threads=settings.threads)
     return rows.reference, rows.generated
+
+
+def _made_here(projection: Projection) -> AbstractContextManager[None]:
+    """Project on the processor where neighbours are counted there: coordinates round alike."""
+    return products_on(None) if projection == "union" else nullcontext()
 
 
 class _WithoutBlocks(Pair):
@@ -227,7 +235,8 @@ class RunSpace:
         """What all sets share in each view, made when first asked for."""
         views = self.embedded.reference.views
         return {
-            view: _SharedView(self.embedded, view, self.normalise, self.clusters) for view in views
+            view: _SharedView(self.embedded, view, self.normalise, self.clusters, self.projection)
+            for view in views
         }
 
     def pair(
@@ -285,6 +294,7 @@ class _SharedView:
     view: str
     normalise: Norm
     clusters: RunClusters | None = None
+    projection: Projection = "none"
 
     @property
     def blocks(self) -> int:
@@ -301,7 +311,8 @@ class _SharedView:
             for files in self.embedded.systems
         ]
         reference = self.embedded.reference.views[self.view]
-        return shared_space(reference, systems, norm=self.normalise, pca=PCA)
+        with _made_here(self.projection):
+            return shared_space(reference, systems, norm=self.normalise, pca=PCA)
 
     def spans(self, system: int) -> list[slice]:
         """Where the rows of each file of a system lie among its rows."""

@@ -16,15 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calipers.estimate.pairwise import (
-    PairSums,
-    Replicates,
-    Rows,
-    centred,
-    pair_sums,
-    replicates,
-    squared_distances,
-)
+from calipers.estimate.measures import Euclidean, centred
+from calipers.estimate.pairwise import PairSums, Replicates, pair_sums, replicates
 from calipers.metrics.reading import scored
 from calipers.numeric.blocks import Blocks
 from calipers.numeric.validation import check_pair
@@ -65,7 +58,7 @@ def energy_distance(
     1.0
     """
     left, right = check_pair(reference, generated)
-    sums = pair_sums(*centred(left, right), distances, threads=threads)
+    sums = pair_sums(*centred(left, right), Euclidean(), threads=threads)
     n, m, d = sums.n, sums.m, left.shape[1]
     return scored("energy_distance", energy_of(sums), {"statistic": "v", "n": n, "m": m, "d": d})
 
@@ -75,12 +68,6 @@ def energy_of(sums: PairSums) -> float:
     n, m = sums.n, sums.m
     within = sums.reference / n**2 + sums.generated / m**2
     return max(0.0, 2 * sums.across / (n * m) - within)
-
-
-def distances(left: Rows, right: Rows) -> NDArray[np.float64]:
-    """Distances of all pairs, shape ``(n, m)``."""
-    squares = squared_distances(left, right)
-    return np.sqrt(squares, out=squares)
 
 
 def read_energy_distance(pair: Pair, _: Options) -> Score:
@@ -110,4 +97,4 @@ def energy_replicates(
         The blocks of the reference and of the generated rows.
     """
     rows = centred(*check_pair(reference, generated))
-    return replicates(rows, distances, blocks, energy_of, threads=threads)
+    return replicates(rows, Euclidean(), blocks, energy_of, threads=threads)

@@ -22,14 +22,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
+from calipers.estimate.measures import Cubic, Gaussian, Measure, Rows, centred
 from calipers.estimate.pairwise import (
-    Measure,
     PairSums,
     Replicates,
-    Rows,
-    centred,
-    cubic,
-    gaussian,
     median_distance,
     pair_sums,
     replicates,
@@ -133,7 +129,7 @@ def _gaussian(
     pins = {"kernel": "gaussian", "bandwidth": bandwidth} | _sampling(rows, bandwidth, seed)
     if width == 0 and _enough(rows):
         return _score("mmd", pins, rows, np.nan, ALIKE)
-    return _unbiased("mmd", pins, rows, gaussian(width), threads)
+    return _unbiased("mmd", pins, rows, Gaussian(width), threads)
 
 
 def kernel_width(
@@ -148,7 +144,7 @@ def kernel_width(
 
 def _polynomial(left: Points, right: Points, metric: str, threads: int | None) -> Score:
     rows = Rows.of(left), Rows.of(right)
-    return _unbiased(metric, {"kernel": "cubic"}, rows, cubic(left.shape[1]), threads)
+    return _unbiased(metric, {"kernel": "cubic"}, rows, Cubic(left.shape[1]), threads)
 
 
 def _unbiased(
@@ -173,7 +169,7 @@ def _enough(rows: tuple[Rows, Rows]) -> bool:
 def _score(
     metric: str, pins: dict[str, object], rows: tuple[Rows, Rows], value: float, reason: str | None
 ) -> Score:
-    (n, d), (m, _) = (side.points.shape for side in rows)
+    (n, d), (m, _) = (side.given.shape for side in rows)
     sizes = {"statistic": "unbiased", "n": n, "m": m, "d": d}
     return scored(metric, value, pins | sizes, reason=reason)
 
@@ -248,7 +244,7 @@ def mmd_replicates(
     width = kernel_width(rows, bandwidth, seed, threads)
     if width == 0:
         return Replicates.undefined(blocks)
-    return replicates(rows, gaussian(width), blocks, PairSums.unbiased, threads=threads)
+    return replicates(rows, Gaussian(width), blocks, PairSums.unbiased, threads=threads)
 
 
 def kid_replicates(
@@ -261,4 +257,4 @@ def kid_replicates(
     """Tell what KID would be without each block of rows; see :func:`mmd_replicates`."""
     left, right = check_pair(reference, generated)
     rows = Rows.of(left), Rows.of(right)
-    return replicates(rows, cubic(left.shape[1]), blocks, PairSums.unbiased, threads=threads)
+    return replicates(rows, Cubic(left.shape[1]), blocks, PairSums.unbiased, threads=threads)

@@ -50,12 +50,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
-from calipers.estimate.pairwise import Rows, centred, squared_distances
+from calipers.estimate.measures import Rows, centred, squared_distances
 from calipers.estimate.quantise import Buckets, Quantisation, quantise
 from calipers.estimate.transport import NoPlanError, assign, entropic, transport_cost
 from calipers.metrics.estimates import cell_pins
 from calipers.metrics.reading import Pins, scored
 from calipers.numeric.distances import Points
+from calipers.numeric.row_sets import RowSets
 from calipers.numeric.threads import workers
 from calipers.numeric.tiles import spans
 from calipers.numeric.validation import check_pair, check_whole, is_positive
@@ -164,13 +165,17 @@ def cells_of(reference: Points, generated: Points, cells: Quantisation) -> Cells
             f"{sizes[1][1]} labels for {sizes[0][0]} and {sizes[0][1]} rows"
         )
     names, placed = np.unique(np.concatenate(labels), return_inverse=True)
-    n, m = sizes[0]
+    (n, m), d = sizes[0], reference.shape[1]
     p, q = (np.bincount(part, minlength=len(names)) for part in (placed[:n], placed[n:]))
-    one, other = centred(reference, generated)
-    union = np.concatenate([one.points, other.points])
-    sums = [np.bincount(placed, weights=column) for column in union.T]
-    middles = Rows.of(np.stack(sums, axis=1) / (p + q)[:, None])
-    pins = cell_pins(cells) | {"d": reference.shape[1]}
+    centre, sums = centred(reference, generated)[0].centre, np.zeros((len(names), d))
+    for place, part in RowSets(sides).blocks():
+        moved = part.astype(np.float64) - centre
+        for column in range(d):
+            sums[:, column] += np.bincount(
+                placed[place], weights=moved[:, column], minlength=len(names)
+            )
+    middles = Rows.of(sums / (p + q)[:, None])
+    pins = cell_pins(cells) | {"d": d}
     return Cells(p / n, q / m, squared_distances(middles, middles), pins)
 
 
@@ -336,10 +341,10 @@ def sliced_wasserstein(
     """
     check_whole("projections", projections, 1)
     check_whole("seed", seed, 0)
-    left, right = (side.points for side in centred(*check_pair(reference, generated)))
+    left, right = check_pair(reference, generated)
     d = left.shape[1]
     pins = {"projections": projections, "seed": seed, "n": len(left), "m": len(right), "d": d}
-    value = _mean_cost(left, right, _directions(projections, d, seed), threads)
+    value = _mean_cost(*centred(left, right), _directions(projections, d, seed), threads)
     return scored("sliced_wasserstein", value, pins)
 
 
@@ -350,16 +355,25 @@ def _directions(count: int, d: int, seed: int) -> Floats:
     return drawn
 
 
-def _mean_cost(left: Floats, right: Floats, directions: Floats, threads: int | None) -> float:
-    places = _merged(len(left), len(right))
+def _mean_cost(left: Rows, right: Rows, directions: Floats, threads: int | None) -> float:
+    places = _merged(len(left.squares), len(right.squares))
 
     def work(span: tuple[int, int]) -> float:
         chosen = directions[slice(*span)]
-        return _cost(chosen @ left.T, chosen @ right.T, places)
+        return _cost(_projected(left, chosen), _projected(right, chosen), places)
 
     with workers(threads) as pool:
         total = math.fsum(pool.map(work, spans(len(directions), DIRECTIONS_PER_CHUNK)))
     return total / len(directions)
+
+
+def _projected(rows: Rows, directions: Floats) -> Floats:
+    """Coordinates of all rows along some directions, shape ``(directions, n)``."""
+    n = len(rows.squares)
+    found = np.empty((len(directions), n))
+    for span in spans(n, 4096):
+        found[:, slice(*span)] = directions @ rows.span(span).points.T
+    return found
 
 
 def _cost(x: Floats, y: Floats, places: Places | None) -> float:

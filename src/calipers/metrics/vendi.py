@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError
 from calipers.estimate.axes import unit_rows
-from calipers.estimate.pairwise import Rows, squared_distances
+from calipers.estimate.measures import Rows, squared_distances
 from calipers.metrics.reading import scored
 from calipers.numeric.distances import Points
 from calipers.numeric.subsample import subsample_rows

@@ -175,6 +175,7 @@ def of_files(parts: Sequence[TwoSample]) -> TwoSample:
 PLACES = 2**19  # of a chunk, at most: some megabytes
 KEPT = 512  # chunks that are kept, a bit a place: 32 MiB at most
 TOGETHER = 256  # relabellings that go through a statistic at once, where chunks are as small
+FEWEST_TOGETHER = 16  # where there are many rows, which are read anew for each such lot
 
 Chosen = NDArray[np.bool_]
 
@@ -207,7 +208,8 @@ def permuted(
     ours = np.concatenate([np.repeat([True, False], sizes) for sizes in strata])
     chunk = int(np.clip(PLACES // len(ours), 1, 64))
     layout = tuple(strata)
-    step = max(chunk, min(PLACES // len(ours), TOGETHER) // chunk * chunk)
+    at_once = max(PLACES // len(ours), FEWEST_TOGETHER)
+    step = max(chunk, min(at_once, TOGETHER) // chunk * chunk)
 
     def work(first: int) -> NDArray[np.float64]:
         starts = range(first, min(first + step, permutations), chunk)

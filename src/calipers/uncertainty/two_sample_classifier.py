@@ -28,6 +28,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from calipers.numeric.compile import kernel
 from calipers.numeric.distances import Points
+from calipers.numeric.row_sets import RowSets
+from calipers.numeric.scratch import scratch
 from calipers.numeric.threads import Workers, workers
 from calipers.numeric.validation import check_pair, check_whole
 from calipers.uncertainty.two_sample import Chosen, TwoSample, check_options, permuted
@@ -142,8 +144,7 @@ def cross_fit(
     sizes = [
         (int(np.sum(fold[:n] == which)), int(np.sum(fold[n:] == which))) for which in range(folds)
     ]
-    rows = _standard(left, right)
-    cut = [rows[fold == which] for which in range(folds)]
+    cut = _standard(left, right, [np.flatnonzero(fold == which) for which in range(folds)])
     moments = list(pool.map(lambda part: part.T @ part, cut))
     total = np.sum(moments, axis=0)
     share = shrinkage(n + m, d) if share is None else share
@@ -151,23 +152,39 @@ def cross_fit(
     def part(which: int) -> Fold:
         own, outside = cut[which], total - moments[which]
         solve = _inverse(outside, -own.sum(axis=0), n + m - len(own), share, d)
-        return Fold(own, sizes[which], solve @ own.T)
+        solved = scratch((len(solve), len(own)), np.float64)
+        return Fold(own, sizes[which], np.matmul(solve, own.T, out=solved))
 
     return list(pool.map(part, range(folds)))
 
 
-def _standard(left: Points, right: Points) -> Floats:
-    """All rows about their mean, in units of their spread, in no more dimensions than rows."""
-    rows = np.concatenate([left, right]).astype(np.float64)
-    given = np.abs(rows).max()
-    rows /= given if given > 0 else 1.0
-    rows -= rows.mean(axis=0)
-    spread = np.sqrt(np.mean(rows**2))
+def _standard(left: Points, right: Points, folds: list[NDArray[np.intp]]) -> list[Floats]:
+    """The rows of each fold about the mean of all, in units of their spread.
+
+    They have no more dimensions than there are rows in all.
+    """
+    rows, d = RowSets((left, right)), left.shape[1]
+    given = max(float(np.abs(part).max()) for _, part in rows.blocks()) or 1.0
+    total, squares = np.zeros(d), 0.0
+    for _, part in rows.blocks():
+        total += (part.astype(np.float64) / given).sum(axis=0)
+    mean = total / len(rows)
+    for _, part in rows.blocks():
+        moved = part.astype(np.float64) / given - mean
+        squares += float(np.einsum("ij,ij->", moved, moved))
+    spread = np.sqrt(squares / (len(rows) * d))
     if spread < 1e-12:  # all rows are one, up to rounding
-        return np.zeros((len(rows), 1))
-    rows /= spread
+        return [np.zeros((len(index), 1)) for index in folds]
+    cut = [rows.copied(index, np.float64) for index in folds]
+    for own in cut:
+        own /= given
+        own -= mean
+        own /= spread
+    if d <= len(rows):
+        return cut
     # Turned into their own span, rows keep their products: a classifier sees no more of them
-    return rows if rows.shape[1] <= len(rows) else np.linalg.qr(rows.T).R.T
+    turned = np.linalg.qr(np.concatenate(cut).T).R.T
+    return np.split(turned, np.cumsum([len(own) for own in cut])[:-1])
 
 
 def _deal(n: int, m: int, folds: int, seed: int) -> NDArray[np.int64]:

@@ -22,18 +22,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calipers.estimate.pairwise import (
-    TILE,
+from calipers.estimate.measures import (
+    ExactTiles,
     Floats,
-    PairSums,
+    Gaussian,
     Rows,
+    SwiftTiles,
+    Tiles,
     centred,
-    exact_tiles,
-    gaussian,
-    group_sums,
-    median_distance,
-    swift_tiles,
 )
+from calipers.estimate.pairwise import TILE, PairSums, group_sums, median_distance
 from calipers.metrics.mmd import ALIKE, MEDIAN_ROWS, TOO_FEW
 from calipers.numeric.threads import Workers, workers
 from calipers.numeric.validation import check_pair
@@ -172,11 +170,12 @@ def _sums(
     rng = np.random.default_rng([seed, *sizes])
     dealt = np.concatenate([rng.permutation(sizes[0]), sizes[0] + rng.permutation(sizes[1])])
     order = dealt[np.argsort(labels, kind="stable")]
-    rows = Rows.joined(*sides).take(order)
+    rows = Rows.joined(sides, order)
     near = rows.squares.max() <= (FAR * width) ** 2 and width > TINY
     size = max(1, TILE // groups.rows) * groups.rows  # whole groups
     swift = near and len(order) > EXACT_ROWS
-    tiles = swift_tiles(rows, width) if swift else exact_tiles(rows, gaussian(width))
+    kernel = Gaussian(width)
+    tiles: Tiles = SwiftTiles(rows, kernel) if swift else ExactTiles(rows, kernel)
     return group_sums(tiles, np.sort(labels), sum(groups.moved) + 2, pool, size=size)
 
 

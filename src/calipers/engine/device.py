@@ -1,0 +1,160 @@
+"""A device of torch: exact products, tiles for its free memory, and smaller ones where they fail.
+
+The passes over neighbours and the sums of products share this; ``"cpu"`` runs the same code on the
+processor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calipers.embed.options import choose_device
+from calipers.errors import InputError, require
+from calipers.numeric.simd import PANEL
+from calipers.numeric.tiles import Span, panel_spans, rectangle
+
+ON_PROCESSOR = 2_048
+"""Rows of a tile where torch runs on the processor."""
+
+SHARE = 1 / 2
+"""Share of the free memory that one tile may take."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device on which torch computes.
+
+    Attributes
+    ----------
+    torch
+        The module.
+    name
+        Such as ``"cuda:0"`` or ``"cpu"``.
+    """
+
+    torch: Any
+    name: str
+
+    @property
+    def free(self) -> int | None:
+        """Bytes that are free on it; None for the processor, whose memory is not asked for."""
+        return None if self.name == "cpu" else int(self.torch.cuda.mem_get_info(self.name)[0])
+
+    def holds(self, size: int) -> bool:
+        """Whether so many bytes are few enough to stay there while tiles are looked at."""
+        return self.free is not None and size <= self.free / 4
+
+    def tile_rows(self, bytes_of_a_pair: int, most: int) -> int:
+        """Rows of a square tile that fits, for what it takes for each of its pairs."""
+        if self.free is None:
+            return min(ON_PROCESSOR, most)
+        return int(np.clip(np.sqrt(self.free * SHARE / bytes_of_a_pair), PANEL, most))
+
+    def block_rows(self, bytes_of_a_row: int, most: int) -> int:
+        """Rows of a block that fits, for what it takes for each of them."""
+        if self.free is None:
+            return min(ON_PROCESSOR, most)
+        return int(np.clip(self.free * SHARE / bytes_of_a_row, PANEL, most))
+
+    def each_tile(
+        self, tiles: Sequence[tuple[Span, Span]], look: Callable[[Span, Span], None]
+    ) -> None:
+        """Look at all tiles, and at the quarters of one for which the device has no room.
+
+        Parameters
+        ----------
+        tiles
+            Spans of rows and of columns.
+        look
+            Takes in a tile, or raises torch's ``OutOfMemoryError`` before it has taken in anything.
+
+        Raises
+        ------
+        InputError
+            If the device has no room for the smallest tile.
+        """
+        waiting = list(tiles)[::-1]
+        while waiting:
+            rows, columns = waiting.pop()
+            if not self._fits(look, rows, columns):
+                if max(_length(rows), _length(columns)) <= PANEL:
+                    raise self._too_full()
+                waiting += rectangle(_halves(rows), _halves(columns))[::-1]
+
+    def each_block(self, blocks: Sequence[Span], look: Callable[[Span], None]) -> None:
+        """Look at all blocks of rows, and at the halves of one for which there is no room."""
+        waiting = list(blocks)[::-1]
+        while waiting:
+            rows = waiting.pop()
+            if not self._fits(look, rows):
+                if _length(rows) <= PANEL:
+                    raise self._too_full()
+                waiting += _halves(rows)[::-1]
+
+    def _fits(self, look: Callable[..., None], *spans: Span) -> bool:
+        try:
+            look(*spans)
+        except self.torch.OutOfMemoryError:
+            pass
+        else:
+            return True
+        # Outside of that block the error, and with it all that was computed so far, is gone
+        if self.name != "cpu":
+            self.torch.cuda.empty_cache()
+        return False
+
+    def _too_full(self) -> InputError:
+        return InputError(
+            f"device {self.name!r} has too little free memory for a tile of {PANEL} rows; end what "
+            "else runs on it, name another with --device (device= in Python), or leave it out for "
+            "the processor"
+        )
+
+
+def _length(span: Span) -> int:
+    return span[1] - span[0]
+
+
+def _halves(span: Span) -> list[Span]:
+    """Both halves, the first of whole panels; a span of one panel stays as it is."""
+    half = max(1, -(-_length(span) // (2 * PANEL))) * PANEL
+    return [(start, min(start + half, span[1])) for start in range(*span, half)]
+
+
+@contextmanager
+def exact_products(name: str, purpose: str) -> Iterator[Device]:
+    """Open a device, with all products of float32 numbers in float32 until the end.
+
+    Parameters
+    ----------
+    name
+        As torch has it, such as ``"cuda"``.
+    purpose
+        What it is needed for, as errors say it.
+
+    Raises
+    ------
+    MissingExtraError
+        If torch is not installed.
+    InputError
+        If it does not see the device.
+    """
+    torch = require("torch", extra="models", purpose=purpose)
+    choose_device(name, torch)
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")
+    try:
+        with torch.inference_mode():
+            yield Device(torch, name)
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+def tiles_of(n: int, m: int, size: int) -> list[tuple[Span, Span]]:
+    """All tiles of two sets of rows, about `size` rows each."""
+    return rectangle(panel_spans(n, size), panel_spans(m, size))

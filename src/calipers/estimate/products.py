@@ -1,0 +1,88 @@
+"""Sums of products over all rows or all pairs of rows, wherever they are taken.
+
+The threads of this process take them unless :func:`products_on` names something else for a stretch
+of a program, such as a GPU. Principal axes, moments, and sums of kernels and distances ask here
+first. Sums are in float64 wherever they are taken, so scores agree within 1e-6.
+
+A decomposition of a d x d matrix stays on the processor: it is small beside the pass over the rows,
+and its last digits then do not depend on the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.estimate.measures import Floats, Measure, Rows
+from calipers.numeric.distances import Points
+
+
+class Products(Protocol):
+    """What takes sums of products somewhere else than on the threads of this process."""
+
+    @property
+    def fewest(self) -> int:
+        """Multiplications from which on it is worth while to bring the rows there."""
+        ...
+
+    def scatter(self, points: Points, centre: Floats) -> Floats:
+        """Add up the outer products of all rows about a centre, shape ``(d, d)``, in float64."""
+        ...
+
+    def coordinates(self, points: Points, centre: Floats, axes: Floats) -> NDArray[np.float32]:
+        """Coordinates of rows along axes of shape ``(d, q)`` about a centre, shape ``(n, q)``."""
+        ...
+
+    def measures(self, measure: Measure) -> bool:
+        """Whether it can sum up a measure."""
+        ...
+
+    def total(self, left: Rows, right: Rows | None, measure: Measure) -> float:
+        """Sum a measure over all pairs of two sets; NaN where the sum overflows.
+
+        Without a second set over all ordered pairs of two different rows of the first.
+        """
+        ...
+
+    def group_sums(
+        self, rows: Rows, measure: Measure, labels: NDArray[np.int64], count: int
+    ) -> Floats:
+        """Sum a measure over the ordered pairs of different rows of every two groups.
+
+        Labels ascend, from 0 to ``count - 1``; the sums have the shape ``(count, count)``.
+        """
+        ...
+
+
+_chosen: ContextVar[Products | None] = ContextVar("products", default=None)
+
+
+def products_for(multiplications: float, measure: Measure | None = None) -> Products | None:
+    """What :func:`products_on` chose, where it is worth while; None for this process.
+
+    Parameters
+    ----------
+    multiplications
+        How many there are to do.
+    measure
+        What is summed over pairs, if anything is.
+    """
+    chosen = _chosen.get()
+    if chosen is None or multiplications < chosen.fewest:
+        return None
+    return chosen if measure is None or chosen.measures(measure) else None
+
+
+@contextmanager
+def products_on(products: Products | None) -> Iterator[None]:
+    """Have all products within taken somewhere else; None for the threads of this process."""
+    before = _chosen.set(products)
+    try:
+        yield
+    finally:
+        _chosen.reset(before)
