@@ -140,7 +140,7 @@ def cache_of(options: Model) -> Cache | None:
 def running_where(
     options: CompareOptions | SweepOptions | OverlapOptions, progress: Progress
 ) -> Iterator[None]:
-    """Search neighbours where the options say: here, on a GPU, on a cluster, or through files.
+    """Search neighbours as the options say: here, on a GPU, on a cluster, through files, or some.
 
     Raises
     ------
@@ -151,6 +151,10 @@ def running_where(
         passes: Passes | None = None
         if options.engine == "ray" or options.work_dir is not None:
             passes = stack.enter_context(_through_files(options, progress))
+        elif options.neighbours == "approximate":
+            from calipers.engine.hnsw_passes import HnswPasses
+
+            passes = HnswPasses(threads=options.threads)
         elif options.device.partition(":")[0] == "cuda":
             from calipers.engine.torch_passes import TorchPasses
 
