@@ -140,7 +140,7 @@ def cache_of(options: Model) -> Cache | None:
 def running_where(
     options: CompareOptions | SweepOptions | OverlapOptions, progress: Progress
 ) -> Iterator[None]:
-    """Search neighbours as the options say: here, on a GPU, on a cluster, through files, or some.
+    """Search neighbours where the options say: here, on a GPU, on a cluster, or through files.
 
     Raises
     ------
