@@ -32,6 +32,11 @@ class Needs:
     spread: bool = False
     across: bool = False
 
+    @property
+    def every_pair(self) -> bool:
+        """Whether pairs count however far apart they are, which no search for neighbours finds."""
+        return self.smaller or self.spread
+
     def __or__(self, other: Needs) -> Needs:
         return Needs(
             max(self.k, other.k),

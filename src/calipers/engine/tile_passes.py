@@ -30,7 +30,7 @@ from calipers.engine.work_folder import WorkFolder, digest_of
 from calipers.errors import InputError
 from calipers.estimate.knn.balls import Side
 from calipers.estimate.knn.nearest import Nearest
-from calipers.estimate.knn.passes import LocalPasses, SettledCounts
+from calipers.estimate.knn.passes import LocalPasses, Passes, SettledCounts
 from calipers.numeric.distances import Sieve
 from calipers.numeric.tiles import rectangle, triangle
 from calipers.progress import Progress, Silent
@@ -46,7 +46,7 @@ Runner = Callable[[Sequence[Tile]], Iterator[int]]
 AnyTile = TypeVar("AnyTile", NearestTile, CountTile)
 
 
-class TilePasses:
+class TilePasses(Passes):
     """Both passes, each a set of tiles in a work folder.
 
     It is a context, at whose end nothing of the run is left there; where it ends by an error, or

@@ -20,7 +20,7 @@ from calipers.estimate.knn.ball_counts import BallCounts
 from calipers.estimate.knn.balls import Side
 from calipers.estimate.knn.kernels import CLOSE, TINY, count_listed, enter_close
 from calipers.estimate.knn.nearest import MORE, Candidates, Nearest, settle
-from calipers.estimate.knn.passes import SettledCounts, empty_counts, settled_counts
+from calipers.estimate.knn.passes import Passes, SettledCounts, empty_counts, settled_counts
 from calipers.numeric.distances import Sieve, slack
 from calipers.numeric.simd import PANEL
 from calipers.numeric.threads import workers
@@ -36,7 +36,7 @@ PURPOSE = "the search for neighbours on a GPU"
 
 
 @dataclass(frozen=True)
-class TorchPasses:
+class TorchPasses(Passes):
     """Both passes on a device of torch.
 
     Attributes

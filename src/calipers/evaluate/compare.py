@@ -12,6 +12,7 @@ from calipers.catalogue.shown import shown_among
 from calipers.catalogue.suggest import check_known
 from calipers.embed.embedder import Embedder
 from calipers.estimate.quantise import MOST_CELLS, bucket_count
+from calipers.evaluate.approximate import check_approximate
 from calipers.evaluate.embedding import (
     cache_of,
     embed_sides,
@@ -142,6 +143,7 @@ def plan_comparison(reference: Any, generated: Any, options: CompareOptions) -> 
     check_known(asked or (), views=model.views)
     choices = choose(asked, model.views, estimator=options.estimator)
     check_extras(choices, equal_sizes=inputs.one_size)
+    check_approximate(choices, options.neighbours)
     return Plan(inputs, options, model, choices, texts)
 
 

@@ -210,6 +210,10 @@ def running_where(
         if options.engine == "ray" or options.work_dir is not None:
             passes, rounds = stack.enter_context(_through_files(options, progress))
             stack.enter_context(rounds_on(rounds))
+        elif options.neighbours == "approximate":
+            from calipers.engine.hnsw_passes import HnswPasses
+
+            passes = HnswPasses(threads=options.threads)
         elif options.device.partition(":")[0] == "cuda":
             from calipers.engine.torch_kmeans import TorchRounds
             from calipers.engine.torch_passes import TorchPasses

@@ -198,6 +198,7 @@ TIES = one_of("closed", "open")
 DISTANCE = one_of("euclidean", "cosine")
 PROJECTION = one_of("none", "union")
 ENGINES = one_of("local", "ray")
+SEARCHES = one_of("exact", "approximate")
 NORMALISE = one_of("l2", "none", optional=True)
 KEYS = Rule("name at least one metric", _keys, _check_keys, "LIST")
 NAMES = Rule("be names with commas between them", _names, unchecked, "LIST")
@@ -483,9 +484,26 @@ class Engine(Group):
         "and for none on this machine alone.",
     )
 
+    neighbours: Literal["exact", "approximate"] = option(
+        "exact",
+        "Whether all nearest neighbours are found (exact), or most of them in a fraction of the "
+        "time (approximate, for some 100,000 samples and more). How many were found, and how far "
+        "precision and recall are off, is measured on a sample and said.",
+        SEARCHES,
+        kept=True,
+        doc='``"exact"``, or ``"approximate"``: most nearest neighbours in a fraction of the time, '
+        "for some 100,000 samples and more. How many were found, and how far precision and recall "
+        "are off, is measured on a sample and said.",
+    )
+
     def __post_init__(self) -> None:
-        """Check every value, and that an address has an engine to use it."""
+        """Check every value, and that what was chosen goes together."""
         super().__post_init__()
+        if self.neighbours == "approximate" and (self.engine != "local" or self.work_dir):
+            raise InputError(
+                "--neighbours approximate searches in the memory of this machine; it goes with "
+                "neither --engine ray nor --work-dir"
+            )
         if self.address is not None and self.engine != "ray":
             raise InputError(
                 f"address {self.address!r} is that of a Ray cluster; it needs --engine ray "

@@ -14,6 +14,7 @@ import numpy as np
 from calipers.embed import Cache, Embedder, Embeddings, embed_samples
 from calipers.errors import InputError
 from calipers.estimate.knn.neighbourhoods import neighbourhoods
+from calipers.evaluate.approximate import search_caution, search_fields, search_of
 from calipers.evaluate.embedding import (
     cache_of,
     check_columns,
@@ -43,6 +44,7 @@ from calipers.progress import Advance, Progress, Silent
 from calipers.results.overlap import LEAST_CEILING, Overlap, OverlapSystem, OverlapView
 from calipers.samples import SampleSet
 from calipers.score import signature
+from calipers.uncertainty.search_quality import SearchQuality
 
 
 @one_side(OverlapOptions)
@@ -83,7 +85,8 @@ def overlap(systems: Any, options: OverlapOptions) -> Overlap:
     settings, progress = pair_settings(options), options.progress or Silent()
     with limit_threads(options.threads), running_where(options, progress):
         members = _embed(inputs, model, cache_of(options), progress)
-        views = _measure(members, model.views, settings, progress)
+        searches: Searches = {view: [] for view in model.views}
+        views = _measure(members, settings, progress, searches)
     shared = notes_of_all([file.embeddings for each in members for file in each.files])
     described = _describe(inputs, members, shared)
     return Overlap(
@@ -102,6 +105,7 @@ def overlap(systems: Any, options: OverlapOptions) -> Overlap:
             *_length_warnings(_medians(described)),
             *_copy_warnings(inputs),
             *_ceiling_warnings(views),
+            *_search_warnings(searches),
             *usual_warnings(options, inputs.sets[0]),
             *shared,
         ),
@@ -125,6 +129,7 @@ class Member:
 
 
 Place = tuple[int, int]
+Searches = dict[str, list[SearchQuality]]
 
 
 def _pair_count(members: Sequence[Member]) -> int:
@@ -134,10 +139,14 @@ def _pair_count(members: Sequence[Member]) -> int:
 
 
 def _measure_view(
-    members: Sequence[Member], view: str, settings: Settings, advance: Advance
+    members: Sequence[Member],
+    view: str,
+    settings: Settings,
+    advance: Advance,
+    searches: list[SearchQuality],
 ) -> OverlapView:
     """Measure every pair of files once, and bring those of two systems together."""
-    shares = _every_share(members, view, settings, advance)
+    shares = _every_share(members, view, settings, advance, searches)
     rows = range(len(members))
     pairs = [[len(list(_file_pairs(members, (i, j)))) for j in rows] for i in rows]
     return OverlapView(
@@ -155,7 +164,11 @@ def _measure_view(
 
 
 def _every_share(
-    members: Sequence[Member], view: str, settings: Settings, advance: Advance
+    members: Sequence[Member],
+    view: str,
+    settings: Settings,
+    advance: Advance,
+    searches: list[SearchQuality],
 ) -> dict[Place, list[float]]:
     """How much of j lies inside i, for all pairs of their files, sorted.
 
@@ -165,7 +178,7 @@ def _every_share(
     shares: dict[Place, list[float]] = defaultdict(list)
     for i, j in combinations_with_replacement(range(len(members)), 2):
         for left, right in _file_pairs(members, (i, j)):
-            of_right, of_left = _shares(left, right, view, settings)
+            of_right, of_left = _shares(left, right, view, settings, searches)
             shares[i, j].append(of_right)
             shares[j, i].append(of_left)
             advance(1)
@@ -178,18 +191,21 @@ def _file_pairs(members: Sequence[Member], place: Place) -> Iterator[tuple[File,
     yield from combinations(left, 2) if place[0] == place[1] else product(left, right)
 
 
-def _shares(left: File, right: File, view: str, settings: Settings) -> tuple[float, float]:
+def _shares(
+    left: File, right: File, view: str, settings: Settings, searches: list[SearchQuality]
+) -> tuple[float, float]:
     """How much of the right file lies inside the left one, and of the left inside the right.
 
     Joint axes round differently when sides are swapped, so the content decides who comes first:
     the order of the systems moves no digit.
     """
     if right.samples.content_hash < left.samples.content_hash:
-        return _shares(right, left, view, settings)[::-1]
+        return _shares(right, left, view, settings, searches)[::-1]
     try:
         sides = left.embeddings.views[view], right.embeddings.views[view]
+        rows = neighbour_rows(*sides, settings)
         near = neighbourhoods(
-            *neighbour_rows(*sides, settings),
+            *rows,
             k=settings.k,
             ties=settings.ties,
             distance=settings.distance,
@@ -198,6 +214,8 @@ def _shares(left: File, right: File, view: str, settings: Settings) -> tuple[flo
     except InputError as error:
         names = f"{left.samples.name} (as reference) and {right.samples.name} (as generated)"
         raise InputError(f"{names}: {error}") from error
+    quality = search_of(*rows, near, settings, settings.k)
+    searches += [] if quality is None else [quality]
     return precision_score(near, settings.k).value, recall_score(near, settings.k).value
 
 
@@ -215,6 +233,7 @@ def _signature(left: Member, right: Member, view: str, settings: Settings, pairs
         "k": settings.k,
         "ties": settings.ties,
         "distance": settings.distance,
+        **search_fields(),
         "n": _sizes(left),
         "m": _sizes(right),
     }
@@ -251,11 +270,14 @@ def _embed(
 
 
 def _measure(
-    members: Sequence[Member], views: Sequence[str], settings: Settings, progress: Progress
+    members: Sequence[Member], settings: Settings, progress: Progress, searches: Searches
 ) -> dict[str, OverlapView]:
-    """Measure every pair of files in every view."""
-    with progress.task("Comparing pairs", _pair_count(members) * len(views)) as advance:
-        return {view: _measure_view(members, view, settings, advance) for view in views}
+    """Measure every pair of files in every view; notes what approximate searches found."""
+    with progress.task("Comparing pairs", _pair_count(members) * len(searches)) as advance:
+        return {
+            view: _measure_view(members, view, settings, advance, found)
+            for view, found in searches.items()
+        }
 
 
 def _describe(
@@ -291,6 +313,14 @@ def _ceiling_warnings(views: Mapping[str, OverlapView]) -> tuple[str, ...]:
         for i, name in enumerate(view.names)
         if view.precision[i, i] < LEAST_CEILING
     )
+
+
+def _search_warnings(searches: Searches) -> Iterator[str]:
+    """Say how far shares err where neighbours are approximate."""
+    for view, found in searches.items():
+        if found:
+            named = view if len(searches) > 1 else ""
+            yield search_caution(found, view=named, pairs="pairs of files").text
 
 
 def _size_warnings(inputs: Inputs, k: int) -> Iterator[str]:

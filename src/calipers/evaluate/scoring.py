@@ -21,6 +21,7 @@ from calipers.catalogue.choosing import Choice, key, needs_of
 from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.needs import Needs
 from calipers.embed import Embeddings
+from calipers.evaluate.approximate import search_of, with_search
 from calipers.evaluate.intervals import FEWEST_PERMUTATIONS, measure_uncertainty
 from calipers.evaluate.labels import Groups, PairClusters
 from calipers.evaluate.spaces import PCA, PairSpace, Space, pair_of
@@ -30,6 +31,7 @@ from calipers.metrics.pair import Pair, Settings
 from calipers.numeric.distances import Points
 from calipers.score import Score
 from calipers.uncertainty.replicates import columns
+from calipers.uncertainty.search_quality import SearchQuality
 from calipers.uncertainty.spread import Spread, mean_spread
 from calipers.uncertainty.two_sample import TwoSample, of_files
 
@@ -40,7 +42,9 @@ SMALL = 5_000
 
 UNDEFINED = re.compile(r"\|undefined:(\d+)")
 ABSENT = Score(np.nan, reason="one of the system's files has no sample of this group")
-MAPPINGS = ("scores", "curves", "neighbours", "spreads", "tests", "curve_variances")
+MAPPINGS = ("scores", "curves", "neighbours", "spreads", "tests", "curve_variances", "searches")
+SEARCH = "search"
+"""The key of what was found by the search for neighbours of a view."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +54,7 @@ class Scored:
     `k_max` is the largest k for which balls were measured, 0 where none were; `notes` say what is
     to be known of the estimates. Where that was asked for, `spreads` hold how much the scores move,
     `curve_variances` how much the curves move with each set, `tests` whether the sets are
-    distinguishable.
+    distinguishable; `searches` what an approximate search for neighbours found.
     """
 
     scores: Mapping[str, Score]
@@ -61,6 +65,7 @@ class Scored:
     spreads: Mapping[str, Spread] = field(default_factory=dict)
     tests: Mapping[str, TwoSample] = field(default_factory=dict)
     curve_variances: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    searches: Mapping[str, SearchQuality] = field(default_factory=dict)
 
     @property
     def ranked_spreads(self) -> dict[str, Spread]:
@@ -256,6 +261,10 @@ def _score(pair: Pair, choices: Sequence[Choice], groups: Groups | None) -> Scor
     if "neighbourhoods" in vars(pair):
         near = pair.neighbourhoods
         scored = replace(scored, neighbours=_neighbours(pair), k_max=near.k_max)
+        quality = search_of(pair.reference, pair.generated, near, pair.settings, k)
+        if quality is not None:
+            scores = with_search(scores, quality)
+            scored = replace(scored, scores=scores, searches={SEARCH: quality})
     if "estimates" in vars(pair):
         scored = replace(
             scored,
@@ -366,6 +375,10 @@ def average(files: Sequence[Scored]) -> Scored:
             name: _mean_variances(variances[name], points)
             for name, points in curves.items()
             if name in variances
+        },
+        {
+            name: SearchQuality.mean(searches)
+            for name, searches in _in_all(files, "searches").items()
         },
     )
 

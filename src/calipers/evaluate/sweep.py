@@ -12,6 +12,7 @@ from calipers.catalogue.embeddings import FAMILIES, METRICS
 from calipers.catalogue.keys import split_key
 from calipers.embed import Embedder, Embeddings
 from calipers.errors import InputError, unknown_name
+from calipers.evaluate.approximate import check_approximate, search_caution
 from calipers.evaluate.embedding import (
     Embedded,
     cache_of,
@@ -43,6 +44,7 @@ from calipers.progress import Advance, Progress, Silent
 from calipers.results import SetSummary
 from calipers.results.caution import sentences
 from calipers.results.sweep import Curve, Over, Sweep, SweptSystem
+from calipers.uncertainty.search_quality import SearchQuality
 
 LARGEST_K = 30
 SMALLEST_N = 100
@@ -89,7 +91,9 @@ def sweep(reference: Any, generated: Any, options: SweepOptions) -> Sweep:
     model = open_embedder(options, inputs.sets) if held is None else held.open(inputs.sets)
     wanted = _choose_metrics(options.metrics, model.views, options.over)
     # A sweep cuts both sides to one size
-    check_extras((choice for each in wanted.values() for choice in each), equal_sizes=True)
+    every = [choice for each in wanted.values() for choice in each]
+    check_extras(every, equal_sizes=True)
+    check_approximate(every, options.neighbours)
     plan, progress = Plan(chosen, options), options.progress or Silent()
     with limit_threads(options.threads), running_where(options, progress):
         known = None if held is None else held.embed
@@ -240,8 +244,10 @@ def _sweep_systems(
     systems = []
     with progress.task("Sweeping", steps) as advance:
         for system, files in zip(inputs.systems, embedded.systems, strict=True):
-            curves = _curves(embedded.reference, files, wanted, plan, about, advance)
-            systems.append(_system(system, curves, about, embedded.own_notes(files), plan))
+            searches: dict[str, list[SearchQuality]] = {view: [] for view in wanted}
+            curves = _curves(embedded.reference, files, wanted, plan, about, advance, searches)
+            own = embedded.own_notes(files)
+            systems.append(_system(system, curves, about, own, plan, searches))
     return Sweep(
         over=plan.options.over,
         reference=about,
@@ -258,11 +264,12 @@ def _curves(
     plan: Plan,
     about: SetSummary,
     advance: Advance,
+    searches: dict[str, list[SearchQuality]],
 ) -> dict[str, Curve]:
     views = tuple(reference.views)
     curves = {}
     for view, metrics in wanted.items():
-        found = score_replicates(reference, files, view, metrics, plan, advance)
+        found = score_replicates(reference, files, view, metrics, plan, advance, searches[view])
         for metric, rows in found.items():
             curves[key(view, metric, views)] = make_curve(
                 metric,
@@ -282,6 +289,7 @@ def _system(
     reference: SetSummary,
     notes: tuple[str, ...],
     plan: Plan,
+    searches: dict[str, list[SearchQuality]],
 ) -> SweptSystem:
     summary = summarise(system.files, name=system.name, notes=notes)
     largest = plan.values[-1] if plan.options.over == "k" else plan.options.k
@@ -290,6 +298,14 @@ def _system(
         curves=curves,
         seeds=system.seeds,
         warnings=sentences(
-            (*length_cautions(reference, summary), *trust_cautions(reference, summary, largest))
+            (
+                *length_cautions(reference, summary),
+                *trust_cautions(reference, summary, largest),
+                *(
+                    search_caution(found, view=view if len(searches) > 1 else "")
+                    for view, found in searches.items()
+                    if found
+                ),
+            )
         ),
     )

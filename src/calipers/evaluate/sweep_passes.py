@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from calipers.catalogue.choosing import Choice, needs_of
 from calipers.embed import Embeddings
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods, neighbourhoods
+from calipers.evaluate.approximate import search_of
 from calipers.evaluate.options import SweepOptions, pair_settings
 from calipers.evaluate.scoring import fields_of_score, signature_fields
 from calipers.evaluate.spaces import neighbour_rows, pair_of
@@ -32,6 +33,7 @@ from calipers.numeric.distances import Points
 from calipers.progress import Advance
 from calipers.results.sweep import Curve
 from calipers.score import Score, join_signature, signature
+from calipers.uncertainty.search_quality import SearchQuality
 
 BY_K: Mapping[str, Callable[[Neighbourhoods, int], Score]] = {
     "precision": precision_score,
@@ -75,11 +77,15 @@ def score_replicates(
     metrics: Sequence[Choice],
     plan: Plan,
     advance: Advance,
+    searches: list[SearchQuality],
 ) -> dict[str, Rows]:
-    """Score one system by one view at every value, for each of its replicates."""
+    """Score one system by one view at every value, for each of its replicates.
+
+    What approximate searches found, at the largest value, is added to `searches`.
+    """
     left, rights = reference.views[view], [file.views[view] for file in files]
     over = _over_k if plan.options.over == "k" else _over_n
-    return over(left, rights, metrics, plan, advance)
+    return over(left, rights, metrics, plan, advance, searches)
 
 
 def _over_k(
@@ -88,19 +94,23 @@ def _over_k(
     metrics: Sequence[Choice],
     plan: Plan,
     advance: Advance,
+    searches: list[SearchQuality],
 ) -> dict[str, Rows]:
     """Read all k from one pass for each file."""
     names = [metric.name for metric in metrics]
     found: dict[str, Rows] = {name: [] for name in names}
     for file in files:
+        sides, k = neighbour_rows(reference, file, plan.settings), plan.values[-1]
         near = neighbourhoods(
-            *neighbour_rows(reference, file, plan.settings),
-            k=plan.values[-1],
+            *sides,
+            k=k,
             ties=plan.options.ties,
             distance=plan.options.distance,
             threads=plan.options.threads,
         )
         scores = [{name: _without_rows(BY_K[name](near, k)) for name in names} for k in plan.values]
+        quality = search_of(*sides, near, plan.settings, k)
+        searches += [] if quality is None else [quality]
         for name in names:
             found[name].append([score[name] for score in scores])
         advance(1)
@@ -113,6 +123,7 @@ def _over_n(
     metrics: Sequence[Choice],
     plan: Plan,
     advance: Advance,
+    searches: list[SearchQuality],
 ) -> dict[str, Rows]:
     """Score nested subsamples in random orders; several files take the orders in turn."""
     count = plan.orders(len(files))
@@ -125,7 +136,10 @@ def _over_n(
             left, right = (subsample(len(x), n, seed=plan.options.seed, order=order) for x in sides)
             same = which, left.tobytes(), right.tobytes()  # as all samples are in any order
             if same not in known:
-                known[same] = _score(reference[left], files[which][right], metrics, plan)
+                known[same], quality = _score(
+                    reference[left], files[which][right], metrics, plan, n == plan.values[-1]
+                )
+                searches += [] if quality is None else [quality]
             for metric in metrics:
                 found[metric.name][order].append(known[same][metric.name])
             advance(1)
@@ -142,12 +156,19 @@ def subsample(size: int, n: int, *, seed: int, order: int) -> NDArray[np.intp]:
 
 
 def _score(
-    reference: Points, generated: Points, metrics: Sequence[Choice], plan: Plan
-) -> dict[str, Score]:
-    """Score one subsample as a comparison of just these samples would."""
+    reference: Points, generated: Points, metrics: Sequence[Choice], plan: Plan, checked: bool
+) -> tuple[dict[str, Score], SearchQuality | None]:
+    """Score one subsample as a comparison of just these samples would.
+
+    Beside the scores stands what an approximate search found, where that is `checked`.
+    """
     needs = needs_of(choice.metric for choice in metrics)
     pair = pair_of(reference, generated, plan.settings, needs, replicates=False)
-    return {metric.name: _without_rows(metric.score(pair)) for metric in metrics}
+    scores = {metric.name: _without_rows(metric.score(pair)) for metric in metrics}
+    if not checked or "neighbourhoods" not in vars(pair):
+        return scores, None
+    near, k = pair.neighbourhoods, plan.settings.k
+    return scores, search_of(pair.reference, pair.generated, near, plan.settings, k)
 
 
 def _without_rows(score: Score) -> Score:

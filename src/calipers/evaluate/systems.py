@@ -12,6 +12,7 @@ import numpy as np
 
 from calipers.catalogue.choosing import Choice
 from calipers.embed import Embeddings
+from calipers.evaluate.approximate import search_caution
 from calipers.evaluate.confounders import ReferenceTexts, confounders
 from calipers.evaluate.embedding import Embedded
 from calipers.evaluate.inference import reference_tests
@@ -255,6 +256,10 @@ class Run:
             *differences.cautions,
             *trust_cautions(self.reference, summary, self.settings.k),
             *group_cautions(self.reference.groups, summary.groups),
+            *(
+                search_caution([each], key.rpartition(".")[0])
+                for key, each in scored.searches.items()
+            ),
             *(Caution("ratios", "separated without one error", note) for note in scored.notes),
         )
         empty = empty_cautions(self.inputs.reference.samples, files)

@@ -12,6 +12,7 @@ from calipers.catalogue.embeddings import METRICS
 from calipers.catalogue.estimation import Options
 from calipers.errors import InputError
 from calipers.estimate.knn.neighbourhoods import Neighbourhoods
+from calipers.estimate.knn.passes import EXACT
 from calipers.score import Score, signature
 
 Pins = Mapping[str, object]
@@ -66,8 +67,13 @@ def read_off(
     `pins` are what else does; `more` is passed on to :func:`scored`.
     """
     n, m = sizes(near)
-    made = {"k": k, "ties": near.ties, "distance": near.distance, **(pins or {}), "n": n, "m": m}
-    return scored(metric, value, made, **more)
+    made = {"k": k, "ties": near.ties, "distance": near.distance, **searched(near)}
+    return scored(metric, value, {**made, **(pins or {}), "n": n, "m": m}, **more)
+
+
+def searched(near: Neighbourhoods) -> dict[str, object]:
+    """How neighbours were found, for signatures; nothing where none was missed."""
+    return {} if near.search == EXACT else {"neighbours": near.search}
 
 
 def share(
@@ -84,7 +90,7 @@ def sizes(near: Neighbourhoods) -> tuple[int, int]:
 
 
 def too_small(near: Neighbourhoods, k: int, *, measured: bool = True) -> str | None:
-    """Why these sets have no balls of k neighbours; None where they were measured.
+    """Why these sets have no such balls of k neighbours; None where they were measured.
 
     Raises
     ------
@@ -96,6 +102,8 @@ def too_small(near: Neighbourhoods, k: int, *, measured: bool = True) -> str | N
     n, m = sizes(near)
     if min(n, m) <= k:
         return f"k = {k} needs at least {k + 1} samples in each set; found {n} and {m}"
+    if near.search != EXACT and k <= near.k_max:
+        return "all pairs of samples count, near and far, which an approximate search does not see"
     raise InputError(
         f"the neighbourhoods do not hold what this metric needs for k = {k}; "
         f"found k_max = {near.k_max} and {near.supports}"

@@ -77,6 +77,10 @@ class Sieve:
         n, d = self.points.shape
         return np.ascontiguousarray(self.panels.transpose(0, 2, 1).reshape(-1, d)[:n])
 
+    def take(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Some of the centred and scaled rows, one after the other, shape ``(len(rows), d)``."""
+        return np.ascontiguousarray(self.panels[rows // PANEL, :, rows % PANEL])
+
     def threshold(self, squared_radius: NDArray[np.float64]) -> NDArray[np.float32]:
         """Bring squared radii to the scale of the bounds, rounded up."""
         return sieve_limits(squared_radius, self.half_scale)

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from functools import lru_cache
 from typing import TypeVar
 
@@ -65,7 +65,8 @@ class Workers:
     def map(self, work: Callable[[T], R], pieces: Iterable[T]) -> Iterator[R]:
         """Yield ``work(piece)`` in order, with a few pieces running ahead.
 
-        `work` should release the GIL for most of its time.
+        `work` should release the GIL for most of its time. It sees the context variables of the
+        caller, such as where neighbours are searched.
         """
         if self._pool is None:
             yield from map(work, pieces)
@@ -73,7 +74,7 @@ class Workers:
         pending: deque[Future[R]] = deque()
         try:
             for piece in pieces:
-                pending.append(self._pool.submit(work, piece))
+                pending.append(self._pool.submit(copy_context().run, work, piece))
                 if len(pending) > 4 * self.threads:
                     yield pending.popleft().result()
             while pending:

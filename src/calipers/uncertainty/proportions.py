@@ -1,4 +1,6 @@
-"""Whether two sets have one share of something, and how many times larger one share is.
+"""Shares of rows: how sure one is, whether two sets have one, how many times larger one is.
+
+:func:`share_interval` is Wilson's interval of one share (JASA 1927).
 
 For a category that rows fall into, such as a topic, the shares x/n of one set and y/m of the other:
 
@@ -131,6 +133,14 @@ def _chi_square(ratio: float, x: float, n: float, y: float, m: float) -> float:
     if variance <= 0:
         return 0.0 if difference == 0 else math.inf
     return difference * difference / variance
+
+
+def share_interval(share: float, n: float, z: float) -> tuple[float, float]:
+    """Wilson's interval of a share of n independent rows."""
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    reach = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    low = 0.0 if share <= 0 else max(0.0, middle - reach)
+    return low, 1.0 if share >= 1 else min(1.0, middle + reach)
 
 
 # ------------------------------------------------------------------ clusters

@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InputError, unknown_name
 from calipers.numeric.validation import check_inner_share, check_whole
-from calipers.uncertainty.proportions import effective_counts
+from calipers.uncertainty.proportions import effective_counts, share_interval
 from calipers.uncertainty.rated_pairs import UNKNOWN, Places, RatedPairs
 from calipers.uncertainty.spread import quantile
 
@@ -279,22 +279,14 @@ def share_of(
     if not n:
         return Share(math.nan, None, 0.0, 0.0, reason)
     count = float(inside.sum())
-    best = _wilson(count / n, n, quantile(math.inf, level))
+    best = share_interval(count / n, n, quantile(math.inf, level))
     for labels in clusters:
         groups = len(np.unique(labels))
         effective = effective_counts(inside, labels)[1]
-        found = _wilson(count / n, effective, quantile(max(groups - 1, 1), level))
+        found = share_interval(count / n, effective, quantile(max(groups - 1, 1), level))
         if groups > 1 and found[1] - found[0] > best[1] - best[0]:
             best = found
     return Share(count / n, best, count, float(n))
-
-
-def _wilson(share: float, n: float, z: float) -> tuple[float, float]:
-    """Wilson's interval of a share of n independent rows."""
-    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    reach = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    low = 0.0 if share <= 0 else max(0.0, middle - reach)
-    return low, 1.0 if share >= 1 else min(1.0, middle + reach)
 
 
 def first_share(pairs: RatedPairs, *, level: float = 0.95) -> Share:
@@ -602,5 +594,5 @@ def _mean_share(part: Matrix, whole: Matrix, level: float, reason: str) -> Share
     if 0 < value < 1 and items > 1:
         spread = items / (items - 1) * float(((part - value * whole) ** 2).sum()) / total**2
         n = value * (1 - value) / spread if spread > 0 else total
-    interval = _wilson(value, n, quantile(math.inf, level))
+    interval = share_interval(value, n, quantile(math.inf, level))
     return Share(value, interval, float(part.sum()), total)

@@ -325,6 +325,28 @@ def enter_close(points: Any, rows: Any, columns: Any, balls: Any, spreads: Any, 
             of_columns.missed[i] *= _ratio(squared, spreads[1])
 
 
+@kernel
+def settle_listed(
+    points: Any, rows: Any, others: Any, which: Any, squared: Any, index: Any
+) -> None:
+    """Sort the others that are listed for some rows by exact distance, the nearest of them first.
+
+    A place of -1 in `which` holds none; what is not found stays as it was.
+    """
+    for r in range(rows.shape[0]):
+        for place in range(which.shape[1]):
+            other = which[r, place]
+            if other >= 0:
+                insert(squared, index, r, squared_distance(points, rows[r], others, other), other)
+
+
+@kernel
+def squared_of_pairs(points: Any, rows: Any, others: Any, columns: Any, squared: Any) -> None:
+    """The exact squared distances of listed pairs."""
+    for pair in range(rows.shape[0]):
+        squared[pair] = squared_distance(points, rows[pair], others, columns[pair])
+
+
 @inlined
 def _near_a_radius(marks: Any, owner: int, median: float, low: float, high: float) -> bool:
     """Whether a radius lies where the squared distance may lie."""

@@ -27,7 +27,7 @@ from calipers.estimate.knn.balls import (
     median_radius,
     radii_of,
 )
-from calipers.estimate.knn.passes import LocalPasses, Passes, SettledCounts, chosen_passes
+from calipers.estimate.knn.passes import EXACT, LocalPasses, Passes, SettledCounts, chosen_passes
 from calipers.numeric.blocks import Blocks, SideName
 from calipers.numeric.distances import Points, Sieve, sieves
 from calipers.numeric.validation import check_choice, check_pair, check_whole
@@ -248,11 +248,14 @@ class Neighbourhoods:
     distance
         ``"euclidean"``, or ``"cosine"``: 1 less the cosine of the angle.
     supports
-        The further supports that were measured.
+        The further supports that were measured; a search that may miss neighbours measures
+        neither smaller balls nor those of one radius.
     k_max
         The largest k for which the counts are known.
     reference_blocks, generated_blocks
         The block of every row, for replicates.
+    search
+        How neighbours were found: ``"exact"``, or by which search that may miss some.
     """
 
     reference: Balls
@@ -263,6 +266,7 @@ class Neighbourhoods:
     k_max: int
     reference_blocks: Blocks
     generated_blocks: Blocks
+    search: str = EXACT
 
     def without(self, side: SideName, block: int, *, k: int) -> Neighbourhoods:
         """Return the counts with one block of rows of one of the sets left out.
@@ -402,12 +406,12 @@ def measure_neighbourhoods(
     check_blocks(blocks, len(left), len(right))
     if distance == "cosine":
         left, right = directions(left, right)
-    passes = chosen_passes() or LocalPasses(threads, block_size)
+    points = sieves(left, right, threads=threads)
+    passes = (chosen_passes() or LocalPasses(threads, block_size)).prepared(*points)
+    if passes.search != EXACT:  # balls that pairs count for however far apart they are
+        supports = replace(supports, smaller=None, spread=None)
     work = Work(k, k_max, ties == "closed", distance, supports, passes)
-    sides = [
-        work.side(sieve, labels)
-        for sieve, labels in zip(sieves(left, right, threads=threads), blocks, strict=True)
-    ]
+    sides = [work.side(sieve, labels) for sieve, labels in zip(points, blocks, strict=True)]
     found = work.count_across(sides[0], sides[1])
     return Neighbourhoods(
         reference=_balls(work, sides[0], found[0]),
@@ -418,6 +422,7 @@ def measure_neighbourhoods(
         k_max=k_max,
         reference_blocks=blocks[0],
         generated_blocks=blocks[1],
+        search=passes.search,
     )
 
 

@@ -24,6 +24,9 @@ from calipers.numeric.distances import Sieve
 from calipers.numeric.threads import Workers, workers
 from calipers.numeric.tiles import Span, block_of, panel_spans, rectangle
 
+EXACT = "exact"
+"""How neighbours are found where none is missed."""
+
 
 @dataclass(frozen=True)
 class SettledCounts:
@@ -53,6 +56,15 @@ class SettledCounts:
 
 class Passes(Protocol):
     """What finds the neighbours within a set, and counts who lies in whose balls."""
+
+    @property
+    def search(self) -> str:
+        """How neighbours are found, for signatures: all of them unless it says otherwise."""
+        return EXACT
+
+    def prepared(self, reference: Sieve, generated: Sieve) -> Passes:
+        """Do once what all passes over two sets need; by default nothing."""
+        return self
 
     def nearest(self, points: Sieve, k: int) -> Nearest:
         """Find the k nearest neighbours of every row within its own set, itself left out.
@@ -85,7 +97,7 @@ class Passes(Protocol):
 
 
 @dataclass(frozen=True)
-class LocalPasses:
+class LocalPasses(Passes):
     """Both passes on threads of this process, tile by tile.
 
     Attributes

@@ -1,0 +1,126 @@
+"""What is said where neighbours are approximate: which metrics cannot be, and how far scores err.
+
+Each score of such a run is signed with the search and all that it depends on. How much the search
+found differs from pair to pair and is measured on a sample, so it stands beside the scores and not
+in their signatures: signatures that held it would never be equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from calipers.catalogue.choosing import Choice
+from calipers.errors import InputError
+from calipers.estimate.knn.neighbourhoods import Neighbourhoods
+from calipers.estimate.knn.passes import EXACT, LocalPasses, chosen_passes
+from calipers.metrics.pair import Settings
+from calipers.numeric.distances import Points
+from calipers.results.caution import Caution
+from calipers.score import Score
+from calipers.uncertainty.search_quality import Measured, SearchQuality, measure_search
+
+Scores = Mapping[str, Score]
+
+ALMOST_ALL = 0.999
+"""Share of the samples in balls of which less is told."""
+
+
+def check_approximate(choices: Iterable[Choice], neighbours: str) -> None:
+    """Refuse by name what only all pairs tell; what came along with others is NaN with a reason.
+
+    Raises
+    ------
+    InputError
+        If such a metric was named, and neighbours are approximate.
+    """
+    names = [each.name for each in choices if each.named and each.metric.needs.every_pair]
+    if names and neighbours != EXACT:
+        raise InputError(
+            f"the metric {names[0]!r} looks at all pairs of samples, near and far; it needs "
+            '--neighbours exact (neighbours="exact" in Python)'
+        )
+
+
+def search_of(
+    reference: Points, generated: Points, near: Neighbourhoods, settings: Settings, k: int
+) -> SearchQuality | None:
+    """Measure what the search missed between these rows; None where it misses nothing."""
+    if near.search == EXACT:
+        return None
+    return measure_search(
+        reference, generated, near, k=k, seed=settings.seed, threads=settings.threads
+    )
+
+
+def with_search(scores: Scores, quality: SearchQuality) -> dict[str, Score]:
+    """Put on precision and recall what the search found, and how far they err."""
+    errors = {"precision": quality.precision_error, "recall": quality.recall_error}
+    return {
+        name: score
+        if name not in errors
+        else replace(
+            score,
+            details=(
+                _row("true neighbours found", quality.found),
+                _row(f"error of {name}", errors[name]),
+            ),
+        )
+        for name, score in scores.items()
+    }
+
+
+def _row(what: str, found: Measured) -> dict[str, Any]:
+    return {"search": what, "value": found.value, "low": found.low, "high": found.high}
+
+
+def search_caution(
+    searches: Sequence[SearchQuality], view: str = "", *, pairs: str = "pairs"
+) -> Caution:
+    """Say what the search found and how far precision and recall err.
+
+    Of several pairs, the one in which least was found is told of; `pairs` says what they are of.
+    """
+    worst = min(searches, key=lambda each: each.found.value)
+    where = f"by {view}, " if view else ""
+    which = f"; in the worst of {len(searches)} {pairs}" if len(searches) > 1 else ""
+    text = (
+        f"{where}neighbours are approximate (HNSW){which}: of the nearest neighbours of "
+        f"{worst.sampled:,} sampled rows {_percent(worst.found)} were found; precision is off "
+        f"by {_signed(worst.precision_error)}, recall by {_signed(worst.recall_error)}"
+    )
+    if worst.members < ALMOST_ALL:
+        text += (
+            f"; of the samples in the balls {100 * worst.members:.1f} % were counted, so "
+            "density is too low"
+        )
+    brief = f"neighbours approximate, {_rounded(worst.found.value)} % found"
+    return Caution("neighbours", brief, text, "--neighbours exact")
+
+
+def search_fields() -> dict[str, object]:
+    """How neighbours are found here, for signatures; nothing where none is missed."""
+    search = (chosen_passes() or LocalPasses()).search
+    return {} if search == EXACT else {"neighbours": search}
+
+
+def _percent(share: Measured) -> str:
+    low, high = _rounded(share.low), _rounded(share.high)
+    return f"{_rounded(share.value)} % [{low}, {high}]"
+
+
+def _rounded(share: float) -> str:
+    """A share in percent, 100 only where it is all.
+
+    Examples
+    --------
+    >>> _rounded(1.0), _rounded(0.99999), _rounded(0.987)
+    ('100', '99.9', '98.7')
+    """
+    return "100" if share == 1 else f"{min(99.9, 100 * share):.1f}"
+
+
+def _signed(error: Measured) -> str:
+    value, low, high = (f"{number + 0.0:+.4f}" for number in (error.value, error.low, error.high))
+    return f"{value} [{low}, {high}]"

@@ -1,0 +1,271 @@
+"""How much a search that may miss neighbours finds, and what that changes: measured on a sample.
+
+Of some rows of both sets all neighbours are found, without any index: their true balls, in which
+true balls of the other set they lie, and in which of the balls that the search found. So for each
+of them one knows what precision or recall counts and what it should count. The mean difference is
+the error of the score.
+
+What it does not tell: the error of what is read otherwise from neighbours. Coverage and density
+rest on the same balls and the same pairs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calipers.estimate.knn.balls import as_distance
+from calipers.estimate.knn.kernels import squared_of_pairs
+from calipers.estimate.knn.neighbourhoods import Balls, Neighbourhoods, directions
+from calipers.numeric.distances import Points, Sieve, sieves
+from calipers.numeric.threads import Workers, workers
+from calipers.numeric.tiles import Span, panel_spans
+from calipers.serialise import Plain
+from calipers.uncertainty.proportions import share_interval
+
+SAMPLE = 1_000
+"""Rows of each set of which all neighbours are found."""
+
+LEVEL = 0.95
+
+Flags = NDArray[np.bool_]
+Doubles = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Measured(Plain):
+    """A mean over sampled rows, with its interval at 95 %."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def mean(cls, several: Sequence[Measured]) -> Measured:
+        """The mean of several of equal weight; its interval is as wide as theirs are on average."""
+        ends = [(each.value, each.low, each.high) for each in several]
+        return cls(*np.mean(ends, axis=0).tolist())
+
+
+@dataclass(frozen=True)
+class SearchQuality(Plain):
+    """What a search for neighbours found, beside what there is.
+
+    Attributes
+    ----------
+    found
+        Share of the k nearest neighbours of a row, within its own set, that the search found; of
+        equally distant ones any will do.
+    members
+        Share of the rows in the balls that the search spans which were counted.
+    precision_error, recall_error
+        The score less what it would be if no neighbour were missed.
+    sampled
+        Rows of the two sets together on which this was measured.
+    """
+
+    found: Measured
+    members: float
+    precision_error: Measured
+    recall_error: Measured
+    sampled: int
+
+    @classmethod
+    def mean(cls, several: Sequence[SearchQuality]) -> SearchQuality:
+        """That of several files of a system, as the mean of their scores."""
+        return cls(
+            Measured.mean([each.found for each in several]),
+            float(np.mean([each.members for each in several])),
+            Measured.mean([each.precision_error for each in several]),
+            Measured.mean([each.recall_error for each in several]),
+            sum(each.sampled for each in several),
+        )
+
+
+def measure_search(
+    reference: Points,
+    generated: Points,
+    near: Neighbourhoods,
+    *,
+    k: int,
+    size: int = SAMPLE,
+    seed: int = 0,
+    threads: int | None = None,
+) -> SearchQuality:
+    """Hold what a search found against all pairs of sampled rows.
+
+    Parameters
+    ----------
+    reference, generated
+        The rows whose neighbourhoods these are, shapes ``(n, d)`` and ``(m, d)``.
+    near
+        What the search found.
+    k
+        Neighbours that span a ball, up to `near.k_max`.
+    size
+        Rows of each set to sample; a smaller set is taken whole, and leaves no doubt.
+    seed
+        Of the sample.
+    threads
+        No effect on the result.
+    """
+    if near.distance == "cosine":
+        reference, generated = directions(reference, generated)
+    sets = sieves(reference, generated, threads=threads)
+    balls, sizes = (near.reference, near.generated), (len(reference), len(generated))
+    rng = np.random.default_rng(seed)
+    rows = [np.sort(rng.permutation(n)[: min(n, size)]) for n in sizes]
+    with workers(threads) as pool:
+        owners = [
+            _Owners(points, each.radii[:, k - 1], near, k, pool)
+            for points, each in zip(sets, balls, strict=True)
+        ]
+        found = [
+            (each.radii[chosen, :k] <= own.true_radii(chosen)[:, None]).mean(axis=1)
+            for each, own, chosen in zip(balls, owners, rows, strict=True)
+        ]
+        precision = _membership(owners[0], near.reference, sets[1], rows[1], k)
+        recall = _membership(owners[1], near.generated, sets[0], rows[0], k)
+    sampled, there = sum(map(len, rows)), precision.there + recall.there
+    return SearchQuality(
+        found=_mean_share(np.concatenate(found), sum(sizes)),
+        members=(precision.counted + recall.counted) / there if there else 1.0,
+        precision_error=_mean_difference(precision.found, precision.true, sizes[1]),
+        recall_error=_mean_difference(recall.found, recall.true, sizes[0]),
+        sampled=sampled,
+    )
+
+
+class _Owners:
+    """A set of which the true balls are found as they are asked for.
+
+    A true ball lies within the one that the search spans, so only pairs within that are looked at.
+    """
+
+    def __init__(
+        self, points: Sieve, radii: Doubles, near: Neighbourhoods, k: int, pool: Workers
+    ) -> None:
+        self.points, self.radii, self._k, self._pool = points, radii, k, pool
+        self._distance, self._closed = near.distance, near.ties == "closed"
+        self._squared = 2 * radii if near.distance == "cosine" else radii**2
+        self._known = np.full(len(radii), np.nan)
+
+    def hold(self, distance: Doubles, radii: Doubles) -> Flags:
+        """Whether balls hold rows at some distance from their centres."""
+        inside: Flags = distance <= radii if self._closed else distance < radii
+        return inside
+
+    def true_radii(self, owners: Rows) -> Doubles:
+        """The radii of the true balls of some owners, each looked for once."""
+        unknown = np.unique(owners[np.isnan(self._known[owners])])
+        for start in range(0, len(unknown), SAMPLE):
+            chosen = unknown[start : start + SAMPLE]
+            none = np.full(len(self.radii), -np.inf)
+            limits = self._squared[chosen], none
+            row, other, squared = _close_pairs(self.points, chosen, self.points, limits, self._pool)
+            others = chosen[row] != other
+            row, squared = row[others], squared[others]
+            ordered = squared[np.lexsort((squared, row))]
+            last = np.searchsorted(np.sort(row), np.arange(len(chosen))) + self._k - 1
+            self._known[chosen] = as_distance(ordered[last], self._distance)
+        return self._known[owners]
+
+    def around(self, guests: Sieve, chosen: Rows) -> tuple[Rows, Rows, Doubles]:
+        """The places of chosen guests, the owners whose spanned balls hold them, and how far."""
+        limits = np.full(len(chosen), -np.inf), self._squared
+        row, owner, squared = _close_pairs(guests, chosen, self.points, limits, self._pool)
+        distance = as_distance(squared, self._distance)
+        inside = self.hold(distance, self.radii[owner])
+        return row[inside], owner[inside], distance[inside]
+
+
+def _close_pairs(
+    rows: Sieve, chosen: Rows, others: Sieve, limits: tuple[Doubles, Doubles], pool: Workers
+) -> tuple[Rows, Rows, Doubles]:
+    """All pairs of chosen rows and others that may lie within a squared limit of either.
+
+    Returns the places among the chosen ones, the others, and their exact squared distances.
+    """
+    low, lines = rows.low[chosen, None], rows.take(chosen)
+    near_row = rows.threshold(limits[0])[:, None]
+    near_other = others.threshold(limits[1])
+
+    def look(span: Span) -> tuple[Rows, Rows, Doubles]:
+        columns = np.arange(*span)
+        bounds = low + others.low[columns] - lines @ others.take(columns).T
+        place, column = np.nonzero((bounds < near_row) | (bounds < near_other[columns]))
+        column += span[0]
+        squared = np.empty(len(place))
+        squared_of_pairs(rows.points, chosen[place], others.points, column, squared)
+        return place, column, squared
+
+    parts = list(pool.map(look, panel_spans(len(others.points))))
+    place, column, squared = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return place, column, squared
+
+
+@dataclass(frozen=True)
+class _Membership:
+    """Who of some guests lies in a ball, found and true; rows counted in spanned balls, and all."""
+
+    found: Flags
+    true: Flags
+    counted: int
+    there: int
+
+
+def _membership(owners: _Owners, balls: Balls, guests: Sieve, chosen: Rows, k: int) -> _Membership:
+    """Tell of some guests whether a true ball holds them: the deepest ball is looked at first."""
+    place, owner, distance = owners.around(guests, chosen)
+    inside = balls.inside[chosen, k - 1]
+    depth = distance / np.maximum(owners.radii[owner], np.finfo(np.float64).tiny)
+    order = np.lexsort((owner, depth, place))
+    place, owner, distance = place[order], owner[order], distance[order]
+    start, stop = (np.searchsorted(place, np.arange(len(chosen)), side) for side in SIDES)
+    true, width = np.zeros(len(chosen), np.bool_), 1
+    while (waiting := np.flatnonzero(~true & (start < stop))).size:
+        ends = np.minimum(start[waiting] + width, stop[waiting])
+        spans = zip(start[waiting], ends, strict=True)
+        deepest = np.concatenate([np.arange(*span) for span in spans])
+        held = owners.hold(distance[deepest], owners.true_radii(owner[deepest]))
+        true[place[deepest[held]]] = True
+        start[waiting], width = ends, 2 * width
+    return _Membership(inside > 0, true, int(inside.sum()), len(place))
+
+
+SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
+
+
+def _mean_share(shares: Doubles, population: int) -> Measured:
+    value = float(shares.mean())
+    return Measured(value, *_interval(value, len(shares), population))
+
+
+def _mean_difference(found: Flags, true: Flags, population: int) -> Measured:
+    """The mean of paired differences, by the intervals of the shares of either sign.
+
+    They are put together by squares, as Newcombe does (Statistics in Medicine 1998).
+    """
+    n = len(found)
+    up, down = float((found & ~true).mean()), float((true & ~found).mean())
+    low_up, high_up = _interval(up, n, population)
+    low_down, high_down = _interval(down, n, population)
+    value = up - down
+    low = value - math.hypot(up - low_up, high_down - down)
+    high = value + math.hypot(high_up - up, down - low_down)
+    return Measured(value, low, high)
+
+
+def _interval(share: float, n: int, population: int) -> tuple[float, float]:
+    """Wilson's interval of a share of n rows, of a population that has no more than these."""
+    if n == population:
+        return share, share
+    effective = n * (population - 1) / (population - n)
+    return share_interval(share, effective, NormalDist().inv_cdf((1 + LEVEL) / 2))
