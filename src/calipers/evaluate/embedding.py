@@ -163,7 +163,7 @@ def running_where(
 def _through_files(
     options: CompareOptions | SweepOptions | OverlapOptions, progress: Progress
 ) -> Iterator[Passes]:
-    from calipers.engine.tile_passes import TilePasses
+    from calipers.engine.tile_passes import Runner, TilePasses
     from calipers.engine.work_folder import WorkFolder
 
     place = options.work_dir
@@ -172,13 +172,16 @@ def _through_files(
         place = kept.directory / "neighbours"
     folder, threads = WorkFolder(str(place)), options.threads
     with ExitStack() as stack:
-        run = None
+        run: Runner | None = None
+        task = "neighbours: tiles of pairs"
         if options.engine == "ray":
-            from calipers.engine.ray_cluster import ray_cluster
+            from calipers.engine.ray_cluster import ray_when_needed
 
-            cluster = ray_cluster(options.address, folder, threads=threads)
-            run = stack.enter_context(cluster).make_tiles
-        passes = TilePasses(folder, run=run, threads=threads, progress=progress)
+            address = options.address
+            connect = stack.enter_context(ray_when_needed(address, folder, threads=threads))
+            run = lambda tiles: connect().make_tiles(tiles)  # noqa: E731
+            task += " on Ray" if address is None else f" on Ray at {address}"
+        passes = TilePasses(folder, run=run, threads=threads, progress=progress, task=task)
         yield stack.enter_context(passes)
 
 
