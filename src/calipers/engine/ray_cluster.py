@@ -166,8 +166,9 @@ class RayCluster:
     def run(self, work: Callable[..., None], tasks: Sequence[Task], *more: Any) -> Iterator[int]:
         """Call a function on every task, each on one processor; yield places as they finish.
 
-        The function may be called more than once on a task, also at the same time. What it raises
-        ends the run.
+        The function may be called more than once on a task, also at the same time, and at last
+        while nobody waits for it any more: Ray's way to cancel a task may end the whole program
+        where the task finishes meanwhile. What it raises ends the run.
 
         Raises
         ------
@@ -188,63 +189,64 @@ class RayCluster:
     def _run(self, work: Callable[..., None], tasks: Sequence[Task], *more: Any) -> Iterator[int]:
         ray, versions = self._ray, own_versions()
 
-        def call(task: Task, *more: Any) -> None:
-            if own_versions() != versions:  # of a node that came after all were asked
-                from ray.util import get_node_ip_address
+        def call(task: Task, *more: Any) -> str | None:
+            """Say what is wrong; Ray shows errors of tasks for which nobody waits any more."""
+            try:
+                if own_versions() != versions:  # of a node that came after all were asked
+                    from ray.util import get_node_ip_address
 
-                check_versions(get_node_ip_address(), versions, own_versions())
-            work(task, *more)
+                    check_versions(get_node_ip_address(), versions, own_versions())
+                work(task, *more)
+            except CalipersError as error:
+                return str(error)
+            return None
 
         remote = ray.remote(num_cpus=1, max_retries=0, scheduling_strategy="SPREAD")(call)
         waiting, running = deque(range(len(tasks))), dict[Any, int]()
         done, died = set[int](), Counter[int]()
         seen = time.monotonic()
-        try:
-            while len(done) < len(tasks):
-                processors = self._processors()
-                seen = time.monotonic() if processors else seen
-                if time.monotonic() - seen > NOBODY:
-                    raise InputError(
-                        f"the Ray cluster has had no processor for {NOBODY:.0f} seconds; what was "
-                        "finished is kept, and the same command goes on from there"
-                    )
-                while waiting and len(running) < WAITING * max(1, processors):
-                    place = waiting.popleft()
+        while len(done) < len(tasks):
+            processors = self._processors()
+            seen = time.monotonic() if processors else seen
+            if time.monotonic() - seen > NOBODY:
+                raise InputError(
+                    f"the Ray cluster has had no processor for {NOBODY:.0f} seconds; what was "
+                    "finished is kept, and the same command goes on from there"
+                )
+            while waiting and len(running) < WAITING * max(1, processors):
+                place = waiting.popleft()
+                running[remote.remote(tasks[place], *more)] = place
+            if not waiting:
+                for place in self._stragglers(running, processors):
                     running[remote.remote(tasks[place], *more)] = place
-                if not waiting:
-                    for place in self._stragglers(running, done, processors):
-                        running[remote.remote(tasks[place], *more)] = place
-                ready, _ = ray.wait(list(running), num_returns=1, timeout=5)
-                for reference in ready:
-                    place = running.pop(reference)
-                    if self._finished(reference, place, died):
-                        done.add(place)
-                        copies = [other for other, each in running.items() if each == place]
-                        self._cancel(copies)
-                        for other in copies:
-                            del running[other]
-                        yield place
-                    elif place not in running.values():
-                        waiting.appendleft(place)
-        finally:
-            self._cancel(list(running))
+            ready, _ = ray.wait(list(running), num_returns=1, timeout=5)
+            for reference in ready:
+                place = running.pop(reference)
+                if self._finished(reference, place, died):
+                    done.add(place)
+                    for copy in [other for other, each in running.items() if each == place]:
+                        del running[copy]
+                    yield place
+                elif place not in running.values():
+                    waiting.appendleft(place)
 
-    def _stragglers(self, running: Mapping[Any, int], done: set[int], processors: int) -> list[int]:
+    @staticmethod
+    def _stragglers(running: Mapping[Any, int], processors: int) -> list[int]:
         """Choose tasks for processors that have nothing to do: those given out the longest ago."""
         copies = Counter(running.values())
-        once = [place for place in copies if copies[place] < COPIES and place not in done]
+        once = [place for place in copies if copies[place] < COPIES]
         return once[: max(0, processors - len(running))]
 
     def _finished(self, reference: Any, place: int, died: Counter[int]) -> bool:
         """Tell whether a task has finished; it has not where its worker died."""
         errors = self._ray.exceptions
         try:
-            self._ray.get(reference)
-        except errors.RayTaskError as error:
-            if isinstance(error.cause, CalipersError):
-                raise InputError(str(error.cause)) from None
-            raise
+            wrong = self._ray.get(reference)
         except errors.RayError as error:
+            if isinstance(error, errors.RayTaskError) and not isinstance(
+                error, errors.TaskCancelledError
+            ):
+                raise
             died[place] += 1
             if died[place] >= TRIES:
                 raise InputError(
@@ -254,13 +256,9 @@ class RayCluster:
                     "--num-cpus leave each worker more memory)"
                 ) from error
             return False
+        if wrong is not None:
+            raise InputError(wrong)
         return True
-
-    def _cancel(self, references: Sequence[Any]) -> None:
-        """Stop tasks that nobody waits for, unless the cluster is gone."""
-        with suppress(ConnectionError, self._ray.exceptions.RayError):
-            for reference in references:
-                self._ray.cancel(reference, force=False)
 
 
 @contextmanager
@@ -385,8 +383,6 @@ def _check_answers(address: str) -> None:
     MissingExtraError
         If it is one for clients, and the package for those is not installed.
     """
-    if address.startswith("ray://"):
-        require("grpc", extra="ray", purpose=f"a client of the Ray cluster {address}")
     known = os.environ.get("RAY_ADDRESS", "") if address == "auto" else address
     parts = urlsplit(known if "://" in known else f"//{known}")
     try:
@@ -400,6 +396,8 @@ def _check_answers(address: str) -> None:
     except OSError as error:
         reason = error.strerror or _told(error)
         raise _unusable(address, f"nothing answers there ({reason})") from error
+    if parts.scheme == "ray":
+        require("grpc", extra="ray", purpose=f"the Ray cluster {address}")
 
 
 @contextmanager
@@ -462,7 +460,6 @@ def _on_all_nodes(ray: Any, work: Callable[..., Any], *more: Any) -> list[Any]:
         try:
             found.append(ray.get(reference, timeout=max(0.0, until - time.monotonic())))
         except ray.exceptions.GetTimeoutError as error:
-            ray.cancel(reference)
             raise InputError(
                 f"Ray node {address}: has not answered within {ANSWER:.0f} seconds"
             ) from error

@@ -33,6 +33,9 @@ Array = NDArray[Any]
 SHOWN = ".seen-"
 """How names of files begin that only tell others that they see the folder."""
 
+HERE = ".here"
+"""A file that stands in object storage for a folder, which others ask for before they write."""
+
 DAMAGED = (ValueError, KeyError, EOFError, OSError)
 """What reading a file raises that was cut or changed; `zipfile.BadZipFile` beside them."""
 
@@ -199,11 +202,13 @@ class WorkFolder:
                 with replacing(path) as file:
                     write(file)
                 return
+            if not make_folder and not self.has(f"{PurePosixPath(name).parent}/{HERE}"):
+                raise FileNotFoundError(None, "its folder is not there any more")
             made = self._fresh_copy(name)
             try:
                 with made.open("wb") as file:
                     write(file)
-                self._reached(lambda storage, path: storage.put_file(str(made), path), name)
+                self._send(made, name)
             finally:
                 made.unlink(missing_ok=True)
         except OSError as error:
@@ -224,18 +229,20 @@ class WorkFolder:
         self.write(name, save, make_folder=make_folder)
 
     def make_folder(self, name: str) -> None:
-        """Make a folder for files; object storage needs none.
+        """Make a folder for files; most object storage needs none.
 
         Raises
         ------
         InputError
             If it cannot be made.
         """
-        if not self.remote:
-            try:
-                (Path(self.place) / name).mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise self._unwritable(error) from error
+        if self.remote:
+            self.write(f"{name}/{HERE}", lambda file: None)
+            return
+        try:
+            (Path(self.place) / name).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._unwritable(error) from error
 
     def open_array(self, name: str) -> Array:
         """Open an array where it lies; it is read from the disk as it is used.
@@ -334,6 +341,8 @@ class WorkFolder:
         kept = self._local_copies / name
         if kept.is_file():
             return kept
+        if not self.has(name):
+            raise FileNotFoundError(None, "no such file")
         try:
             kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with wait_for(kept.parent / f".{kept.name}.lock"):
@@ -348,6 +357,18 @@ class WorkFolder:
                 "another folder for it"
             ) from error
         return kept
+
+    def _send(self, made: Path, name: str) -> None:
+        """Send a file to where it is to lie."""
+
+        def put(storage: Any, path: str) -> None:
+            try:
+                storage.put_file(str(made), path)
+            except FileNotFoundError:  # of storage that has folders as disks do
+                storage.makedirs(path.rpartition("/")[0], exist_ok=True)
+                storage.put_file(str(made), path)
+
+        self._reached(put, name)
 
     def _fetched(self, name: str) -> Path:
         """Fetch a file from where it lies."""
