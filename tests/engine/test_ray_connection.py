@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from calipers import compare
 from calipers.cli import app
-from calipers.engine import ray_cluster as engine
+from calipers.engine import ray_start
 from calipers.engine.ray_cluster import NodeReport, check_nodes, own_versions, ray_cluster
 from calipers.engine.work_folder import WorkFolder
 from calipers.errors import InputError, MissingExtraError
@@ -25,7 +25,7 @@ def no_cluster(ray, monkeypatch):
     """A machine that belongs to no cluster, whatever else runs on it."""
     assert not ray.is_initialized()
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    monkeypatch.setattr(engine, "REACHED", 0.2)
+    monkeypatch.setattr(ray_start, "REACHED", 0.2)
     start = ray.init
 
     def init(**options):
@@ -127,10 +127,22 @@ def test_ray_is_an_extra(rows, monkeypatch):
 
 @pytest.mark.slow
 def test_a_store_that_is_too_small(tmp_path, monkeypatch):
-    monkeypatch.setattr(engine, "STORE", 10)
+    monkeypatch.setattr(ray_start, "STORE", 10)
     told = refusal(None, tmp_path)
     assert told.startswith("Ray cannot start workers on this machine: Attempting to cap object")
     assert not list(tmp_path.iterdir())
+
+
+def test_news_of_workers_spoil_no_output(ray, capsys):
+    from ray._private import worker
+
+    before, news = worker.print_to_stdstream, {"pid": "raylet", "is_err": False}
+    with ray_start._news_on_stderr():
+        worker.print_to_stdstream({"lines": ["a worker died"], **news}, ignore_prefix=False)
+    said = capsys.readouterr()
+    assert "a worker died" in said.err
+    assert not said.out
+    assert worker.print_to_stdstream is before
 
 
 def test_nodes_have_the_same_versions_and_see_the_folder():

@@ -10,26 +10,19 @@ each machine keeps what was read for all its workers at once.
 
 from __future__ import annotations
 
-import os
 import platform
-import shutil
-import socket
-import tempfile
-import textwrap
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
-from calipers.engine.locks import LOCKS, hold, hold_new
+from calipers.engine.ray_start import connected, imported_ray, told
 from calipers.engine.tiles import Tile, make_tile
 from calipers.engine.work_folder import WorkFolder
-from calipers.errors import CalipersError, InputError, first_line, require
+from calipers.errors import CalipersError, InputError, first_line
 
 Task = TypeVar("Task")
 
@@ -42,29 +35,11 @@ WAITING = 2
 COPIES = 2
 """Of a task, at the end."""
 
-STORE = 128 * 2**20
-"""Bytes of Ray's object store on this machine, which holds only the names of tiles."""
-
 ANSWER = 120.0
 """Seconds within which a node must tell about itself, once it was asked."""
 
-REACHED = 10.0
-"""Seconds within which an address must answer."""
-
 NOBODY = 300.0
 """Seconds for which a cluster may have no processor at all, as while its nodes are started."""
-
-CLIENT_PORT = 10001
-"""Of ``ray://HOST``, where none is named."""
-
-PLACES = "calipers-ray-"
-"""How folders for Ray's temporary files begin."""
-
-HELD = "held"
-"""The file in such a folder that the run holds to which it belongs."""
-
-LONGEST_FOLDER = 40
-"""Letters that a folder for temporary files may have, since Ray's sockets lie in it."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +157,7 @@ class RayCluster:
             raise
         except (ConnectionError, self._ray.exceptions.RayError) as error:
             raise InputError(
-                f"the Ray cluster is gone: {_told(error)}; what was finished is kept, and the "
+                f"the Ray cluster is gone: {told(error)}; what was finished is kept, and the "
                 "same command goes on from there"
             ) from error
 
@@ -271,7 +246,7 @@ def ray_when_needed(
     Parameters and errors are those of :func:`ray_cluster`.
     """
     with ExitStack() as stack:
-        _imported_ray()
+        imported_ray()
         lock, opened = Lock(), list[RayCluster]()
 
         def connect() -> RayCluster:
@@ -310,10 +285,10 @@ def ray_cluster(
     InputError
         If there is no such cluster, or a machine of it cannot do the work.
     """
-    ray = _imported_ray()
+    ray = imported_ray()
     with ExitStack() as stack:
         if not ray.is_initialized():
-            _start(ray, address, threads, stack)
+            stack.enter_context(connected(ray, address, threads))
         with folder.shown() as token:
             check_nodes(_on_all_nodes(ray, report_node, folder, token), folder)
         try:
@@ -322,103 +297,6 @@ def ray_cluster(
             if folder.remote:
                 with suppress(InputError):  # a node that is gone took its copies with it
                     _on_all_nodes(ray, discard_copies, folder)
-
-
-def _imported_ray() -> Any:
-    """Load Ray, which sends nothing that nobody asked for."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    return require("ray", extra="ray", purpose="the engine 'ray'")
-
-
-def _start(ray: Any, address: str | None, threads: int | None, stack: ExitStack) -> None:
-    from calipers.numeric.threads import available_threads
-
-    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
-    if address is None:
-        options |= {
-            "address": "local",
-            "num_cpus": available_threads(threads),
-            "include_dashboard": False,
-            "object_store_memory": STORE,
-        }
-        if len(tempfile.gettempdir()) <= LONGEST_FOLDER and LOCKS:
-            options["_temp_dir"] = stack.enter_context(_temporary_folder())
-    else:
-        _check_answers(address)
-        options["address"] = address
-    stack.callback(ray.shutdown)
-    try:
-        ray.init(**options)
-    except (
-        *(ConnectionError, RuntimeError, ValueError, TimeoutError, OSError),
-        ray.exceptions.RayError,
-    ) as error:
-        raise _unusable(address, _told(error)) from error
-
-
-def _unusable(address: str | None, reason: str) -> InputError:
-    """Say that there is no such cluster."""
-    if address is None:
-        return InputError(f"Ray cannot start workers on this machine: {reason}")
-    return InputError(
-        f"no Ray cluster can be used at {address!r}: {reason}; start one with 'ray start --head', "
-        "name its address with --address (address= in Python), or leave the address out for "
-        "workers on this machine"
-    )
-
-
-def _told(error: BaseException) -> str:
-    """What an error says, on one line and without its end."""
-    return textwrap.shorten(str(error), 300, placeholder=" …").rstrip(".") or type(error).__name__
-
-
-def _check_answers(address: str) -> None:
-    """Refuse an address at which nothing listens, for which Ray itself would wait for minutes.
-
-    Raises
-    ------
-    InputError
-        If it does not answer in time.
-    MissingExtraError
-        If it is one for clients, and the package for those is not installed.
-    """
-    known = os.environ.get("RAY_ADDRESS", "") if address == "auto" else address
-    parts = urlsplit(known if "://" in known else f"//{known}")
-    try:
-        port = parts.port or (CLIENT_PORT if parts.scheme == "ray" else None)
-    except ValueError as error:
-        raise _unusable(address, _told(error)) from error
-    if parts.hostname is None or port is None:
-        return  # a name for which Ray looks on this machine
-    try:
-        socket.create_connection((parts.hostname, port), REACHED).close()
-    except OSError as error:
-        reason = error.strerror or _told(error)
-        raise _unusable(address, f"nothing answers there ({reason})") from error
-    if parts.scheme == "ray":
-        require("grpc", extra="ray", purpose=f"the Ray cluster {address}")
-
-
-@contextmanager
-def _temporary_folder() -> Iterator[str]:
-    """Make a folder for Ray's sockets and logs, gone at the end; remove those of killed runs."""
-    for old in Path(tempfile.gettempdir()).glob(f"{PLACES}*/{HELD}"):
-        with suppress(OSError):  # maybe another user's
-            held = hold(old)
-            if held is not None:
-                with held:
-                    shutil.rmtree(old.parent, ignore_errors=True)
-    place = Path(tempfile.mkdtemp(prefix=PLACES))
-    with hold_new(place / HELD):
-        try:
-            yield str(place)
-        finally:
-            for _ in range(20):  # processes that end may write a last line meanwhile
-                shutil.rmtree(place, ignore_errors=True)
-                if not place.exists():
-                    break
-                time.sleep(0.05)
 
 
 def discard_copies(node: str, folder: WorkFolder) -> None:
