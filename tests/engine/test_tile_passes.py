@@ -172,7 +172,7 @@ def test_two_runs_of_the_same_samples_do_not_meet(rng, tmp_path):
 
 
 def test_rows_that_are_missing_on_the_way(rng, tmp_path):
-    place = tmp_path / "work"
+    sets, place = gaussians(rng), tmp_path / "work"
 
     def lose(waiting):
         next(place.rglob("panels.npy")).unlink()
@@ -180,12 +180,52 @@ def test_rows_that_are_missing_on_the_way(rng, tmp_path):
         yield 0
 
     with pytest.raises(InputError, match=r"panels\.npy is missing or damaged"):
-        measure(gaussians(rng), place, lose, k=4)
+        measure(sets, place, lose, k=4)
+    assert place.exists()
+    check_equal(sets, place, k=4)
 
 
-def test_a_result_that_the_driver_cannot_see(rng, tmp_path):
+def test_a_result_that_the_driver_cannot_see(rng, tmp_path, monkeypatch):
+    monkeypatch.setattr(tile_passes, "LATEST", 0.0)
     with pytest.raises(InputError, match="must be one that all machines share"):
         measure(gaussians(rng), tmp_path, lambda waiting: iter([0]), k=4)
+
+
+def test_a_result_that_network_disks_show_late(rng, tmp_path, monkeypatch):
+    """The driver's machine may hold for a while that a file is not there."""
+    read, hidden = WorkFolder.read_arrays, set()
+
+    def late(self, name):
+        if name not in hidden:
+            hidden.add(name)
+            return None
+        return read(self, name)
+
+    monkeypatch.setattr(WorkFolder, "read_arrays", late)
+    check_equal(gaussians(rng), tmp_path / "work", k=4)
+    assert hidden
+
+
+def test_results_that_come_damaged_again_and_again(rng, tmp_path):
+    def cut(waiting):
+        for place, tile in enumerate(waiting):
+            tiles.make_tile(tile, 1)
+            path = tmp_path / "work" / tile.result
+            path.write_bytes(path.read_bytes()[:-50])
+            yield place
+
+    with pytest.raises(InputError, match=r"0-0\.npz was damaged 3 times on the way from a worker"):
+        measure(gaussians(rng), tmp_path / "work", cut, k=4)
+
+
+@pytest.mark.parametrize("name", ["points", "panels", "low", "rim", "marks"])
+def test_rows_that_a_stopped_run_left_cut_are_written_again(rng, tmp_path, name):
+    sets, place = gaussians(rng), tmp_path / "work"
+    with pytest.raises(StoppedError):
+        measure(sets, place, stopping_after(17), k=4)
+    for path in place.rglob(f"{name}.npy"):
+        path.write_bytes(path.read_bytes()[:-100])
+    check_equal(sets, place, k=4)
 
 
 def test_a_full_disk_keeps_what_was_finished(rng, tmp_path, monkeypatch):
@@ -206,6 +246,29 @@ def test_a_full_disk_keeps_what_was_finished(rng, tmp_path, monkeypatch):
     assert not list(place.rglob("*.tmp"))
     monkeypatch.setattr(np, "savez", save)
     check_equal(sets, place, k=4)
+
+
+@pytest.mark.parametrize("remote", [False, True])
+def test_a_worker_that_comes_too_late_leaves_nothing(rng, tmp_path, remote):
+    """One that nobody waits for may go on to its end after the run is over."""
+    if remote:
+        pytest.importorskip("fsspec")
+    place, made = "memory://late" if remote else str(tmp_path / "work"), []
+
+    def run(waiting):
+        for position, tile in enumerate(waiting):
+            made.append((tile.result, tile.make(1)))
+            tiles.make_tile(tile, 1)
+            yield position
+
+    with passes_in(place, run=run) as passes:
+        same.check_equal(gaussians(rng), passes, k=4)
+    folder = WorkFolder(place)
+    for name, arrays in made[::20]:
+        with pytest.raises(InputError, match="cannot be written"):
+            folder.write_arrays(name, arrays, make_folder=False)
+        assert not folder.has(name)
+    assert not (tmp_path / "work").exists()
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")

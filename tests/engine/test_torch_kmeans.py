@@ -88,7 +88,8 @@ def test_no_room_for_the_smallest_tile_is_an_error(rng, monkeypatch):
         raise torch.OutOfMemoryError("no room")
 
     monkeypatch.setattr(torch_kmeans._DeviceSteps, "_candidates", full)
-    with pytest.raises(torch.OutOfMemoryError), rounds_on(TorchRounds("cpu", few_pairs=0)):
+    none = pytest.raises(InputError, match="too little free memory for a tile of 48 rows")
+    with none, rounds_on(TorchRounds("cpu", few_pairs=0)):
         quantise(*topics(rng), buckets=5)
 
 

@@ -3,24 +3,26 @@
 As many tiles wait as keep every processor busy. The last ones are given out twice where processors
 have nothing left to do, so that a slow machine does not hold up the end; whichever copy is first
 counts, and both write the same file. A tile whose worker died is given out again.
+
+Workers keep nothing between tiles: they map the files of the rows into memory, and the system of
+each machine keeps what was read for all its workers at once.
 """
 
 from __future__ import annotations
 
-import os
 import platform
-import shutil
-import sys
-import tempfile
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, TypeVar
 
+from calipers.engine.ray_start import connected, imported_ray, told
 from calipers.engine.tiles import Tile, make_tile
 from calipers.engine.work_folder import WorkFolder
-from calipers.errors import CalipersError, InputError, first_line, require
+from calipers.errors import CalipersError, InputError, first_line
 
 Task = TypeVar("Task")
 
@@ -33,11 +35,11 @@ WAITING = 2
 COPIES = 2
 """Of a task, at the end."""
 
-STORE = 128 * 2**20
-"""Bytes of Ray's object store on this machine, which holds only the names of tiles."""
+ANSWER = 120.0
+"""Seconds within which a node must tell about itself, once it was asked."""
 
-LONGEST_FOLDER = 40
-"""Letters that a folder for temporary files may have, since Ray's sockets lie in it."""
+NOBODY = 300.0
+"""Seconds for which a cluster may have no processor at all, as while its nodes are started."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,22 @@ def report_node(node: str, folder: WorkFolder, token: str) -> NodeReport:
     return NodeReport(node, own_versions(), folder.has(token))
 
 
+def check_versions(node: str, here: Mapping[str, str], there: Mapping[str, str]) -> None:
+    """Refuse a node whose versions are not those of the machine that the run was started on.
+
+    Raises
+    ------
+    InputError
+        If one differs.
+    """
+    for name, version in here.items():
+        if there.get(name) != version:
+            raise InputError(
+                f"Ray node {node}: has {name} {there.get(name)}, but this machine has {version}; "
+                "all machines need the same versions"
+            )
+
+
 def check_nodes(reports: Sequence[NodeReport], folder: WorkFolder) -> None:
     """Refuse a cluster whose machines could not do the work, or would do it otherwise.
 
@@ -87,12 +105,7 @@ def check_nodes(reports: Sequence[NodeReport], folder: WorkFolder) -> None:
     """
     own = own_versions()
     for report in reports:
-        for name, version in own.items():
-            if report.versions.get(name) != version:
-                raise InputError(
-                    f"Ray node {report.node}: has {name} {report.versions.get(name)}, but this "
-                    f"machine has {version}; all machines need the same versions"
-                )
+        check_versions(report.node, own, report.versions)
         if not report.sees_folder:
             raise InputError(
                 f"Ray node {report.node}: does not see the work folder {folder.place}; name one "
@@ -115,8 +128,11 @@ class RayCluster:
 
     @property
     def processors(self) -> int:
-        """How many there are now; nodes may come and go."""
-        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+        """How many there are now, at least one; nodes may come and go."""
+        return max(1, self._processors())
+
+    def _processors(self) -> int:
+        return int(self._ray.cluster_resources().get("CPU", 0))
 
     def make_tiles(self, tiles: Sequence[Tile]) -> Iterator[int]:
         """Make the files of tiles; yield the place of every tile once its file is there."""
@@ -125,76 +141,125 @@ class RayCluster:
     def run(self, work: Callable[..., None], tasks: Sequence[Task], *more: Any) -> Iterator[int]:
         """Call a function on every task, each on one processor; yield places as they finish.
 
-        The function may be called more than once on a task, also at the same time.
+        The function may be called more than once on a task, also at the same time, and at last
+        while nobody waits for it any more: Ray's way to cancel a task may end the whole program
+        where the task finishes meanwhile. What it raises ends the run.
 
         Raises
         ------
         InputError
-            If the function raised one, or a task has failed :data:`TRIES` times because its
-            workers died.
+            If the function raised one, a task has failed :data:`TRIES` times because its workers
+            died, or the cluster is gone.
         """
-        ray = self._ray
-        remote = ray.remote(num_cpus=1, max_retries=0, scheduling_strategy="SPREAD")(work)
+        try:
+            yield from self._run(work, tasks, *more)
+        except self._ray.exceptions.RayTaskError:
+            raise
+        except (ConnectionError, self._ray.exceptions.RayError) as error:
+            raise InputError(
+                f"the Ray cluster is gone: {told(error)}; what was finished is kept, and the "
+                "same command goes on from there"
+            ) from error
+
+    def _run(self, work: Callable[..., None], tasks: Sequence[Task], *more: Any) -> Iterator[int]:
+        ray, versions = self._ray, own_versions()
+
+        def call(task: Task, *more: Any) -> str | None:
+            """Say what is wrong; Ray shows errors of tasks for which nobody waits any more."""
+            try:
+                if own_versions() != versions:  # of a node that came after all were asked
+                    from ray.util import get_node_ip_address
+
+                    check_versions(get_node_ip_address(), versions, own_versions())
+                work(task, *more)
+            except CalipersError as error:
+                return str(error)
+            return None
+
+        remote = ray.remote(num_cpus=1, max_retries=0, scheduling_strategy="SPREAD")(call)
         waiting, running = deque(range(len(tasks))), dict[Any, int]()
         done, died = set[int](), Counter[int]()
-        try:
-            while len(done) < len(tasks):
-                processors = self.processors
-                while waiting and len(running) < WAITING * processors:
-                    place = waiting.popleft()
+        seen = time.monotonic()
+        while len(done) < len(tasks):
+            processors = self._processors()
+            seen = time.monotonic() if processors else seen
+            if time.monotonic() - seen > NOBODY:
+                raise InputError(
+                    f"the Ray cluster has had no processor for {NOBODY:.0f} seconds; what was "
+                    "finished is kept, and the same command goes on from there"
+                )
+            while waiting and len(running) < WAITING * max(1, processors):
+                place = waiting.popleft()
+                running[remote.remote(tasks[place], *more)] = place
+            if not waiting:
+                for place in self._stragglers(running, processors):
                     running[remote.remote(tasks[place], *more)] = place
-                if not waiting:
-                    for place in self._stragglers(running, done, processors):
-                        running[remote.remote(tasks[place], *more)] = place
-                ready, _ = ray.wait(list(running), num_returns=1, timeout=5)
-                for reference in ready:
-                    place = running.pop(reference)
-                    if self._finished(reference, place, done, died):
-                        done.add(place)
-                        self._cancel([other for other, each in running.items() if each == place])
-                        yield place
-                    elif place not in done and place not in running.values():
-                        waiting.appendleft(place)
-                for reference in [each for each, place in running.items() if place in done]:
-                    del running[reference]
-        finally:
-            self._cancel(running)
+            ready, _ = ray.wait(list(running), num_returns=1, timeout=5)
+            for reference in ready:
+                place = running.pop(reference)
+                if self._finished(reference, place, died):
+                    done.add(place)
+                    for copy in [other for other, each in running.items() if each == place]:
+                        del running[copy]
+                    yield place
+                elif place not in running.values():
+                    waiting.appendleft(place)
 
-    def _stragglers(self, running: Mapping[Any, int], done: set[int], processors: int) -> list[int]:
+    @staticmethod
+    def _stragglers(running: Mapping[Any, int], processors: int) -> list[int]:
         """Choose tasks for processors that have nothing to do: those given out the longest ago."""
         copies = Counter(running.values())
-        once = [place for place in copies if copies[place] < COPIES and place not in done]
+        once = [place for place in copies if copies[place] < COPIES]
         return once[: max(0, processors - len(running))]
 
-    def _finished(self, reference: Any, place: int, done: set[int], died: Counter[int]) -> bool:
-        """Tell whether a copy of a task finished, as the first of them."""
+    def _finished(self, reference: Any, place: int, died: Counter[int]) -> bool:
+        """Tell whether a task has finished; it has not where its worker died."""
         errors = self._ray.exceptions
         try:
-            self._ray.get(reference)
-        except errors.TaskCancelledError:
-            return False
-        except errors.RayTaskError as error:
-            if place in done:
-                return False
-            cause = error.cause
-            if isinstance(cause, CalipersError):
-                raise InputError(str(cause)) from None
-            raise
+            wrong = self._ray.get(reference)
         except errors.RayError as error:
+            if isinstance(error, errors.RayTaskError) and not isinstance(
+                error, errors.TaskCancelledError
+            ):
+                raise
             died[place] += 1
-            if place not in done and died[place] >= TRIES:
+            if died[place] >= TRIES:
                 raise InputError(
-                    f"the Ray workers of a piece of work died {TRIES} times, the last one by "
+                    f"the workers of a piece of work died {TRIES} times, the last one by "
                     f"{type(error).__name__}: {first_line(error)}; what was finished is kept, and "
-                    "the same command goes on from there. Workers that use less memory: give each "
-                    "more processors' share by starting nodes with a smaller --num-cpus"
+                    "the same command goes on from there (nodes that were started with a smaller "
+                    "--num-cpus leave each worker more memory)"
                 ) from error
             return False
-        return place not in done
+        if wrong is not None:
+            raise InputError(wrong)
+        return True
 
-    def _cancel(self, references: Any) -> None:
-        for reference in list(references):
-            self._ray.cancel(reference, force=False)
+
+@contextmanager
+def ray_when_needed(
+    address: str | None, folder: WorkFolder, *, threads: int | None = None
+) -> Iterator[Callable[[], RayCluster]]:
+    """Give a function that connects to a cluster when it is called first.
+
+    Workers on this machine are started only then; a cluster with an address must be there at once.
+    Parameters and errors are those of :func:`ray_cluster`.
+    """
+    with ExitStack() as stack:
+        imported_ray()
+        lock, opened = Lock(), list[RayCluster]()
+
+        def connect() -> RayCluster:
+            with lock:
+                if not opened:
+                    opened.append(
+                        stack.enter_context(ray_cluster(address, folder, threads=threads))
+                    )
+            return opened[0]
+
+        if address is not None:
+            connect()
+        yield connect
 
 
 @contextmanager
@@ -220,58 +285,18 @@ def ray_cluster(
     InputError
         If there is no such cluster, or a machine of it cannot do the work.
     """
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent that nobody asked for
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    ray = require("ray", extra="ray", purpose="the engine 'ray'")
+    ray = imported_ray()
     with ExitStack() as stack:
         if not ray.is_initialized():
-            _start(ray, address, threads, stack)
-        cluster = RayCluster(ray)
-        _check(ray, folder)
+            stack.enter_context(connected(ray, address, threads))
+        with folder.shown() as token:
+            check_nodes(_on_all_nodes(ray, report_node, folder, token), folder)
         try:
-            yield cluster
+            yield RayCluster(ray)
         finally:
             if folder.remote:
-                _on_all_nodes(ray, discard_copies, folder)
-
-
-def _start(ray: Any, address: str | None, threads: int | None, stack: ExitStack) -> None:
-    from calipers.numeric.threads import available_threads
-
-    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
-    if address is None:
-        options |= {
-            "address": "local",
-            "num_cpus": available_threads(threads),
-            "include_dashboard": False,
-            "object_store_memory": STORE,
-        }
-        if len(tempfile.gettempdir()) <= LONGEST_FOLDER and sys.platform != "win32":
-            place = tempfile.mkdtemp(prefix="calipers-ray-")
-            stack.callback(shutil.rmtree, place, ignore_errors=True)
-            options["_temp_dir"] = place
-    else:
-        options["address"] = address
-    try:
-        ray.init(**options)
-    except (ConnectionError, RuntimeError, ValueError, TimeoutError, OSError) as error:
-        where = "this machine" if address is None else repr(address)
-        raise InputError(
-            f"no Ray cluster can be used at {where}: {first_line(error)}. Start one with 'ray "
-            "start --head', name its address with --address (address= in Python), or leave the "
-            "address out for workers on this machine"
-        ) from error
-    stack.callback(ray.shutdown)
-
-
-def _check(ray: Any, folder: WorkFolder) -> None:
-    """Ask every node for its versions, and whether it sees the folder."""
-    token = f".seen-{os.urandom(6).hex()}"
-    folder.write(token, lambda file: None)
-    try:
-        check_nodes(_on_all_nodes(ray, report_node, folder, token), folder)
-    finally:
-        folder.discard(token)
+                with suppress(InputError):  # a node that is gone took its copies with it
+                    _on_all_nodes(ray, discard_copies, folder)
 
 
 def discard_copies(node: str, folder: WorkFolder) -> None:
@@ -280,27 +305,49 @@ def discard_copies(node: str, folder: WorkFolder) -> None:
 
 
 def _on_all_nodes(ray: Any, work: Callable[..., Any], *more: Any) -> list[Any]:
-    """Call a function once on every node, with the node's address and more."""
+    """Call a function once on every node that has processors, with the node's address and more.
+
+    Raises
+    ------
+    InputError
+        If a node cannot run it or does not answer, and is still there.
+    """
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    def alive() -> dict[str, str]:
+        """Addresses of nodes by their names."""
+        return {
+            node["NodeID"]: node["NodeManagerAddress"]
+            for node in ray.nodes()
+            if node["Alive"] and node["Resources"].get("CPU", 0) >= 1
+        }
 
     remote, found = ray.remote(num_cpus=0, max_retries=TRIES)(work), []
     asked = [
         (
-            node["NodeManagerAddress"],
+            node,
+            address,
             remote.options(
-                scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-            ).remote(node["NodeManagerAddress"], *more),
+                scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False)
+            ).remote(address, *more),
         )
-        for node in ray.nodes()
-        if node["Alive"]
+        for node, address in alive().items()
     ]
-    for name, reference in asked:
+    until = time.monotonic() + ANSWER
+    for node, address, reference in asked:
         try:
-            found.append(ray.get(reference))
+            found.append(ray.get(reference, timeout=max(0.0, until - time.monotonic())))
+        except ray.exceptions.GetTimeoutError as error:
+            raise InputError(
+                f"Ray node {address}: has not answered within {ANSWER:.0f} seconds"
+            ) from error
         except (ray.exceptions.RayError, ImportError) as error:
             cause = getattr(error, "cause", None) or error
-            raise InputError(
-                f"Ray node {name}: cannot run calipers ({type(cause).__name__}: "
-                f"{first_line(cause)}); install the same version of it on all machines"
-            ) from error
+            if isinstance(cause, CalipersError):
+                raise InputError(f"Ray node {address}: {cause}") from error
+            if node in alive():
+                raise InputError(
+                    f"Ray node {address}: cannot run calipers ({type(cause).__name__}: "
+                    f"{first_line(cause)}); install the same version of it on all machines"
+                ) from error
     return found

@@ -7,6 +7,7 @@ depend on, and makes only the others.
 
 from __future__ import annotations
 
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -40,6 +41,12 @@ FORMAT = "calipers-tiles-1"
 FEW_PAIRS = 4_000_000
 """Pairs of rows that are looked at sooner where they are than sent anywhere."""
 
+LATEST = 60.0
+"""Seconds after which a file that a worker wrote must be seen here."""
+
+ROUNDS = 3
+"""How often tiles are made whose files come damaged."""
+
 Runner = Callable[[Sequence[Tile]], Iterator[int]]
 """Makes the files of tiles, and yields the place of every tile once its file is there."""
 
@@ -64,6 +71,8 @@ class TilePasses(Passes):
         Passes over no more pairs of rows run in this process, without files.
     progress
         Shows how many tiles are there.
+    task
+        What the progress is called: what is done, and where.
     """
 
     def __init__(
@@ -74,8 +83,9 @@ class TilePasses(Passes):
         threads: int | None = None,
         few_pairs: int = FEW_PAIRS,
         progress: Progress | None = None,
+        task: str = "neighbours: tiles of pairs",
     ) -> None:
-        self._progress = progress or Silent()
+        self._progress, self._task = progress or Silent(), task
         self._folder, self._threads, self._few_pairs = folder, threads, few_pairs
         self._run = run or self._one_by_one
         self._local = LocalPasses(threads)
@@ -101,8 +111,7 @@ class TilePasses(Passes):
                     self._folder.discard(name)
         finally:
             self._claims.close()
-        if error is None:
-            self._folder.discard_if_empty()
+        self._folder.discard_if_empty()
 
     def nearest(self, points: Sieve, k: int) -> Nearest:
         """Find the k nearest neighbours of every row within its own set."""
@@ -113,7 +122,7 @@ class TilePasses(Passes):
         name = self._claimed(f"nearest-{digest_of(*self._format(), saved.name, k)}")
         total = no_neighbours(n, k)
         tiles = [NearestTile(saved, tile, k, _file(name, tile)) for tile in triangle(grid(n))]
-        for tile, found in self._made(tiles, lambda: saved.save(points)):
+        for tile, found in self._made(name, tiles, lambda: saved.save(points)):
             tile.merge(found, total)
         return total
 
@@ -141,7 +150,7 @@ class TilePasses(Passes):
         rows = [name for each in saved for name in (each.name, each.rows.name)]
         with self._lock:
             self._counting.update(rows)
-        for tile, found in self._made(tiles, save):
+        for tile, found in self._made(name, tiles, save):
             tile.merge(found, total)
         with self._lock:
             self._counting.subtract(rows)
@@ -151,13 +160,14 @@ class TilePasses(Passes):
         return total
 
     def _made(
-        self, tiles: Sequence[AnyTile], save: Callable[[], None]
+        self, name: str, tiles: Sequence[AnyTile], save: Callable[[], None]
     ) -> Iterator[tuple[AnyTile, Arrays]]:
         """Give what every tile holds: first those that are there, then the others as they come."""
-        missing = []
-        with self._progress.task("neighbours: tiles of pairs", total=len(tiles)) as advance:
+        missing, there = list[AnyTile](), self._folder.names(name)
+        with self._progress.task(self._task, total=len(tiles)) as advance:
             for tile in tiles:
-                found = self._folder.read_arrays(tile.result)
+                known = tile.result.rpartition("/")[2] in there
+                found = self._folder.read_arrays(tile.result) if known else None
                 if found is None:
                     missing.append(tile)
                 else:
@@ -166,16 +176,41 @@ class TilePasses(Passes):
             if not missing:
                 return
             save()
-            for tile in map(missing.__getitem__, self._run(missing)):
-                found = self._folder.read_arrays(tile.result)
-                if found is None:
-                    raise InputError(
-                        f"{self._folder.place}: {tile.result} was written by a worker but cannot "
-                        "be read here; the work folder must be one that all machines share: name "
-                        "it with --work-dir (work_dir= in Python)"
-                    )
-                yield tile, found
-                advance(1)
+            self._folder.make_folder(name)
+            for _ in range(ROUNDS):
+                damaged = list[AnyTile]()
+                for tile in map(missing.__getitem__, self._run(missing)):
+                    found = self._arrived(tile)
+                    if found is None:
+                        damaged.append(tile)
+                    else:
+                        yield tile, found
+                        advance(1)
+                if not damaged:
+                    return
+                missing = damaged
+            raise InputError(
+                f"{self._folder.place}: {missing[0].result} was damaged {ROUNDS} times on the way "
+                "from a worker; what was finished is kept there. Name another folder with "
+                "--work-dir (work_dir= in Python)"
+            )
+
+    def _arrived(self, tile: Tile) -> Arrays | None:
+        """Read what a worker wrote, None where it is damaged; network disks may show it late."""
+        folder, (name, _, file) = self._folder, tile.result.rpartition("/")
+        wait, until = 0.01, time.monotonic() + LATEST
+        while (found := folder.read_arrays(tile.result)) is None:
+            if file in folder.names(name):  # listing a folder has a network disk look again
+                return folder.read_arrays(tile.result)
+            if time.monotonic() > until:
+                raise InputError(
+                    f"{folder.place}: {tile.result} was written by a worker but is not there; the "
+                    "work folder must be one that all machines share: name it with --work-dir "
+                    "(work_dir= in Python)"
+                )
+            time.sleep(wait)
+            wait = min(2 * wait, 1.0)
+        return found
 
     def _one_by_one(self, tiles: Sequence[Tile]) -> Iterator[int]:
         for place, tile in enumerate(tiles):

@@ -61,10 +61,10 @@ class SavedRows:
     half_scale: float
 
     def save(self, points: Sieve) -> None:
-        """Write what is not there yet."""
+        """Write what is not there yet, or not whole."""
         arrays = {"points": points.points, "panels": points.panels, "low": points.low}
         for name, array in arrays.items():
-            if not self.folder.has(f"{self.name}/{name}.npy"):
+            if not self.folder.holds(f"{self.name}/{name}.npy", array):
                 self.folder.write_array(f"{self.name}/{name}.npy", array)
 
     def open(self, span: Span) -> Sieve:
@@ -104,11 +104,11 @@ class SavedSide:
     spread: float
 
     def save(self, side: Side) -> None:
-        """Write what is not there yet."""
+        """Write what is not there yet, or not whole."""
         self.rows.save(side.points)
         arrays = {**side.radii._asdict(), "marks": side.nearest.squared}
         for name, array in arrays.items():
-            if not self.rows.folder.has(f"{self.name}/{name}.npy"):
+            if not self.rows.folder.holds(f"{self.name}/{name}.npy", array):
                 self.rows.folder.write_array(f"{self.name}/{name}.npy", array)
 
     def open(self, span: Span) -> Side:
@@ -237,9 +237,9 @@ Tile = NearestTile | CountTile
 
 
 def make_tile(tile: Tile, threads: int | None = None) -> None:
-    """Make a tile's file, unless it is there and whole."""
+    """Make a tile's file, unless it is there and whole; its folder must be there."""
     if tile.folder.read_arrays(tile.result) is None:
-        tile.folder.write_arrays(tile.result, tile.make(threads))
+        tile.folder.write_arrays(tile.result, tile.make(threads), make_folder=False)
 
 
 def merge_nearest(total: Nearest, rows: Span, part: Nearest, start: int) -> None:

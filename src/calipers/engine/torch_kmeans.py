@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.engine.torch_passes import ON_PROCESSOR, _exact_products, _halves
+from calipers.engine.device import Device, exact_products
 from calipers.estimate.kmeans.kernels import Floats, Table, settle_listed
 from calipers.estimate.kmeans.lloyd import LocalSteps
 from calipers.estimate.kmeans.rounds import Clustering, Round, run_rounds
@@ -64,8 +64,11 @@ class TorchRounds:
     def run(self, table: Table, first: Floats, max_iterations: int) -> Clustering:
         """Cluster rows."""
         at = Round.first(first)
-        with _exact_products(self.device) as torch, workers(self.threads) as pool:
-            steps = _DeviceSteps(torch, self, table, len(at.centres.low), pool)
+        with (
+            exact_products(self.device, "k-means on a GPU") as device,
+            workers(self.threads) as pool,
+        ):
+            steps = _DeviceSteps(device, table, len(at.centres.low), pool, self.block)
             return run_rounds(table, steps, at, max_iterations)
 
 
@@ -73,39 +76,30 @@ class _DeviceSteps(LocalSteps):
     """Rows that find their centres by products on a device."""
 
     def __init__(
-        self, torch: Any, rounds: TorchRounds, table: Table, places: int, pool: Workers
+        self, device: Device, table: Table, places: int, pool: Workers, block: int | None
     ) -> None:
         super().__init__(table, places, pool, bounded=False)
-        self._torch, self._device, self._pool = torch, rounds.device, pool
-        self._block, self._gap = rounds.block, 2.02 * slack(table.rows.shape[1])
+        self._device, self._torch, self._pool, self._block = device, device.torch, pool, block
+        self._gap = 2.02 * slack(table.rows.shape[1])
         self._all: Any = None
-        if self._device != "cpu" and table.rows.nbytes <= self._free() / 4:
+        if device.holds(table.rows.nbytes):
             self._all = self._there(table.rows[: table.n])
 
     def assign(self, at: Round) -> None:
         """Bring every row to its nearest centre."""
-        torch, n = self._torch, self._table.n
         self.measure_own(at)
         values, low = (self._there(each[: at.count]) for each in at.centres[:2])
         before = self.labels.copy()
-        waiting = panel_spans(n, self._block or self._tile_rows(at.count))[::-1]
-        while waiting:
-            span = waiting.pop()
-            least = span[1] - span[0] <= PANEL
-            try:
-                listed = self._candidates(span, values, low, np.inf if least else MOST_LISTED)
-            except torch.OutOfMemoryError:
-                if least:
-                    raise
-                torch.cuda.empty_cache()
-                listed = None
-            if listed is None:
-                waiting += _halves(span)[::-1]
-            else:
-                self._settle(span, listed, before, at)
+        most = min(self._table.n, max(PANEL, MOST_PAIRS // at.count))
+        size = self._block or self._device.block_rows(BYTES_OF_A_PAIR * at.count, most)
 
-    def _candidates(self, span: Span, values: Any, low: Any, most: float) -> Pairs | None:
-        """Rows of a span and those centres that may be their nearest; None where they are many."""
+        def look(span: Span) -> None:
+            self._settle(span, self._candidates(span, values, low), before, at)
+
+        self._device.each_block(panel_spans(self._table.n, size), look)
+
+    def _candidates(self, span: Span, values: Any, low: Any) -> Pairs:
+        """Rows of a span and those centres that may be their nearest."""
         torch, rows = self._torch, slice(*span)
         own = 0.5 * (1 + 2.0**-22) * self.own[rows] + FLOOR
         limit, row_low = self._there(own.astype(np.float32)), self._there(self._table.low[rows])
@@ -114,11 +108,11 @@ class _DeviceSteps(LocalSteps):
         above = (bounds + self._gap * low).amin(dim=1) + self._gap * row_low
         limit = torch.minimum(limit, above * (1 + 2.0**-20) + FLOOR)
         open_pairs = bounds < limit[:, None]
-        labels = torch.from_numpy(self.labels[rows]).to(self._device).long()
+        labels = self._there(self.labels[rows]).long()
         known = torch.nonzero(labels >= 0)[:, 0]
         open_pairs[known, labels[known]] = False  # measured already
-        if int(open_pairs.sum()) > most:
-            return None
+        if int(open_pairs.sum()) > MOST_LISTED and len(bounds) > PANEL:
+            raise torch.OutOfMemoryError("too many pairs to list at once")
         found = torch.nonzero(open_pairs).cpu().numpy()
         return found[:, 0] + span[0], np.ascontiguousarray(found[:, 1])
 
@@ -134,13 +128,4 @@ class _DeviceSteps(LocalSteps):
         list(self._pool.map(work, pairwise(cuts)))
 
     def _there(self, values: NDArray[Any]) -> Any:
-        return self._torch.from_numpy(values).to(self._device)
-
-    def _tile_rows(self, centres: int) -> int:
-        if self._device == "cpu":
-            return ON_PROCESSOR
-        pairs = min(self._free() / 2 / BYTES_OF_A_PAIR, MOST_PAIRS)
-        return int(np.clip(pairs / centres, PANEL, self._table.n))
-
-    def _free(self) -> float:
-        return float(self._torch.cuda.mem_get_info(self._device)[0])
+        return self._torch.from_numpy(values).to(self._device.name)

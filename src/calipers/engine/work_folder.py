@@ -2,18 +2,21 @@
 
 A file there is either whole or not there at all. The folder lies on a disk that all machines see,
 or in object storage behind an address with ``://``, by fsspec; from there each machine fetches a
-file once.
+file once, however many workers it has.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import os
+import secrets
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
@@ -21,16 +24,17 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from calipers.engine.locks import LOCKS, hold, wait_for
 from calipers.errors import InputError, first_line, require
 from calipers.whole_files import replacing
 
-fcntl: Any
-try:
-    import fcntl
-except ModuleNotFoundError:  # Windows
-    fcntl = None
-
 Array = NDArray[Any]
+
+SHOWN = ".seen-"
+"""How names of files begin that only tell others that they see the folder."""
+
+HERE = ".here"
+"""A file that stands in object storage for a folder, which others ask for before they write."""
 
 DAMAGED = (ValueError, KeyError, EOFError, OSError)
 """What reading a file raises that was cut or changed; `zipfile.BadZipFile` beside them."""
@@ -64,27 +68,58 @@ class WorkFolder:
         InputError
             If another run has it.
         """
-        if self.remote or fcntl is None:
+        if self.remote or not LOCKS:
             yield
             return
         path = Path(self.place) / f".{name}.lock"
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            lock = path.open("a")
+            lock = hold(path)
         except OSError as error:
             raise self._unwritable(error) from error
+        if lock is None:
+            raise InputError(
+                f"{self.place}: another run measures the same samples there now; wait for it, "
+                "or name another folder with --work-dir (work_dir= in Python)"
+            )
         with lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise InputError(
-                    f"{self.place}: another run measures the same samples there now; wait for it, "
-                    "or name another folder with --work-dir (work_dir= in Python)"
-                ) from error
             try:
                 yield
             finally:
                 path.unlink(missing_ok=True)
+
+    @contextmanager
+    def shown(self) -> Iterator[str]:
+        """Put a file there for a while, by whose name others tell whether they see this folder.
+
+        Those of runs that were killed meanwhile are removed.
+        """
+        for name in self.names():
+            if name.startswith(SHOWN):
+                self._discard_unheld(name)
+        name = f"{SHOWN}{secrets.token_hex(6)}"
+        try:
+            if self.remote or not LOCKS:
+                self.write(name, lambda file: None)
+                try:
+                    yield name
+                finally:
+                    self.discard(name)
+            else:
+                with self.claimed(name.removeprefix(".")):
+                    yield f"{name}.lock"
+        finally:
+            self.discard_if_empty()
+
+    def _discard_unheld(self, name: str) -> None:
+        """Remove a file that was put there to be seen, unless the run that did so still goes on."""
+        if self.remote or not LOCKS:
+            return  # nobody can tell
+        path = Path(self.place) / name
+        with suppress(OSError):
+            lock = hold(path)
+            if lock is not None:
+                with lock:
+                    path.unlink(missing_ok=True)
 
     def _unwritable(self, error: OSError) -> InputError:
         return InputError(
@@ -105,8 +140,54 @@ class WorkFolder:
             return (Path(self.place) / name).is_file()
         return bool(self._reached(lambda storage, path: storage.isfile(path), name))
 
-    def write(self, name: str, write: Callable[[BinaryIO], None]) -> None:
+    def names(self, folder: str = "") -> set[str]:
+        """Names of the files in a folder there; none where there is no such folder.
+
+        Raises
+        ------
+        InputError
+            If it cannot be looked into.
+        """
+        if self.remote:
+            found = self._reached(
+                lambda storage, path: storage.ls(path, detail=False) if storage.isdir(path) else [],
+                folder,
+            )
+            return {PurePosixPath(path).name for path in found}
+        try:
+            return set(os.listdir(Path(self.place) / folder))
+        except FileNotFoundError:
+            return set()
+        except OSError as error:
+            reason = error.strerror or first_line(error)
+            raise InputError(f"{self.place}: cannot be looked into: {reason}") from error
+
+    def holds(self, name: str, array: Array) -> bool:
+        """Tell whether the ``.npy`` file of an array is there, as long as it must be."""
+        if not self.has(name):
+            return False
+        header = io.BytesIO()
+        layout = np.lib.format.header_data_from_array_1_0(np.asarray(array, order="A"))
+        np.lib.format.write_array_header_1_0(header, layout)
+        whole = len(header.getvalue()) + array.nbytes
+        if self.remote:
+            return bool(self._reached(lambda storage, path: storage.size(path), name) == whole)
+        return (Path(self.place) / name).stat().st_size == whole
+
+    def write(
+        self, name: str, write: Callable[[BinaryIO], None], *, make_folder: bool = True
+    ) -> None:
         """Write a file, at once and whole.
+
+        Parameters
+        ----------
+        name
+            Of the file, with those of the folders that it is in.
+        write
+            Writes the content.
+        make_folder
+            Whether the folder that it is in is made. Without it nothing is written where that is
+            gone, so that a worker that comes too late leaves nothing behind.
 
         Raises
         ------
@@ -116,15 +197,20 @@ class WorkFolder:
         try:
             if not self.remote:
                 path = Path(self.place) / name
-                path.parent.mkdir(parents=True, exist_ok=True)
+                if make_folder:
+                    path.parent.mkdir(parents=True, exist_ok=True)
                 with replacing(path) as file:
                     write(file)
                 return
-            with tempfile.TemporaryDirectory(prefix="calipers-") as folder:
-                made = Path(folder) / "file"
+            if not make_folder and not self.has(f"{PurePosixPath(name).parent}/{HERE}"):
+                raise FileNotFoundError(None, "its folder is not there any more")
+            made = self._fresh_copy(name)
+            try:
                 with made.open("wb") as file:
                     write(file)
-                self._reached(lambda storage, path: storage.put_file(str(made), path), name)
+                self._send(made, name)
+            finally:
+                made.unlink(missing_ok=True)
         except OSError as error:
             raise self._unwritable(error) from error
 
@@ -132,9 +218,31 @@ class WorkFolder:
         """Write an array as a ``.npy`` file."""
         self.write(name, lambda file: np.save(file, np.asarray(array), allow_pickle=False))
 
-    def write_arrays(self, name: str, arrays: dict[str, Array]) -> None:
+    def write_arrays(
+        self, name: str, arrays: dict[str, Array], *, make_folder: bool = True
+    ) -> None:
         """Write named arrays as one ``.npz`` file, which tells whether it was damaged."""
-        self.write(name, lambda file: np.savez(file, allow_pickle=False, **arrays))
+
+        def save(file: BinaryIO) -> None:
+            np.savez(file, allow_pickle=False, **arrays)
+
+        self.write(name, save, make_folder=make_folder)
+
+    def make_folder(self, name: str) -> None:
+        """Make a folder for files; most object storage needs none.
+
+        Raises
+        ------
+        InputError
+            If it cannot be made.
+        """
+        if self.remote:
+            self.write(f"{name}/{HERE}", lambda file: None)
+            return
+        try:
+            (Path(self.place) / name).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._unwritable(error) from error
 
     def open_array(self, name: str) -> Array:
         """Open an array where it lies; it is read from the disk as it is used.
@@ -144,10 +252,12 @@ class WorkFolder:
         InputError
             If it is not there, or is damaged.
         """
-        path = self._near(name)
         try:
+            path = self._near(name)
             # Copied where it is written to, which nothing does: kernels know one kind of array
             return np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
+        except InputError:
+            raise
         except DAMAGED as error:
             raise InputError(
                 f"{self.place}: {name} is missing or damaged ({first_line(error)}); start the run "
@@ -160,7 +270,10 @@ class WorkFolder:
 
         if not self.has(name):
             return None
-        path = self._near(name, keep=False)
+        try:
+            path = self._near(name, keep=False)
+        except FileNotFoundError:
+            return None
         try:
             with np.load(path, allow_pickle=False) as file:
                 return {key: file[key] for key in file.files}
@@ -176,12 +289,8 @@ class WorkFolder:
         A worker that was told to stop may write a last file meanwhile, so it is tried again.
         """
         if self.remote:
-            self._reached(
-                lambda storage, path: (
-                    storage.rm(path, recursive=True) if storage.exists(path) else None
-                ),
-                name,
-            )
+            with suppress(FileNotFoundError):
+                self._reached(lambda storage, path: storage.rm(path, recursive=True), name)
             return
         path = Path(self.place) / name
         if path.is_file():
@@ -207,33 +316,80 @@ class WorkFolder:
 
     @property
     def _local_copies(self) -> Path:
-        """Where this machine keeps what it fetched."""
-        key = hashlib.sha256(self.place.encode()).hexdigest()[:12]
+        """Where this machine keeps what it fetched, for this user."""
+        owner = "" if sys.platform == "win32" else str(os.getuid())
+        key = hashlib.sha256(f"{owner} {self.place}".encode()).hexdigest()[:12]
         return Path(tempfile.gettempdir()) / f"calipers-work-{key}"
 
+    def _fresh_copy(self, name: str) -> Path:
+        """Make an empty file on this machine, for what is fetched or sent."""
+        folder = self._local_copies / PurePosixPath(name).parent
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, fresh = tempfile.mkstemp(dir=folder, suffix=PurePosixPath(name).suffix)
+        os.close(handle)
+        return Path(fresh)
+
     def _near(self, name: str, *, keep: bool = True) -> Path:
-        """The path of a file on this machine, fetched where it lies elsewhere."""
+        """The path of a file on this machine, fetched where it lies elsewhere.
+
+        What is kept is fetched by one worker of the machine, while the others wait for it.
+        """
         if not self.remote:
             return Path(self.place) / name
-        kept = self._local_copies / name
-        if keep and kept.is_file():
-            return kept
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        handle, fresh = tempfile.mkstemp(dir=kept.parent, suffix=PurePosixPath(name).suffix)
-        os.close(handle)
-        self._reached(lambda storage, path: storage.get_file(path, fresh), name)
         if not keep:
-            return Path(fresh)
-        os.replace(fresh, kept)
+            return self._fetched(name)
+        kept = self._local_copies / name
+        if kept.is_file():
+            return kept
+        if not self.has(name):
+            raise FileNotFoundError(None, "no such file")
+        try:
+            kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with wait_for(kept.parent / f".{kept.name}.lock"):
+                if not kept.is_file():
+                    os.replace(self._fetched(name), kept)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise InputError(
+                f"{self.place}: {name} cannot be kept in {self._local_copies}: "
+                f"{error.strerror or first_line(error)}; the environment variable TMPDIR names "
+                "another folder for it"
+            ) from error
         return kept
+
+    def _send(self, made: Path, name: str) -> None:
+        """Send a file to where it is to lie."""
+
+        def put(storage: Any, path: str) -> None:
+            try:
+                storage.put_file(str(made), path)
+            except FileNotFoundError:  # of storage that has folders as disks do
+                storage.makedirs(path.rpartition("/")[0], exist_ok=True)
+                storage.put_file(str(made), path)
+
+        self._reached(put, name)
+
+    def _fetched(self, name: str) -> Path:
+        """Fetch a file from where it lies."""
+        fresh = self._fresh_copy(name)
+        try:
+            self._reached(lambda storage, path: storage.get_file(path, str(fresh)), name)
+        except BaseException:
+            fresh.unlink(missing_ok=True)
+            raise
+        return fresh
 
     def _reached(self, do: Callable[[Any, str], Any], name: str) -> Any:
         fsspec = require("fsspec", extra="ray", purpose=f"the work folder {self.place}")
         try:
             storage, root = fsspec.core.url_to_fs(self.place)
+            storage.invalidate_cache()  # others write there meanwhile
             return do(storage, f"{root.rstrip('/')}/{name}")
         except ImportError as error:
             raise InputError(f"{self.place}: cannot be reached: {first_line(error)}") from error
+        except FileNotFoundError:
+            raise  # which whoever asked for the file tells
         except (OSError, ValueError) as error:
             raise InputError(f"{self.place}: {first_line(error)}") from error
 

@@ -17,10 +17,10 @@ from calipers.evaluate.embedding import (
     cache_of,
     embed_sides,
     open_embedder,
-    running_where,
     usual_warnings,
     with_scaling,
 )
+from calipers.evaluate.engines import running_where
 from calipers.evaluate.inference import check_inference, with_inference
 from calipers.evaluate.inputs import ComparisonInputs, check_k, read_sides, size_cautions
 from calipers.evaluate.option import two_sides

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -18,23 +17,15 @@ from calipers.embed import (
     check_reads,
     embed_samples,
 )
-from calipers.embed.pipeline import embedding_on
 from calipers.embed.processes import in_processes
 from calipers.embed.vectors import Precomputed
 from calipers.errors import InputError
-from calipers.estimate.kmeans.rounds import Rounds, rounds_on
-from calipers.estimate.knn.passes import Passes, passes_on
-from calipers.estimate.products import products_on
 from calipers.evaluate.inputs import ComparisonInputs, InputSet
 from calipers.evaluate.options import (
-    CompareOptions,
     Embedding,
-    EmbedOptions,
     Model,
     Neighbours,
-    OverlapOptions,
     ProbeOptions,
-    SweepOptions,
 )
 from calipers.progress import Progress
 from calipers.samples import SampleSet
@@ -120,7 +111,6 @@ def open_unfitted(wanted: Embedding, samples: SampleSet) -> Embedder:
     return model
 
 
-OnEngine = CompareOptions | SweepOptions | OverlapOptions | EmbedOptions
 Scaled = TypeVar("Scaled", bound=Neighbours | ProbeOptions)
 
 
@@ -141,116 +131,6 @@ def cache_of(options: Model) -> Cache | None:
     return Cache(None if folder is None else Path(folder)) if options.cache else None
 
 
-@contextmanager
-def embedding_where(options: OnEngine) -> Iterator[None]:
-    """Embed where the options say: here, or on a Ray cluster, which fills the cache.
-
-    Raises
-    ------
-    InputError
-        If the options do not go together.
-    """
-    if options.engine != "ray":
-        yield
-        return
-    if options.processes not in (None, 1):
-        raise InputError(
-            "processes (--processes) divides the work of this machine; leave it out with --engine "
-            'ray (engine="ray"), whose actors embed'
-        )
-    from calipers.engine.ray_cluster import RayCluster, ray_cluster
-    from calipers.engine.ray_embedding import RayEmbedding
-    from calipers.engine.work_folder import WorkFolder
-
-    kept = Cache(None if options.cache_dir is None else Path(options.cache_dir)).directory
-    place = options.work_dir or (kept if options.cache else kept / "embedding")
-    folder, opened = WorkFolder(str(place)), list[RayCluster]()
-    with ExitStack() as stack:
-
-        def connect() -> RayCluster:
-            if not opened:
-                cluster = ray_cluster(options.address, folder, threads=options.threads)
-                opened.append(stack.enter_context(cluster))
-            return opened[0]
-
-        def shipped(samples: SampleSet, embedder: Embedder) -> Embedder | EmbedderChoice | None:
-            return _shipped(options, samples, embedder)
-
-        on_ray = stack.enter_context(RayEmbedding(connect, folder, shipped))
-        stack.enter_context(embedding_on(on_ray))
-        yield
-
-
-def _shipped(
-    options: OnEngine, samples: SampleSet, embedder: Embedder
-) -> Embedder | EmbedderChoice | None:
-    """Tell what the actors of a cluster embed with; None where samples are embedded here."""
-    from calipers.engine.ray_embedding import choice_for_actors
-
-    wanted = options.embedder
-    if wanted is None or isinstance(wanted, str):
-        wanted = options.choice_of(_usual(samples) if wanted is None else wanted)
-    return choice_for_actors(wanted, embedder) if isinstance(wanted, EmbedderChoice) else embedder
-
-
-@contextmanager
-def running_where(
-    options: CompareOptions | SweepOptions | OverlapOptions, progress: Progress
-) -> Iterator[None]:
-    """Do the heavy work where the options say: here, on a GPU, on a cluster, or through files.
-
-    Raises
-    ------
-    InputError
-        If that place cannot do it.
-    """
-    with ExitStack() as stack:
-        stack.enter_context(embedding_where(options))
-        passes: Passes | None = None
-        if options.engine == "ray" or options.work_dir is not None:
-            passes, rounds = stack.enter_context(_through_files(options, progress))
-            stack.enter_context(rounds_on(rounds))
-        elif options.neighbours == "approximate":
-            from calipers.engine.hnsw_passes import HnswPasses
-
-            passes = HnswPasses(threads=options.threads)
-        elif options.device.partition(":")[0] == "cuda":
-            from calipers.engine.torch_kmeans import TorchRounds
-            from calipers.engine.torch_passes import TorchPasses
-            from calipers.engine.torch_products import TorchProducts
-
-            passes = TorchPasses(options.device, options.threads)
-            stack.enter_context(rounds_on(TorchRounds(options.device, options.threads)))
-            stack.enter_context(products_on(TorchProducts(options.device)))
-        stack.enter_context(passes_on(passes))
-        yield
-
-
-@contextmanager
-def _through_files(
-    options: CompareOptions | SweepOptions | OverlapOptions, progress: Progress
-) -> Iterator[tuple[Passes, Rounds]]:
-    from calipers.engine.kmeans_files import FileRounds
-    from calipers.engine.tile_passes import TilePasses
-    from calipers.engine.work_folder import WorkFolder
-
-    place = options.work_dir
-    if place is None:
-        kept = Cache(None if options.cache_dir is None else Path(options.cache_dir))
-        place = kept.directory / "neighbours"
-    folder, threads = WorkFolder(str(place)), options.threads
-    with ExitStack() as stack:
-        run = run_parts = None
-        if options.engine == "ray":
-            from calipers.engine.ray_cluster import ray_cluster
-
-            cluster = stack.enter_context(ray_cluster(options.address, folder, threads=threads))
-            run, run_parts = cluster.make_tiles, cluster.run
-        rounds = FileRounds(folder, run=run_parts, threads=threads, progress=progress)
-        passes = TilePasses(folder, run=run, threads=threads, progress=progress)
-        yield stack.enter_context(passes), stack.enter_context(rounds)
-
-
 def usual_warnings(wanted: Embedding, samples: SampleSet) -> tuple[str, ...]:
     """Warn where nobody chose an embedder and the usual one sees little."""
     return (PIXELS,) if wanted.embedder is None and samples.kind == "images" else ()
@@ -264,14 +144,21 @@ def _loaded(wanted: Embedding, samples: SampleSet) -> Embedder:
     if samples.kind == "vectors":
         return EmbedderChoice("precomputed").load()
     if embedder is None or isinstance(embedder, str):
-        embedder = wanted.choice_of(_usual(samples) if embedder is None else embedder)
+        embedder = wanted.choice_of(usual_embedder(samples) if embedder is None else embedder)
     if not isinstance(embedder, EmbedderChoice):
         return embedder
     count = wanted.processes
     return embedder.load() if count in (None, 1) else in_processes(embedder, count)
 
 
-def _usual(samples: SampleSet) -> str:
+def usual_embedder(samples: SampleSet) -> str:
+    """Give the name of the embedder of samples for which none is named.
+
+    Raises
+    ------
+    InputError
+        If they hold token ids, which belong to a model.
+    """
     if samples.kind not in USUAL:
         raise InputError(
             f"{samples.name}: holds token ids, which need the model that they belong to; name "

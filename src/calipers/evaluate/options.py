@@ -484,6 +484,20 @@ class Engine(Group):
         "and for none on this machine alone.",
     )
 
+    def __post_init__(self) -> None:
+        """Check every value, and that an address has an engine to use it."""
+        super().__post_init__()
+        if self.address is not None and self.engine != "ray":
+            raise InputError(
+                f"address {self.address!r} is that of a Ray cluster; it needs --engine ray "
+                '(engine="ray" in Python)'
+            )
+
+
+@options_class
+class SearchEngine(Engine):
+    """Where the passes over all pairs run, or a search that need not look at all of them."""
+
     neighbours: Literal["exact", "approximate"] = option(
         "exact",
         "Whether all nearest neighbours are found (exact), or most of them in a fraction of the "
@@ -503,11 +517,6 @@ class Engine(Group):
             raise InputError(
                 "--neighbours approximate searches in the memory of this machine; it goes with "
                 "neither --engine ray nor --work-dir"
-            )
-        if self.address is not None and self.engine != "ray":
-            raise InputError(
-                f"address {self.address!r} is that of a Ray cluster; it needs --engine ray "
-                '(engine="ray" in Python)'
             )
 
 
@@ -1298,7 +1307,7 @@ class JudgeOptions(Running, Loading, Seeded, Judged, Reading):
 
 
 @options_class
-class CompareOptions(Embedding, Engine, Seeded, Inference, Measuring, Labels, Sizes, Files):
+class CompareOptions(Embedding, SearchEngine, Seeded, Inference, Measuring, Labels, Sizes, Files):
     """The options of ``compare``."""
 
 
@@ -1399,7 +1408,7 @@ class DemoOptions(Seeded):
 
 
 @options_class
-class SweepOptions(Embedding, Engine, Seeded, Neighbours, Sampling, Files):
+class SweepOptions(Embedding, SearchEngine, Seeded, Neighbours, Sampling, Files):
     """The options of ``sweep``."""
 
     over: Over = option(
@@ -1465,7 +1474,7 @@ class SweepOptions(Embedding, Engine, Seeded, Neighbours, Sampling, Files):
 
 
 @options_class
-class OverlapOptions(Embedding, Engine, Seeded, Neighbours, Sizes, Files):
+class OverlapOptions(Embedding, SearchEngine, Seeded, Neighbours, Sizes, Files):
     """The options of ``overlap``."""
 
     max_samples: int | None = reworded(

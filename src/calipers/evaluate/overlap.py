@@ -20,10 +20,10 @@ from calipers.evaluate.embedding import (
     check_columns,
     notes_of_all,
     open_embedder,
-    running_where,
     usual_warnings,
     with_scaling,
 )
+from calipers.evaluate.engines import running_where
 from calipers.evaluate.inputs import (
     FEW,
     LENGTH_RATIO,

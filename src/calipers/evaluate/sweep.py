@@ -18,10 +18,10 @@ from calipers.evaluate.embedding import (
     cache_of,
     embed_sides,
     open_embedder,
-    running_where,
     usual_warnings,
     with_scaling,
 )
+from calipers.evaluate.engines import running_where
 from calipers.evaluate.inputs import (
     ComparisonInputs,
     InputSet,

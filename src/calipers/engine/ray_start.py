@@ -1,0 +1,176 @@
+"""Ray's connection to a cluster, or workers that it starts on this machine, and the end of both.
+
+An address is tried before Ray uses it, since Ray would wait for minutes; what Ray writes of workers
+that died goes to standard error; temporary files of a run that was killed are removed by the next.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import tempfile
+import textwrap
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from calipers.engine.locks import LOCKS, hold, hold_new
+from calipers.errors import InputError, require
+
+STORE = 128 * 2**20
+"""Bytes of Ray's object store on this machine, which holds only the names of tiles."""
+
+REACHED = 10.0
+"""Seconds within which an address must answer."""
+
+CLIENT_PORT = 10001
+"""Of ``ray://HOST``, where none is named."""
+
+PLACES = "calipers-ray-"
+"""How folders for Ray's temporary files begin."""
+
+HELD = "held"
+"""The file in such a folder that the run holds to which it belongs."""
+
+LONGEST_FOLDER = 40
+"""Letters that a folder for temporary files may have, since Ray's sockets lie in it."""
+
+
+def imported_ray() -> Any:
+    """Load Ray, which sends nothing that nobody asked for."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    os.environ.setdefault("RAY_IGNORE_UNHANDLED_ERRORS", "1")  # of copies nobody waits for
+    return require("ray", extra="ray", purpose="the engine 'ray'")
+
+
+@contextmanager
+def connected(ray: Any, address: str | None, threads: int | None) -> Iterator[None]:
+    """Connect to a cluster, or start workers on this machine, until the end.
+
+    Parameters are those of :func:`calipers.engine.ray_cluster.ray_cluster`.
+
+    Raises
+    ------
+    InputError
+        If there is no such cluster.
+    MissingExtraError
+        If it needs a package that is not installed.
+    """
+    from calipers.numeric.threads import available_threads
+
+    with ExitStack() as stack:
+        options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+        if address is None:
+            options |= {
+                "address": "local",
+                "num_cpus": available_threads(threads),
+                "include_dashboard": False,
+                "object_store_memory": STORE,
+            }
+            if len(tempfile.gettempdir()) <= LONGEST_FOLDER and LOCKS:
+                options["_temp_dir"] = stack.enter_context(_temporary_folder())
+        else:
+            _check_answers(address)
+            options["address"] = address
+        stack.enter_context(_news_on_stderr())
+        stack.callback(ray.shutdown)
+        try:
+            ray.init(**options)
+        except (
+            *(ConnectionError, RuntimeError, ValueError, TimeoutError, OSError),
+            ray.exceptions.RayError,
+        ) as error:
+            raise _unusable(address, told(error)) from error
+        yield
+
+
+@contextmanager
+def _news_on_stderr() -> Iterator[None]:
+    """Have Ray tell of workers that died where it spoils no result that goes to a file or a pipe.
+
+    It writes such news to standard output, and has no option for it.
+    """
+    from ray._private import worker
+
+    tell = vars(worker).get("print_to_stdstream")
+    if tell is None:
+        yield
+        return
+
+    def tell_aside(data: dict[str, Any], *more: Any, **named: Any) -> None:
+        tell({**data, "is_err": True}, *more, **named)
+
+    worker.print_to_stdstream = tell_aside
+    try:
+        yield
+    finally:
+        worker.print_to_stdstream = tell
+
+
+def _unusable(address: str | None, reason: str) -> InputError:
+    """Say that there is no such cluster."""
+    if address is None:
+        return InputError(f"Ray cannot start workers on this machine: {reason}")
+    return InputError(
+        f"no Ray cluster can be used at {address!r}: {reason}; start one with 'ray start --head', "
+        "name its address with --address (address= in Python), or leave the address out for "
+        "workers on this machine"
+    )
+
+
+def told(error: BaseException) -> str:
+    """What an error says, on one line and without its end."""
+    return textwrap.shorten(str(error), 300, placeholder=" …").rstrip(".") or type(error).__name__
+
+
+def _check_answers(address: str) -> None:
+    """Refuse an address at which nothing listens, for which Ray itself would wait for minutes.
+
+    Raises
+    ------
+    InputError
+        If it does not answer in time.
+    MissingExtraError
+        If it is one for clients, and the package for those is not installed.
+    """
+    known = os.environ.get("RAY_ADDRESS", "") if address == "auto" else address
+    parts = urlsplit(known if "://" in known else f"//{known}")
+    try:
+        port = parts.port or (CLIENT_PORT if parts.scheme == "ray" else None)
+    except ValueError as error:
+        raise _unusable(address, told(error)) from error
+    if parts.hostname is None or port is None:
+        return  # a name for which Ray looks on this machine
+    try:
+        socket.create_connection((parts.hostname, port), REACHED).close()
+    except OSError as error:
+        reason = error.strerror or told(error)
+        raise _unusable(address, f"nothing answers there ({reason})") from error
+    if parts.scheme == "ray":
+        require("grpc", extra="ray", purpose=f"the Ray cluster {address}")
+
+
+@contextmanager
+def _temporary_folder() -> Iterator[str]:
+    """Make a folder for Ray's sockets and logs, gone at the end; remove those of killed runs."""
+    for old in Path(tempfile.gettempdir()).glob(f"{PLACES}*/{HELD}"):
+        with suppress(OSError):  # maybe another user's
+            held = hold(old)
+            if held is not None:
+                with held:
+                    shutil.rmtree(old.parent, ignore_errors=True)
+    place = Path(tempfile.mkdtemp(prefix=PLACES))
+    with hold_new(place / HELD):
+        try:
+            yield str(place)
+        finally:
+            for _ in range(20):  # processes that end may write a last line meanwhile
+                shutil.rmtree(place, ignore_errors=True)
+                if not place.exists():
+                    break
+                time.sleep(0.05)

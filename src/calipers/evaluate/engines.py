@@ -1,0 +1,158 @@
+"""Where the heavy work of a run is done: in this process, on a GPU, on a Ray cluster, in files.
+
+Each kind of work is one interface, and is chosen for the length of a run: samples that are embedded
+(`embed/pipeline.py`), passes over all pairs (`estimate/knn/passes.py`), rounds of k-means
+(`estimate/kmeans/rounds.py`), principal axes and sums over pairs (`estimate/products.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from calipers.embed import Cache, Embedder, EmbedderChoice
+from calipers.embed.pipeline import embedding_on
+from calipers.errors import InputError
+from calipers.estimate.kmeans.rounds import rounds_on
+from calipers.estimate.knn.passes import passes_on
+from calipers.estimate.products import products_on
+from calipers.evaluate.embedding import usual_embedder
+from calipers.evaluate.options import CompareOptions, EmbedOptions, OverlapOptions, SweepOptions
+from calipers.progress import Progress
+from calipers.samples import SampleSet
+
+if TYPE_CHECKING:
+    from calipers.engine.ray_cluster import RayCluster
+
+Measured = CompareOptions | SweepOptions | OverlapOptions
+Connect = Callable[[], "RayCluster"]
+
+
+@contextmanager
+def running_where(options: Measured, progress: Progress) -> Iterator[None]:
+    """Embed and measure where the options say.
+
+    Raises
+    ------
+    InputError
+        If that place cannot do it.
+    """
+    with ExitStack() as stack:
+        if options.engine == "ray":
+            connect = stack.enter_context(_cluster(options))
+            stack.enter_context(_embedding(options, connect))
+            stack.enter_context(_files(options, progress, connect))
+        elif options.work_dir is not None:
+            stack.enter_context(_files(options, progress, None))
+        elif options.device.partition(":")[0] == "cuda":
+            stack.enter_context(_device(options.device, options.threads))
+        if options.neighbours == "approximate":
+            from calipers.engine.hnsw_passes import HnswPasses
+
+            stack.enter_context(passes_on(HnswPasses(threads=options.threads)))
+        yield
+
+
+@contextmanager
+def embedding_where(options: EmbedOptions) -> Iterator[None]:
+    """Embed where the options say: here, or on a Ray cluster, which fills the cache.
+
+    Raises
+    ------
+    InputError
+        If that place cannot do it.
+    """
+    with ExitStack() as stack:
+        if options.engine == "ray":
+            connect = stack.enter_context(_cluster(options))
+            stack.enter_context(_embedding(options, connect))
+        yield
+
+
+@contextmanager
+def _device(device: str, threads: int | None) -> Iterator[None]:
+    """Do everything but the embedding, which has a device of its own, on a device of torch."""
+    from calipers.engine.torch_kmeans import TorchRounds
+    from calipers.engine.torch_passes import TorchPasses
+    from calipers.engine.torch_products import TorchProducts
+
+    with (
+        passes_on(TorchPasses(device, threads)),
+        rounds_on(TorchRounds(device, threads)),
+        products_on(TorchProducts(device)),
+    ):
+        yield
+
+
+@contextmanager
+def _files(options: Measured, progress: Progress, connect: Connect | None) -> Iterator[None]:
+    """Search neighbours and cluster through files, made on a cluster where there is one."""
+    from calipers.engine.kmeans_files import FileRounds
+    from calipers.engine.tile_passes import TilePasses
+    from calipers.engine.work_folder import WorkFolder
+
+    place = options.work_dir or _kept(options) / "neighbours"
+    folder, threads, where = WorkFolder(str(place)), options.threads, ""
+    if connect is not None:
+        where = " on Ray" if options.address is None else f" on Ray at {options.address}"
+    passes = TilePasses(
+        folder,
+        run=None if connect is None else lambda tiles: connect().make_tiles(tiles),
+        threads=threads,
+        progress=progress,
+        task=f"neighbours: tiles of pairs{where}",
+    )
+    rounds = FileRounds(
+        folder,
+        run=None if connect is None else lambda work, *tasks: connect().run(work, *tasks),
+        threads=threads,
+        progress=progress,
+    )
+    with passes, rounds, passes_on(passes), rounds_on(rounds):
+        yield
+
+
+@contextmanager
+def _cluster(options: Measured | EmbedOptions) -> Iterator[Connect]:
+    """Give what connects to the cluster; with an address, one that is there."""
+    from calipers.engine.ray_cluster import ray_when_needed
+    from calipers.engine.work_folder import WorkFolder
+
+    folder = WorkFolder(str(options.work_dir or _kept(options)))
+    with ray_when_needed(options.address, folder, threads=options.threads) as connect:
+        yield connect
+
+
+@contextmanager
+def _embedding(options: Measured | EmbedOptions, connect: Connect) -> Iterator[None]:
+    """Embed on a cluster, which fills the cache, or a folder of this run where there is none."""
+    if options.processes not in (None, 1):
+        raise InputError(
+            "processes (--processes) divides the work of this machine; leave it out with --engine "
+            'ray (engine="ray"), whose actors embed'
+        )
+    from calipers.engine.ray_embedding import RayEmbedding, choice_for_actors
+    from calipers.engine.work_folder import WorkFolder
+
+    kept = _kept(options)
+    place = options.work_dir or (kept if options.cache else kept / "embedding")
+
+    def shipped(samples: SampleSet, embedder: Embedder) -> Embedder | EmbedderChoice | None:
+        """Tell what the actors embed with; None where samples are embedded here."""
+        wanted = options.embedder
+        if wanted is None or isinstance(wanted, str):
+            wanted = options.choice_of(usual_embedder(samples) if wanted is None else wanted)
+        if isinstance(wanted, EmbedderChoice):
+            return choice_for_actors(wanted, embedder)
+        return embedder
+
+    with RayEmbedding(connect, WorkFolder(str(place)), shipped) as on_ray, embedding_on(on_ray):
+        yield
+
+
+def _kept(options: Measured | EmbedOptions) -> Path:
+    """The folder for caches, which all machines must see where no other folder is named."""
+    folder = options.cache_dir
+    return Cache(None if folder is None else Path(folder)).directory
