@@ -98,8 +98,12 @@ def test_tiles_that_would_list_too_many_pairs_are_halved(rng, monkeypatch):
     candidates, seen = torch_kmeans._DeviceSteps._candidates, []
 
     def watch(self, span, *given):
-        found = candidates(self, span, *given)
-        seen.append((span[1] - span[0], found is None))
+        many = True
+        try:
+            found = candidates(self, span, *given)
+            many = False
+        finally:
+            seen.append((span[1] - span[0], many))
         return found
 
     monkeypatch.setattr(torch_kmeans._DeviceSteps, "_candidates", watch)

@@ -85,7 +85,9 @@ def connected(ray: Any, address: str | None, threads: int | None) -> Iterator[No
             *(ConnectionError, RuntimeError, ValueError, TimeoutError, OSError),
             ray.exceptions.RayError,
         ) as error:
-            raise _unusable(address, told(error)) from error
+            client = address is not None and address.startswith("ray://")
+            token = " (a cluster that wants a token needs RAY_AUTH_MODE=token here, too)"
+            raise _unusable(address, told(error) + client * token) from error
         yield
 
 

@@ -463,12 +463,14 @@ class Engine(Group):
     address: str | None = option(
         None,
         "Address of the Ray cluster: auto for the one that this machine belongs to, or "
-        "ray://HOST:PORT. By default workers are started on this machine.",
+        "ray://HOST:PORT. By default workers are started on this machine, once sets are so large "
+        "that they are cut into tiles.",
         panel=ENGINE,
         metavar="ADDRESS",
         complete=("auto",),
         doc='Address of the Ray cluster: ``"auto"`` for the one that this machine belongs to, or '
-        "``ray://HOST:PORT``; None starts workers on this machine.",
+        "``ray://HOST:PORT``; None starts workers on this machine, once sets are so large that "
+        "they are cut into tiles.",
     )
     work_dir: str | Path | None = option(
         None,
