@@ -28,7 +28,7 @@ from calipers.embed.pipeline import embed_chunk
 from calipers.embed.processes import may_divide
 from calipers.engine.ray_cluster import TRIES, RayCluster
 from calipers.engine.work_folder import WorkFolder, digest_of
-from calipers.errors import CalipersError, InputError, first_line
+from calipers.errors import CalipersError, InputError, first_line, require
 from calipers.numeric.threads import limit_threads
 from calipers.progress import Progress
 from calipers.samples import Chunk, SampleSet
@@ -407,6 +407,8 @@ class RayEmbedding:
         progress: Progress,
     ) -> None:
         """Write the samples, and have actors embed them."""
+        for package in ("pyarrow", "pandas"):
+            require(package, extra="ray", purpose="embedding with --engine ray")
         with _quiet_ray_core():
             self._connect()
         gpu = task.signature.get("device", "cpu").startswith("cuda")
@@ -454,6 +456,8 @@ def run_pool(task: EmbeddingTask, names: Sequence[str], *, actors: int, gpu: boo
                 if row["error"]:
                     raise InputError(str(row["error"]))
                 yield int(row["rows"])
+        except ray.exceptions.RayTaskError:
+            raise
         except ray.exceptions.RayError as error:
             raise InputError(
                 f"embedding on Ray was stopped by {type(error).__name__}: {first_line(error)}; "
